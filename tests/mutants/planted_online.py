@@ -100,10 +100,7 @@ plant_edits(
     FadingFeatures,
     "total",
     check_refresh,
-    earlier_rows_of_the_present_function=(
-        "since.scaled(self.factors(share)) + self._embedded(self.before)",
-        "(since + self._embedded(self.before)).scaled(self.factors(share))",
-    ),
+    earlier_rows_of_the_present_function=("+= before.gram", "+= share * before.gram"),
 )
 plant_edits(
     FadingFeatures,

@@ -238,7 +238,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, OnlineH
         Parameters
         ----------
         X, y, sample_weight
-            The rows, with the weights that they have now.
+            The rows, with the weights that they have now; those before a :meth:`refresh` first.
 
         Raises
         ------

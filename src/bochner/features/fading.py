@@ -123,11 +123,28 @@ class FadingFeatures:
         share = self.share(since)
         if share == 1.0:
             return self.before
-        return since.scaled(self.factors(share)) + self._embedded(self.before)
+        total, before, columns = (
+            since.scaled(self.factors(share)),
+            self.before,
+            self.earlier_columns,
+        )
+        # In place, because the Gram matrix may fill much of the memory.
+        total.gram[np.ix_(columns, columns)] += before.gram
+        total.cross[columns] += before.cross
+        total.features[columns] += before.features
+        return replace(
+            total,
+            square=total.square + before.square,
+            targets=total.targets + before.targets,
+            weight=total.weight + before.weight,
+            n_samples=total.n_samples + before.n_samples,
+        )
 
     def nothing(self) -> FeatureSums:
         """Return the sums over no rows after the refresh."""
-        return self._embedded(replace(self.before.weighted(0.0), n_samples=0))
+        p, t = self.earlier.n_features + self.later.n_features, len(self.before.square)
+        of_features = np.zeros((p, p)), np.zeros((p, t)), np.zeros(t), np.zeros(p)
+        return FeatureSums(*of_features, np.zeros(t), 0.0, 0)
 
     def later_sums(self, since: FeatureSums) -> FeatureSums:
         """Return the sums over the rows after the refresh, of the later features alone."""
@@ -156,12 +173,3 @@ class FadingFeatures:
         if np.abs(left).max() > _ROUNDING * np.diagonal(self.before.gram).max():
             raise ValueError(NOT_AMONG)
         return None
-
-    def _embedded(self, sums: FeatureSums) -> FeatureSums:
-        """Return sums over the earlier features as sums over both: the later ones are zero."""
-        columns = self.earlier_columns
-        p = self.earlier.n_features + self.later.n_features
-        gram, cross, features = np.zeros((p, p)), np.zeros((p, sums.cross.shape[1])), np.zeros(p)
-        gram[np.ix_(columns, columns)] = sums.gram
-        cross[columns], features[columns] = sums.cross, sums.features
-        return replace(sums, gram=gram, cross=cross, features=features)

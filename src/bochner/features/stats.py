@@ -141,7 +141,7 @@ class FeatureSums:
         return FeatureSums(**sums, n_samples=self.n_samples)
 
     def scaled(self, factors: Array) -> "FeatureSums":
-        """Return the sums of the same rows with each feature times its factor (p,)."""
+        """Return new sums of the same rows with each feature times its factor (p,)."""
         gram = factors[:, None] * self.gram
         gram *= factors
         cross = factors[:, None] * self.cross
