@@ -215,6 +215,22 @@ def test_the_rows_choose_the_length_scale_and_the_parameters_stay():
     assert model.length_scale == "median"
 
 
+def test_the_evidence_of_the_rows_chooses_the_length_scale():
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-1.0, 1.0, size=(300, 1))
+    slow, fast = (np.sin(w * rows[:, 0]) + 0.1 * rng.normal(size=300) for w in (2.0, 12.0))
+    model = KreinRidge(n_components=64, length_scale="evidence", alpha="evidence", random_state=0)
+    model.partial_fit(rows, slow).refresh(rows, fast, random_state=1)
+    scales = [
+        np.ravel(k.length_scale)[0]
+        for k in (model.fading_.earlier_kernel, model.fading_.later_kernel)
+    ]
+    assert scales[1] < 0.5 * scales[0]
+    model.partial_fit(rows, fast, forgetting=0.99)
+    assert model.fading_ is None
+    assert model.log_predictive_density(rows, fast).mean() > 0.6
+
+
 def test_a_second_refresh_waits_for_the_first():
     model = both(ridge(), tolerance=0.0)
     with pytest.raises(ValueError, match=r"have a share of 0\.\d+, and predictions would change"):
