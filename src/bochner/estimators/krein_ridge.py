@@ -250,6 +250,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, OnlineH
         self._remove_rows(self._later(X, y, sample_weight))
         return self
 
+    refresh = OnlineHead.refresh  # Pages of classes show methods of their own only
+
     @property
     def _targets(self) -> Numbers:
         return Numbers(self._target_origin)

@@ -146,6 +146,8 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
         self._calibrate(earlier, sample_rows([rows.aged(forgetting)], size, rng))
         return self
 
+    refresh = OnlineHead.refresh  # Pages of classes show methods of their own only
+
     @property
     def _targets(self) -> Indicators:
         return Indicators(self.classes_)
