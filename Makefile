@@ -33,7 +33,7 @@ TORCH := tests/torch_modules tests/array_api tests/learning/batched tests/benchm
 ADAPTERS := sktime.py skpro.py torch botorch.py distributed/ray.py distributed/spark.py
 
 .PHONY: help demo test test-all test-slow test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-tables bench-published bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed bench-gpu clean
+        bench bench-tables bench-published bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed bench-gpu clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -114,7 +114,7 @@ audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m pip_audit --skip-editable
 
-bench: bench-tables bench-published bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-tables bench-published bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-tables: $(VENV)/.demo  ## Test errors on tables, next to other methods
 	$(BIN)/python -m benchmarks tables $(FLAGS) --out "$(OUT)"
@@ -157,6 +157,9 @@ bench-attention: $(VENV)/.bench  ## Positive features for attention; some minute
 
 bench-histograms: $(VENV)/.bench  ## Features of histograms and sets; some minutes
 	$(BIN)/python -m benchmarks histograms $(FLAGS) --out "$(OUT)"
+
+bench-sequences: $(VENV)/.demo  ## Features of series and strings, next to other methods; a quarter of an hour
+	$(BIN)/python -m benchmarks sequences $(FLAGS) --out "$(OUT)"
 
 bench-evidence: $(VENV)/.bench  ## Length scales by the gradient of the evidence, next to exact and sparse processes; about an hour
 	$(BIN)/python -m benchmarks evidence $(FLAGS) --out "$(OUT)"

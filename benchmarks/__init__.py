@@ -19,6 +19,7 @@ from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
 from benchmarks.results import markdown_table, median_table, medians, read_rows
 from benchmarks.schemes import SCHEMES_BENCHMARK
+from benchmarks.sequences import SEQUENCES
 from benchmarks.speed.benchmark import SPEED
 from benchmarks.tables import TABLES
 
@@ -43,6 +44,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     for each in (
         *(TABLES, PUBLISHED, FORECASTS, GAUSSIAN, SCHEMES_BENCHMARK, INDEFINITE),
         *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED, GPU, ATTENTION, HISTOGRAMS),
+        SEQUENCES,
     )
 }
 

@@ -45,16 +45,22 @@ def _unequal(rng: np.random.Generator) -> tuple[Array, Array]:
     return queries, (rng.standard_normal(size) * scale) @ mixing + second
 
 
-@lru_cache(maxsize=1)
-def passages() -> Any:
-    """Return counts (n, d) of the words of passages of scikit-learn's descriptions, sparse."""
+def documents() -> tuple[list[str], list[str]]:
+    """Return passages of twelve words of scikit-learn's descriptions of data sets, and of which."""
     folder = Path(sklearn.datasets.__file__).parent / "descr"
-    documents = []
+    found, sources = list[str](), list[str]()
     for path in sorted(folder.glob("*.rst")):
         words = re.findall(r"[a-z]{2,}", path.read_text(encoding="utf-8").lower())
         starts = range(0, len(words) - _WINDOW + 1, _WINDOW)
-        documents += [" ".join(words[k : k + _WINDOW]) for k in starts]
-    return CountVectorizer(min_df=2).fit_transform(documents)
+        found += [" ".join(words[k : k + _WINDOW]) for k in starts]
+        sources += [path.stem] * len(starts)
+    return found, sources
+
+
+@lru_cache(maxsize=1)
+def passages() -> Any:
+    """Return counts (n, d) of the words of passages of scikit-learn's descriptions, sparse."""
+    return CountVectorizer(min_df=2).fit_transform(documents()[0])
 
 
 @lru_cache(maxsize=1)

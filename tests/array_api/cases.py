@@ -263,6 +263,16 @@ def test_chunks_may_lie_on_several_devices(solver):
     assert_allclose(model.predict(X), whole.predict(X), atol=1e-7)
 
 
+def test_frequencies_are_refreshed(double):
+    found = KreinRidge(n_components=32, length_scale=1.5, random_state=0)
+    known = KreinRidge(n_components=32, length_scale=1.5, random_state=0)
+    for model, rows in ((found, double), (known, np.asarray)):
+        model.partial_fit(rows(X[:60]), rows(Y[:60]))
+        model.refresh(rows(X[:60]), rows(Y[:60]), length_scale=0.7, random_state=1)
+        model.partial_fit(rows(X[60:]), rows(Y[60:]), forgetting=0.99)
+    double.check(found.predict(double(X)), known.predict(X))
+
+
 def test_chunks_make_the_whole(double):
     settings = {"n_components": 64, "random_state": 0, "length_scale": 1.5}
     whole = KreinRidge(**settings).fit(X, Y)

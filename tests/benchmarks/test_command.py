@@ -23,7 +23,7 @@ def test_a_benchmark_that_does_not_exist(tmp_path, capsys):
     assert main(["tabels", "--out", str(out)]) == 2
     known = (
         "tables, gabasr, published, gaussian, processes, forecasts, attention, asymmetric, bank, "
-        "speed, schemes, evidence, indefinite, histograms, digmm"
+        "speed, schemes, evidence, sequences, indefinite, histograms, digmm"
     )
     message = f"Error: There is no benchmark 'tabels'; there are {known}.\n"
     assert capsys.readouterr().err == message

@@ -268,6 +268,7 @@ def fitted(kind):
         (7, TypeError, "X is of type int"),
         (iter(["abc", "abcd"]), TypeError, "X can be read only once"),
         ({"a": [1.0]}, TypeError, "X is a dict"),
+        ({"abc", "abcd"}, TypeError, "X is of type set, which has no order"),
         ([np.ones((4, 2)), "kernel"], TypeError, "X mixes strings with other rows"),
         ([np.ones((4, 2)), np.ones((0, 2))], ValueError, "Sequence 1 of X is empty"),
         (["kernel", ""], ValueError, "Sequence 1 of X is empty"),

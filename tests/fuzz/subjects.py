@@ -97,6 +97,9 @@ SUBJECTS = {
     ),
     "features, float32": _features(bochner.FourierFeatures, dtype="float32", **SMALL),
     "features, polynomial": _features(bochner.FourierFeatures, kernel="polynomial", **SMALL),
+    # Each row is a series of one column.
+    "windows of series": _features(bochner.SequenceFeatures, window=1, **SMALL),
+    "signatures of series": _features(bochner.SequenceFeatures, method="signature", **SMALL),
     "mixture features": _features(bochner.DIGMMFeatures, max_iter=5, n_starts=1, **SMALL),
     "Taylor mixture features": _features(
         bochner.DIGMMFeatures, expectation="taylor", max_iter=5, n_starts=1, **SMALL

@@ -18,6 +18,7 @@ from bochner import (
     GaBaSRRegressor,
     KreinRidge,
     KreinRidgeClassifier,
+    SequenceFeatures,
     export_onnx,
     kernels,
 )
@@ -180,6 +181,11 @@ def test_refusals(monkeypatch, tmp_path):
         export_onnx(make_pipeline(FourierFeatures(n_components=8), Ridge()).fit(X, y))
     with pytest.raises(TypeError, match="MinMaxScaler cannot be exported to ONNX as a step"):
         export_onnx(make_pipeline(MinMaxScaler(), KreinRidge(n_components=8)).fit(X, y))
+    series = SequenceFeatures(n_components=8, window=2).fit(X)
+    with pytest.raises(TypeError, match=r"SequenceFeatures cannot be exported to ONNX\. Exported"):
+        export_onnx(series)
+    with pytest.raises(TypeError, match="SequenceFeatures cannot be exported to ONNX as a step"):
+        export_onnx(make_pipeline(series, KreinRidge(n_components=8)).fit(X, y))
     with pytest.raises(ValueError, match="that of FourierFeatures is not exported"):
         export_onnx(FourierFeatures(n_components=8).fit(X), return_std=True)
     with pytest.raises(FileNotFoundError, match="new is no folder: create it"):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_scale
+from bochner._numerics.arrays import FLOATS, Array, as_finite_scalar, as_scale
 from bochner._numerics.checked import check_rows_given, check_weights, labels, named
 from bochner._numerics.foreign import not_numbers, refuse_masked
 from bochner._numerics.namespaces import on_device, to_numpy
@@ -130,6 +130,15 @@ def row_chunks(
     return StreamChunks(X, checked)
 
 
+def first_rows(
+    X: Any, y: Any, sample_weight: Any, check: Check, forgetting: float, *, numeric: bool = True
+) -> RowChunks:
+    """Return the rows of a first batch, with weights of their age if any are forgotten."""
+    if forgetting < 1.0:
+        return ArrayChunks(check(X, y, sample_weight, True).aged(forgetting))
+    return row_chunks(X, y, sample_weight, check, numeric=numeric)
+
+
 def labels_of(rows: RowChunks, X: Any) -> NDArray[Any]:
     """Return the labels that occur, sorted; a stream ``X`` is read once for them.
 
@@ -205,6 +214,16 @@ def checked_weight(sample_weight: Any, X: Any) -> Array | None:
         )
     check_weights(weight)
     return weight
+
+
+def checked_forgetting(forgetting: Any) -> float:
+    """Return the factor of the weights of earlier rows, in (0, 1]."""
+    factor = as_finite_scalar("forgetting", forgetting)
+    if not 0.0 < factor <= 1.0:
+        raise ValueError(
+            f"forgetting must be greater than zero and at most one, such as 0.999, got {factor}."
+        )
+    return factor
 
 
 def checked_alpha(alpha: Any) -> float | None:

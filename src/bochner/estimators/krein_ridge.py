@@ -7,13 +7,19 @@ from scipy.stats import norm
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_array, as_count, as_finite_scalar, as_flag
+from bochner._numerics.arrays import Array, as_array, as_count, as_flag
 from bochner._numerics.namespaces import like, to_numpy
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.inputs import check_one_spread, is_dask, lazily, row_chunks
+from bochner.estimators.inputs import (
+    check_one_spread,
+    checked_forgetting,
+    first_rows,
+    is_dask,
+    lazily,
+)
+from bochner.estimators.online_head import OnlineHead
 from bochner.estimators.predictions import RegressionAttributes, with_uncertainty
-from bochner.estimators.ridge_head import RidgeHead
-from bochner.features.chunks import ArrayChunks, Chunk, RowChunks
+from bochner.features.chunks import Chunk
 from bochner.features.parameters import generators
 from bochner.features.targets import Numbers
 from bochner.learning.functions import SampledFunctions, linear_functions
@@ -21,7 +27,7 @@ from bochner.registry import register
 
 
 @register
-class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHead):
+class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, OnlineHead):
     r"""Ridge regression on random features, for kernels of either definiteness.
 
     With the features' signs, ``signature_``, on the diagonal of :math:`J`, the weights are
@@ -113,7 +119,13 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         space.
     sums_ : FeatureSums or None
         Sums that :meth:`partial_fit` adds to; with an intercept, targets count from the mean of
-        the first batch. ``None`` after conjugate gradients.
+        the first batch. ``None`` after conjugate gradients. While ``fading_`` is set they are those
+        of the features ``fading_.joint`` over the rows since the refresh.
+    fading_ : FadingFeatures or None
+        After :meth:`refresh`, until the earlier features are dropped: both sets of features,
+        ``fading_.share(model.sums_)``, the share of the earlier ones in the prior variance, and
+        ``fading_.change``, by how much predictions would change without them. ``frequencies_`` and
+        ``kernel_`` are then those of both.
     n_iter_ : int or None
         Number of products with the matrix of the system in conjugate gradients.
 
@@ -208,16 +220,10 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         >>> bool(model.predict([[0.5]])[0] < -0.8)
         True
         """
-        forgetting = as_finite_scalar("forgetting", forgetting)
-        if not 0.0 < forgetting <= 1.0:
-            raise ValueError(
-                f"forgetting must be greater than zero and at most one, such as 0.999, got "
-                f"{forgetting}."
-            )
+        forgetting = checked_forgetting(forgetting)
         if not hasattr(self, "sums_"):
             return self._fit_first(X, y, sample_weight, keep_sums=True, forgetting=forgetting)
-        rows = self._later(X, y, sample_weight)
-        self._add_rows(rows, Numbers(self._target_origin), forgetting=forgetting)
+        self._add_rows(self._later(X, y, sample_weight), forgetting=forgetting)
         return self
 
     @all_or_nothing
@@ -232,7 +238,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         Parameters
         ----------
         X, y, sample_weight
-            The rows, with the weights that they have now.
+            The rows, with the weights that they have now; those before a :meth:`refresh` first.
 
         Raises
         ------
@@ -241,9 +247,14 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
             conjugate gradients.
         """
         check_is_fitted(self, "posterior_")
-        rows = self._later(X, y, sample_weight)
-        self._add_rows(rows, Numbers(self._target_origin), remove=True)
+        self._remove_rows(self._later(X, y, sample_weight))
         return self
+
+    refresh = OnlineHead.refresh  # Pages of classes show methods of their own only
+
+    @property
+    def _targets(self) -> Numbers:
+        return Numbers(self._target_origin)
 
     def _later(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
         """Return checked rows for a model that has some."""
@@ -264,11 +275,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         keep_sums: bool = False,
         forgetting: float = 1.0,
     ) -> Self:
-        if forgetting < 1.0:
-            checked = self._checked(X, y, sample_weight, is_first=True)
-            rows: RowChunks = ArrayChunks(checked.aged(forgetting))
-        else:
-            rows = row_chunks(X, y, sample_weight, self._checked)
+        rows = first_rows(X, y, sample_weight, self._checked, forgetting)
         first = rows.head
         origin = np.zeros(1 if first.y.ndim == 1 else first.y.shape[1])
         if as_flag("fit_intercept", self.fit_intercept):
@@ -397,6 +404,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         return samples
 
     def _try_out(self) -> None:
+        super()._try_out()
         intercept, variance = self.posterior_.intercept, self.posterior_.noise_variance
         if self._target_origin.shape != intercept.shape:
             raise ValueError(f"intercepts of shapes {self._target_origin.shape}, {intercept.shape}")

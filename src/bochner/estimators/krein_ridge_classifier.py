@@ -14,9 +14,15 @@ from bochner._numerics.foreign import shown
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.namespaces import to_numpy
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.inputs import is_dask, labels_of, lazily, row_chunks
+from bochner.estimators.inputs import (
+    checked_forgetting,
+    first_rows,
+    is_dask,
+    labels_of,
+    lazily,
+)
 from bochner.estimators.labelled import LabelledClassifier
-from bochner.estimators.ridge_head import RidgeHead
+from bochner.estimators.online_head import OnlineHead
 from bochner.features.chunks import ArrayChunks, Chunk, RowSample, sample_rows
 from bochner.features.parameters import count_frequencies
 from bochner.features.targets import Indicators
@@ -30,7 +36,7 @@ of some per cent; twice as many take twice the time, that of their features and 
 
 
 @register
-class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
+class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
     r"""Classification by ridge regression of class indicators on random features.
 
     Two classes are one target of :math:`\pm 1`; more are one such target each, all from one
@@ -54,7 +60,7 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
         Scale of :meth:`predict_proba`.
     left_out_ : RowSample
         Left-out values that it is fitted to; those of later batches are added.
-    kernel_, frequencies_, residual_, signature_, alpha_, log_evidence_, sums_, n_iter_
+    kernel_, frequencies_, residual_, signature_, alpha_, log_evidence_, sums_, fading_, n_iter_
         As in :class:`KreinRidge`.
 
     Examples
@@ -91,7 +97,15 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
         return self._fit_first(X, y, None, sample_weight)
 
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        forgetting: float = 1.0,
+    ) -> Self:
         """Add rows to earlier ones.
 
         Parameters
@@ -100,6 +114,9 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
             As in :meth:`fit`.
         classes : array-like, default=None
             All labels of all batches; needed in the first call unless ``y`` has them all.
+        forgetting : float, default=1.0
+            Factor by which each new row multiplies the weights of all rows before it, as in
+            :meth:`KreinRidge.partial_fit`; also of those that probabilities are fitted to.
 
         Notes
         -----
@@ -107,26 +124,48 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
         and are not computed again: fit to all rows at once for those of the final model. Of an
         iterator of chunks, :meth:`predict_proba` is fitted to the first.
         """
+        forgetting = checked_forgetting(forgetting)
         if not hasattr(self, "sums_"):
-            return self._fit_first(X, y, classes, sample_weight, keep_sums=True)
+            return self._fit_first(
+                X, y, classes, sample_weight, keep_sums=True, forgetting=forgetting
+            )
         if classes is not None and not np.array_equal(_distinct(classes), self.classes_):
             raise ValueError(
                 f"classes must be those of the first call, {self.classes_.tolist()}, or left out; "
                 f"got {classes!r}."
             )
-        rows = self._checked(X, y, sample_weight, is_first=False)
+        rows = self._later(X, y, sample_weight)
         earlier, sums = self.left_out_, self.sums_
         size = self._sample_size(rows) if earlier is None else earlier.size
-        self._add_rows(rows, Indicators(self.classes_))
+        self._add_rows(rows, forgetting=forgetting)
+        if earlier is not None and forgetting < 1.0:
+            earlier = earlier.weighted(forgetting ** len(rows))
         # The keys of every batch are new: the seed is the number of rows before it.
-        sample = sample_rows([rows], size, np.random.default_rng(sums.n_samples if sums else 0))
-        self._calibrate(earlier, sample)
+        n_before = earlier.n_samples if earlier else sums.n_samples if sums else 0
+        rng = np.random.default_rng(n_before)
+        self._calibrate(earlier, sample_rows([rows.aged(forgetting)], size, rng))
         return self
 
+    refresh = OnlineHead.refresh  # Pages of classes show methods of their own only
+
+    @property
+    def _targets(self) -> Indicators:
+        return Indicators(self.classes_)
+
+    def _later(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
+        return self._checked(X, y, sample_weight, is_first=False)
+
     def _fit_first(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, keep_sums: bool = False
+        self,
+        X: Any,
+        y: Any,
+        classes: Any,
+        sample_weight: Any,
+        *,
+        keep_sums: bool = False,
+        forgetting: float = 1.0,
     ) -> Self:
-        rows = row_chunks(X, y, sample_weight, self._checked, numeric=False)
+        rows = first_rows(X, y, sample_weight, self._checked, forgetting, numeric=False)
         labels = labels_of(rows, X) if classes is None else _distinct(classes)
         if len(labels) < 2:
             raise ValueError(
@@ -190,7 +229,7 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
             self._features,
             Indicators(self.classes_),
             self.posterior_,
-            self.sums_,
+            self._solved_sums,
             self._signs(self._features),
             fit_intercept=self.fit_intercept,
         )

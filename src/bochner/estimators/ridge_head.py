@@ -27,11 +27,12 @@ from bochner.estimators.predictions import (
 )
 from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
+from bochner.features.fading import FadingFeatures
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region, check_rows
 from bochner.features.residual import FeatureMap, ResidualFeatures
-from bochner.features.stats import NOT_AMONG, FeatureSums, chunk_sums
+from bochner.features.stats import FeatureSums, chunk_sums
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
@@ -72,6 +73,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
     _region: Region | None = field(init=False)
     sums_: FeatureSums | None = field(init=False)
     posterior_: LinearSolution = field(init=False)
+    fading_: FadingFeatures | None = field(init=False, default=None)
 
     @abstractmethod
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -142,53 +144,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         self.kernel_, self._region = kernel, found.region
         self.frequencies_, self.signature_ = found.frequencies, features.signature
         self.residual_ = features if isinstance(features, ResidualFeatures) else None
-        self.sums_, self.posterior_ = sums, posterior
-
-    def _add_rows(
-        self, rows: Chunk, targets: Targets, *, forgetting: float = 1.0, remove: bool = False
-    ) -> None:
-        """Add rows to the sums over earlier ones, or remove them from these, and solve.
-
-        Each new row multiplies the weights of earlier ones by ``forgetting``.
-        """
-        alpha, limit = checked_alpha(self.alpha), as_bytes(self.memory_limit)
-        if self.sums_ is None:
-            raise ValueError(
-                "This model was fitted by conjugate gradients, which keep no sums that rows could "
-                "be added to. Use solver='cholesky', or fit to all rows."
-            )
-        check_rows(self.kernel_, self._region, rows.X)
-        problem = replace(self._problem(self._features, targets, alpha), is_repeatable=False)
-        plan = plan_ridge(problem, self.solver, limit)
-        sums = self.sums_
-        if forgetting < 1.0:
-            sums = sums.weighted(forgetting ** len(rows))
-        change = chunk_sums(
-            [rows.aged(forgetting)],
-            self._features,
-            targets,
-            problem.product_dtype,
-            plan.block_bytes,
-        )
-        after = sums - change if remove else sums + change
-        self.posterior_ = (
-            self._solve_rest(after, sums, alpha)
-            if remove
-            else self._solve(after, self._features, alpha)
-        )
-        self.sums_ = after
-
-    def _solve_rest(
-        self, rest: FeatureSums, before: FeatureSums, alpha: float | None
-    ) -> LinearSolution:
-        """Return the solution of what is left of sums; raise if no rows have such sums."""
-        try:
-            posterior = self._solve(rest, self._features, alpha)
-        except np.linalg.LinAlgError as error:
-            raise ValueError(NOT_AMONG) from error
-        if rest.misfit(posterior.coef, posterior.intercept, before).min() < 0.0:
-            raise ValueError(NOT_AMONG)
-        return posterior
+        self.sums_, self.posterior_, self.fading_ = sums, posterior, None
 
     def _problem(self, features: FeatureMap, targets: Targets, alpha: float | None) -> RidgeProblem:
         tol = as_positive_scalar("tol", self.tol)

@@ -237,6 +237,20 @@ class RowSample:
         """Root mean square of the weights of all rows."""
         return float(np.sqrt(self.square / self.n_samples))
 
+    def weighted(self, factor: float) -> "RowSample":
+        """Return the sample of the same rows with ``factor`` times their weights.
+
+        A key is as before times the inverse, the law of an exponential variable of the new rate.
+        Rows whose weights underflow are left out.
+        """
+        with np.errstate(over="ignore", divide="ignore"):
+            keys, limit = self.keys / factor, float(np.float64(self.limit) / factor)
+        weights = factor * self.rows.weights
+        kept = np.flatnonzero((weights > 0.0) & np.isfinite(keys))
+        rows = Chunk(self.rows.X, self.rows.y, weights)[kept]
+        square = factor**2 * self.square
+        return RowSample(self.size, keys[kept], rows, limit, self.n_samples, square)
+
     def __add__(self, other: "RowSample") -> "RowSample":
         keys = np.concatenate((self.keys, other.keys))
         kept, limit = _least(keys, self.size)

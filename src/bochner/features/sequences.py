@@ -1,6 +1,6 @@
 """Sequences of different lengths, as users pass them and as one array of all their points."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,6 +145,8 @@ def _items(X: Any) -> Any:
         raise TypeError(f"X is of type {type(X).__name__}: expected {EXPECTED}.")
     if isinstance(X, Iterator):
         raise TypeError("X can be read only once, as a generator: give a list of it, list(X).")
+    if isinstance(X, Set):
+        raise TypeError(f"X is of type {type(X).__name__}, which has no order: give a list.")
     if not hasattr(X, "__array__"):
         return list(X)
     X = np.asarray(X)

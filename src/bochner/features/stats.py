@@ -142,6 +142,13 @@ class FeatureSums:
         }
         return FeatureSums(**sums, n_samples=self.n_samples)
 
+    def scaled(self, factors: Array) -> "FeatureSums":
+        """Return new sums of the same rows with each feature times its factor (p,)."""
+        gram = factors[:, None] * self.gram
+        gram *= factors
+        cross = factors[:, None] * self.cross
+        return replace(self, gram=gram, cross=cross, features=factors * self.features)
+
     def centred(self) -> "FeatureSums":
         """Return the sums about the weighted means of features and targets."""
         mean_z, mean_y = self.features / self.weight, self.targets / self.weight

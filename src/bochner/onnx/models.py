@@ -1,7 +1,7 @@
 """The graphs of fitted models: a function for each class, found by the class."""
 
 from functools import singledispatch
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -32,16 +32,26 @@ def add_outputs(model: Any, graph: Graph, X: str, return_std: bool) -> None:
 
 
 def check_exported(model: Any) -> None:
-    """Raise ``TypeError`` for a model without outputs."""
+    """Raise ``TypeError`` for a model without outputs, or a pipeline with another step."""
     if add_outputs.dispatch(type(model)) is add_outputs.dispatch(object):
         raise TypeError(
             f"{type(model).__name__} cannot be exported to ONNX. Exported are: {EXPORTED}."
         )
+    *steps, last = steps_of(model)
+    for step in steps:
+        if transformed.dispatch(type(step)) is transformed.dispatch(object):
+            _refuse_step(step)
+    if last is not model:
+        check_exported(last)
 
 
 @singledispatch
 def transformed(step: Any, graph: Graph, X: str) -> tuple[str, int]:
     """Return what a step of a pipeline makes of rows, and its number of columns."""
+    _refuse_step(step)
+
+
+def _refuse_step(step: Any) -> NoReturn:
     raise TypeError(
         f"{type(step).__name__} cannot be exported to ONNX as a step of a pipeline; use "
         f"StandardScaler, FourierFeatures or DIGMMFeatures, or export the last step alone."

@@ -1,0 +1,289 @@
+"""Ridge heads in streams: rows are added, forgotten and taken out, features are refreshed."""
+
+from abc import ABC, abstractmethod
+from copy import copy
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bochner._numerics import limits
+from bochner._numerics.arrays import as_finite_scalar
+from bochner._numerics.memory import as_bytes
+from bochner._numerics.whole_fits import all_or_nothing
+from bochner.estimators.inputs import checked_alpha
+from bochner.estimators.predictions import LinearSolution
+from bochner.estimators.ridge_head import RidgeHead
+from bochner.features.chunks import Chunk
+from bochner.features.fading import FadingFeatures
+from bochner.features.length_scales import AnyKernel, kernel_name
+from bochner.features.parameters import generators
+from bochner.features.region import check_rows
+from bochner.features.residual import FeatureMap
+from bochner.features.stats import NOT_AMONG, FeatureSums, chunk_sums
+from bochner.features.targets import Targets
+from bochner.frequencies import Frequencies
+from bochner.kernels import Kernel
+from bochner.learning.fading import prediction_change
+from bochner.learning.iterative import IterativeSolution
+from bochner.learning.ridge_plan import RidgePlan, RidgeProblem, plan_ridge
+
+_HALF = 0.5
+"""Share of the earlier features from which on they may be dropped: before, most of the prior
+variance is theirs, and the solution without them that would be compared is a waste."""
+
+
+class OnlineHead(RidgeHead, ABC):
+    """A ridge head whose sums over rows change."""
+
+    @property
+    @abstractmethod
+    def _targets(self) -> Targets:
+        """The columns of numbers of the fitted model."""
+
+    @abstractmethod
+    def _later(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
+        """Return checked rows for a model that has some."""
+
+    @all_or_nothing
+    def refresh(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        kernel: Any = None,
+        length_scale: Any = None,
+        random_state: Any = None,
+        tolerance: float = 0.05,
+    ) -> Self:
+        r"""Draw new frequencies, and leave predictions as they are.
+
+        Nothing is learned from the rows given here: they choose the length scale, as the first
+        batch did. Means and standard deviations are the same numbers after the refresh as before.
+        With :math:`g` the function before the refresh and :math:`h` one of the new features,
+        rows that :meth:`partial_fit` adds afterwards are observations of
+
+        .. math:: f(x) = \sqrt s\, g(x) + \sqrt{1 - s}\, h(x),
+
+        where :math:`s` is the share of the rows before the refresh in the weight of all rows, and
+        :math:`g` and :math:`h` are independent a priori: the prior kernel of :math:`f` is
+        :math:`s k + (1 - s) k'`. As the earlier rows are forgotten, :math:`s` falls to zero, and
+        the model becomes that of the later rows and the new features alone.
+
+        Sums of both sets of features take five times the memory of those of one, until the earlier
+        ones are dropped. :meth:`partial_fit` does so if it forgets, as soon as predictions change
+        by no more than ``tolerance``; and ``KreinRidge.forget``, without any other change, as it
+        takes out the last of the rows before the refresh.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Recent rows, as in :meth:`fit`. Targets matter for ``length_scale="evidence"`` only.
+        kernel, length_scale : default=None
+            As the parameters of the model, which ``None`` takes and which stay as they are. A
+            kernel given as an object has a length scale of its own.
+        random_state : int, RandomState instance or None, default=None
+            Of the new frequencies.
+        tolerance : float, default=0.05
+            Greatest change of predictions with which the earlier features are dropped: the root
+            mean square change of the mean at the rows since the refresh, divided by that of the
+            residuals; or the change of the logarithm of the predictive standard deviation there,
+            if that is greater. With the default the mean square of the residuals is 400 times that
+            of the change.
+
+        Raises
+        ------
+        ValueError
+            If features of an earlier refresh are still needed: without them predictions would
+            change by more than ``tolerance``. Also with ``residual``, after conjugate gradients,
+            if both sets of features exceed ``memory_limit``, or if the kernel is a function.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bochner import KreinRidge
+        >>> X = np.linspace(0.0, 1.0, 200)[:, None]
+        >>> y = np.sin(9.0 * X[:, 0])
+        >>> model = KreinRidge(length_scale=1.0, random_state=0).partial_fit(X, y)
+        >>> before = model.predict(X)
+        >>> model = model.refresh(X, y, length_scale=0.1, random_state=1)
+        >>> bool((model.predict(X) == before).all())
+        True
+        >>> for _ in range(10):
+        ...     model = model.partial_fit(X, y, forgetting=0.99)
+        >>> model.kernel_, model.fading_
+        (Gaussian(length_scale=0.1), None)
+        """
+        check_is_fitted(self, "posterior_")
+        tolerance = as_finite_scalar("tolerance", tolerance)
+        if tolerance < 0.0:
+            raise ValueError(f"tolerance must not be negative, got {tolerance}.")
+        rows = self._later(X, y, sample_weight)
+        if self.fading_ is not None:
+            self._end_earlier_refresh(self.fading_, tolerance)
+        if self.residual_ is not None:
+            raise ValueError("refresh needs features of frequencies alone: use residual=None.")
+        sums, earlier = self._kept_sums(), self.frequencies_
+        drawing = copy(self)
+        given = {"kernel": kernel, "length_scale": length_scale}
+        drawing.set_params(**{name: each for name, each in given.items() if each is not None})
+        later_kernel, found = drawing._approximation(
+            rows, self._targets, *generators(random_state, 3)
+        )
+        fading = FadingFeatures(
+            earlier,
+            found.frequencies,
+            _kernel_object(self.kernel_),
+            _kernel_object(later_kernel),
+            sums,
+            tolerance,
+        )
+        self._plan(fading.joint)
+        self.fading_, self.sums_ = fading, fading.nothing()
+        self._region = found.region
+        return self
+
+    def _end_earlier_refresh(self, fading: FadingFeatures, tolerance: float) -> None:
+        """Drop the features before an earlier refresh, or raise ValueError."""
+        since = self._kept_sums()
+        share, rows = fading.share(since), fading.later_sums(since)
+        if share == 1.0:  # No row has been learned with the later ones
+            self._use(fading.earlier, fading.earlier_kernel, fading.before)
+            return
+        later = self._solve(rows, fading.later, checked_alpha(self.alpha))
+        change = _change(fading, since, self.posterior_, later)
+        if change > tolerance:
+            raise ValueError(
+                f"The features before the last refresh have a share of {share:.3g}, and "
+                f"predictions would change by {change:.3g} without them, which is more than "
+                f"tolerance={tolerance:g}. Learn more rows with forgetting below one first, or "
+                f"set a greater tolerance."
+            )
+        self._use(fading.later, fading.later_kernel, rows)
+        self.posterior_ = later
+
+    def _add_rows(self, rows: Chunk, *, forgetting: float = 1.0) -> None:
+        """Add rows to the sums over earlier ones, and solve.
+
+        Each new row multiplies the weights of earlier ones by ``forgetting``.
+        """
+        before, factor, fading = self._kept_sums(), forgetting ** len(rows), self.fading_
+        sums = before.weighted(factor) if forgetting < 1.0 else before
+        sums += self._sums_of(rows.aged(forgetting), self._learning_features)
+        if fading is None:
+            self.posterior_ = self._solve(sums, self._features, checked_alpha(self.alpha))
+            self.sums_ = sums
+        else:
+            self._learn_both(fading.aged(factor), sums, may_drop=forgetting < 1.0)
+
+    def _learn_both(self, fading: FadingFeatures, since: FeatureSums, *, may_drop: bool) -> None:
+        """Solve on the features before and after a refresh; drop the former if they may go."""
+        share, alpha = fading.share(since), checked_alpha(self.alpha)
+        features, kernel = fading.mixed(share)
+        self.posterior_ = self._solve(fading.total(since), features, alpha)
+        self._use(features, kernel, since)
+        if may_drop and share <= _HALF:
+            rows = fading.later_sums(since)
+            later = self._solve(rows, fading.later, alpha)
+            change = _change(fading, since, self.posterior_, later)
+            if change <= fading.tolerance or share <= limits.NEGLIGIBLE:
+                self._use(fading.later, fading.later_kernel, rows)
+                self.posterior_ = later
+                return
+            fading = replace(fading, change=change)
+        self.fading_ = fading
+
+    def _remove_rows(self, rows: Chunk) -> None:
+        """Take rows out of the sums, those before a refresh first, and solve."""
+        sums, fading = self._kept_sums(), self.fading_
+        if fading is None:
+            after = sums - self._sums_of(rows, self._features)
+            self.posterior_ = self._solve_rest(after, sums, self._features)
+            self.sums_ = after
+            return
+        rest = fading.without(self._sums_of(rows, fading.earlier))
+        if rest is None:
+            if not sums.n_samples:
+                raise ValueError("At least one row must be left, and none came since the refresh.")
+            later = fading.later_sums(sums)
+            self.posterior_ = self._solve(later, fading.later, checked_alpha(self.alpha))
+            self._use(fading.later, fading.later_kernel, later)
+            return
+        features, kernel = rest.mixed(rest.share(sums))
+        self.posterior_ = self._solve_rest(rest.total(sums), fading.total(sums), features)
+        self._use(features, kernel, sums)
+        self.fading_ = rest
+
+    def _try_out(self) -> None:
+        if self.fading_ is not None:
+            sums = self._kept_sums()
+            p = self.fading_.earlier.n_features + self.fading_.later.n_features
+            if len(sums.gram) != p:
+                raise ValueError(f"sums of {len(sums.gram)} features, and {p} since a refresh")
+
+    def _use(self, frequencies: Frequencies, kernel: Kernel, sums: FeatureSums) -> None:
+        """Set the features in use, and end a refresh."""
+        self.frequencies_, self.kernel_, self.sums_ = frequencies, kernel, sums
+        self.signature_, self.fading_ = frequencies.signature, None
+
+    @property
+    def _learning_features(self) -> FeatureMap:
+        """The features whose sums are kept: both of a refresh, with unit shares."""
+        return self._features if self.fading_ is None else self.fading_.joint
+
+    @property
+    def _solved_sums(self) -> FeatureSums | None:
+        """The sums that the solution is of: over all rows, of the features in use."""
+        if self.sums_ is None or self.fading_ is None:
+            return self.sums_
+        return self.fading_.total(self.sums_)
+
+    def _kept_sums(self) -> FeatureSums:
+        if self.sums_ is None:
+            raise ValueError(
+                "This model was fitted by conjugate gradients, which keep no sums that rows could "
+                "be added to. Use solver='cholesky', or fit to all rows."
+            )
+        return self.sums_
+
+    def _plan(self, features: FeatureMap) -> tuple[RidgeProblem, RidgePlan]:
+        problem = self._problem(features, self._targets, checked_alpha(self.alpha))
+        problem = replace(problem, is_repeatable=False)
+        return problem, plan_ridge(problem, self.solver, as_bytes(self.memory_limit))
+
+    def _sums_of(self, rows: Chunk, features: FeatureMap) -> FeatureSums:
+        """Return the sums over checked rows, and refuse rows outside the domain of the kernel."""
+        check_rows(self.kernel_, self._region, rows.X)
+        problem, plan = self._plan(features)
+        return chunk_sums([rows], features, self._targets, problem.product_dtype, plan.block_bytes)
+
+    def _solve_rest(
+        self, rest: FeatureSums, before: FeatureSums, features: FeatureMap
+    ) -> LinearSolution:
+        """Return the solution of what is left of sums; raise if no rows have such sums."""
+        try:
+            posterior = self._solve(rest, features, checked_alpha(self.alpha))
+        except np.linalg.LinAlgError as error:
+            raise ValueError(NOT_AMONG) from error
+        if rest.misfit(posterior.coef, posterior.intercept, before).min() < 0.0:
+            raise ValueError(NOT_AMONG)
+        return posterior
+
+
+def _kernel_object(kernel: AnyKernel) -> Kernel:
+    if not isinstance(kernel, Kernel):
+        raise ValueError(
+            f"refresh adds kernels, which must be of bochner.kernels, got {kernel_name(kernel)}."
+        )
+    return kernel
+
+
+def _change(
+    fading: FadingFeatures, since: FeatureSums, both: LinearSolution, later: LinearSolution
+) -> float:
+    # Conjugate gradients keep no sums, and have no refresh.
+    assert not isinstance(both, IterativeSolution)
+    assert not isinstance(later, IterativeSolution)
+    return prediction_change(fading, since, both, later)

@@ -1,0 +1,175 @@
+r"""Features that take the place of others in a model of a stream, without a jump.
+
+Let :math:`g(x) = z(x) \cdot w` be the function before a refresh. The function after it is
+
+.. math:: f(x) = \sqrt s\, g(x) + \sqrt{1 - s}\, h(x), \qquad h(x) = z'(x) \cdot w',
+
+with new features :math:`z'`, independent prior weights :math:`w, w' \sim N(0, (\sigma^2 / \alpha)
+I)`, and the share :math:`s` of the rows before the refresh in the weight of all rows. Its prior
+kernel is :math:`s k + (1 - s) k'`. Rows before the refresh are observations of :math:`g`, and rows
+after it of :math:`f`.
+
+At the refresh :math:`s = 1`, and the posterior of :math:`f` is that of :math:`g`. As rows come, and
+earlier ones are forgotten or taken out, :math:`s` falls to zero, where :math:`f` is a function of
+the new features that the rows after the refresh alone determine. In between it is one ridge
+regression: rows before the refresh have the features :math:`[z, 0]`, and rows after it
+:math:`[\sqrt s\, z, \sqrt{1 - s}\, z']`. The sums of both sets of rows are kept apart, for unit
+shares, so that no row is needed again as the shares change.
+
+:math:`g` keeps its prior: with the prior variance :math:`s` in place of one, rows before the
+refresh would be explained worse and worse, and count as noise.
+
+Sources: Kulhavý and Zarrop, "On a general concept of forgetting", 1993, and Ibrahim and Chen,
+"Power prior distributions for regression models", 2000, for weights that fall with age; Van
+Vaerenbergh, Lázaro-Gredilla and Santamaría, "Kernel recursive least-squares tracker for
+time-varying regression", 2012, for functions that return to their prior.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner.features.stats import NOT_AMONG, FeatureSums
+from bochner.frequencies import Frequencies
+from bochner.kernels import Kernel
+from bochner.registry import register
+
+_ROUNDING = 1e-6
+"""Relative size of what rounding of float32 products leaves of sums whose rows are all taken out,
+as for some of the rows."""
+
+
+@register
+@dataclass(frozen=True, slots=True, eq=False)
+class FadingFeatures:
+    """The features before and after a refresh, while the former fade.
+
+    Parameters
+    ----------
+    earlier, later : Frequencies
+        Those before and after the refresh.
+    earlier_kernel, later_kernel : Kernel
+        What they approximate.
+    before : FeatureSums
+        Sums over the rows before the refresh, of the earlier features.
+    tolerance : float
+        Greatest ``change`` at which the earlier features are dropped.
+    change : float, default=None
+        By how much predictions would change without the earlier features, when it was last
+        computed, in standard deviations of the residuals. ``None`` before.
+    """
+
+    earlier: Frequencies
+    later: Frequencies
+    earlier_kernel: Kernel
+    later_kernel: Kernel
+    before: FeatureSums
+    tolerance: float
+    change: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.before.gram.shape != 2 * (self.earlier.n_features,):
+            raise ValueError(
+                f"before has sums of {len(self.before.gram)} features; earlier has "
+                f"{self.earlier.n_features}."
+            )
+        if self.earlier.dim != self.later.dim:
+            raise ValueError(f"earlier has {self.earlier.dim} inputs, later has {self.later.dim}.")
+
+    @property
+    def joint(self) -> Frequencies:
+        """The frequencies of both, with unit shares."""
+        return self.earlier + self.later
+
+    @property
+    def earlier_columns(self) -> NDArray[np.intp]:
+        """Places of the earlier features among those of both: cosines, then sines."""
+        m, total = self.earlier.n_frequencies, self.earlier.n_frequencies + self.later.n_frequencies
+        return np.concatenate((np.arange(m), total + np.arange(m)))
+
+    @property
+    def later_columns(self) -> NDArray[np.intp]:
+        """Places of the later features among those of both."""
+        p = self.earlier.n_features + self.later.n_features
+        is_later = np.ones(p, dtype=np.bool_)
+        is_later[self.earlier_columns] = False
+        return np.flatnonzero(is_later)
+
+    def share(self, since: FeatureSums) -> float:
+        """Return the share of the rows before the refresh, given the sums over those after it."""
+        return self.before.weight / (self.before.weight + since.weight)
+
+    def factors(self, share: float) -> Array:
+        """Return the factors of both features, of shape (p,)."""
+        factors = np.full(self.earlier.n_features + self.later.n_features, np.sqrt(1.0 - share))
+        factors[self.earlier_columns] = np.sqrt(share)
+        return factors
+
+    def mixed(self, share: float) -> tuple[Frequencies, Kernel]:
+        """Return the frequencies of both, with weights of their shares, and the prior kernel.
+
+        With the share one they are the earlier ones.
+        """
+        if share == 1.0:
+            return self.earlier, self.earlier_kernel
+        frequencies = self.earlier.with_weights(share * self.earlier.weight)
+        frequencies += self.later.with_weights((1.0 - share) * self.later.weight)
+        return frequencies, share * self.earlier_kernel + (1.0 - share) * self.later_kernel
+
+    def total(self, since: FeatureSums) -> FeatureSums:
+        """Return the sums over all rows that determine the weights of :meth:`mixed`."""
+        share = self.share(since)
+        if share == 1.0:
+            return self.before
+        total, before, columns = (
+            since.scaled(self.factors(share)),
+            self.before,
+            self.earlier_columns,
+        )
+        # In place, because the Gram matrix may fill much of the memory.
+        total.gram[np.ix_(columns, columns)] += before.gram
+        total.cross[columns] += before.cross
+        total.features[columns] += before.features
+        return replace(
+            total,
+            square=total.square + before.square,
+            targets=total.targets + before.targets,
+            weight=total.weight + before.weight,
+            n_samples=total.n_samples + before.n_samples,
+        )
+
+    def nothing(self) -> FeatureSums:
+        """Return the sums over no rows after the refresh."""
+        p, t = self.earlier.n_features + self.later.n_features, len(self.before.square)
+        of_features = np.zeros((p, p)), np.zeros((p, t)), np.zeros(t), np.zeros(p)
+        return FeatureSums(*of_features, np.zeros(t), 0.0, 0)
+
+    def later_sums(self, since: FeatureSums) -> FeatureSums:
+        """Return the sums over the rows after the refresh, of the later features alone."""
+        columns = self.later_columns
+        return replace(
+            since,
+            gram=since.gram[np.ix_(columns, columns)],
+            cross=since.cross[columns],
+            features=since.features[columns],
+        )
+
+    def aged(self, factor: float) -> "FadingFeatures":
+        """Return these with ``factor`` times the weights of the rows before the refresh."""
+        return self if factor == 1.0 else replace(self, before=self.before.weighted(factor))
+
+    def without(self, removed: FeatureSums) -> "FadingFeatures | None":
+        """Return these without some rows before the refresh; ``None`` if no others are left."""
+        if removed.n_samples < self.before.n_samples:
+            return replace(self, before=self.before - removed)
+        if removed.n_samples > self.before.n_samples:
+            raise ValueError(
+                f"Rows before a refresh are taken out first, and alone: {self.before.n_samples} of "
+                f"them are left, got {removed.n_samples} rows."
+            )
+        left: Array = np.diagonal(self.before.gram) - np.diagonal(removed.gram)
+        if np.abs(left).max() > _ROUNDING * np.diagonal(self.before.gram).max():
+            raise ValueError(NOT_AMONG)
+        return None
