@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -61,7 +62,9 @@ _SIZES: Mapping[str, Sizes] = {
 
 
 def kind_of_device() -> str:
-    """Return ``"cuda"`` where torch finds a GPU, else ``"cpu"``."""
+    """Return ``"cuda"`` where torch finds a GPU, else ``"cpu"``; ValueError without torch."""
+    if find_spec("torch") is None:
+        raise ValueError("This benchmark needs torch: pip install 'bochner[torch]'.")
     return "cuda" if import_module("torch").cuda.is_available() else "cpu"
 
 
