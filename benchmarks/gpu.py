@@ -61,16 +61,21 @@ _SIZES: Mapping[str, Sizes] = {
 }
 
 
-def kind_of_device() -> str:
-    """Return ``"cuda"`` where torch finds a GPU, else ``"cpu"``; ValueError without torch."""
+def _torch() -> Any:
+    """Return torch, or raise ValueError where it is not installed."""
     if find_spec("torch") is None:
         raise ValueError("This benchmark needs torch: pip install 'bochner[torch]'.")
-    return "cuda" if import_module("torch").cuda.is_available() else "cpu"
+    return import_module("torch")
+
+
+def kind_of_device() -> str:
+    """Return ``"cuda"`` where torch finds a GPU, else ``"cpu"``."""
+    return "cuda" if _torch().cuda.is_available() else "cpu"
 
 
 def device_name() -> str:
     """Return the name of the device, as its maker gives it."""
-    torch = import_module("torch")
+    torch = _torch()
     if kind_of_device() == "cuda":
         return str(torch.cuda.get_device_name())
     return f"{os.cpu_count()} cores"
@@ -78,7 +83,7 @@ def device_name() -> str:
 
 def seconds_of(function: Callable[[], Any]) -> float:
     """Return the seconds of a function after one run of it, until the device has finished."""
-    torch = import_module("torch")
+    torch = _torch()
     finish = torch.cuda.synchronize if kind_of_device() == "cuda" else lambda: None
 
     def run() -> float:
@@ -96,7 +101,7 @@ def seconds_of(function: Callable[[], Any]) -> float:
 
 def normal(*shape: int, dtype: str = SINGLE, seed: int = 0) -> Any:
     """Return standard normal numbers on the device."""
-    torch = import_module("torch")
+    torch = _torch()
     device = kind_of_device()
     generator = torch.Generator(device=device).manual_seed(seed)
     return torch.randn(*shape, generator=generator, device=device, dtype=getattr(torch, dtype))
@@ -147,7 +152,7 @@ def _map_cells(options: Options) -> Iterable[Cell]:
 
 
 def _map(cell: Cell, options: Options) -> Mapping[str, float]:
-    torch = import_module("torch")
+    torch = _torch()
     n, p, dtype = int(cell.settings["n"]), int(cell.settings["p"]), str(cell.settings["dtype"])
     X = normal(n, _INPUTS, dtype=dtype)
     features = FourierFeatures("gaussian", p, length_scale=4.0, random_state=0)
