@@ -18,7 +18,7 @@ from benchmarks.indefinite.benchmark import INDEFINITE
 from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
 from benchmarks.results import markdown_table, median_table, medians, read_rows
-from benchmarks.schemes import SCHEMES_BENCHMARK
+from benchmarks.schemes.benchmark import SCHEMES_BENCHMARK
 from benchmarks.sequences import SEQUENCES
 from benchmarks.speed.benchmark import SPEED
 from benchmarks.tables import TABLES

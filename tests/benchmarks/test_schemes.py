@@ -5,7 +5,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 from benchmarks import Cell, Options, find
-from benchmarks.schemes import METHODS
+from benchmarks.schemes.benchmark import METHODS
 from bochner import FourierFeatures, kernels
 
 

@@ -14,7 +14,7 @@ from bochner import spectral_measure
 from bochner.sampling import Coordinates, Directions, Uniforms, resolve_scheme
 
 FAMILY_ALPHA = 1e-3
-SCHEMES = ("iid", "orthogonal", "qmc", "structured", "energy")
+SCHEMES = ("iid", "orthogonal", "qmc", "structured", "energy", "lattice")
 # Means, variances and dominances at every lag, and the uniformity of single rows.
 ALPHA = FAMILY_ALPHA / (len(CASES) * len(SCHEMES) * len(LEVELS) * 2)
 

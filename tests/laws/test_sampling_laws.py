@@ -24,7 +24,8 @@ def has_coordinates(case):
 
 
 STRUCTURED = [case for case in CASES if not has_coordinates(case)]
-PAIRS = [(case, scheme) for scheme in ("orthogonal", "qmc", "energy") for case in CASES] + [
+DEPENDENT = ("orthogonal", "qmc", "energy", "lattice")
+PAIRS = [(case, scheme) for scheme in DEPENDENT for case in CASES] + [
     (case, "structured") for case in STRUCTURED
 ]
 GAUSSIANS = [case for case in CASES if isinstance(case.kernel, Gaussian)]
@@ -52,17 +53,18 @@ def test_at_zero(case, scheme):
     laws.check_at_zero(case, scheme)
 
 
-@pytest.mark.parametrize("scheme", ["orthogonal", "qmc", "energy"])
+@pytest.mark.parametrize("scheme", DEPENDENT)
 @pytest.mark.parametrize("case", GAUSSIANS, ids=str)
 def test_dependence_pays_for_the_gaussian_kernel(case, scheme):
     ratio = laws.check_dominates(case, scheme)
     assert ratio[0] < 0.5, "much lower at small lags"
 
 
+@pytest.mark.parametrize("scheme", ["qmc", "lattice"])
 @pytest.mark.parametrize("dim", [1, 2])
-def test_the_qmc_variance_falls_much_faster_than_one_over_m(dim):
+def test_the_variance_falls_much_faster_than_one_over_m(dim, scheme):
     case = Case(Gaussian(0.8), dim)
-    coarse, fine = (laws.estimates(case, "qmc", 50, m).var(axis=0) for m in (32, 256))
+    coarse, fine = (laws.estimates(case, scheme, 50, m).var(axis=0) for m in (32, 256))
     # Independent draws would gain a factor of 8, the asymptotic rate in one dimension is 512.
     assert np.median(fine / coarse) < 1.0 / 32.0
 

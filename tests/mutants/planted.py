@@ -8,6 +8,7 @@ from laws import head_laws, kernel_laws, measure_laws, sampling_laws
 from laws.registry import Case
 from mutants.registry import changes, deferred, planted, replaces
 from scipy.spatial.distance import cdist
+from scipy.special import gammainc
 from scipy.stats import qmc
 
 from bochner import kernels, spectral
@@ -15,7 +16,7 @@ from bochner.estimators import krein_ridge_classifier
 from bochner.features import FeatureSums
 from bochner.frequencies import Frequencies, frequencies
 from bochner.learning import ridge
-from bochner.sampling import Coordinates, Directions, Uniforms, schemes
+from bochner.sampling import Coordinates, Directions, Uniforms, lattice, schemes
 from bochner.spectral.radial import GammaMixture
 
 SMALL_ALPHA = 1e-4
@@ -246,6 +247,17 @@ def sobol_without_scrambling(patch):
             super().__init__(d, scramble=False, rng=rng)
 
     patch.setattr(schemes.qmc, "Sobol", Plain)
+
+
+@changes(lattice, "shifted_lattice", check_marginals("lattice", Coordinates(3)))
+def a_lattice_without_a_shift(shifted, m, dim, rng):
+    points = shifted(m, dim, rng)
+    return points - points.min(axis=0)
+
+
+@replaces(lattice, "gammainc", check_scheme(GAUSSIAN, "lattice"), check_scheme(MATERN, "lattice"))
+def radii_of_twice_as_many_inputs(half_dim, half_square):
+    return gammainc(2.0 * half_dim, half_square)
 
 
 @changes(spectral.HalfByMass, "share", check_iid(SUM), check_scheme(SUM, "orthogonal"))

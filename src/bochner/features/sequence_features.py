@@ -76,7 +76,7 @@ class SequenceFeatures(
         Weights of the levels of the signature, from level zero, a constant. ``"auto"`` gives
         each level a mean squared norm of one on at most 200 sequences, and level zero the weight
         one. A level that is zero on all of them, up to rounding, gets the weight zero.
-    scheme : {"auto", "energy", "orthogonal", "qmc", "iid", "structured"} or Scheme
+    scheme : {"auto", "energy", "lattice", "orthogonal", "qmc", "iid", "structured"} or Scheme
         How frequencies depend on one another, as in :class:`FourierFeatures`.
     length_scale : float, sequence of floats or "median", default="median"
         Length scale of a kernel given by name; ``"median"`` is the median distance between at

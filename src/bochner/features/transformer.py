@@ -61,11 +61,12 @@ class FourierFeatures(
         left features only; ``output="concatenated"`` adds the right ones. A symmetric kernel with
         one frequency per argument, such as a locally stationary one, needs a multiple of 4. The
         only odd number accepted is 1, a single cosine, which scikit-learn's checks require.
-    scheme : {"auto", "energy", "orthogonal", "qmc", "iid", "structured"} or Scheme
+    scheme : {"auto", "energy", "lattice", "orthogonal", "qmc", "iid", "structured"} or Scheme
         How frequencies depend on one another; see :mod:`bochner.sampling`. ``"auto"``, the
-        default, is ``"energy"`` for at most 64 inputs and ``"orthogonal"`` for more, or
-        ``"structured"`` for an isotropic kernel of 256 inputs or more where that is faster and its
-        error on pairs of rows no more than 1.1 times as large.
+        default, is ``"energy"`` for at most 64 inputs and ``"orthogonal"`` for more;
+        ``"lattice"`` for product kernels of at most two inputs and rational quadratic ones of at
+        most three; or ``"structured"`` for an isotropic kernel of 256 inputs or more where that is
+        faster and its error on pairs of rows no more than 1.1 times as large.
     length_scale : float, sequence of d floats or "median", default="median"
         Length scale of a kernel given by name; ``"median"`` is the median distance between at
         most 1000 rows. A kernel object has its own length scale, and this one is ignored.

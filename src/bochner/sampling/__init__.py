@@ -1,19 +1,16 @@
-"""Sampling schemes: independent, orthogonal, quasi-Monte-Carlo, structured, least energy."""
+"""Sampling schemes: how the points behind random frequencies depend on one another."""
 
 from bochner.sampling.hadamard import HadamardRows, Matrix
+from bochner.sampling.lattice import ShiftedLattice
+from bochner.sampling.layouts import Coordinates, Directions, Layout, Scheme, Uniforms
 from bochner.sampling.schemes import (
     SCHEMES,
     Automatic,
-    Coordinates,
-    Directions,
     Iid,
-    Layout,
     MinimumEnergy,
     Orthogonal,
     QuasiMonteCarlo,
-    Scheme,
     Structured,
-    Uniforms,
     resolve_scheme,
 )
 
@@ -30,6 +27,7 @@ __all__ = [
     "Orthogonal",
     "QuasiMonteCarlo",
     "Scheme",
+    "ShiftedLattice",
     "Structured",
     "Uniforms",
     "resolve_scheme",

@@ -6,7 +6,7 @@ Each row of each block is marginally uniform, hence every estimate is unbiased (
 :class:`Structured` in 64 inputs and more); schemes differ in how rows depend on one another.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -28,6 +28,16 @@ from bochner.sampling.energy import (
     spread_directions,
 )
 from bochner.sampling.hadamard import HadamardRows, Matrix
+from bochner.sampling.lattice import ShiftedLattice
+from bochner.sampling.layouts import (
+    Block,
+    Coordinates,
+    Directions,
+    Layout,
+    Scheme,
+    Uniforms,
+    open_interval,
+)
 
 _STRUCTURED_FROM = 64
 """Inputs from which on Hadamard blocks are used: at 64 the bias, of order 1/D, is about 2 %."""
@@ -36,41 +46,12 @@ _ROUNDS = 3
 """Products of a Hadamard matrix and signs in a block, as in Choromanski et al. (2017). Fewer
 leave rows of a block farther from uniform on the sphere; more cost time."""
 
+_LATTICE_COORDINATES = 2
+"""Inputs up to which lattices are best for laws with independent coordinates: in three inputs they
+are better for Laplacian kernels and worse for Cauchy kernels."""
 
-@dataclass(frozen=True, slots=True)
-class Directions:
-    """A block of unit vectors, uniform on the sphere in ``dim`` dimensions."""
-
-    dim: int
-
-
-@dataclass(frozen=True, slots=True)
-class Coordinates:
-    """A block of uniforms on the cube, one coordinate for each of ``dim`` inputs."""
-
-    dim: int
-
-
-@dataclass(frozen=True, slots=True)
-class Uniforms:
-    """A block of ``dim`` auxiliary uniforms, for radii and mixing variables."""
-
-    dim: int
-
-
-Block = Directions | Coordinates | Uniforms
-Layout = tuple[Block, ...]
-"""The blocks that one draw of a law needs."""
-
-
-class Scheme(ABC):
-    """Fills the blocks of a layout with ``m`` dependent rows, each marginally uniform."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
-        """Return a matrix (m, block.dim) for each block; directions may be HadamardRows."""
+_LATTICE_MIXTURES = 3
+"""Inputs up to which lattices are best for mixtures of scales."""
 
 
 class Blockwise(Scheme):
@@ -115,7 +96,7 @@ class Iid(Blockwise):
         return normalised(rng.standard_normal((m, dim)))
 
     def coordinates(self, m: int, dim: int, rng: np.random.Generator) -> Array:
-        return _open_interval(rng.random((m, dim)))
+        return open_interval(rng.random((m, dim)))
 
     def uniforms(self, m: int, dim: int, rng: np.random.Generator) -> Array:
         return self.coordinates(m, dim, rng)
@@ -143,7 +124,7 @@ class Orthogonal(Blockwise):
 
     def coordinates(self, m: int, dim: int, rng: np.random.Generator) -> Array:
         radius = chi.ppf(_stratified(m, 1, rng), dim)
-        return _open_interval(ndtr(radius * haar_rows(m, dim, rng)))
+        return open_interval(ndtr(radius * haar_rows(m, dim, rng)))
 
 
 @register
@@ -243,7 +224,7 @@ class MinimumEnergy(Scheme):
             elif isinstance(block, Coordinates):
                 directions, places = _spread(m, block.dim, stream)
                 radius = chi.ppf(_within(places, stream), block.dim)
-                blocks.append(_open_interval(ndtr(radius[:, None] * directions)))
+                blocks.append(open_interval(ndtr(radius[:, None] * directions)))
             else:
                 if ranks is None or not block.dim:
                     uniforms = _stratified(m, block.dim, stream)
@@ -261,15 +242,16 @@ class MinimumEnergy(Scheme):
 @register
 @dataclass(frozen=True, slots=True)
 class Automatic(Scheme):
-    r"""The draws of :class:`MinimumEnergy` in at most 64 inputs, beyond of :class:`Orthogonal`.
+    r"""The scheme that was measured to be best for the layout.
 
-    Estimators use those of :class:`Structured` if these are faster and as accurate on the
-    training rows (``bochner/features/parts.py``).
+    :class:`ShiftedLattice` for laws with independent coordinates in at most two inputs, and for
+    mixtures of scales in at most three; else :class:`MinimumEnergy` in at most 64 inputs and
+    :class:`Orthogonal` beyond. Estimators use :class:`Structured` if its draws are faster and as
+    accurate on the training rows (``bochner/features/parts.py``).
     """
 
     def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
-        scheme = MinimumEnergy() if layout[0].dim <= MOST_INPUTS else Orthogonal()
-        return scheme.sample(layout, m, rng)
+        return _best_for(layout).sample(layout, m, rng)
 
 
 SCHEMES: Mapping[str, Scheme] = MappingProxyType(
@@ -279,6 +261,7 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
         "qmc": QuasiMonteCarlo(),
         "structured": Structured(),
         "energy": MinimumEnergy(),
+        "lattice": ShiftedLattice(),
         "auto": Automatic(),
     }
 )
@@ -289,14 +272,18 @@ def resolve_scheme(scheme: "str | Scheme") -> Scheme:
     return resolved("scheme", scheme, Scheme, SCHEMES)
 
 
-def _open_interval(u: Array) -> Array:
-    # Half the spacing of random numbers, and the greatest float64 below one.
-    return np.clip(u, 2.0**-54, 1.0 - 2.0**-53)
+def _best_for(layout: Layout) -> Scheme:
+    match layout:
+        case (Coordinates(dim=dim), *_) if dim <= _LATTICE_COORDINATES and len(layout) <= 2:
+            return ShiftedLattice()
+        case (Directions(dim=dim), Uniforms(dim=n)) if n > 1 and dim <= _LATTICE_MIXTURES:
+            return ShiftedLattice()
+    return MinimumEnergy() if layout[0].dim <= MOST_INPUTS else Orthogonal()
 
 
 def _stratified(m: int, dim: int, rng: np.random.Generator) -> Array:
     stratum = rng.permuted(np.tile(np.arange(m)[:, None], (1, dim)), axis=0)
-    return _open_interval((stratum + rng.random((m, dim))) / m)
+    return open_interval((stratum + rng.random((m, dim))) / m)
 
 
 def _sobol(m: int, dim: int, rng: np.random.Generator) -> Array:
@@ -310,7 +297,7 @@ def _sobol(m: int, dim: int, rng: np.random.Generator) -> Array:
 
 def _within(ranks: NDArray[np.int64], rng: np.random.Generator) -> Array:
     """Return a uniform (m,) from each stratum of the ranks."""
-    return _open_interval((ranks + rng.random(len(ranks))) / len(ranks))
+    return open_interval((ranks + rng.random(len(ranks))) / len(ranks))
 
 
 def _spread(

@@ -209,8 +209,9 @@ def spectral_measure(
     decomposition : {"auto", "designed", "polar", "jordan"} or Decomposition, default="auto"
         ``"auto"`` takes the closed form where it is positive, designs a measure where it would be
         signed or is not known, and takes the polar form of an asymmetric kernel.
-    scheme : {"orthogonal", "energy", "qmc", "iid", "structured"} or Scheme, default="orthogonal"
+    scheme : {"orthogonal", "energy", "lattice", "qmc", "iid", "structured"} or Scheme
         With which frequencies will be drawn: a designed measure depends on it.
+        ``"orthogonal"`` by default.
     pairs : {"matched", "grid"} or Pairing, default="matched"
         How a :class:`~bochner.kernels.LocallyStationary` kernel pairs frequencies of the lag with
         those of the midpoint: one of each for every pair, or all pairs of few of them.

@@ -131,7 +131,7 @@ class SpectralMeasure:
         n_frequencies : int
             ``m``; the features are ``2m`` real columns.
         rng : numpy.random.Generator, int or None, default=None
-        scheme : {"orthogonal", "energy", "qmc", "iid", "structured"} or Scheme
+        scheme : {"orthogonal", "energy", "lattice", "qmc", "iid", "structured"} or Scheme
             ``"orthogonal"`` by default.
 
         Returns

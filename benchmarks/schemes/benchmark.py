@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.pictures import Picture
 from benchmarks.results import Row, Scalar, grouped, median_groups, median_table
+from benchmarks.schemes.candidates import CANDIDATES_PART
 from bochner import FourierFeatures, KreinRidge, datasets, kernels
 from bochner.features.length_scales import median_distance
 from bochner.sampling.energy import spread_directions
@@ -147,5 +148,6 @@ SCHEMES_BENCHMARK = Benchmark(
             ),
         ),
         Part("regressions", _table_cells, _table, _table_tables),
+        CANDIDATES_PART,
     ),
 )

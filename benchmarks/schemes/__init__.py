@@ -1,0 +1,1 @@
+"""Sampling schemes, and other ways to choose frequencies that are measured next to them."""
