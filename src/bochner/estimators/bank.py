@@ -153,7 +153,8 @@ class BaNK(BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n, d), or Dask array or data frame
-            Inputs. Rows of a Dask collection stay on its workers, see the notes.
+            Inputs. Rows of a Dask collection stay on its workers, see the notes; those of torch and
+            CuPy are learned from on their device, see :doc:`/guide/gpu`.
         y : array-like of shape (n,), or Dask array or column of a data frame
             Targets: numbers for a regression, at least two labels for a classification.
         sample_weight : array-like of shape (n,), default=None

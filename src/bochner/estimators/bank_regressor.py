@@ -141,7 +141,8 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         Parameters
         ----------
         X : array-like of shape (n, d), or Dask array or data frame
-            Inputs. Rows of a Dask collection stay on its workers.
+            Inputs. Rows of a Dask collection stay on its workers; those of torch and CuPy are
+            learned from on their device, see :doc:`/guide/gpu`.
         y : array-like of shape (n,), or Dask array or column of a data frame
             Targets; counts are whole numbers.
         sample_weight : array-like of shape (n,), default=None
