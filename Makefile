@@ -30,7 +30,7 @@ ENGINES := tests/cluster/test_engines.py tests/cluster/test_many_rows_on_engines
 ADAPTERS := sktime.py skpro.py torch.py botorch.py distributed/ray.py distributed/spark.py
 
 .PHONY: help demo test test-all test-slow test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-tables bench-published bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed clean
+        bench bench-tables bench-published bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed bench-plan clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -107,7 +107,7 @@ audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m pip_audit --skip-editable
 
-bench: bench-tables bench-published bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-tables bench-published bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed bench-plan  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-tables: $(VENV)/.demo  ## Test errors on tables, next to other methods
 	$(BIN)/python -m benchmarks tables $(FLAGS) --out "$(OUT)"
@@ -153,6 +153,9 @@ bench-evidence: $(VENV)/.bench  ## Length scales by the gradient of the evidence
 
 bench-speed: $(VENV)/.test  ## Seconds of features and ridge regression, next to other methods and the machine's limits
 	$(BIN)/python -m benchmarks speed $(FLAGS) --out "$(OUT)"
+
+bench-plan: $(VENV)/.test  ## Predicted and measured seconds and memory of fits; ten minutes
+	$(BIN)/python -m benchmarks plan $(FLAGS) --out "$(OUT)"
 
 clean:  ## Remove everything that was built, and the environment
 	rm -rf $(VENV) build dist docs/_build docs/api/generated docs/gallery \
