@@ -150,7 +150,8 @@ def count_steps(X: Array, y: Array, n_rows: int, n_components: int, alpha: float
     """Return the steps of conjugate gradients that a fit to more rows like these would take.
 
     ``X`` (n, d) are scaled inputs, ``y`` (n,) targets. A part of the rows is fitted, with
-    ``alpha`` in proportion to their number, which keeps the spectrum of the system.
+    ``alpha`` in proportion to their number, which keeps the spectrum of the system. Fewer than
+    eight rows for each feature take too few steps, and the typical number is the least returned.
     """
     rows = np.random.default_rng(0).permutation(len(X))[: _STEP_ROWS * n_components]
     X, y, rng = X[rows], y[rows], np.random.default_rng(1)
@@ -167,7 +168,7 @@ def count_steps(X: Array, y: Array, n_rows: int, n_components: int, alpha: float
         rng,
         n_landmarks=min(n_landmarks, len(X)),
     )
-    return max(1, found.n_iter)
+    return found.n_iter if len(X) >= _STEP_ROWS * n_components else max(PASSES, found.n_iter)
 
 
 def _penalty(alpha: Any) -> float | None:
