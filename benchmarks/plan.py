@@ -50,7 +50,7 @@ def _measured(method: str, n: int, d: int, p: int, path: Path) -> tuple[dict[str
     solver = CHOLESKY if method == FILES else method
     model: Any
     if method in TABLES:
-        options = {"method": method, "n_jobs": 1, "random_state": 0}
+        options: dict[str, Any] = {"method": method, "n_jobs": 1, "random_state": 0}
         TableRegressor(n_components=64, effort="quick", **options).fit(warm[:300], y[:300])
         model = TableRegressor(n_components=p, **options)
     else:
@@ -78,7 +78,7 @@ def _cost(method: str, n: int, d: int, p: int, machine: Machine, steps: int = 1)
     if method == FILES:
         return plan(n, d, solver=CHOLESKY, from_files=True, **options)
     if method == DASK:
-        parts = {"n_workers": 2, "n_partitions": _PARTITIONS}
+        parts: dict[str, Any] = {"n_workers": 2, "n_partitions": _PARTITIONS}
         return plan(n, d, solver=CHOLESKY, **parts, **options)
     return plan(n, d, solver=method, **options)
 

@@ -134,7 +134,7 @@ def plan(
 def _rows(n_rows: Any) -> int:
     """Return a number of rows, which may be written as 1e9."""
     is_number = isinstance(n_rows, Real) and not isinstance(n_rows, bool)
-    if not is_number or not 1 <= n_rows < float("inf") or int(n_rows) != n_rows:
+    if not is_number or not 1 <= n_rows < np.inf or int(n_rows) != n_rows:
         raise ValueError(f"n_rows must be a positive whole number such as 1e6, got {n_rows!r}.")
     return int(n_rows)
 
@@ -175,6 +175,6 @@ def _penalty(alpha: Any) -> float | None:
     """Return ``alpha`` as a float, ``None`` for "evidence"."""
     if alpha == "evidence":
         return None
-    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0.0 < alpha < float("inf"):
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0.0 < float(alpha) < np.inf:
         raise ValueError(f"alpha must be a positive number or 'evidence', got {alpha!r}.")
     return float(alpha)

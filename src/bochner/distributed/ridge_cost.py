@@ -27,8 +27,9 @@ _AROUND = 14e6
 _ROUNDING = 1e-9
 """Rounding of a logarithm: four partitions are added at once."""
 
-_CHUNK_COPIES = 3
-"""Copies of a chunk that exist at a time: as read, as an array, and the next one read ahead."""
+_CHUNK_COPIES, _PART_COPIES = 11, 3
+"""Copies that exist at a time: of a chunk of a Parquet file with the buffers of its reader, which
+keeps them, and of a partition, as read, as an array, and the next one read ahead."""
 
 _START_SECONDS = 0.2
 """Time for the length scale and the frequencies, which come from few rows, and for checks."""
@@ -147,7 +148,7 @@ class RidgeFit:
         seconds = _START_SECONDS + (1 + len(samples)) * idle + moving / machine.bytes_per_second
         seconds += n_sums * one.seconds + self._solution(plan, one)
         moved = sampled + n_sums * (one.bytes_moved + n_workers * one.sent_bytes)
-        held = size * (_CHUNK_COPIES * rows if self.from_files else one.rows_per_worker)
+        held = size * (_PART_COPIES * rows if self.from_files else one.rows_per_worker)
         name = f"ridge, {plan.solver}, {n_workers} workers"
         return FitCost(name, seconds, moved, held + memory + _AROUND, passes)
 
