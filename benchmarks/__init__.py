@@ -15,6 +15,7 @@ from benchmarks.gpu import GPU
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
 from benchmarks.histograms import HISTOGRAMS
 from benchmarks.indefinite.benchmark import INDEFINITE
+from benchmarks.plan import PLAN
 from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
 from benchmarks.results import markdown_table, median_table, medians, read_rows
@@ -44,7 +45,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     for each in (
         *(TABLES, PUBLISHED, FORECASTS, GAUSSIAN, SCHEMES_BENCHMARK, INDEFINITE),
         *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED, GPU, ATTENTION, HISTOGRAMS),
-        SEQUENCES,
+        *(SEQUENCES, PLAN),
     )
 }
 

@@ -99,20 +99,21 @@ def _measured(
     prepare: Callable[..., Prepared], function: Callable[[Prepared], Any], args: tuple[Any, ...]
 ) -> tuple[float, float]:
     place = prepare(*args)
-    before = _start_again()
+    before = start_again()
     start = perf_counter()
     function(place)
-    return perf_counter() - start, _megabytes("VmHWM") - before
+    return perf_counter() - start, megabytes("VmHWM") - before
 
 
-def _start_again() -> float:
+def start_again() -> float:
     """Return the resident megabytes, from which the peak is measured from now on."""
     if _CLEAR.exists():
         _CLEAR.write_text("5")
-    return _megabytes("VmRSS")
+    return megabytes("VmRSS")
 
 
-def _megabytes(entry: str) -> float:
+def megabytes(entry: str) -> float:
+    """Return an entry of the process's status, such as ``VmRSS``; not a number except on Linux."""
     if not _STATUS.exists():
         return float("nan")
     lines = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines() if ":" in line)

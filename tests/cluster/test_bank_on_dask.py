@@ -12,7 +12,7 @@ from cluster.rows import LABELS, NEW, WEIGHT, X, Y, arrays, frames, relative_err
 
 from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegressor
 from bochner.distributed import collected
-from bochner.learning.inference import plan
+from bochner.learning.inference import sizes
 
 EXACT = 1e-10
 SHORT = {
@@ -107,7 +107,7 @@ def test_beyond_the_sample_the_chain_still_meets_all_rows(kind, monkeypatch):
 
 
 def test_warm_ups_are_on_rows_of_the_sample(monkeypatch):
-    monkeypatch.setattr(plan, "_LADDER", ((60, False, 0.25), (100, True, 0.45)))
+    monkeypatch.setattr(sizes, "_LADDER", ((60, False, 0.25), (100, True, 0.45)))
     model = BaNKClassifier(**{**SHORT, "n_burn_in": 4}, structure="dense")
     here = answer(model.fit(X, Y > 0))
     assert relative_error(answer(model.fit(*arrays(Y > 0))), here) < EXACT

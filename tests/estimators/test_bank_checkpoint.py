@@ -15,7 +15,7 @@ from estimators.bank_fits import CASES, CHAINS, NEW, X, Y, fitted, last_checkpoi
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from bochner.learning.inference import plan
+from bochner.learning.inference import sizes
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 KILLED = ("sparse", "dense", "two classes", "three classes", "two chains")
@@ -104,7 +104,7 @@ def test_an_interrupted_fit_goes_on_to_the_same_model(case, n_rounds, whole, tmp
 @pytest.mark.parametrize("case", ["dense", "two classes"])
 @pytest.mark.parametrize("n_rounds", [11, 15, 35])
 def test_it_goes_on_from_the_warm_up_on_some_rows(case, n_rounds, tmp_path, often, monkeypatch):
-    monkeypatch.setattr(plan, "_LADDER", ((20, False, 0.25), (25, True, 0.45)))
+    monkeypatch.setattr(sizes, "_LADDER", ((20, False, 0.25), (25, True, 0.45)))
     parameters = {"n_burn_in": 24, "n_samples": 12}  # in stages of 12, 6, 6 and 12
     expected = fitted(case, **parameters)
     path = interrupt(n_rounds, case, tmp_path / "fit", **parameters)

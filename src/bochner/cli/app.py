@@ -1,17 +1,11 @@
 """The commands and their options."""
 
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated
 
 import pandas as pd  # noqa: F401  (imported here so that a missing extra is noticed at once)
 import typer
-import typer.core
 from rich.console import Console
-from rich.text import Text
 
 from bochner import __version__
 from bochner.cli.demo import run_demo
@@ -21,105 +15,35 @@ from bochner.cli.evaluating import EvaluateOptions, evaluate_table
 from bochner.cli.explaining import ExplainOptions, explain_table
 from bochner.cli.fitting import FitOptions, fit_table
 from bochner.cli.inspecting import inspect_model
-from bochner.cli.output import NamedOutput, plain
+from bochner.cli.options import (
+    MODEL,
+    OUTPUT,
+    READING,
+    ROWS,
+    Dropped,
+    Json,
+    ModelFile,
+    Quiet,
+    Report,
+    Seed,
+    TableFile,
+    TableName,
+)
+from bochner.cli.planning import PlanOptions, plan_table
 from bochner.cli.predicting import PredictOptions, interval_option, predict_table
+from bochner.cli.refusals import Commands, refusals
 from bochner.diagnosis.diagnosis import MOST_ROWS
 from bochner.tables.reading import ReadOptions, read_types
 
-
-class _Commands(typer.core.TyperGroup):
-    """The commands, whose help and version treat closed output as their results do."""
-
-    def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        with _refusals():
-            return super().make_context(*args, **kwargs)
-        raise typer.Exit
-
-    def invoke(self, ctx: Any) -> Any:
-        with _refusals():
-            return super().invoke(ctx)
-
-
 app = typer.Typer(
     name="bochner",
-    cls=_Commands,
+    cls=Commands,
     help="Kernel machines and Gaussian processes for tables: predictions with intervals.",
     epilog="Example: bochner fit houses.csv --target price --report houses.html",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-
-_INVALID = (ValueError, TypeError, OSError, MemoryError, NotImplementedError)
-_LARGEST_SEED = 2**32 - 1
-"""Largest seed that scikit-learn's ``random_state`` accepts."""
-
-_ROWS, _MODEL, _READING, _OUTPUT = "Test rows", "Model", "Reading the file", "Output"
-
-Seed = Annotated[
-    int,
-    typer.Option(
-        min=0,
-        max=_LARGEST_SEED,
-        help="Random seed of the split and of the sampler.",
-        rich_help_panel=_MODEL,
-    ),
-]
-_FORMATS = (
-    "Table: CSV or TSV (also compressed), Parquet, Feather, Excel or SQLite; - reads CSV from "
-    "standard input."
-)
-TableFile = Annotated[Path, typer.Argument(help=_FORMATS, allow_dash=True)]
-ModelFile = Annotated[Path, typer.Argument(help="Model file that `bochner fit` wrote.")]
-Dropped = Annotated[
-    list[str] | None, typer.Option("--drop", help="Column to leave out; repeat for more.")
-]
-TableName = Annotated[
-    str | None,
-    typer.Option(
-        help="Table of an SQLite file, or sheet of an Excel file.", rich_help_panel=_READING
-    ),
-]
-Json = Annotated[
-    bool,
-    typer.Option("--json", help="Write JSON to standard output.", rich_help_panel=_OUTPUT),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.", rich_help_panel=_OUTPUT)]
-Report = Annotated[
-    Path | None,
-    typer.Option(help="HTML file to write a report to.", rich_help_panel=_OUTPUT),
-]
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Turn errors about the input into one message and exit code 2."""
-    if sys.stdout is None:
-        _refuse("standard output is closed: send it to a file, or to /dev/null.")
-    try:
-        try:
-            with redirect_stdout(NamedOutput(sys.stdout)):
-                try:
-                    yield
-                finally:
-                    sys.stdout.flush()
-        except SystemExit as stop:
-            # What rich makes of a pipe whose reader has gone; commands raise `typer.Exit`.
-            raise BrokenPipeError from stop
-    except BrokenPipeError:
-        # The reader has all that it wanted, as `| head` has. Nothing more can be written.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except _INVALID as error:
-        if os.environ.get("BOCHNER_DEBUG"):
-            raise
-        _refuse(str(error))
-
-
-def _refuse(reason: str) -> NoReturn:
-    """Say why nothing was done, and exit."""
-    text = Text(plain(f"bochner: {reason}"), style="red")
-    Console(stderr=True, soft_wrap=True).print(text)
-    raise typer.Exit(2) from None
 
 
 def _show_version(value: bool) -> None:
@@ -158,64 +82,62 @@ def fit(
         typer.Option(
             help="auto, random, time (the latest rows) or group (whole groups). auto takes the "
             "latest rows if a column of dates sorts the table.",
-            rich_help_panel=_ROWS,
+            rich_help_panel=ROWS,
         ),
     ] = "auto",
     time: Annotated[
         str | None,
-        typer.Option(
-            help="Column of times: errors are those of later rows.", rich_help_panel=_ROWS
-        ),
+        typer.Option(help="Column of times: errors are those of later rows.", rich_help_panel=ROWS),
     ] = None,
     group: Annotated[
         str | None,
         typer.Option(
             help="Column of groups, not used as a feature: errors are those of new groups.",
-            rich_help_panel=_ROWS,
+            rich_help_panel=ROWS,
         ),
     ] = None,
     test_size: Annotated[
         float,
-        typer.Option(help="Share of rows or groups held out for testing.", rich_help_panel=_ROWS),
+        typer.Option(help="Share of rows or groups held out for testing.", rich_help_panel=ROWS),
     ] = 0.2,
     method: Annotated[
         str,
         typer.Option(
             help="auto: a weighted sum of Gaussian processes. learned: kernels learned by sampling "
             "frequencies. fixed: random features of one kernel.",
-            rich_help_panel=_MODEL,
+            rich_help_panel=MODEL,
         ),
     ] = "auto",
     effort: Annotated[
-        str, typer.Option(help="quick, default or thorough.", rich_help_panel=_MODEL)
+        str, typer.Option(help="quick, default or thorough.", rich_help_panel=MODEL)
     ] = "default",
     time_limit: Annotated[
         float | None,
         typer.Option(
-            help="Seconds after which no further kernel or sample begins.", rich_help_panel=_MODEL
+            help="Seconds after which no further kernel or sample begins.", rich_help_panel=MODEL
         ),
     ] = None,
     n_jobs: Annotated[
         int | None,
-        typer.Option(help="Number of threads, -1 for all cores.", rich_help_panel=_MODEL),
+        typer.Option(help="Number of threads, -1 for all cores.", rich_help_panel=MODEL),
     ] = None,
     interval: Annotated[
         float,
         typer.Option(
             help="Level of the prediction intervals that are tested, such as 0.9 or 90.",
-            rich_help_panel=_MODEL,
+            rich_help_panel=MODEL,
         ),
     ] = 0.9,
     seed: Seed = 0,
     decimal: Annotated[
         str,
-        typer.Option(help="Decimal mark: auto, . or ,", rich_help_panel=_READING),
+        typer.Option(help="Decimal mark: auto, . or ,", rich_help_panel=READING),
     ] = "auto",
     dates: Annotated[
         str,
         typer.Option(
             help="Order of dates: auto, iso, dayfirst, monthfirst, or none for no dates.",
-            rich_help_panel=_READING,
+            rich_help_panel=READING,
         ),
     ] = "auto",
     types: Annotated[
@@ -223,27 +145,27 @@ def fit(
         typer.Option(
             help="CSV (column,type) or JSON file with the kind of some columns: number, text, "
             "date or ignore.",
-            rich_help_panel=_READING,
+            rich_help_panel=READING,
         ),
     ] = None,
     table: TableName = None,
-    out: Annotated[Path, typer.Option(help="Model file to write.", rich_help_panel=_OUTPUT)] = Path(
+    out: Annotated[Path, typer.Option(help="Model file to write.", rich_help_panel=OUTPUT)] = Path(
         "model.bochner"
     ),
     report: Report = None,
     compare: Annotated[
         bool,
-        typer.Option(help="Also fit other methods for comparison.", rich_help_panel=_OUTPUT),
+        typer.Option(help="Also fit other methods for comparison.", rich_help_panel=OUTPUT),
     ] = True,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Annotated[
         bool,
-        typer.Option("--verbose", help="Also print all columns.", rich_help_panel=_OUTPUT),
+        typer.Option("--verbose", help="Also print all columns.", rich_help_panel=OUTPUT),
     ] = False,
 ) -> None:
     """Fit a model to a table, test it on held-out rows next to other methods, and save it."""
-    with _refusals():
+    with refusals():
         kinds = {} if types is None else read_types(types)
         options = FitOptions(
             target=target,
@@ -301,7 +223,7 @@ def predict(
 
     Errors are reported for rows whose target is in the table.
     """
-    with _refusals():
+    with refusals():
         level = None if interval is None else interval_option(interval)
         extra = PredictOptions(std, level, quantiles, keep, table, quiet)
         predict_table(model, file, extra, out, Console(stderr=True, soft_wrap=True))
@@ -323,7 +245,7 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Measure errors and calibration of a model on a table with known targets."""
-    with _refusals():
+    with refusals():
         options = EvaluateOptions(
             group=group,
             interval=None if interval is None else interval_option(interval),
@@ -348,13 +270,13 @@ def explain(
         Path | None,
         typer.Option(
             help="CSV file for the contributions to all predictions, or to those of --row.",
-            rich_help_panel=_OUTPUT,
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Show how columns change predictions: on average, or the Shapley values of single rows."""
-    with _refusals():
+    with refusals():
         options = ExplainOptions(
             rows=tuple(row or ()), seed=seed, table=table, out=out, as_json=as_json
         )
@@ -364,7 +286,7 @@ def explain(
 @app.command(epilog="Example: bochner inspect houses.bochner")
 def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
     """Show what a model file holds: data, errors, kernels and the columns that matter."""
-    with _refusals():
+    with refusals():
         inspect_model(model, Console())
 
 
@@ -382,9 +304,54 @@ def diagnose(
     seed: Seed = 0,
 ) -> None:
     """Analyse a kernel on a table: its definiteness, the error of its features, what to use."""
-    with _refusals():
+    with refusals():
         left_out = [*(target or ()), *(drop or ())]
         diagnose_table(file, kernel, left_out, rows, seed, Console())
+
+
+@app.command(epilog="Example: bochner plan houses.csv --target price --rows 1e9 --workers 100")
+def plan(
+    file: TableFile,
+    target: Annotated[
+        list[str] | None, typer.Option(help="Column to predict; repeat for several.")
+    ] = None,
+    drop: Dropped = None,
+    rows: Annotated[
+        float | None,
+        typer.Option(help="Rows of the fit, such as 1e9; by default those of the table."),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Workers of a cluster, each with one thread.")
+    ] = 1,
+    features: Annotated[
+        int, typer.Option(min=2, help="Random features of ridge regression and method fixed.")
+    ] = 1024,
+    effort: Annotated[str, typer.Option(help="quick, default or thorough.")] = "default",
+    memory: Annotated[
+        str | None,
+        typer.Option(help="Memory of a worker, such as 8GB: shows which fits stay within it."),
+    ] = None,
+    network: Annotated[
+        str, typer.Option(help="What a worker sends and receives in a second.")
+    ] = "100MB",
+    table: TableName = None,
+    as_json: Json = False,
+) -> None:
+    """Predict seconds, memory and bytes moved of fits to a table, or to more rows like it."""
+    with refusals():
+        options = PlanOptions(
+            target=tuple(target or ()),
+            drop=tuple(drop or ()),
+            rows=rows,
+            workers=workers,
+            features=features,
+            effort=effort,
+            memory=memory,
+            network=network,
+            table=table,
+            as_json=as_json,
+        )
+        plan_table(file, options, Console())
 
 
 @app.command(epilog="Example: bochner demo --out demo")
@@ -393,6 +360,6 @@ def demo(
     seed: Seed = 0,
 ) -> None:
     """Fit a model to the weather of Seattle, and forecast carbon dioxide for ten years."""
-    with _refusals():
+    with refusals():
         run_table(out, seed, Console())
         run_demo(out, seed, Console())

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner._numerics.files import replacing
+from bochner._numerics.memory import duration
 from bochner._numerics.progress import FitProgress, Progress, silent
 from bochner.tables.files import BINARY_ENDINGS, COMPRESSIONS
 from bochner.tables.files import TEXT_ENDINGS as CSV_ENDINGS
@@ -119,13 +120,6 @@ class TimeLeft:
         seconds = now - self._began.setdefault(progress.stage, last)
         remaining = seconds / progress.step * (progress.total - progress.step)
         return f", about {duration(remaining)} left of this step" if remaining >= 1.0 else ""
-
-
-def duration(seconds: float) -> str:
-    """Return a time in words, such as "40 s" or "3 min"."""
-    if seconds < 100.0:
-        return f"{seconds:.0f} s" if seconds >= 10.0 else f"{seconds:.2g} s"
-    return f"{seconds / 60.0:.0f} min"
 
 
 def cells_table(

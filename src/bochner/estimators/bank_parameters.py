@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from bochner._numerics.arrays import LARGEST_COUNT, as_positive_scalar
 from bochner.learning.inference.models import LocallyStationary, Stationary
 from bochner.learning.inference.plan import Sampler, SamplerSettings
+from bochner.learning.inference.sizes import default_sizes
 from bochner.learning.inference.start import DenseStructure, SparseStructure, Structure
 from bochner.learning.moves import (
     LOCAL_MOVES,
@@ -88,26 +89,13 @@ def sampler_choice(sampler: Any, choices: Mapping[str, Choice]) -> Choice:
     )
 
 
-_MANY_ROWS = 5_000
-"""Rows from which few longer chains are the default. In mean square error, eight chains of 10 + 10
-iterations and two of 80 + 20 have 0.0585 and 0.0568 on 7,373 rows (kin8nm), 0.162 and 0.152 on
-16,512 (california_housing): rounds of an iteration are fewer there. Small tables gain from chains
-near different modes."""
-
-_SHORT: Mapping[str, int] = {"n_burn_in": 10, "n_samples": 10, "n_chains": 8}
-"""Iterations and chains of fewer rows: five kept ones instead of ten have a mean square error of
-0.081 instead of 0.079 on concrete and 0.058 instead of 0.053 on airfoil."""
-_LONGER: Mapping[str, int] = {"n_burn_in": 80, "n_samples": 20, "n_chains": 2}
-"""Iterations and chains of many rows, of about the same total."""
-
-
 def settings_of(model: Any, choice: Choice, n_rows: int) -> SamplerSettings:
     """Return the settings of a model's chains, from its parameters and the number of rows.
 
     A parameter of the wrong type raises ``TypeError``, one out of range ``ValueError``.
     """
     leasts = {"n_frequencies": 1, "n_samples": 1, "n_chains": 1, "n_burn_in": 0}
-    counts: dict[str, Any] = dict(_LONGER if n_rows >= _MANY_ROWS else _SHORT)
+    counts = default_sizes(n_rows)
     for name, least in leasts.items():
         if getattr(model, name) is not None or name not in counts:
             counts[name] = _count(model, name, least)

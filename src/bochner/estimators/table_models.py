@@ -1,11 +1,10 @@
 """Models of whole tables: sums of laws that rows left out have judged, or a single law."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import pairwise
 from numbers import Integral
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,19 +41,11 @@ from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.ensemble.function_draws import drawn_functions
 from bochner.learning.ensemble.learner import EFFORTS, Judged, Learner
 from bochner.learning.ensemble.rows import Rows
+from bochner.learning.inference.sizes import TABLE_CHAINS
 from bochner.learning.kernel_search import ExactEvidence, LeaveOneOut, PairCriterion
 from bochner.registry import register
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import scale_numbers
-
-_CHAINS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        "quick": {"n_frequencies": 100, "n_burn_in": 10, "n_samples": 10, "n_chains": 4},
-        "default": {},
-        "thorough": {"n_frequencies": 400, "n_burn_in": 60, "n_samples": 20, "n_chains": 8},
-    }
-)
-"""Sizes of the method "learned" by effort, where they differ from the defaults of the models."""
 
 
 @dataclass(eq=False, repr=False)
@@ -148,7 +139,7 @@ class LawsTable(FixedKernelTable):
         # Columns for levels that no training row has are constant.
         self.varying_ = np.flatnonzero(np.ptp(encoded, axis=0) > 0.0)
         head = self._chain_head(
-            **_CHAINS[self.effort], time_limit=self.time_limit, random_state=self.random_state
+            **TABLE_CHAINS[self.effort], time_limit=self.time_limit, random_state=self.random_state
         )
         progress("learning the kernel by short chains")
         head.fit(encoded[:, self.varying_], y, rows.weights, callback=progress.relay)

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info
 
 from bochner._numerics.progress import Progress
 from bochner.estimators.bank_parameters import BANK_CHOICES
-from bochner.learning.inference import plan
+from bochner.learning.inference import plan, sizes
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.dense import DensePrior
 from bochner.learning.inference.likelihood import GaussianLikelihood
@@ -53,7 +53,7 @@ def test_a_subset_takes_all_columns_along():
 
 @pytest.mark.parametrize("binary", [False, True])
 def test_many_rows_are_warmed_up_on_some_of_them(binary, monkeypatch):
-    monkeypatch.setattr(plan, "_LADDER", ((20, False, 0.25), (30, True, 0.45), (31, True, 0.5)))
+    monkeypatch.setattr(sizes, "_LADDER", ((20, False, 0.25), (30, True, 0.45), (31, True, 0.5)))
     rng = np.random.default_rng(0)
     stages = plan.stages_of(rng, some_data(binary=binary), SETTINGS)
     assert [stage.n_iterations for stage in stages] == [3, 1, 2, 4]
@@ -143,7 +143,7 @@ def test_a_wave_along_one_input_is_found_at_once():
 
 
 def test_the_evidence_tells_sums_from_functions_of_all_inputs(monkeypatch):
-    monkeypatch.setattr(plan, "_TRIAL_ROUNDS", 40)
+    monkeypatch.setattr(plan, "TRIAL_ROUNDS", 40)
     settings = replace(SETTINGS, n_frequencies=20, structures=(SPARSE, DENSE))
     rng = np.random.default_rng(1)
     X = rng.uniform(-2.0, 2.0, size=(250, 6))
@@ -213,7 +213,7 @@ def rounds_of_trials(monkeypatch, time_limit):
 
 
 def test_trials_of_structures_end_with_their_share_of_the_time(monkeypatch):
-    monkeypatch.setattr(plan, "_TRIAL_ROUNDS", 12)
+    monkeypatch.setattr(plan, "TRIAL_ROUNDS", 12)
     assert rounds_of_trials(monkeypatch, None) == 24
     # Of twenty seconds a trial has three, and its fourth round ends after them.
     assert rounds_of_trials(monkeypatch, 20.0) == 2 * 4

@@ -63,7 +63,7 @@ def test_chains_learn_from_at_most_so_many_rows_outside_of_their_block(monkeypat
     parts = parts_of(np.random.default_rng(0), block, 3)
     for own, part in enumerate(parts):
         assert_array_equal(part, np.flatnonzero(block != own))
-    monkeypatch.setattr(pooling, "_MOST_ROWS", 12)
+    monkeypatch.setattr(pooling, "MOST_ROWS", 12)
     for own, part in enumerate(parts_of(np.random.default_rng(0), block, 3)):
         assert len(set(part)) == 12
         assert (block[part] != own).all()

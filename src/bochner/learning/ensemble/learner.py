@@ -19,29 +19,29 @@ from bochner.learning.ensemble.rows import Chosen, Rows
 from bochner.learning.ensemble.search import Family, learned, noise_factor, refined
 from bochner.registry import register
 
-_MOST_SCORED = 3000
+MOST_SCORED = 3000
 """Most rows that are scored: the error of a quantile is below one per cent in rank."""
 
 _FEWEST_OTHERS = 500
 """Fewest rows without a part in the search or among landmarks that are scored alone: their scores'
 quantile of 90 per cent is accurate to 1.3 per cent in rank."""
 
-_NOISE_ROWS = 1600
+NOISE_ROWS = 1600
 """Rows, of not many, that correct the noise found by the search in a third of a second a law."""
 
-_VARIANCE_LANDMARKS = 1000
+VARIANCE_LANDMARKS = 1000
 """Landmarks of variances, which are smoother than means, and whose matrix the model keeps."""
 
 _HOPELESS = 1.5
 """Errors this many times the least in the search: such laws get next to no weight in the sum."""
 
-_MANY_ROWS = 4000
+MANY_ROWS = 4000
 """Rows beyond which each fit takes more than a second, and only the best kernels are fitted."""
 
-_MORE_ROWS = 2000
+MORE_ROWS = 2000
 """Rows that then move these on from the search: errors fall by 2 to 3 per cent in some seconds."""
 
-_FEW_LAWS = 2
+FEW_LAWS = 2
 """Most kernels that are fitted to many rows: a third changes errors by some per cent either way."""
 
 _SEARCH_SHARE = 0.5
@@ -155,19 +155,17 @@ class _Plan:
         New rows are no landmarks, and predictions at landmarks that are left out are worse.
         """
         n_landmarks = effort.n_landmarks if len(rows) > effort.most_exact else 0
-        n_more = _MORE_ROWS if len(rows) > _MANY_ROWS else _VARIANCE_LANDMARKS
-        n_first = max(effort.search_rows, n_landmarks, n_more)
-        has_others = len(rows) >= n_first + _FEWEST_OTHERS
+        n_last, has_others = scored_rows(effort, len(rows))
         order = rng.permutation(len(rows))
         if latest is not None:
             is_last = latest[order]
         elif has_others:
-            is_last = _last(rows.part(order), min(len(rows) - n_first, _MOST_SCORED))
+            is_last = _last(rows.part(order), n_last)
         else:
             is_last = np.ones(len(rows), dtype=bool)
         order = np.concatenate((order[~is_last], order[is_last]))
         n_others = len(rows) if is_last.all() else int(np.sum(~is_last))
-        n_variance = min(_VARIANCE_LANDMARKS, n_others) if has_others else len(rows)
+        n_variance = min(VARIANCE_LANDMARKS, n_others) if has_others else len(rows)
         return cls(
             rows.part(order),
             order,
@@ -182,6 +180,18 @@ class _Plan:
         """Return so many rows, or all that are not scored by kernels that do not know them."""
         n_others = len(self.rows) - (0 if self.by_halves else self.n_scored)
         return self.rows.part(np.arange(min(count, n_others)))
+
+
+def scored_rows(effort: Effort, n_rows: int) -> tuple[int, bool]:
+    """Return how many rows are scored, and whether they have no other part.
+
+    They are those without a part in the search or among landmarks if these are many, else all.
+    """
+    n_landmarks = effort.n_landmarks if n_rows > effort.most_exact else 0
+    n_more = MORE_ROWS if n_rows > MANY_ROWS else VARIANCE_LANDMARKS
+    n_others = n_rows - max(effort.search_rows, n_landmarks, n_more)
+    has_others = n_others >= _FEWEST_OTHERS
+    return (min(n_others, MOST_SCORED) if has_others else n_rows), has_others
 
 
 def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
@@ -263,8 +273,8 @@ class Learner:
         """Return the kernels found in the time that there is, at least one, the best first."""
         seeds = rng.spawn(len(trials))
         some = plan.first(plan.n_search)
-        is_refined = len(plan.rows) > _MANY_ROWS
-        most = plan.first(_MORE_ROWS if is_refined else _NOISE_ROWS)
+        is_refined = len(plan.rows) > MANY_ROWS
+        most = plan.first(MORE_ROWS if is_refined else NOISE_ROWS)
 
         def search(number: int) -> Found | None:
             if number and self._is_late(began, _SEARCH_SHARE):
@@ -287,7 +297,7 @@ class Learner:
         results.sort(key=lambda entry: entry[1].error)
         most_error = _HOPELESS * results[0][1].error
         results = [entry for entry in results if entry[1].error <= most_error]
-        results = results[: _FEW_LAWS if len(plan.rows) > _MANY_ROWS else None]
+        results = results[: FEW_LAWS if len(plan.rows) > MANY_ROWS else None]
         if len(most) > plan.n_search:
             pairs = in_order(corrected, results, self.n_threads)
             results = [(trial, found) for (trial, _), found in pairs]

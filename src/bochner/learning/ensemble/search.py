@@ -22,7 +22,7 @@ from bochner.learning.ensemble.length_scales import PENALTIES, descended, with_l
 from bochner.learning.ensemble.linear_maps import PULLS, mapped, with_linear_map
 from bochner.learning.ensemble.rows import Rows
 
-_GRID_ROWS = 400
+GRID_ROWS = 400
 """Rows of the search for a common length scale, from which the gradient goes on."""
 
 _OCTAVES = (-2.0, 4.0)
@@ -69,7 +69,7 @@ def learned(family: Family, rows: Rows, rng: Generator) -> Found:
     """
     # Sums of squares over targets are means of them then, and equal targets count once.
     rows = replace(rows, Y=rows.Y / np.sqrt(rows.Y.shape[1]))
-    few = rows.part(np.arange(min(len(rows), _GRID_ROWS)))
+    few = rows.part(np.arange(min(len(rows), GRID_ROWS)))
     median = median_distance(few.X, rng, None)
     errors: dict[float, tuple[float, float]] = {}
 

@@ -20,25 +20,22 @@ from bochner.learning.inference.checkpoint import chain_path
 from bochner.learning.inference.driver import Chain, Prepared, Progress, Stage, run
 from bochner.learning.inference.models import BANK, Model
 from bochner.learning.inference.preparation import frequency_scales
+from bochner.learning.inference.sizes import warm_ups
 from bochner.learning.inference.start import Start, Structure
 from bochner.learning.inference.training_data import ScaledData
 from bochner.learning.inference.waves import Index
 from bochner.learning.moves import LOCAL_MOVES, Move
 
-_LADDER = ((3000, False, 0.25), (20_000, True, 0.45))
-"""Warm-ups: rows, whether labels have their own likelihood yet, and the share of the time at which
-they end. A sweep costs in proportion to the rows, so that many short sweeps come first."""
-
 _BURN_IN_SHARE = 0.6
 """Share of the time at which burn-in ends at the latest."""
 
-_TRIAL_ROWS = 1000
+TRIAL_ROWS = 1000
 """Rows of a trial of a structure, whose time is in proportion to them."""
 
-_TRIAL_FREQUENCIES = 100
+TRIAL_FREQUENCIES = 100
 """Most frequencies of a trial."""
 
-_TRIAL_ROUNDS = 80
+TRIAL_ROUNDS = 80
 """Rounds of a trial, of which the last quarter is averaged."""
 
 _TRIAL_SHARE = 0.15
@@ -53,7 +50,7 @@ _MOST_ROUNDS = 4
 _FLOPS = 2e10
 """Floating-point operations of a core in a second, in matrix products of this size."""
 
-_SECONDS_PER_PROPOSAL = 1.5e-4
+SECONDS_PER_PROPOSAL = 1.5e-4
 """Time of deciding one proposal, next to the matrix products."""
 
 
@@ -244,12 +241,11 @@ def stages_of(rng: Generator, data: ScaledData, settings: SamplerSettings) -> li
         rounds = settings.thin or rounds_an_iteration(n_rows, settings.n_frequencies)
         return Stage(chain, n_iterations, rounds, adapting=until < 1.0, until=until)
 
-    for n_rows, is_binary, until in _LADDER:
-        if len(order) >= 2 * n_rows and burn_in >= 2:
-            part = data.subset(np.sort(order[:n_rows]))
-            part = replace(part, is_binary=data.is_binary and is_binary)
-            stages.append(stage(chain_of(part, settings), n_rows, burn_in // 2, until))
-            burn_in -= burn_in // 2
+    for n_rows, n_iterations, is_binary, until in warm_ups(len(order), burn_in):
+        part = data.subset(np.sort(order[:n_rows]))
+        part = replace(part, is_binary=data.is_binary and is_binary)
+        stages.append(stage(chain_of(part, settings), n_rows, n_iterations, until))
+        burn_in -= n_iterations
     whole = chain_of(data, settings)
     if burn_in:
         stages.append(stage(whole, data.n_samples, burn_in, _BURN_IN_SHARE))
@@ -275,7 +271,7 @@ def choose_structure(
     candidates = [each for each in settings.structures if each.suits(data.X.shape[1])]
     if len(candidates) == 1:
         return candidates[0], None
-    rows = rng.permutation(len(data.y))[:_TRIAL_ROWS]
+    rows = rng.permutation(len(data.y))[:TRIAL_ROWS]
     # Stationary ones: what they find, amplitudes start from.
     n_frequencies = settings.model.n_stationary(settings.n_frequencies)
     settings = replace(settings, model=BANK, n_frequencies=n_frequencies)
@@ -289,14 +285,14 @@ def _trial(
     rng: Generator, part: ScaledData, settings: SamplerSettings, structure: Structure
 ) -> tuple[float, Start]:
     """Return the log evidence that a structure reaches, and the state there."""
-    few = min(settings.n_frequencies, _TRIAL_FREQUENCIES)
+    few = min(settings.n_frequencies, TRIAL_FREQUENCIES)
     settings = replace(settings, structures=(structure,), sampler=Sampler())
     omega, prior = starting_point(rng, part, structure, few)
     chain = chain_of(part, settings)
     state = chain.init(rng, omega, prior, BANK.precision(few))
     values: list[float] = []
     limit, before = settings.time_limit, perf_counter()
-    for _ in range(_TRIAL_ROUNDS):
+    for _ in range(TRIAL_ROUNDS):
         if values and limit is not None and perf_counter() - before > _TRIAL_SHARE * limit:
             break
         values.append(chain.step(rng, state, adapting=True)["log_evidence"])
@@ -306,6 +302,12 @@ def _trial(
 
 def rounds_an_iteration(n_samples: int, n_frequencies: int) -> int:
     """Return the rounds of an iteration, from sizes alone: the same data give the same chain."""
-    p = 2.0 * n_frequencies
-    seconds = p**2 * (2.0 * n_samples + 5.0 * p) / _FLOPS + _SECONDS_PER_PROPOSAL * n_frequencies
+    seconds = round_flops(n_samples, n_frequencies) / _FLOPS
+    seconds += SECONDS_PER_PROPOSAL * n_frequencies
     return int(np.clip(round(_SECONDS_PER_ITERATION / seconds), 1, _MOST_ROUNDS))
+
+
+def round_flops(n_samples: int, n_frequencies: int) -> float:
+    """Return the floating-point operations of the matrix products of a round of moves."""
+    p = 2.0 * n_frequencies
+    return p**2 * (2.0 * n_samples + 5.0 * p)

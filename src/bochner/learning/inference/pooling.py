@@ -22,7 +22,7 @@ from bochner.learning.inference.training_data import ScaledData
 from bochner.learning.inference.waves import Index, Mask
 from bochner.learning.moves.labels import LogisticLabels
 
-_MOST_ROWS = 8_000
+MOST_ROWS = 8_000
 """Most rows that a chain learns from where each leaves rows out: a sweep costs in proportion to
 them. On 14,861 rows of california_housing, weights fitted to all rows make up for it (mean square
 error 0.180 to 0.172)."""
@@ -34,11 +34,11 @@ square to a sixth."""
 _SCORED = 2_000
 """Most left-out rows that are predicted: they determine a root mean square to 1.6 per cent."""
 
-_ROWS_PER_FEATURE = 2
+ROWS_PER_FEATURE = 2
 """Rows for each feature of pooled draws. On 6,636 rows of kin8nm, 800 features have a mean square
 error of 0.0546 and 3,200 one of 0.0540; where rows are fewer, averages of draws are better."""
 
-_MOST_FEATURES = 4_096
+MOST_FEATURES = 4_096
 """Most features of pooled draws: their Gram matrix has 128 MB."""
 
 
@@ -68,7 +68,7 @@ def blocks_of(rng: Generator, X: Array, codes: Array | None, n_blocks: int) -> I
 
 def parts_of(rng: Generator, block: Index, n_blocks: int) -> list[Index]:
     """Return the rows that each chain learns from: at most 8,000 outside of its block."""
-    rows = (rng.permutation(np.flatnonzero(block != own))[:_MOST_ROWS] for own in range(n_blocks))
+    rows = (rng.permutation(np.flatnonzero(block != own))[:MOST_ROWS] for own in range(n_blocks))
     return [np.sort(chosen) for chosen in rows]
 
 
@@ -132,7 +132,7 @@ def pooled(
     solution, are on the device of ``home``, if it is given.
     """
     n_kept = draws.n_draws // n_chains
-    most = min(data.n_samples // _ROWS_PER_FEATURE, _MOST_FEATURES) // (2 * draws.n_waves)
+    most = min(data.n_samples // ROWS_PER_FEATURE, MOST_FEATURES) // (2 * draws.n_waves)
     count = min(most // n_chains, n_kept)
     if not count:
         return draws
