@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import config_context
+from threadpoolctl import threadpool_limits
 
 from benchmarks.harness import Benchmark, Cell, Options, Part
 from benchmarks.results import Row, median_table
@@ -240,10 +241,10 @@ def _views(
 def _dispatched(
     measure: Callable[[Cell, Options], Mapping[str, float]],
 ) -> Callable[[Cell, Options], Mapping[str, float]]:
-    """Return a measurement with scikit-learn's switch on."""
+    """Return a measurement with scikit-learn's switch on, and all cores of a CPU."""
 
     def measured(cell: Cell, options: Options) -> Mapping[str, float]:
-        with config_context(array_api_dispatch=True):
+        with config_context(array_api_dispatch=True), threadpool_limits(os.cpu_count()):
             return measure(cell, options)
 
     return measured
