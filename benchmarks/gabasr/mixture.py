@@ -14,6 +14,7 @@ from bochner.datasets import SpectralDraw, make_spectral_mixture
 from bochner.kernels import SpectralMixture
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.preparation import Scaling
+from bochner.learning.inference.wave_amplitudes import CosineAmplitudes
 
 SPECTRUM = SpectralMixture(
     (1.0 / 3.0,) * 3, ((0.0,), (0.75 * np.pi,), (1.375 * np.pi,)), (0.5**2, 0.5**2, 0.25**2)
@@ -88,7 +89,12 @@ def learned_density(draws: Draws, scale: float) -> Array:
     :math:`s \pm v/2`, which count a half each.
     """
     waves = [draws.waves(index) for index in range(draws.n_draws)]
-    shifts = [np.zeros_like(wave.omega) if wave.v is None else 0.5 * wave.v for wave in waves]
+    shifts = [
+        0.5 * wave.amplitudes.v
+        if isinstance(wave.amplitudes, CosineAmplitudes)
+        else np.zeros_like(wave.omega)
+        for wave in waves
+    ]
     pairs = zip(waves, shifts, strict=True)
     omega = np.concatenate(
         [wave.omega + sign * shift for wave, shift in pairs for sign in (-1.0, 1.0)]

@@ -6,17 +6,18 @@ from typing import Any
 import numpy as np
 from laws.inference_laws import Problem, problem
 
-from bochner.learning.inference.basis import Grid, Matched
+from bochner.learning.inference.basis import Grid, Matched, Windows
 from bochner.learning.inference.training_data import TrainingData
 
 MATCHED, GRID = Matched(), Grid(4, 3)
 SUMMED = replace(GRID, is_summed=True)
-BASES = {"matched": MATCHED, "grid": GRID, "summed": SUMMED}
+WINDOWS = Windows()
+BASES = {"matched": MATCHED, "windows": WINDOWS, "grid": GRID, "summed": SUMMED}
 
 
 def unit_rows(basis, omega):
     """Return (s, v, phase) of every wave, in their order."""
-    if isinstance(basis, Matched):
+    if not isinstance(basis, Grid):
         d = omega.shape[1] // 2
         return [(row[:d], row[d : 2 * d], row[2 * d]) for row in omega]
     m1 = basis.n_stationary
@@ -33,7 +34,20 @@ def wave(basis, X, s, v, phase):
     if getattr(basis, "is_summed", False):
         angle, v = angle + 0.5 * (X @ v), np.zeros(len(v))
     amplitude = 2.0**0.5 * np.cos(0.5 * (X @ v) + phase) if any(v) else 1.0
+    if isinstance(basis, Windows):
+        amplitude = window(X, v, phase)
     return amplitude * np.cos(angle), amplitude * np.sin(angle)
+
+
+def window(X, centre, number):
+    """Return a window along inputs whose centre is not zero, its mean square at least one."""
+    width, height, square = 0.5 * np.exp(0.8 * number), 1.0, np.zeros(len(X))
+    for x, c in zip(X.T, centre, strict=True):
+        if c:
+            square += ((x - c) / width) ** 2
+            # Over uniform inputs of deviation one; the integral of the square is width root pi.
+            height *= max(12.0**0.5 / (width * np.pi**0.5), 1.0) ** 0.5
+    return height * np.exp(-0.5 * square)
 
 
 def features(basis, X, omega):
@@ -63,7 +77,7 @@ class AmplitudeProblem(Problem):
 
 def units(basis, rng, d, m=None, zeros=True):
     """Return random units of a basis, some of them with constant amplitudes."""
-    if isinstance(basis, Matched):
+    if not isinstance(basis, Grid):
         omega = rng.normal(size=(m or 6, 2 * d + 1))
         if zeros:
             omega[1::3, d : 2 * d] = 0.0

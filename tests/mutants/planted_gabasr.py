@@ -12,10 +12,11 @@ from learning.published import test_least_squares_labels
 from mutants.registry import changes, deferred, plant_edits, planted, quietly, replaces
 
 from bochner.learning.inference import learned_kernel as learned
-from bochner.learning.inference import likelihood, two_spectra, waves
+from bochner.learning.inference import likelihood, two_spectra, wave_amplitudes
 from bochner.learning.inference.basis import Grid, Matched
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.preparation import Scaling
+from bochner.learning.inference.wave_amplitudes import CosineAmplitudes, WindowAmplitudes
 from bochner.learning.inference.waves import Waves
 from bochner.learning.moves import noise_field, replacement
 from bochner.learning.published import models as least_squares
@@ -25,7 +26,7 @@ MATCHED, GRID = amplitude_laws.MATCHED, amplitude_laws.GRID
 check_features = partial(
     test_basis.test_features_are_those_of_every_wave, MATCHED, True, np.float64, 1e-13
 )
-check_sums = partial(test_basis.test_a_function_is_a_sum_of_plain_waves, MATCHED)
+check_sums = partial(test_basis.test_a_function_is_a_sum_of_waves, MATCHED)
 check_variance = partial(test_basis.test_variance_is_the_prior_variance_of_the_function, GRID)
 check_gradient = deferred(test_basis.test_gradients_of_features_by_units)
 check_touched = partial(test_basis.test_touched_waves_are_those_that_change, GRID)
@@ -55,14 +56,31 @@ def check_kernel():
     )
 
 
-changes(Waves, "amplitude_waves", check_features, name="half_of_v_lost")(
+changes(CosineAmplitudes, "values", check_features, name="half_of_v_lost")(
     lambda right, self, inputs, which: right(replace(self, v=2.0 * self.v), inputs, which)
 )
 planted(check_features, check_variance, name="root_of_two_lost")(
-    lambda patch: patch.setattr(waves, "_MODULATED", 1.0)
+    lambda patch: patch.setattr(wave_amplitudes, "_ROOT_TWO", 1.0)
 )
-changes(Waves, "summed", check_sums, name="phase_of_sums_flipped")(
-    lambda right, self, coef, scale: right(replace(self, phase=-self.phase), coef, scale)
+check_windows = partial(test_basis.test_gradients_of_features_by_units, amplitude_laws.WINDOWS)
+check_sums_of_windows = partial(
+    test_basis.test_a_function_is_a_sum_of_waves, amplitude_laws.WINDOWS
+)
+
+
+@changes(WindowAmplitudes, "gradient", check_windows)
+def heights_do_not_follow_widths(right, self, inputs, which, along):
+    by_centre, by_number = right(self, inputs, which, along)
+    count = np.count_nonzero(self.centre[which], axis=1)
+    fall = np.sum(along * self.values(inputs, which), axis=1) * 0.5 * count
+    return by_centre, by_number + wave_amplitudes.WIDTH_RATE * fall
+
+
+replaces(WindowAmplitudes, "decay", check_sums_of_windows, name="windows_along_all_inputs")(
+    property(lambda self: np.ones(self.centre.shape) / self.width[:, None] ** 2)
+)
+changes(CosineAmplitudes, "summed", check_sums, name="phase_of_sums_flipped")(
+    lambda right, self, *args: right(replace(self, phase=-self.phase), *args)
 )
 
 

@@ -13,6 +13,8 @@ from bochner._numerics import limits
 from bochner._numerics.namespaces import HostView, namespace, on_device, to_numpy, widened
 
 Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 LengthScale = float | tuple[float, ...]
 FLOATS = (np.float64, np.float32)
 LARGEST_COUNT = 2**31 - 1

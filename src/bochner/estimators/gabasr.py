@@ -20,6 +20,7 @@ from bochner.learning.inference.preparation import frequency_scales
 from bochner.registry import register
 
 _PAIRS = ("matched", "grid")
+_AMPLITUDES = ("cosines", "windows")
 _LIKELIHOODS = ("logistic", "paper")
 _VARYING: Mapping[str, tuple[bool, bool]] = {
     "learned": (True, True),
@@ -42,12 +43,14 @@ class GaBaSR(BaNK):
     _: KW_ONLY
     n_chains: int = 1
     pairs: str = "matched"
+    amplitudes: str = "cosines"
     n_envelope: int = 8
     envelope: str = "learned"
 
     def _model(self, choice: Choice, scaled: Array) -> Model:
         check_name("pairs", self.pairs, _PAIRS)
         check_name("envelope", self.envelope, self._envelopes)
+        check_name("amplitudes", self.amplitudes, _AMPLITUDES)
         n_envelope = as_count("n_envelope", self.n_envelope)
         varies: dict[str, bool] = {}
         signal, varies["noise"] = _VARYING[self.envelope]
@@ -55,6 +58,12 @@ class GaBaSR(BaNK):
         in_grid = self.pairs == "grid"
         if choice.model is not LocallyStationary:
             in_grid, varies = True, {}
+        windows = self.amplitudes == "windows"
+        if windows and in_grid:
+            raise ValueError(
+                "amplitudes='windows' are those of single frequencies: leave out pairs='grid' and "
+                "sampler='mh', or use amplitudes='cosines'."
+            )
         if in_grid and n_envelope > self.n_frequencies:
             raise ValueError(
                 f"pairs='grid', and the paper's sampler, combine every frequency with every "
@@ -64,6 +73,8 @@ class GaBaSR(BaNK):
         # Constant amplitudes are all one: no frequency needs to be there twice.
         shared = n_envelope if signal and in_grid else 0
         scale = frequency_scales(scaled, np.random.default_rng(0))
+        if windows:
+            varies["windows"] = True
         model: Model = choice.model(tuple(scale.tolist()), shared, signal, **varies)
         return model
 

@@ -17,6 +17,9 @@ from bochner.frequencies.factors import CosineFactors, Envelope
 from bochner.frequencies.waves import Layout, angle_map
 from bochner.sampling import HadamardRows, Matrix
 
+_TURN = 2.0 * np.pi
+"""Radians of a whole turn."""
+
 Side = tuple[
     Matrix, Array, Array, Envelope | None, CosineFactors | Amplitudes | None, Carrier | None
 ]
@@ -96,6 +99,7 @@ class DeviceMap:
             np.empty(0) if self._blocks is not None else np.ascontiguousarray(np.asarray(omega).T)
         )
         self._numbers = tuple(like(values, wide) for values in (transposed, phase, amplitude))
+        self._has_phases = bool(phase.any())
         self._envelope = envelope
         self._modulation = None if modulation is None else modulation.to_device_of(wide)
 
@@ -114,15 +118,29 @@ class DeviceMap:
         omega, phase, amplitude = self._numbers
         dtype = retyped(taken(X, slice(0, 0)), dtype or X.dtype).dtype
         Z = xp.empty((X.shape[0], 2 * m), dtype=dtype, device=X.device)
-        for rows in row_blocks(X.shape[0], 16 * m, block_bytes=limits.DEVICE_BLOCK_BYTES):
+        for rows in row_blocks(X.shape[0], 16 * m, block_bytes=_block_bytes(X)):
             block = widened(taken(X, rows))
             angle = block @ omega if self._blocks is None else self._blocks.device_angles(block)
-            angle = angle + phase
+            if self._has_phases:
+                angle = angle + phase
             radius = amplitude
             if self._envelope is not None:
                 radius = radius * self._envelope.factors(block)
             if self._modulation is not None:
                 radius = radius * self._modulation(block)
-            Z[rows, :m] = retyped(radius * xp.cos(angle), dtype)
-            Z[rows, m:] = retyped(radius * xp.sin(angle), dtype)
+            # Whole turns are taken away in the wide type: what is left is a number of the other.
+            if angle.dtype != dtype:
+                angle = angle - xp.round(angle / _TURN) * _TURN
+            angle, radius = retyped(angle, dtype), retyped(radius, dtype)
+            # In place: a pass over the memory takes as long as a wave.
+            for columns, wave in ((slice(0, m), xp.cos), (slice(m, 2 * m), xp.sin)):
+                made = wave(angle)
+                made *= radius
+                Z[rows, columns] = made
         return Z
+
+
+def _block_bytes(X: Any) -> int:
+    """Return the size of blocks of features: those of a CPU should stay in its cache."""
+    is_cpu = "cpu" in str(X.device).lower()
+    return limits.BLOCK_BYTES if is_cpu else limits.DEVICE_BLOCK_BYTES

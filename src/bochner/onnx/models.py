@@ -179,10 +179,16 @@ def _(model: BaNKRegression, graph: Graph, X: str, return_std: bool) -> None:
         draws.waves(index).summed(coef[index, :width], draws.n_waves**-0.5)
         for index in range(draws.n_draws)
     ]
-    omega, cosines, sines = (np.concatenate(parts) for parts in zip(*waves, strict=True))
+    if any(one.decay is not None for one in waves):
+        raise ValueError(
+            f"The mean of waves in windows has no graph: {type(model).__name__} is exported to "
+            f"ONNX with amplitudes='cosines' only."
+        )
+    omega = np.concatenate([one.omega for one in waves])
+    weight = np.concatenate([one.weight for one in waves]) / draws.n_draws
     Z = graph.features(X, Frequencies(omega, np.ones(len(omega))))
     unit = model.target_scale_
-    mean = graph("MatMul", Z, unit * np.concatenate([cosines, sines]) / draws.n_draws)
+    mean = graph("MatMul", Z, unit * np.concatenate([weight.real, -weight.imag]))
     fixed = coef[:, width:].mean(axis=0)
     dim = omega.shape[1]
     constant = trend.columns(np.zeros((1, dim))) @ fixed

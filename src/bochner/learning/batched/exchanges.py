@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index, Mask
 from bochner._numerics.namespaces import like, namespace, to_numpy
 from bochner.learning.batched.evidence import BatchEvidence, numbers_of
 from bochner.learning.batched.rows import BatchRows
-from bochner.learning.inference.waves import Index, Mask
 from bochner.learning.moves.replacement import Proposals
 
 _W = 2

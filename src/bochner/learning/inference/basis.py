@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
-from bochner.learning.inference.waves import Index, Waves
+from bochner._numerics.arrays import Array, Index
+from bochner.learning.inference.wave_amplitudes import CosineAmplitudes, WindowAmplitudes
+from bochner.learning.inference.waves import Waves
 from bochner.registry import register
 
 
@@ -82,10 +83,10 @@ class TwoSpectra(Basis):
         """Return how many amplitudes go with so many frequencies."""
 
 
-@register
-@dataclass(frozen=True, slots=True)
-class Matched(TwoSpectra):
+class OneToOne(TwoSpectra):
     r"""Every unit is a frequency with an amplitude of its own, :math:`(s, v, \psi)`."""
+
+    __slots__ = ()
 
     def split(self, omega: Array) -> tuple[Array, Array, Array]:
         d = omega.shape[1] // 2
@@ -106,11 +107,28 @@ class Matched(TwoSpectra):
     def n_amplitudes(self, n_frequencies: int) -> int:
         return n_frequencies
 
-    def waves(self, omega: Array) -> Waves:
-        return Waves(*self.split(omega))
-
     def pull(self, gradient: tuple[Array, ...], n_units: int) -> Array:
         return self.joined(*gradient)
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Matched(OneToOne):
+    """Amplitudes are cosines."""
+
+    def waves(self, omega: Array) -> Waves:
+        s, v, phase = self.split(omega)
+        return Waves(s, CosineAmplitudes(v, phase))
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Windows(OneToOne):
+    r"""Amplitudes are windows with centres ``v`` and widths by the numbers :math:`\psi`."""
+
+    def waves(self, omega: Array) -> Waves:
+        s, centre, number = self.split(omega)
+        return Waves(s, WindowAmplitudes(centre, number))
 
 
 @register
@@ -186,7 +204,7 @@ class Grid(TwoSpectra):
         )
 
     def _paired(self, s: Array, v: Array, phase: Array) -> Waves:
-        return Waves(s + 0.5 * v) if self.is_summed else Waves(s, v, phase)
+        return Waves(s + 0.5 * v) if self.is_summed else Waves(s, CosineAmplitudes(v, phase))
 
 
 PLAIN = Plain()

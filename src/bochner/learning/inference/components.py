@@ -8,8 +8,8 @@ from operator import add
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.frequencies import CosineFactors, Frequencies
-from bochner.kernels import ModulatedWaves, SpectralMixture
+from bochner.frequencies import Amplitudes, CosineFactors, Frequencies
+from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
 from bochner.learning.inference.preparation import Scaling
 from bochner.learning.inference.waves import Waves
 
@@ -50,32 +50,37 @@ def spectral_mixture(*arrays: Array) -> SpectralMixture:
     return SpectralMixture(*(array.tolist() for array in arrays))
 
 
-def mean_of_waves(draws: Sequence[Waves], scaling: Scaling) -> ModulatedWaves:
+def mean_of_waves(draws: Sequence[Waves], scaling: Scaling) -> ModulatedWaves | Harmonizable:
     """Return the average over draws of the kernels of waves, on inputs in their own units."""
-    each = [waves_in_units(waves, scaling) for waves in draws]
-    frequencies = reduce(add, each)
+    frequencies = reduce(add, (waves_in_units(waves, scaling) for waves in draws))
     kept = slice(None, None, -(-frequencies.n_frequencies // _MOST_WAVES))
-    modulation = frequencies.modulation
-    if not isinstance(modulation, CosineFactors):
-        modulation = CosineFactors.none(*frequencies.omega.shape)
-    omega = frequencies.omega[kept]
+    modulation, omega = frequencies.modulation, frequencies.omega[kept]
     weight = np.full(len(omega), 1.0 / len(omega))
+    if isinstance(modulation, Amplitudes):
+        return _windows(modulation, frequencies.weight[kept], omega, kept)
+    if modulation is None:
+        modulation = CosineFactors.none(*frequencies.omega.shape)
     arrays: tuple[Array, ...] = (weight, omega, modulation.v[kept], modulation.phase[kept])
     return ModulatedWaves(*(array.tolist() for array in arrays))
 
 
+def _windows(modulation: Amplitudes, weight: Array, omega: Array, kept: slice) -> Harmonizable:
+    """Return the kernel of some waves in windows along the inputs, a function for each of all."""
+    root = np.diagonal(modulation.window[kept], axis1=1, axis2=2)
+    flat = root == 0.0
+    centre = modulation.centre[kept] / np.where(flat, 1.0, root)
+    size = np.sqrt(weight / np.mean(weight) / len(weight) * np.sum(weight))
+    return Harmonizable(size, omega, np.where(flat, 0.0, centre), root)
+
+
 def waves_in_units(waves: Waves, scaling: Scaling) -> Frequencies:
     """Return waves as frequencies for inputs in their own units; the mean square of all is one."""
-    m, which = len(waves), waves.modulated
+    m = len(waves)
     omega, weight = waves.omega / scaling.scale, np.full(m, 1.0 / m)
-    if waves.v is None or waves.phase is None or not len(which):
+    if waves.amplitudes is None or not len(waves.modulated):
         return Frequencies(omega, weight)
-    v = waves.v / scaling.scale
-    # Scaled inputs are centred, and phases are those at the centre.
-    phase = np.where(waves.v.any(axis=1), waves.phase - 0.5 * v @ scaling.centre, 0.0)
-    # Amplitudes are sqrt(2) times the factors.
-    weight[which] *= 2.0
-    return Frequencies(omega, weight, modulation=CosineFactors(v, phase))
+    weight, modulation = waves.amplitudes.in_units(scaling.centre, scaling.scale, weight)
+    return Frequencies(omega, weight, modulation=modulation)
 
 
 def frequency_components(omega: Array) -> Components:

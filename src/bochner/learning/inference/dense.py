@@ -6,10 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index, Mask
 from bochner.learning.inference.components import Components
 from bochner.learning.inference.prior import FrequencyPrior, Suggestion, Whitening, crank_nicolson
-from bochner.learning.inference.waves import Index, Mask
 from bochner.learning.mixture import Mixture, MixturePrior, init, step
 
 CORRELATIONS = (0.0, 0.7, 0.9, 0.99)

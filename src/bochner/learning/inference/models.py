@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.basis import PLAIN, Basis, Grid, Matched, TwoSpectra
+from bochner.learning.inference.basis import PLAIN, Basis, Grid, Matched, TwoSpectra, Windows
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.driver import Chain
 from bochner.learning.inference.evidence import InverseGammaNoise
@@ -33,6 +33,14 @@ _NORMAL = GaussianLikelihood(_NOISE)
 
 _SCARCITY = 20.0
 """Prior odds that an amplitude is constant: what the likelihood of another one must outweigh."""
+
+_CENTRE_DEVIATION = 1.2
+"""Typical distance of windows' centres from the middle, in standard deviations of the inputs: a
+little beyond one, so that rows at the ends of uniform inputs, at 1.7, have windows, too."""
+
+_WINDOW_SCARCITY = 1.0
+"""Prior odds that a wave has no window: none of either is favoured. Five is as good on series of
+Doppler's kind and on generated terrain."""
 
 _NOISE_SCARCITY = 1.0
 """The same odds of a wave of the noise's field, of which there are few."""
@@ -137,9 +145,18 @@ class LocallyStationary(Amplitudes):
     """Frequencies with amplitudes that vary, and noise that does."""
 
     noise: bool = True  # Whether the noise's variance varies
+    windows: bool = False  # Whether amplitudes are windows in place of cosines
+
+    def basis(self, n_waves: int) -> TwoSpectra:
+        return Windows() if self.windows else Amplitudes.basis(self, n_waves)
 
     def envelope(self, rng: Generator, size: int) -> Start:
         scale = np.array(self.scale)
+        if self.windows:
+            # Half of the inputs to begin with, and centres where rows are.
+            prior = sparse_envelope(np.full(len(scale), _CENTRE_DEVIATION), _WINDOW_SCARCITY)
+            prior = replace(prior, inclusion=np.full(len(scale), _LEAST_ACTIVE))
+            return prior.sample(rng, size), prior
         prior, v = sparse_envelope(scale, _SCARCITY), np.zeros((size, len(scale)))
         if self.n_envelope:
             # Shared amplitudes must differ to begin with, but for one that is constant.

@@ -4,11 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index
 from bochner.learning.inference.evidence import KnownNoise, Noise
 from bochner.learning.inference.likelihood import Likelihood
 from bochner.learning.inference.models import BANK
-from bochner.learning.inference.waves import Index
 from bochner.learning.moves.augmentation import Augmentation
 from bochner.learning.moves.augmentations import augmented
 from bochner.likelihoods import Likelihood as Laws

@@ -12,6 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.random import Generator
 
 from bochner._numerics import progress as reports
+from bochner._numerics.arrays import Index
 from bochner._numerics.threads import single_threaded_blas
 from bochner.learning.batched.chain import check_chain
 from bochner.learning.batched.driver import run_together
@@ -23,7 +24,6 @@ from bochner.learning.inference.preparation import frequency_scales
 from bochner.learning.inference.sizes import warm_ups
 from bochner.learning.inference.start import Start, Structure
 from bochner.learning.inference.training_data import ScaledData
-from bochner.learning.inference.waves import Index
 from bochner.learning.moves import LOCAL_MOVES, Move
 
 _BURN_IN_SHARE = 0.6

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index, Mask
 from bochner.learning.batched.draws import draw_of_labels, draw_of_numbers
 from bochner.learning.inference.draws import Draws, drawn, stacked
 from bochner.learning.inference.evidence import (
@@ -19,7 +19,6 @@ from bochner.learning.inference.evidence import (
 )
 from bochner.learning.inference.models import BANK
 from bochner.learning.inference.training_data import ScaledData
-from bochner.learning.inference.waves import Index, Mask
 from bochner.learning.moves.labels import LogisticLabels
 
 MOST_ROWS = 8_000

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import qr, solve_triangular
 
-from bochner._numerics.arrays import Array, as_array
-from bochner.learning.inference.waves import Index
+from bochner._numerics.arrays import Array, Index, as_array
 from bochner.registry import register
 
 # Share of the values at either end that the scale of an input does not depend on.

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index, Mask
 from bochner.learning.inference.components import Components
-from bochner.learning.inference.waves import Index, Mask
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index, as_array
 from bochner.learning.inference.draws import Draws
-from bochner.learning.inference.waves import Index
+from bochner.learning.inference.wave_amplitudes import WaveSum
 from bochner.registry import register
 
 # Most draws of second derivatives, fewer draws of averages over inputs, and bounds of the rows.
@@ -94,43 +94,38 @@ def averaged(parts: Sequence[Relevance]) -> Relevance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waves:
-    """A function: cosines and sines of frequencies (m, d), and powers of each input (k, d)."""
+    """A function: a sum of waves, and powers of each input (k, d)."""
 
-    omega: Array
-    cosines: Array
-    sines: Array
+    waves: WaveSum
     polynomial: Array
 
     @classmethod
     def of(cls, draws: Draws, index: int, polynomial: Array) -> "_Waves":
         m = draws.n_waves
-        parts = draws.waves(index).summed(draws.coef[index, : 2 * m], 1.0 / np.sqrt(m))
-        return cls(*parts, polynomial)
+        coef = draws.coef[index, : 2 * m]
+        return cls(draws.waves(index).summed(coef, 1.0 / np.sqrt(m)), polynomial)
 
     def values(self, X: Array) -> Array:
         """Return the function at rows, of shape (n,)."""
-        angle = X @ self.omega.T
-        waves: Array = np.cos(angle) @ self.cosines + np.sin(angle) @ self.sines
+        values = as_array((self.waves.terms(X) @ self.waves.weight).real)
         for power, coef in enumerate(self.polynomial, start=1):
-            waves += X**power @ coef
-        return waves
+            values += X**power @ coef
+        return values
 
     def averaged_out(self, X: Array, i: int) -> Array:
         """Return what averaging over the values of input ``i`` takes away, of shape (n,)."""
-        active = np.flatnonzero(self.omega[:, i])
-        along = np.exp(1j * np.multiply.outer(X[:, i], self.omega[active, i]))
-        # A wave's average over one input is the wave of the others times a characteristic function.
-        rest = np.exp(1j * (X @ self.omega[active].T)) * (1.0 - along.mean(axis=0) / along)
-        taken: Array = rest.real @ self.cosines[active] + rest.imag @ self.sines[active]
+        active = np.flatnonzero(self.waves.acts_on(i))
+        along = self.waves.factors(X, i, active)
+        # A term's average over one input is that of its factor there times the others.
+        rest = self.waves.terms(X, active, without=i) * (along - along.mean(axis=0))
+        taken = as_array((rest @ self.waves.weight[active]).real)
         for power, coef in enumerate(self.polynomial, start=1):
             taken += coef[i] * (X[:, i] ** power - np.mean(X[:, i] ** power))
         return taken
 
     def second_derivatives(self, X: Array) -> Array:
         """Return second derivatives at rows, of shape (n, d, d)."""
-        angle = X @ self.omega.T
-        value = self.cosines * np.cos(angle) + self.sines * np.sin(angle)
-        second: Array = -np.matmul(self.omega.T, value[:, :, None] * self.omega)
+        second = self.waves.second_derivatives(X)
         diagonal = np.arange(X.shape[1])
         for power, coef in enumerate(self.polynomial[1:], start=2):
             second[:, diagonal, diagonal] += power * (power - 1) * coef * X ** (power - 2)

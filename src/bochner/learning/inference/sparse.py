@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index, Mask
 from bochner.learning.inference.prior import (
     AffineWhitening,
     FrequencyPrior,
@@ -14,7 +14,6 @@ from bochner.learning.inference.prior import (
     Whitening,
     crank_nicolson,
 )
-from bochner.learning.inference.waves import Index, Mask
 
 # Correlations of Crank-Nicolson steps: from nearly independent draws to a twentieth of a scale.
 _CORRELATIONS = np.array([0.3, 0.8, 0.95, 0.99, 0.999])

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index, Mask
 from bochner.learning.inference.basis import TwoSpectra
 from bochner.learning.inference.components import Components
 from bochner.learning.inference.prior import (
@@ -16,7 +16,6 @@ from bochner.learning.inference.prior import (
     Whitening,
     crank_nicolson,
 )
-from bochner.learning.inference.waves import Index, Mask
 
 PHASE_DEVIATION = 0.5 * float(np.pi)
 r"""Standard deviation of the normal prior of phases: modulo :math:`\pi`, which is all that matters,

@@ -9,13 +9,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index, Mask
 from bochner._numerics.exchange_loops import decide_exchanges
 from bochner.learning.inference.basis import Basis
 from bochner.learning.inference.evidence import Evidence, solved
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.inference.training_data import SummedRows, TrainingData
-from bochner.learning.inference.waves import Index, Mask, Waves
+from bochner.learning.inference.waves import Waves
 from bochner.learning.moves.base import Move
 from bochner.registry import register
 

@@ -1,0 +1,261 @@
+r"""Amplitudes of waves that vary with the inputs: waves themselves, or windows.
+
+A cosine, :math:`a(x) = \sqrt 2 \cos(v \cdot x / 2 + \psi)`, gives a wave of frequency ``s`` the
+kernel
+
+.. math:: a(x) a(y) \cos(s \cdot \delta) = [\cos(v \cdot u + 2 \psi) + \cos(v \cdot \delta / 2)]
+          \cos(s \cdot \delta), \quad u = \tfrac12 (x + y),\ \delta = x - y,
+
+a locally stationary kernel (Silverman, 1957) plus a stationary one, which makes the sum positive
+definite. A window,
+
+.. math:: a(x) = r \exp\Big(-\frac{1}{2 \ell^2} \sum_{i : c_i \ne 0} (x_i - c_i)^2\Big),
+
+gives it a harmonizable one: :math:`\iint e^{i (\omega \cdot x - \nu \cdot y)}\, g(\omega - s)\,
+\overline{g(\nu - s)}\, d\omega\, d\nu` with the transform ``g`` of the window, so that all pairs
+of frequencies near ``s`` are correlated.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array, Index, as_array
+from bochner.frequencies import Amplitudes, CosineFactors
+from bochner.frequencies.waves import Layout, wave_features
+
+_ROOT_TWO = float(np.sqrt(2.0))
+"""Factor of cosines: their mean square over all phases is one."""
+
+MEDIAN_WIDTH = 0.5
+"""Median of the prior of windows' widths, in standard deviations of the inputs: a seventh of the
+range of uniform ones."""
+
+WIDTH_RATE = 0.8
+r"""Logarithm of a width per unit of its number, whose prior is normal of deviation :math:`\pi / 2`:
+two deviations reach from a 25th of a standard deviation, five rows of a hundred, to six of them."""
+
+_RANGE = float(2.0 * np.sqrt(3.0))
+"""Range of uniform inputs in standard deviations: the mean square of a window over it is one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WaveSum:
+    r"""A function of waves in windows, some of which are flat.
+
+    .. math:: \Re \sum_j w_j \exp\Big(i\, \omega_j \cdot x
+              - \frac12 \sum_i t_{ji} (x_i - c_{ji})^2\Big)
+    """
+
+    omega: Array  # (N, d)
+    weight: NDArray[np.complex128]  # (N,)
+    centre: Array | None = None  # (N, d)
+    decay: Array | None = None  # (N, d): t, zero where a wave has no window
+
+    def acts_on(self, i: int) -> NDArray[np.bool_]:
+        """Return which terms (N,) depend on input ``i``."""
+        moves: NDArray[np.bool_] = self.omega[:, i] != 0.0
+        return moves if self.decay is None else moves | (self.decay[:, i] != 0.0)
+
+    def factors(self, X: Array, i: int, which: Any = slice(None)) -> NDArray[np.complex128]:
+        """Return the factors (n, N) of input ``i`` of rows (n, d), of all terms or some."""
+        x = X[:, i, None]
+        exponent = 1j * x * self.omega[which, i]
+        if self.centre is not None and self.decay is not None:
+            exponent = exponent - 0.5 * self.decay[which, i] * (x - self.centre[which, i]) ** 2
+        return np.asarray(np.exp(exponent))
+
+    def terms(
+        self, X: Array, which: Any = slice(None), without: int | None = None
+    ) -> NDArray[np.complex128]:
+        """Return the terms (n, N) at rows (n, d), all or some, or all their factors but one."""
+        omega = self.omega[which].copy()
+        if without is not None:
+            omega[:, without] = 0.0
+        exponent = 1j * (X @ omega.T)
+        if self.centre is not None and self.decay is not None:
+            each = zip(X.T, self.centre[which].T, self.decay[which].T, strict=True)
+            for number, (x, centre, decay) in enumerate(each):
+                if number != without:
+                    exponent = exponent - 0.5 * decay * (x[:, None] - centre) ** 2
+        return np.asarray(np.exp(exponent))
+
+    def second_derivatives(self, X: Array) -> Array:
+        """Return the second derivatives (n, d, d) at rows (n, d)."""
+        value = self.terms(X) * self.weight
+        if self.centre is None or self.decay is None:
+            return as_array(-np.matmul(self.omega.T, value.real[:, :, None] * self.omega))
+        # Of the logarithm of a term: its first derivatives, and on the diagonal its second ones.
+        slope = 1j * self.omega - self.decay * (X[:, None, :] - self.centre)
+        second = np.matmul(slope.transpose(0, 2, 1), value[:, :, None] * slope).real
+        diagonal = np.arange(X.shape[1])
+        second[:, diagonal, diagonal] -= value.real @ self.decay
+        return as_array(second)
+
+
+class WaveAmplitudes(ABC):
+    """Amplitudes of M waves by two arrays of numbers; zeros in a row of the first mean one."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def varying(self) -> Index:
+        """Which amplitudes vary."""
+
+    @abstractmethod
+    def values(self, inputs: NDArray[Any], which: Index) -> NDArray[Any]:
+        """Return some amplitudes (k, n) that vary, at inputs (d, n), in their type."""
+
+    @abstractmethod
+    def none_by_numbers(self) -> tuple[Array, Array]:
+        """Return zeros in the shape of the numbers."""
+
+    @abstractmethod
+    def gradient(
+        self, inputs: NDArray[Any], which: Index, along: NDArray[Any]
+    ) -> tuple[Array, Array]:
+        """Return derivatives by the numbers of some amplitudes, given those by values (k, n)."""
+
+    @abstractmethod
+    def summed(self, omega: Array, weight: NDArray[np.complex128]) -> WaveSum:
+        """Return the sum of waves (M, d) with these amplitudes and weights (M,)."""
+
+    @abstractmethod
+    def in_units(
+        self, origin: Array, unit: Array, weight: Array
+    ) -> tuple[Array, CosineFactors | Amplitudes]:
+        """Return weights (M,) and factors of frequencies for inputs in their own units.
+
+        The amplitudes are of these less an ``origin``, over a ``unit``, both (d,); ``weight`` are
+        those of waves whose amplitudes have mean squares of one.
+        """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CosineAmplitudes(WaveAmplitudes):
+    """Amplitudes that are cosines; where ``v`` is zero they are one."""
+
+    v: Array  # (M, d): Twice their frequencies
+    phase: Array  # (M,): psi
+
+    @property
+    def varying(self) -> Index:
+        return np.flatnonzero(self.v.any(axis=1))
+
+    def values(self, inputs: NDArray[Any], which: Index) -> NDArray[Any]:
+        return self._waves(inputs, which)[:, 0]
+
+    def _waves(self, inputs: NDArray[Any], which: Index) -> NDArray[Any]:
+        """Return root two times cosines and sines of the angles, (k, 2, n)."""
+        angles = wave_features(
+            inputs,
+            0.5 * self.v[which],
+            Layout.BY_WAVE,
+            phase=self.phase[which],
+            amplitude=_ROOT_TWO,
+        )
+        return Layout.BY_WAVE.pairs(angles)
+
+    def none_by_numbers(self) -> tuple[Array, Array]:
+        return np.zeros(self.v.shape), np.zeros(len(self.v))
+
+    def gradient(
+        self, inputs: NDArray[Any], which: Index, along: NDArray[Any]
+    ) -> tuple[Array, Array]:
+        along = -along * self._waves(inputs, which)[:, 1]
+        return as_array(0.5 * (along @ inputs.T)), as_array(along.sum(axis=1))
+
+    def summed(self, omega: Array, weight: NDArray[np.complex128]) -> WaveSum:
+        which = self.varying
+        if not len(which):
+            return WaveSum(omega, weight)
+        plain = np.setdiff1d(np.arange(len(omega)), which)
+        parts = [(omega[plain], weight[plain])]
+        for sign in (1.0, -1.0):
+            # A product of two waves is half the sum of those of the sum and of the difference.
+            half = 0.5 * _ROOT_TWO * np.exp(1j * sign * self.phase[which])
+            parts.append((omega[which] + 0.5 * sign * self.v[which], half * weight[which]))
+        frequencies, weights = zip(*parts, strict=True)
+        return WaveSum(np.concatenate(frequencies), np.concatenate(weights))
+
+    def in_units(self, origin: Array, unit: Array, weight: Array) -> tuple[Array, CosineFactors]:
+        v = self.v / unit
+        # Scaled inputs are centred, and phases are those at the centre.
+        phase = np.where(self.v.any(axis=1), self.phase - 0.5 * v @ origin, 0.0)
+        weight = weight.copy()
+        weight[self.varying] *= 2.0  # Amplitudes are root two times the factors
+        return weight, CosineFactors(v, phase)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WindowAmplitudes(WaveAmplitudes):
+    """Amplitudes that are windows along some inputs; without any they are one."""
+
+    centre: Array  # (M, d): Zero along inputs without a window
+    number: Array  # (M,): Of the width, which is MEDIAN_WIDTH exp(WIDTH_RATE number)
+
+    @property
+    def varying(self) -> Index:
+        return np.flatnonzero(self.centre.any(axis=1))
+
+    @property
+    def width(self) -> Array:
+        """Standard deviations (M,) of the windows, in those of the inputs."""
+        return as_array(MEDIAN_WIDTH * np.exp(WIDTH_RATE * self.number))
+
+    @property
+    def decay(self) -> Array:
+        """Inverse squares (M, d) of widths, zero along inputs without a window."""
+        return as_array((self.centre != 0.0) / self.width[:, None] ** 2)
+
+    @property
+    def height(self) -> Array:
+        """Greatest values (M,), by which mean squares over the range of inputs are one."""
+        count = np.count_nonzero(self.centre, axis=1)
+        return as_array(np.maximum(_RANGE / (np.sqrt(np.pi) * self.width), 1.0) ** (0.5 * count))
+
+    def values(self, inputs: NDArray[Any], which: Index) -> NDArray[Any]:
+        made = self.height[which, None] * np.exp(-0.5 * self._squares(inputs, which))
+        values: NDArray[Any] = made.astype(inputs.dtype, copy=False)
+        return values
+
+    def _squares(self, inputs: NDArray[Any], which: Index) -> Array:
+        """Return squared distances (k, n) from centres in widths, in float64."""
+        total = np.zeros((len(which), inputs.shape[1]))
+        for own, centre, decay in zip(
+            inputs, self.centre[which].T, self.decay[which].T, strict=True
+        ):
+            total += decay[:, None] * (own - centre[:, None]) ** 2
+        return total
+
+    def none_by_numbers(self) -> tuple[Array, Array]:
+        return np.zeros(self.centre.shape), np.zeros(len(self.centre))
+
+    def gradient(
+        self, inputs: NDArray[Any], which: Index, along: NDArray[Any]
+    ) -> tuple[Array, Array]:
+        along = along * self.values(inputs, which)
+        centre, decay = self.centre[which], self.decay[which]
+        by_centre = decay * (along @ inputs.T - along.sum(axis=1)[:, None] * centre)
+        # The height falls as the root of the width along each input, until it is one.
+        falls = self.height[which] > 1.0
+        count = np.count_nonzero(centre, axis=1) * falls
+        by_log = np.sum(along * (self._squares(inputs, which) - 0.5 * count[:, None]), axis=1)
+        return as_array(by_centre), as_array(WIDTH_RATE * by_log)
+
+    def summed(self, omega: Array, weight: NDArray[np.complex128]) -> WaveSum:
+        return WaveSum(omega, self.height * weight, self.centre, self.decay)
+
+    def in_units(self, origin: Array, unit: Array, weight: Array) -> tuple[Array, Amplitudes]:
+        root = np.sqrt(2.0 * self.decay)  # Of the exponent's quarter
+        m, d = root.shape
+        window = root[:, :, None] * np.eye(d) / unit[:, None]
+        centre = root * (self.centre + origin / unit)
+        ones, none = np.ones((m, 1)), np.zeros((m, 1))
+        numbers = np.arange(m, dtype=np.float64)
+        factors = Amplitudes(numbers, window, centre, np.zeros((m, 1, d)), ones, none)
+        return weight * self.height**2, factors
