@@ -65,7 +65,7 @@ def _series_cells(options: Options) -> Iterator[Cell]:
     for name in design.SERIES_NAMES:
         truth = () if name == design.MCYCLE else (design.TRUE,)
         others = [other for other in size.others if other != design.DEEP or find_spec("torch")]
-        methods = (*_LEARNERS, design.HARMONIZABLE, *others, *truth)
+        methods = (*_LEARNERS, design.WINDOWED, design.HARMONIZABLE, *others, *truth)
         # The terrain has the most rows, and its exact evidence takes most of a quick run.
         if (name != design.MCYCLE or options.from_folder) and name not in size.left_out:
             yield from grid([name], methods, size.splits, m=[size.series.n_frequencies])
@@ -186,7 +186,8 @@ def _series_page(rows: Sequence[Row]) -> Iterator[str]:
         "change, with noise whose deviation grows threefold. Stationary: 300 rows of a process "
         "with a Gaussian kernel and white noise. Terrain: 600 rows of a surface that is flat and "
         "smooth at one side, high and rough at the other, with the same noise. All three are "
-        f"drawn anew for every split. “{design.HARMONIZABLE}” is a ridge whose harmonizable "
+        f"drawn anew for every split. “{design.WINDOWED}” has windows for amplitudes, sampled by "
+        f"the same chains. “{design.HARMONIZABLE}” is a ridge whose harmonizable "
         f"mixture has {design.WINDOWS[0]} or {design.WINDOWS[-1]} windows, and constant noise. "
         f"The next are exact processes of constant noise: “{design.GIBBS}” has a length scale and "
         "a deviation that are exponentials of cubics of the inputs, "
@@ -196,7 +197,14 @@ def _series_page(rows: Sequence[Row]) -> Iterator[str]:
     )
     columns = [
         method
-        for method in (design.OURS, design.BANK, design.HARMONIZABLE, *design.OTHERS, design.TRUE)
+        for method in (
+            design.OURS,
+            design.WINDOWED,
+            design.BANK,
+            design.HARMONIZABLE,
+            *design.OTHERS,
+            design.TRUE,
+        )
         if any(method in line for line in density.values())
     ]
     lines = []

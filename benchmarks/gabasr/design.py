@@ -9,6 +9,7 @@ OURS, PUBLISHED, BANK = "GaBaSR", "GaBaSR, as published", "BaNK"
 LINEAR, LINEAR_SVM, RBF_SVM, TREES = "linear", "linear SVM", "RBF SVM", "trees"
 TRUE = "truth"
 HARMONIZABLE = "harmonizable"
+WINDOWED = "GaBaSR, windows"
 GIBBS, WARPED, DEEP = "Gibbs kernel", "warped inputs", "deep kernel"
 OTHERS = (GIBBS, WARPED, DEEP)
 """Exact processes of other non-stationary kernels."""

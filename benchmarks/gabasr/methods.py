@@ -63,6 +63,8 @@ def learner(
         (design.BANK, True): BaNKRegressor,
         (design.BANK, False): BaNKClassifier,
     }
+    if method == design.WINDOWED:
+        method, shared = design.OURS, shared | {"amplitudes": "windows"}
     return kinds[method, is_regression](
         budget.n_frequencies,
         n_burn_in=budget.n_iterations,

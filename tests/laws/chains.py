@@ -14,10 +14,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from laws.amplitude_laws import window
 from scipy import stats
 from scipy.special import expit
 
-from bochner.learning.inference.basis import PLAIN, Grid, Matched
+from bochner.learning.inference.basis import PLAIN, Grid, Matched, Windows
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.dense import DensePrior
 from bochner.learning.inference.evidence import InverseGammaNoise
@@ -140,10 +141,16 @@ class Amplitudes:
     envelope: Any
     n_envelope: int = 0
     dim: int = 2
+    windows: bool = False
 
     @property
     def basis(self):
-        return Grid(2, self.n_envelope) if self.n_envelope else Matched()
+        own = Windows() if self.windows else Matched()
+        return Grid(2, self.n_envelope) if self.n_envelope else own
+
+    @property
+    def amplitudes(self):
+        return window if self.windows else amplitudes
 
     def draw(self, rng: Generator):
         n_envelope = self.n_envelope or N_FREQUENCIES
@@ -170,13 +177,14 @@ class Amplitudes:
             pairs = [(n, k) for k in range(len(v)) for n in range(len(s))]
         columns = []
         for n, k in pairs:
-            angle, amplitude = X @ s[n], amplitudes(X, v[k], phase[k])
+            angle, amplitude = X @ s[n], self.amplitudes(X, v[k], phase[k])
             columns += [amplitude * np.cos(angle), amplitude * np.sin(angle)]
         return np.column_stack(columns) / np.sqrt(len(pairs))
 
     def functions(self, prior, omega):
         s, v, phase = self.parts(omega)
-        at = [amplitudes(INPUTS[:1, : self.dim], *each)[0] for each in zip(v, phase, strict=True)]
+        first = INPUTS[:1, : self.dim]
+        at = [self.amplitudes(first, *each)[0] for each in zip(v, phase, strict=True)]
         own = self.stationary.functions(prior.stationary, s)
         other = self.envelope.functions(prior.envelope, v)
         return {
@@ -461,6 +469,8 @@ SAMPLERS: dict[str, Sampler] = {
         Sampler("matched-sparse", Amplitudes(Sparse(), Sparse()), Regression(), ONE_BY_ONE),
         Sampler("matched-dense", Amplitudes(Dense(), Dense()), Regression(), ONE_BY_ONE),
         Sampler("matched-sparse-hmc", Amplitudes(Sparse(), Sparse()), Regression(), BOTH),
+        Sampler("windows", Amplitudes(Sparse(), Sparse(), windows=True), Regression(), ONE_BY_ONE),
+        Sampler("windows-hmc", Amplitudes(Dense(), Sparse(), windows=True), Regression(), BOTH),
         Sampler("grid-dense", Amplitudes(Dense(), Dense(), 2), Regression(), WIDE),
         Sampler("grid-sparse", Amplitudes(Sparse(), Sparse(), 2), Regression(), WIDE),
         Sampler("polya-gamma-matched", Amplitudes(Dense(), Sparse()), PolyaGamma(), ONE_BY_ONE),
