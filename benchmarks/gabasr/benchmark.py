@@ -221,23 +221,25 @@ def _series_page(rows: Sequence[Row]) -> Iterator[str]:
         lines.append([name, *texts, f"{np.median(differences):+.3f}", quartiles, better])
     gain = f"gain over {design.BANK}"
     yield markdown_table(("series", *columns, gain, "quartiles", "splits with a gain"), lines)
-    if design.HARMONIZABLE in columns:
+    for method in (design.WINDOWED, design.HARMONIZABLE):
+        if method not in columns:
+            continue
         yield (
-            f"**Gains of “{design.HARMONIZABLE}”** in the same density: medians of the differences "
-            "split by split, their quartiles, and splits with a gain."
+            f"**Gains of “{method}”** in the same density: medians of the differences split by "
+            "split, their quartiles, and splits with a gain."
         )
-        others = [other for other in columns if other not in (design.HARMONIZABLE, design.TRUE)]
+        others = [other for other in columns if other not in (method, design.TRUE)]
         heads = [f"over {other}" for other in others]
-        yield markdown_table(("series", *heads), _gains_of_mixtures(rows, density, others))
+        yield markdown_table(("series", *heads), _all_gains(rows, density, method, others))
 
 
-def _gains_of_mixtures(
-    rows: Sequence[Row], density: Groups, others: Sequence[str]
+def _all_gains(
+    rows: Sequence[Row], density: Groups, method: str, others: Sequence[str]
 ) -> Iterator[Sequence[str]]:
     for name in (name for name in design.SERIES_NAMES if (name,) in density):
         line = [name]
         for other in others:
-            found = gains(rows, name, design.HARMONIZABLE, other)
+            found = gains(rows, name, method, other)
             low, middle, high = np.quantile(found, (0.25, 0.5, 0.75)) if found else 3 * [np.nan]
             better = f"{sum(gain > 0.0 for gain in found)} of {len(found)}"
             line.append(f"{middle:+.3f} ({low:+.3f}, {high:+.3f}; {better})")

@@ -8,7 +8,7 @@ from laws.noise_field_laws import heights
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import BaNKClassifier, BaNKRegressor, GaBaSRRegressor
-from bochner.kernels import ModulatedWaves, SpectralMixture
+from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
 from bochner.learning.inference import models
 from bochner.learning.inference.basis import Grid
 
@@ -84,8 +84,13 @@ def some_model(**parameters):
 
 @pytest.fixture(
     scope="module",
-    params=[{}, {"pairs": "grid", "n_envelope": 2}, {"structure": "sparse", "trend": 1}],
-    ids=["matched", "grid", "sparse with a trend"],
+    params=[
+        {},
+        {"pairs": "grid", "n_envelope": 2},
+        {"structure": "sparse", "trend": 1},
+        {"amplitudes": "windows"},
+    ],
+    ids=["matched", "grid", "sparse with a trend", "windows"],
 )
 def model(request):
     with pytest.warns():  # so few draws have not converged
@@ -150,7 +155,8 @@ def test_samples_have_the_moments_of_predictions(model):
 def test_the_kernel_is_the_average_over_draws_in_units_of_the_inputs(model):
     """Products of features: few enough draws for all of them to be in the kernel."""
     kernel, draws, at = model.kernel_, model.learned_[0].draws, NEW * UNITS + PLACE
-    assert isinstance(kernel, ModulatedWaves)
+    windows = model.amplitudes == "windows"
+    assert isinstance(kernel, Harmonizable if windows else ModulatedWaves)
     assert draws.n_draws <= 24
     expected = mean_gram(draws, place(model, at))
     assert_allclose(kernel(at), expected, atol=1e-9)

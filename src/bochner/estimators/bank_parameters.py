@@ -188,6 +188,10 @@ random_state : int, RandomState instance or None, default=None
     "amplitudes": """pairs : {"matched", "grid"}, default="matched"
     Whether every frequency has an amplitude of its own, or ``n_envelope`` amplitudes are
     combined with all of ``n_frequencies // n_envelope`` frequencies; equation (6).
+amplitudes : {"cosines", "windows"}, default="cosines"
+    Amplitudes that vary are cosines, or Gaussian windows with centres and widths of their own
+    along few inputs or none, which suit functions that are fast in one place and slow in another. A
+    wave in a window has a harmonizable kernel. Windows need ``pairs="matched"``.
 n_envelope : int, default=8
     Number of amplitudes with ``pairs="grid"`` and with ``sampler="mh"``.""",
     "learned": """learned_ : list of Learned

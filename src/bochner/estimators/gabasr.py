@@ -118,8 +118,8 @@ class GaBaSRRegressor(GaBaSR, BaNKRegression):
 
     Attributes
     ----------
-    kernel_ : ModulatedWaves or SpectralMixture
-        Posterior mean of the kernel, on inputs in their own units; the latter where no amplitude
+    kernel_ : ModulatedWaves, Harmonizable or SpectralMixture
+        Posterior mean of the kernel, on inputs in their own units; the last where no amplitude
         varies.
     <learned>
     target_mean_, target_scale_ : float
@@ -198,8 +198,8 @@ class GaBaSRClassifier(GaBaSR, BaNKClassification):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels in ascending order.
-    kernel_ : ModulatedWaves or SpectralMixture
-        Posterior mean of the kernel, on inputs in their own units; the latter where no amplitude
+    kernel_ : ModulatedWaves, Harmonizable or SpectralMixture
+        Posterior mean of the kernel, on inputs in their own units; the last where no amplitude
         varies.
     <learned>
 

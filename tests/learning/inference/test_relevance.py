@@ -1,11 +1,13 @@
 """Relevance and interactions against differences of the function and sums one after another."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from bochner.learning.inference.basis import Matched, Windows
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.preparation import Trend
 from bochner.learning.inference.relevance import averaged, relevance_of
@@ -76,6 +78,22 @@ def by_averages(draws, X, trend):
 @pytest.mark.parametrize("d", [1, 4])
 def test_against_differences_and_averages(d, degree):
     some = some_draws(d=d, degree=degree)
+    relevance = found(*some)
+    inclusion, importance = by_averages(*some)
+    assert_allclose(relevance.interactions, by_differences(*some), rtol=1e-4, atol=1e-6)
+    assert_allclose(relevance.inclusion, inclusion, rtol=1e-9)
+    assert_allclose(relevance.importance, importance, rtol=1e-9)
+
+
+@pytest.mark.parametrize("basis", [Windows(), Matched()], ids=["windows", "cosines"])
+def test_amplitudes_count(basis):
+    draws, X, trend = some_draws(d=2)
+    rng = np.random.default_rng(4)
+    numbers = rng.normal(size=(3, 6, 3))
+    numbers[:, ::3, 1] = 0.0
+    numbers[:, 1, :2] = 0.0
+    omega = np.concatenate([draws.omega, numbers], axis=2)
+    some = replace(draws, omega=omega, basis=basis), X, trend
     relevance = found(*some)
     inclusion, importance = by_averages(*some)
     assert_allclose(relevance.interactions, by_differences(*some), rtol=1e-4, atol=1e-6)

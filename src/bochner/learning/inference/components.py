@@ -55,9 +55,10 @@ def mean_of_waves(draws: Sequence[Waves], scaling: Scaling) -> ModulatedWaves | 
     frequencies = reduce(add, (waves_in_units(waves, scaling) for waves in draws))
     kept = slice(None, None, -(-frequencies.n_frequencies // _MOST_WAVES))
     modulation, omega = frequencies.modulation, frequencies.omega[kept]
-    weight = np.full(len(omega), 1.0 / len(omega))
     if isinstance(modulation, Amplitudes):
-        return _windows(modulation, frequencies.weight[kept], omega, kept)
+        share = frequencies.n_frequencies / (len(omega) * len(draws))
+        return _windows(modulation, share * frequencies.weight[kept], omega, kept)
+    weight = np.full(len(omega), 1.0 / len(omega))
     if modulation is None:
         modulation = CosineFactors.none(*frequencies.omega.shape)
     arrays: tuple[Array, ...] = (weight, omega, modulation.v[kept], modulation.phase[kept])
@@ -65,12 +66,11 @@ def mean_of_waves(draws: Sequence[Waves], scaling: Scaling) -> ModulatedWaves | 
 
 
 def _windows(modulation: Amplitudes, weight: Array, omega: Array, kept: slice) -> Harmonizable:
-    """Return the kernel of some waves in windows along the inputs, a function for each of all."""
+    """Return the kernel of some waves with weights; each of all has a window along the inputs."""
     root = np.diagonal(modulation.window[kept], axis1=1, axis2=2)
     flat = root == 0.0
     centre = modulation.centre[kept] / np.where(flat, 1.0, root)
-    size = np.sqrt(weight / np.mean(weight) / len(weight) * np.sum(weight))
-    return Harmonizable(size, omega, np.where(flat, 0.0, centre), root)
+    return Harmonizable(np.sqrt(weight), omega, np.where(flat, 0.0, centre), root)
 
 
 def waves_in_units(waves: Waves, scaling: Scaling) -> Frequencies:
