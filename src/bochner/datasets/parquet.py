@@ -106,7 +106,8 @@ def _opened(path: Path) -> "ParquetFile":
         raise ImportError(
             "ParquetChunks needs pyarrow, which is not installed; run pip install 'bochner[cli]'."
         ) from error
-    return ParquetFile(path)
+    # Without a buffer that reads ahead, memory does not grow with the file.
+    return ParquetFile(path, pre_buffer=False)
 
 
 def _numbers(batch: "Table", names: Sequence[str]) -> NDArray[Any]:
