@@ -4,13 +4,14 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.stats import norm
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, as_array, as_count, as_finite_scalar, as_flag
 from bochner._numerics.namespaces import like, to_numpy
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import check_one_spread, is_dask, lazily, row_chunks
+from bochner.estimators.labelled import ScoredRegressor
 from bochner.estimators.predictions import RegressionAttributes, with_uncertainty
 from bochner.estimators.ridge_head import RidgeHead
 from bochner.features.chunks import ArrayChunks, Chunk, RowChunks
@@ -21,7 +22,7 @@ from bochner.registry import register
 
 
 @register
-class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHead):
+class KreinRidge(MultiOutputMixin, ScoredRegressor, RegressionAttributes, RidgeHead):
     r"""Ridge regression on random features, for kernels of either definiteness.
 
     With the features' signs, ``signature_``, on the diagonal of :math:`J`, the weights are
@@ -313,7 +314,10 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         if is_dask(X):
             check_is_fitted(self, "posterior_")
             columns = () if self._single_target else self._target_origin.shape
-            return lazily(self, "predict", X, columns, return_std=return_std or return_cov)
+            if return_std:
+                with_uncertainty(self.posterior_)
+            spread = {"return_std": return_std, "return_cov": return_cov}
+            return lazily(self, "predict", X, columns, **spread)
         mean, spread = self._predict(X, with_std=return_std, with_cov=return_cov)
         mean += like(self._target_origin, mean)
         mean = self._squeezed(mean)
