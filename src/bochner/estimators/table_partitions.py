@@ -69,7 +69,7 @@ class TableLayout:
     """Names of the columns of a part, and the kinds of their entries."""
 
     layout: Layout
-    has_numbers: bool  # Whether targets are numbers, not text
+    has_numbers: bool | None  # Whether targets are numbers, not text; None of no rows
     columns: tuple[tuple[Kind, str], ...]  # Kind of each, with an entry
 
     @classmethod
@@ -78,8 +78,8 @@ class TableLayout:
         columns: list[tuple[Kind, str]] = [("empty", "")] * piece.X.shape[1]
         if len(piece):
             columns = [(column.kind, column.first()) for column in read_part(piece.X)]
-        layout, has_numbers = Layout.of(piece, names), piece.y.dtype.kind in "biuf"
-        return cls(layout, has_numbers or not len(piece), tuple(columns))
+        has_numbers = piece.y.dtype.kind in "biuf" if len(piece) else None
+        return cls(Layout.of(piece, names), has_numbers, tuple(columns))
 
     @property
     def names(self) -> Names:
@@ -90,7 +90,7 @@ class TableLayout:
     def check(layouts: Sequence[tuple[int, "TableLayout"]]) -> None:
         """Raise ValueError if parts have other columns, or other kinds of entries in one."""
         Layout.check([(index, part.layout) for index, part in layouts])
-        first, common = layouts[0][1], layouts[0][0]
+        first = layouts[0][1]
         names = first.names or [f"x{place}" for place in range(len(first.columns))]
         for place, name in enumerate(names):
             found: dict[Kind, tuple[int, str]] = {}
@@ -104,12 +104,15 @@ class TableLayout:
                     f"Mixed types in column {name!r}: {', '.join(told)}. Convert the entries to "
                     "one kind, or leave missing ones empty."
                 )
+        of_kind: dict[bool, int] = {}
         for index, part in layouts:
-            if part.has_numbers != first.has_numbers:
-                raise ValueError(
-                    f"Partition {index} has other targets than partition {common}: numbers in one "
-                    "and text in the other. Convert them to one kind."
-                )
+            if part.has_numbers is not None:
+                of_kind.setdefault(part.has_numbers, index)
+        if len(of_kind) > 1:
+            raise ValueError(
+                f"Targets are numbers in partition {of_kind[True]} and text in partition "
+                f"{of_kind[False]}: convert them to one kind."
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
