@@ -4,7 +4,7 @@ import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-from cluster.engines import InProcess
+from cluster.engines import InProcess, revived
 
 from bochner import TableClassifier, TableRegressor
 from bochner.distributed import collected
@@ -90,6 +90,11 @@ def classifier(**options):
 
 def answer(model, rows=NEW):
     return model.predict_proba(rows) if hasattr(model, "predict_proba") else model.predict(rows)
+
+
+def deadly_rows(part, is_deadly, log):
+    """Return the rows of a part; one of them kills its worker in the third pass, that of sums."""
+    return revived(part[0], log) if is_deadly else part[0]
 
 
 class Counting(InProcess):
