@@ -1,4 +1,6 @@
-"""A table of numbers, text, dates and categories, and models of tables that are fitted in a second."""
+"""A table of numbers, text, dates and categories, and models that are fitted in a second."""
+
+from itertools import pairwise
 
 import dask
 import dask.dataframe as dd
@@ -42,9 +44,7 @@ WEIGHT = np.random.default_rng(2).uniform(0.5, 2.0, N)
 
 def parts(*columns, cuts=CUTS):
     """Partitions of several sizes; categories that a partition lacks are no categories of it."""
-    made = [
-        tuple(column[a:b] for column in columns) for a, b in zip(cuts[:-1], cuts[1:], strict=True)
-    ]
+    made = [tuple(column[a:b] for column in columns) for a, b in pairwise(cuts)]
     return [(_own_categories(X), *rest) for X, *rest in made]
 
 
@@ -57,7 +57,7 @@ def _own_categories(X):
 
 def frame_of(table=TABLE, cuts=CUTS):
     """A Dask data frame whose partitions have these bounds."""
-    made = [dask.delayed(table.iloc[a:b]) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    made = [dask.delayed(table.iloc[a:b]) for a, b in pairwise(cuts)]
     return dd.from_delayed(made, meta=table.iloc[:0])
 
 

@@ -22,7 +22,6 @@ from cluster.tables import (
 from bochner import KreinRidge
 from bochner.distributed import PartitionedRows
 
-
 EXACT = 1e-11
 """Sums of other lengths are other, up to rounding."""
 
