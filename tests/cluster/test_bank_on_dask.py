@@ -15,6 +15,9 @@ from bochner.distributed import collected
 from bochner.learning.inference import sizes
 
 EXACT = 1e-10
+SINGLE = 1e-7
+"""Of standard deviations, whose products are in single precision and sums in another order."""
+
 SHORT = {
     "n_frequencies": 8,
     "n_burn_in": 1,
@@ -152,3 +155,29 @@ def test_a_worker_killed_in_the_middle_of_a_pass_changes_nothing(client):
     found.append(model.fit(rows, y).coef_)
     for coef in found:
         assert np.array_equal(coef, expected)
+
+
+def test_numbers_have_lazy_deviations_intervals_and_scores():
+    model = BaNKRegressor(**SHORT, structure="dense").fit(X, Y)
+    rows, y, weight = arrays(Y, WEIGHT)
+    for call in (
+        lambda rows: model.predict(rows, return_std=True),
+        lambda rows: model.predict_interval(rows, level=0.8),
+        lambda rows: model.predict_quantiles(rows, (0.2, 0.5, 0.7)).T,
+    ):
+        for lazy, expected in zip(call(rows), call(X), strict=True):
+            assert isinstance(lazy, da.Array)
+            assert relative_error(lazy.compute(), expected) < SINGLE
+    assert abs(float(model.score(rows, y, weight)) - model.score(X, Y, WEIGHT)) < EXACT
+    with pytest.raises(ValueError, match="have no covariances"):
+        model.predict(rows, return_cov=True)
+
+
+def test_counts_on_dask_have_no_exposures():
+    counts = np.random.default_rng(0).poisson(2.0, len(X))
+    model = BaNKRegressor(**SHORT, structure="dense", likelihood="negative_binomial").fit(X, counts)
+    rows = arrays(Y)[0]
+    for pair in zip(model.predict(rows, True), model.predict(X, True), strict=True):
+        assert relative_error(*map(np.asarray, pair)) < SINGLE
+    with pytest.raises(ValueError, match="exposure needs rows in memory"):
+        model.predict_interval(rows, exposure=np.ones(len(X)))

@@ -7,11 +7,15 @@ import time
 
 import numpy as np
 import pytest
+from cluster.engines import visits
+from cluster.tables import NEW, TABLE, Y, deadly_rows, few_rows, on_dask, parts, regressor
 
 from bochner import KreinRidge
 
 pytest.importorskip("distributed")
 import dask.array as da
+import dask.dataframe as dd
+from dask import delayed
 from distributed import Client, KilledWorker, LocalCluster
 
 
@@ -95,3 +99,19 @@ def test_a_restart_gives_the_result_or_an_error(client):
         assert_same(found, expected)
     restart.join()
     assert_same(ridge().fit(X, y).coef_, expected)
+
+
+@pytest.mark.slow
+def test_a_worker_killed_in_a_pass_changes_no_table(client, tmp_path, monkeypatch):
+    few_rows(monkeypatch, 400)
+    X, y, _ = on_dask(Y)
+    expected = regressor().fit(X, y).predict(NEW)
+    log = str(tmp_path / "visits")
+    cut = dd.from_delayed(
+        [delayed(deadly_rows)(part, place == 1, log) for place, part in enumerate(parts(TABLE))],
+        meta=X._meta,
+        verify_meta=False,
+    )
+    found = regressor().fit(cut, y).predict(NEW)
+    assert visits(log) > 3
+    np.testing.assert_array_equal(found, expected)

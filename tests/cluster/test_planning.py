@@ -188,7 +188,7 @@ def test_scored_rows_are_those_of_the_learner(n):
     effort = learner.EFFORTS["default"]
     table = Rows(np.zeros((n, 1)), np.zeros((n, 1)), np.ones(n), None, np.zeros(1, np.intp))
     made = learner._Plan.of(table, effort, None, True, np.random.default_rng(0))
-    assert learner.scored_rows(effort, n)[0] == made.n_scored
+    assert learner.scored_rows(effort, n, effort.landmarks(n))[0] == made.n_scored
 
 
 @pytest.mark.parametrize("n", [1000, 4999, 5000, 13_000, 60_000])

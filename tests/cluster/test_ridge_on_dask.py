@@ -110,8 +110,15 @@ def test_predictions_are_lazy(dask_place):
     assert relative_error(found.compute(), model.predict(X)) < EXACT
     both = ridge().fit(X, np.column_stack((Y, SIGNAL)))
     assert relative_error(both.predict(rows).compute(), both.predict(X)) < EXACT
-    with pytest.raises(ValueError, match="no standard deviations"):
-        model.predict(rows, return_std=True)
+    for found, expected in zip(
+        model.predict(rows, return_std=True), model.predict(X, return_std=True), strict=True
+    ):
+        assert found.chunks == ((90, 90, 60),)
+        assert relative_error(found.compute(), expected) < EXACT
+    with pytest.raises(ValueError, match="have no covariances"):
+        model.predict(rows, return_cov=True)
+    with pytest.raises(ValueError, match="no predictive standard deviation"):
+        ridge(kernel=DeltaGaussian(1.0, 3.0)).fit(X, Y).predict(rows, return_std=True)
     classifier = KreinRidgeClassifier(n_components=32, random_state=1).fit(X, LABELS)
     assert np.array_equal(classifier.predict(rows).compute(), classifier.predict(X))
     assert (
@@ -128,3 +135,32 @@ def test_many_rows_choose_the_kernel_by_a_sample(monkeypatch, dask_place):
     assert relative_error(there.coef_, ridge(length_scale=1.0).fit(X, Y).coef_) < EXACT
     median = ridge().fit(*arrays(Y)).kernel_.length_scale
     assert 0.5 < median / ridge().fit(X, Y).kernel_.length_scale < 2.0
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_scores_are_those_in_memory(weight, dask_place):
+    rows, y, cut = arrays(Y + 1e6, weight)
+    model = ridge(fit_intercept=True).fit(X, Y + 1e6)
+    lazy = model.score(rows, y, cut)
+    assert isinstance(lazy, da.Array)
+    assert abs(float(lazy) - model.score(X, Y + 1e6, weight)) < EXACT
+    both = np.column_stack((Y, SIGNAL))
+    two = ridge().fit(X, both)
+    expected = two.score(X, both, weight)
+    assert abs(float(two.score(*arrays(both, weight))) - expected) < EXACT
+    table, labels, cut = frames(LABELS, weight)
+    here = table.compute()
+    classifier = KreinRidgeClassifier(n_components=32, random_state=1).fit(here, LABELS)
+    found = float(classifier.score(table, labels, cut))
+    assert abs(found - classifier.score(here, LABELS, weight)) < EXACT
+
+
+def test_scores_of_constant_targets_are_those_of_scikit_learn():
+    model = ridge().fit(X, Y)
+    constant = np.zeros(len(X))
+    assert float(model.score(*arrays(constant)[:2])) == model.score(X, constant) == 0.0
+    rows = da.from_array(X, chunks=90)
+    predicted = model.predict(X[:1])
+    assert float(model.score(rows[:1], predicted)) == 1.0
+    with pytest.raises(ValueError, match="no rows to score"):
+        float(model.score(rows, Y, np.zeros(len(X))))

@@ -53,6 +53,27 @@ plant_edits(
 )
 plant_edits(
     kernel_laws,
+    "on_landmarks",
+    test_kernel_laws.check_elsewhere,
+    rows_elsewhere_that_variances_miss=(
+        "of_variance = inner[:n_of_variance, :n_of_variance].copy()",
+        "of_variance = _sums(found, own, own.X[:n_of_variance], 1)[0]",
+    ),
+)
+plant_edits(
+    kernel_laws,
+    "_packed_sums",
+    test_kernel_laws.check_elsewhere,
+    targets_elsewhere_that_count_for_nothing=("cross.ravel()", "0.0 * cross.ravel()"),
+)
+plant_edits(
+    kernel_laws,
+    "_unpacked",
+    test_kernel_laws.check_elsewhere,
+    the_diagonal_twice=("np.triu(upper, 1).T", "np.triu(upper).T"),
+)
+plant_edits(
+    kernel_laws,
     "_without_groups",
     test_kernel_laws.test_groups_larger_than_the_landmarks_are_left_out_too,
     large_groups_that_stay=("some.T @ np.linalg.solve(inner, some @ scaled)", "0.0 * scaled"),

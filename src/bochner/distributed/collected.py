@@ -1,10 +1,10 @@
 """Checked rows of partitions on the workers of an engine, and a sample of them here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import add
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from bochner._numerics.threads import single_threaded_blas
 from bochner.distributed.executor import Executor
 from bochner.distributed.partitioned_rows import PartitionedRows
-from bochner.distributed.reading import Check, FrameParts, Names, TupleParts
+from bochner.distributed.reading import Check, FrameParts, Names, TupleParts, refusal
 from bochner.features.chunks import Chunk, ChunkSum, Given, RowChunks, Sum
 
 SAMPLE_ROWS = 100_000
 """Number of rows copied to the client for what is not a sum over rows, such as median distances
 and designed measures: 80 MB for a hundred columns."""
 
-Read = Callable[[Any], tuple[Chunk | None, Names]]
+Read = Callable[[Any], tuple[Any, Names]]
 """Returns the checked rows of a part, ``None`` if it has none, and the names of its columns."""
 
 
@@ -31,10 +31,37 @@ class Layout:
     n_targets: int | None  # None for one target in one dimension
     names: Names
 
+    @classmethod
+    def of(cls, chunk: Any, names: Names) -> "Layout":
+        """Return the layout of rows."""
+        n_targets = None if chunk.y.ndim == 1 else chunk.y.shape[1]
+        return cls(chunk.X.shape[1], n_targets, names)
+
+    @classmethod
+    def check(cls, layouts: Sequence[tuple[int, "Layout"]]) -> None:
+        """Raise ValueError if parts, given with their numbers, differ."""
+        first, common = layouts[0]
+        for index, layout in layouts:
+            if layout != common:
+                raise ValueError(
+                    f"Partition {index} has {layout}, and partition {first} has {common}. All must "
+                    "have the same columns, in the same order."
+                )
+
     def __str__(self) -> str:
         targets = "one target" if self.n_targets is None else f"targets (n, {self.n_targets})"
         names = "" if self.names is None else f" named {', '.join(map(repr, self.names))}"
         return f"{self.n_columns} columns{names} and {targets}"
+
+
+class Layouts(Protocol):
+    """A class of layouts: :class:`Layout`, or one that knows more of the columns."""
+
+    def of(self, chunk: Any, names: Names) -> Any:
+        """Return the layout of the rows of a part, which has ``names``."""
+
+    def check(self, layouts: Sequence[tuple[int, Any]]) -> None:
+        """Raise ValueError if parts, given with their numbers, do not fit together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,17 +76,26 @@ class Collected(RowChunks):
     parts: Any
     read: Read
     lengths: tuple[int, ...]
-    sample: Chunk
+    sample: Any  # Chunk, or TablePiece
     meta: Any  # Columns of a data frame that the rows come from, without rows, or None
 
     @classmethod
-    def of(cls, executor: Executor, parts: Any, read: Read, meta: Any = None) -> "Collected":
+    def of(
+        cls,
+        executor: Executor,
+        parts: Any,
+        read: Read,
+        meta: Any = None,
+        layouts: Layouts = Layout,
+    ) -> "Collected":
         """Return the rows of parts; raise ValueError if there are none or they do not fit."""
-        found = _pass(executor, parts, partial(_described, read), add)
-        lengths, layouts = zip(*found, strict=True) if found else ((), ())
+        found = _pass(executor, parts, partial(_described, read, layouts), add)
+        lengths, each = zip(*found, strict=True) if found else ((), ())
         if not sum(lengths):
             raise ValueError("There are no rows, or none that has weight.")
-        names = _common(layouts).names
+        known = [(index, layout) for index, layout in enumerate(each) if layout is not None]
+        layouts.check(known)
+        names = known[0][1].names
         if meta is None and names is not None:
             from pandas import DataFrame  # the parts are data frames
 
@@ -83,7 +119,8 @@ class Collected(RowChunks):
 
     @property
     def head(self) -> Chunk:
-        return self.sample
+        sample: Chunk = self.sample
+        return sample
 
     @property
     def n_samples(self) -> None:
@@ -106,6 +143,15 @@ class Collected(RowChunks):
             raise ValueError("There are no rows to sum over.")
         return total
 
+    def rest(self, function: Callable[[Any, NDArray[np.intp]], Sum]) -> Sum | None:
+        """Return the sum of a function of the rows of each part that are not in the sample.
+
+        The function takes the rows of a part and the numbers of these. ``None`` if there are none.
+        """
+        called = partial(_of_rest, self.read, function, _chosen(self.lengths))
+        total: Sum | None = _pass(self.executor, self.parts, called, add)
+        return total
+
     @property
     def is_whole(self) -> bool:
         """Whether the sample contains all rows."""
@@ -121,12 +167,6 @@ class Collected(RowChunks):
         if self.meta is None:
             return self.sample.X
         return type(self.meta)(self.sample.X, columns=self.meta.columns)
-
-
-def refusal(index: int, error: TypeError | ValueError) -> TypeError | ValueError:
-    """Return the error for a part that cannot be used."""
-    kind = TypeError if isinstance(error, TypeError) else ValueError
-    return kind(f"In partition {index}: {error}")
 
 
 def _pass(
@@ -163,25 +203,9 @@ def _plus(plus: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
     return plus(first, second)
 
 
-def _described(read: Read, index: int, part: Any) -> tuple[tuple[int, Layout | None]]:
+def _described(read: Read, layouts: Layouts, index: int, part: Any) -> tuple[tuple[int, Any]]:
     chunk, names = read(part)
-    if chunk is None:
-        return ((0, None),)
-    n_targets = None if chunk.y.ndim == 1 else chunk.y.shape[1]
-    return ((len(chunk), Layout(chunk.X.shape[1], n_targets, names)),)
-
-
-def _common(layouts: tuple[Layout | None, ...]) -> Layout:
-    """Return the layout of all parts, or raise ValueError."""
-    known = [(index, layout) for index, layout in enumerate(layouts) if layout is not None]
-    first, common = known[0]
-    for index, layout in known:
-        if layout != common:
-            raise ValueError(
-                f"Partition {index} has {layout}, and partition {first} has {common}. All must "
-                "have the same columns, in the same order."
-            )
-    return common
+    return ((0, None),) if chunk is None else ((len(chunk), layouts.of(chunk, names)),)
 
 
 def _chosen(lengths: tuple[int, ...]) -> list[NDArray[np.intp]] | None:
@@ -194,11 +218,23 @@ def _chosen(lengths: tuple[int, ...]) -> list[NDArray[np.intp]] | None:
     return [rows[cuts[i] : cuts[i + 1]] - bounds[i] for i in range(len(lengths))]
 
 
-def _picked(
-    read: Read, chosen: list[NDArray[np.intp]] | None, index: int, part: Any
-) -> Chunk | None:
+def _picked(read: Read, chosen: list[NDArray[np.intp]] | None, index: int, part: Any) -> Any:
     chunk, _ = read(part)
     return chunk if chunk is None or chosen is None else chunk[chosen[index]]
+
+
+def _of_rest(
+    read: Read,
+    function: Callable[..., Any],
+    chosen: list[NDArray[np.intp]] | None,
+    index: int,
+    part: Any,
+) -> Any:
+    chunk, _ = read(part)
+    if chunk is None or chosen is None:
+        return None
+    others = np.delete(np.arange(len(chunk)), chosen[index])
+    return function(chunk, others) if len(others) else None
 
 
 def _labels(read: Read, index: int, part: Any) -> NDArray[Any] | None:

@@ -9,10 +9,10 @@ import numpy as np
 from dask.delayed import Delayed
 
 from bochner.distributed.chunked_rows import ChunkedRows, LocalOrder, Size
-from bochner.distributed.collected import Collected, refusal
+from bochner.distributed.collected import Collected
 from bochner.distributed.partitions import is_frame, partitions_of
 from bochner.distributed.passes import DaskExecutor, kept, mapped
-from bochner.distributed.reading import Check, TupleParts
+from bochner.distributed.reading import Check, TupleParts, refusal
 from bochner.features.chunks import Chunk
 from bochner.learning.inference.basis import Basis
 from bochner.learning.inference.preparation import Scaling, Trend

@@ -1,16 +1,21 @@
 """Rows in the partitions of any engine, as users pass them to ``fit``."""
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 from bochner.distributed.executor import Executor
+from bochner.distributed.reading import refusal
+from bochner.distributed.table_pieces import InputParts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartitionedRows:
-    """Training rows in the partitions of an engine, for ``fit`` of the ridge models.
+    """Rows in the partitions of an engine, for ``fit`` of ridge models and of models of tables.
 
-    Workers read the partitions several times, and return sums over their rows.
+    Workers read the partitions several times, and return sums over their rows. :meth:`apply` calls
+    a fitted model where the rows are.
 
     Parameters
     ----------
@@ -52,10 +57,45 @@ class PartitionedRows:
                 "Weights of arrays are in the partitions: (X, y, sample_weight)."
             )
 
+    def apply(self, method: Callable[..., Any], **options: Any) -> Any:
+        """Return ``method(X, **options)`` at the inputs of every partition, left on the workers.
+
+        Parameters
+        ----------
+        method : callable
+            A method of a fitted model, such as ``model.predict``, or any function of inputs that
+            can be pickled.
+        **options : dict
+            Its further arguments, such as ``return_std=True``.
+
+        Returns
+        -------
+        handles : object
+            What the executor's ``map`` returns: object references of Ray, an RDD of Spark. A
+            partition without rows has the value ``None``.
+
+        Notes
+        -----
+        Partitions to predict may lack targets: arrays or data frames ``X`` alone, whose columns
+        ``target`` and ``sample_weight`` are dropped if they are there. Data that the method
+        refuses raise its error on the worker, with the number of the partition.
+        """
+        inputs = InputParts(self.target, self.sample_weight)
+        return self.executor.map(partial(_applied, partial(method, **options), inputs), self.parts)
+
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         # NumPy calls this wherever an array is expected.
         raise TypeError(
-            "PartitionedRows can only be passed to fit of KreinRidge and KreinRidgeClassifier. "
-            "Elsewhere an array is expected; to predict, call the model's predict on each "
-            "partition, on the workers."
+            "PartitionedRows can only be passed to fit of ridge models and models of tables. "
+            "Elsewhere an array is expected; to predict, call rows.apply(model.predict), which "
+            "predicts each partition on a worker."
         )
+
+
+def _applied(method: Callable[[Any], Any], inputs: "InputParts", index: int, part: Any) -> Any:
+    """Return the value of a method at the inputs of a part, or raise with the part's number."""
+    try:
+        X = inputs(part)
+        return None if X is None else method(X)
+    except (TypeError, ValueError) as error:
+        raise refusal(index, error) from error

@@ -1,6 +1,8 @@
 """Dask arrays and data frames as partitions of whole rows, and predictions for them."""
 
-import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import dask.array as da
@@ -8,7 +10,8 @@ import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
-from bochner.distributed.passes import applied
+from bochner.distributed.passes import mapped
+from bochner.distributed.reading import refusal
 
 
 def partitions_of(X: Any, y: Any, sample_weight: Any = None) -> list[Delayed]:
@@ -100,14 +103,45 @@ def is_frame(X: Any) -> bool:
     return is_dask_collection(X) and hasattr(X, "npartitions") and hasattr(X, "divisions")
 
 
-def lazily(model: Any, method: str, X: Any, columns: tuple[int, ...], dtype: Any) -> Any:
-    """Return a Dask array of the values, ``columns`` per row, of a fitted model's method."""
-    sent = delayed(pickle.dumps(getattr(model, method), protocol=5))
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What a method returns: an array, or a pair of arrays, of so many columns per row."""
+
+    columns: tuple[int, ...]
+    dtype: Any
+    is_pair: bool = False
+
+    def of_no_rows(self) -> Any:
+        """Return the values for a partition without rows."""
+        none = np.empty((0, *self.columns), self.dtype)
+        return (none, none) if self.is_pair else none
+
+
+def lazily(call: Callable[[Any], Any], X: Any, values: Values) -> Any:
+    """Return Dask arrays of what a fitted model's method returns for the rows of ``X``.
+
+    One pass over a partition gives all of its values, such as means and standard deviations.
+    """
     blocks = blocks_of_rows(X)
+    found = mapped(partial(_called, call, values), range(len(blocks)), blocks)
     lengths = X.chunks[0] if isinstance(X, da.Array) else [np.nan] * len(blocks)
-    return da.concatenate(
-        [
-            da.from_delayed(delayed(applied)(sent, block), (length, *columns), dtype)
-            for block, length in zip(blocks, lengths, strict=True)
-        ]
-    )
+
+    def whole(parts: list[Delayed]) -> Any:
+        shapes = [(length, *values.columns) for length in lengths]
+        pairs = zip(parts, shapes, strict=True)
+        return da.concatenate([da.from_delayed(*pair, values.dtype) for pair in pairs])
+
+    if not values.is_pair:
+        return whole(found)
+    pairs: list[Any] = found
+    return whole([pair[0] for pair in pairs]), whole([pair[1] for pair in pairs])
+
+
+def _called(call: Callable[[Any], Any], values: Values, index: int, rows: Any) -> Any:
+    """Call a method with the rows of a partition, or raise an error that names the partition."""
+    if not len(rows):
+        return values.of_no_rows()
+    try:
+        return call(rows)
+    except (TypeError, ValueError) as error:
+        raise refusal(index, error) from error

@@ -47,12 +47,17 @@ def mapped(
 
 def summed(terms: Sequence[Delayed], plus: Callable[[Any, Any], Any] = add) -> Any:
     """Return the sum of the terms; workers add a few at a time, always in the same order."""
+    return compute(lazy_sum(terms, plus))[0]
+
+
+def lazy_sum(terms: Sequence[Delayed], plus: Callable[[Any, Any], Any] = add) -> Delayed:
+    """Return the sum of the terms, at least one, not yet computed."""
     while len(terms) > 1:
         terms = [
             delayed(_added, pure=False)(plus, *terms[first : first + _FAN_IN])
             for first in range(0, len(terms), _FAN_IN)
         ]
-    return compute(terms[0])[0]
+    return terms[0]
 
 
 def kept(parts: Sequence[Delayed]) -> tuple[Delayed, ...]:

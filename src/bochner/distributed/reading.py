@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from bochner._numerics.arrays import FLOATS
+from bochner._numerics.arrays import FLOATS, Array
 from bochner._numerics.checked import (
     check_rows_given,
     check_targets,
@@ -88,24 +88,45 @@ class Check:
     def _checked(self, X: Any, y: Any, weight: Any) -> Chunk:
         dtypes = np.float64 if self.learning else FLOATS
         X = check_rows_given(X, dtype=dtypes, ensure_min_samples=0)
-        y = np.asarray(numbers(y) if self.numeric else labels(y))
-        y = column_or_1d(y) if self.learning or not self.numeric or y.ndim == 1 else y
-        _check_length("y", y, X)
-        if self.numeric:
-            y = y.astype(np.float64)
-            if not np.isfinite(y).all():
-                raise ValueError("y contains numbers that are not finite.")
-            check_targets(y)
-        if weight is None:
-            return Chunk(X, y)
-        refuse_masked("sample_weight", weight)
-        weight = column_or_1d(np.asarray(weight)).astype(np.float64)
-        _check_length("sample_weight", weight, X)
-        if not (np.isfinite(weight) & (weight >= 0.0)).all():
-            raise ValueError("sample_weight must be finite and not negative.")
-        check_weights(weight)
+        single = self.learning or not self.numeric
+        y = checked_part_targets(y, X, numeric=self.numeric, single=single)
+        weight = checked_part_weights(weight, X)
         chunk = Chunk(X, y, weight)
-        return chunk[np.flatnonzero(weight)] if self.learning else chunk
+        return chunk[np.flatnonzero(weight)] if self.learning and weight is not None else chunk
+
+
+def checked_part_targets(y: Any, X: Any, *, numeric: bool, single: bool) -> NDArray[Any]:
+    """Return targets (n,) or, unless there is a ``single`` one, (n, t): numbers or labels."""
+    y = np.asarray(numbers(y) if numeric else labels(y))
+    y = column_or_1d(y) if single or y.ndim == 1 else y
+    _check_length("y", y, X)
+    y = y.astype(np.float64) if numeric else y
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError("y contains numbers that are not finite.")
+    if numeric:
+        check_targets(y)
+    found: NDArray[Any] = y
+    return found
+
+
+def checked_part_weights(weight: Any, X: Any) -> Array | None:
+    """Return weights (n,), or ``None``; refuse all that are no amounts of rows."""
+    if weight is None:
+        return None
+    refuse_masked("sample_weight", weight)
+    weight = column_or_1d(np.asarray(weight)).astype(np.float64)
+    _check_length("sample_weight", weight, X)
+    if not (np.isfinite(weight) & (weight >= 0.0)).all():
+        raise ValueError("sample_weight must be finite and not negative.")
+    check_weights(weight)
+    found: Array = weight
+    return found
+
+
+def refusal(index: int, error: TypeError | ValueError) -> TypeError | ValueError:
+    """Return the error for a part that cannot be used."""
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"In partition {index}: {error}")
 
 
 def _check_length(name: str, column: NDArray[Any], X: Any) -> None:

@@ -116,7 +116,7 @@ class TableFit:
         elif self.n > effort.search_rows:
             rows = min(self.n, NOISE_ROWS)
             seconds += n_laws * (rows**2 * self._value + _NOISE_TRIALS * rows**3 * self._product)
-        fit, memory = self._landmarks(effort) if self.n > effort.most_exact else self._exact(effort)
+        fit, memory = self._landmarks(effort) if effort.landmarks(self.n) else self._exact(effort)
         kept = 8.0 * n_laws * min(self.n, VARIANCE_LANDMARKS) ** 2
         return seconds + n_laws * fit, memory + kept, 1
 
@@ -153,7 +153,7 @@ class TableFit:
 
     def _n_scored(self, effort: Effort) -> int:
         """Return the number of rows that are scored: those without another part, or all."""
-        return scored_rows(effort, self.n)[0]
+        return scored_rows(effort, self.n, effort.landmarks(self.n))[0]
 
     def _variance(self) -> float:
         """Return the seconds of the variances on landmarks, with an eigendecomposition."""

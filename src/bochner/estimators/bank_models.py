@@ -161,7 +161,7 @@ class BaNKRegression(RegressorMixin, BaNK):
         """
         check_one_spread(return_std, return_cov)
         if is_dask(X):
-            return lazily(self, "predict", X, return_std=return_std or return_cov)
+            return lazily(self, "predict", X, return_std=return_std, return_cov=return_cov)
         inputs, fixed = self._rows(X)
         draws = self.learned_[0].draws
         mean, variance = function_moments(draws, inputs, fixed)

@@ -23,7 +23,7 @@ from bochner.estimators.bank_parameters import documented
 from bochner.estimators.inputs import check_one_spread, is_dask, lazily
 from bochner.estimators.kernel_glm import NUMBERS
 from bochner.estimators.kernel_glm_head import checked_exposure, resolve_likelihood
-from bochner.estimators.law_predictions import LawPredictions, check_shape
+from bochner.estimators.law_predictions import LawPredictions, check_shape, is_lazy
 from bochner.features.parameters import generators
 from bochner.learning.inference.draws import NORMAL, Draws
 from bochner.learning.inference.outcomes import outcomes_of
@@ -239,7 +239,7 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         Parameters
         ----------
         X : array-like of shape (n, d), or Dask array or data frame
-            Rows; for a Dask collection the result is a Dask array, without standard deviations.
+            Rows; for a Dask collection the results are Dask arrays, without covariances.
         return_std : bool, default=False
             The standard deviation of a new observation, noise included. It is infinite where a
             draw of Student-t noise has at most two degrees of freedom.
@@ -271,7 +271,7 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
             raise ValueError(
                 "Counts have no return_cov: draw them jointly by sample_y, or use return_std."
             )
-        if is_dask(X):
+        if is_lazy(X, exposure):
             return lazily(self, "predict", X, return_std=return_std)
         parts = [part.moments() for _, part in self._predictive(X, exposure)]
         mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))

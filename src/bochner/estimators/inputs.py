@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sized
+from functools import partial
 from numbers import Real
 from pathlib import PurePath
 from typing import Any
@@ -20,6 +21,9 @@ from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, Stre
 from bochner.features.length_scales import AnyKernel
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
+
+FITTED = ("learned_", "posterior_", "head_")
+"""Attributes of which every fitted model has one."""
 
 Check = Callable[[Any, Any, Any, bool], Chunk]
 """Takes rows, targets, weights and whether they are the first; returns them checked, or raises."""
@@ -47,27 +51,58 @@ _ASSOCIATED = "; or associated=True, which learns with Z Z' as it is"
 
 
 def lazily(
-    model: Any, method: str, X: Any, columns: tuple[int, ...] = (), *, return_std: bool = False
+    model: Any, method: str, X: Any, columns: tuple[int, ...] = (), **options: Any
 ) -> NDArray[Any]:
-    """Return a Dask array of a fitted model's predictions, ``columns`` per row.
+    """Return a Dask array of what a fitted model predicts, ``columns`` per row.
 
-    Raises ``ValueError`` for standard deviations.
+    ``options`` are arguments of the method; with ``return_std`` there is a pair. Raises
+    ``ValueError`` for covariances.
     """
+    if options.pop("return_cov", False):
+        raise ValueError(
+            "Predictions for Dask collections have no covariances, of all rows with all; use "
+            "return_std, or call predict with return_cov on rows in memory."
+        )
+    is_pair = options.get("return_std", False)
+    lazy: NDArray[Any] = _lazy_values(model, method, X, columns, is_pair, options)
+    return lazy
+
+
+def lazy_pair(
+    model: Any, method: str, X: Any, columns: tuple[int, ...] = (), **options: Any
+) -> tuple[Array, Array]:
+    """Return two Dask arrays, of what a method of a fitted model returns two arrays of."""
+    lazy: tuple[Array, Array] = _lazy_values(model, method, X, columns, True, options)
+    return lazy
+
+
+def _lazy_values(
+    model: Any,
+    method: str,
+    X: Any,
+    columns: tuple[int, ...],
+    is_pair: bool,
+    options: Mapping[str, Any],
+) -> Any:
     from bochner.distributed import partitions
 
-    check_is_fitted(model, ("learned_", "posterior_"), all_or_any=any)
-    if return_std:
-        raise ValueError(
-            "Predictions for Dask collections have no standard deviations or covariances; call "
-            "predict on rows in memory, partition by partition."
-        )
+    check_is_fitted(model, FITTED, all_or_any=any)
     dtype = np.dtype(np.float64)
     if method == "predict_proba":
         columns = model.classes_.shape
     elif hasattr(model, "classes_"):
         dtype = model.classes_.dtype
-    lazy: NDArray[Any] = partitions.lazily(model, method, X, columns, dtype)
-    return lazy
+    call = partial(getattr(model, method), **options)
+    return partitions.lazily(call, X, partitions.Values(columns, dtype, is_pair))
+
+
+def lazy_score(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Return the score of a fitted model on Dask collections, a Dask array without dimensions."""
+    from bochner.distributed import scores
+
+    check_is_fitted(model, FITTED, all_or_any=any)
+    sums = scores.Accuracy if hasattr(model, "classes_") else scores.Determination
+    return scores.lazy_score(model.predict, sums, X, y, sample_weight)
 
 
 def check_one_spread(return_std: Any, return_cov: Any) -> None:

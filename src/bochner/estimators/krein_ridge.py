@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.stats import norm
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, as_array, as_count, as_flag
@@ -17,6 +17,7 @@ from bochner.estimators.inputs import (
     is_dask,
     lazily,
 )
+from bochner.estimators.labelled import ScoredRegressor
 from bochner.estimators.online_head import OnlineHead
 from bochner.estimators.predictions import RegressionAttributes, with_uncertainty
 from bochner.features.chunks import Chunk
@@ -27,7 +28,7 @@ from bochner.registry import register
 
 
 @register
-class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, OnlineHead):
+class KreinRidge(MultiOutputMixin, ScoredRegressor, RegressionAttributes, OnlineHead):
     r"""Ridge regression on random features, for kernels of either definiteness.
 
     With the features' signs, ``signature_``, on the diagonal of :math:`J`, the weights are
@@ -320,7 +321,10 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, OnlineH
         if is_dask(X):
             check_is_fitted(self, "posterior_")
             columns = () if self._single_target else self._target_origin.shape
-            return lazily(self, "predict", X, columns, return_std=return_std or return_cov)
+            if return_std:
+                with_uncertainty(self.posterior_)
+            spread = {"return_std": return_std, "return_cov": return_cov}
+            return lazily(self, "predict", X, columns, **spread)
         mean, spread = self._predict(X, with_std=return_std, with_cov=return_cov)
         mean += like(self._target_origin, mean)
         mean = self._squeezed(mean)

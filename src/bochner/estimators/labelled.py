@@ -1,19 +1,36 @@
-"""Classifiers whose scores take labels as their fits do."""
+"""Scores of rows in memory and of Dask collections."""
 
 from typing import Any
 
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 
 from bochner._numerics.checked import labels
+from bochner.estimators.inputs import is_dask, lazy_score
+
+
+class ScoredRegressor(RegressorMixin):
+    """A regressor whose score is lazy for Dask collections."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Return the coefficient of determination of predictions of targets ``y``.
+
+        Several targets (n, t) have their average. Rows count by their weights (n,). For Dask
+        collections it is a Dask array without dimensions.
+        """
+        if is_dask(X):
+            return lazy_score(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
 
 
 class LabelledClassifier(ClassifierMixin):
     """A classifier that compares labels of any one kind, such as booleans among objects."""
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Return the share of rows (n, d) whose label ``y`` (n,) is predicted.
 
         Rows count by their weights (n,). Raises ValueError or TypeError for labels that ``fit``
-        would refuse.
+        would refuse. For Dask collections it is a Dask array without dimensions.
         """
+        if is_dask(X):
+            return lazy_score(self, X, y, sample_weight)
         return float(super().score(X, labels(y), sample_weight))

@@ -9,6 +9,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import _num_samples
 
 from bochner._numerics.arrays import Array, as_array, as_level, as_levels
+from bochner.estimators.inputs import is_dask, lazily, lazy_pair, lazy_score
 from bochner.likelihoods import NumberLikelihood
 from bochner.likelihoods.mixture import Predictive
 
@@ -43,6 +44,8 @@ class LawPredictions(ABC):
             As in :meth:`predict`.
         """
         chosen = as_level(level)
+        if is_lazy(X, exposure):
+            return lazy_pair(self, "predict_interval", X, level=chosen)
         both = self.predict_quantiles(X, (0.5 - 0.5 * chosen, 0.5 + 0.5 * chosen), exposure)
         return both[:, 0], both[:, 1]
 
@@ -55,6 +58,8 @@ class LawPredictions(ABC):
         are whole numbers.
         """
         chosen = as_levels(levels).tolist()
+        if is_lazy(X, exposure):
+            return lazily(self, "predict_quantiles", X, (len(chosen),), levels=chosen)
         return np.concatenate(
             [
                 np.column_stack([part.quantiles(level) for level in chosen])
@@ -73,10 +78,25 @@ class LawPredictions(ABC):
         given = law.checked(targets)
         return np.concatenate([part.log_density(given[rows]) for rows, part in parts])
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
-        """Return the coefficient of determination of the predicted means."""
+    def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> Any:
+        """Return the coefficient of determination of the predicted means.
+
+        For Dask collections it is a Dask array without dimensions.
+        """
+        if is_lazy(X, exposure):
+            return lazy_score(self, X, y, sample_weight)
         predicted = self.predict(X, exposure=exposure)  # type: ignore[attr-defined]
         return float(r2_score(y, predicted, sample_weight=sample_weight))
+
+
+def is_lazy(X: Any, exposure: Any) -> bool:
+    """Return whether rows are a Dask collection; ``ValueError`` if these have exposures."""
+    if exposure is not None and is_dask(X):
+        raise ValueError(
+            "exposure needs rows in memory, and X is a Dask collection: predict rates without it, "
+            "and multiply them by the exposures."
+        )
+    return is_dask(X)
 
 
 def check_shape(shape: tuple[int, ...] | None, X: Any) -> None:

@@ -1,12 +1,12 @@
 """Base of all models of whole tables, and what regression and classification add to it."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import (
     check_array,
@@ -22,8 +22,10 @@ from bochner._numerics.foreign import refuse_masked, refuse_no_rows, shown
 from bochner._numerics.limits import FLOAT64_EPS
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.inputs import check_one_spread, checked_weight
+from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask, lazily
+from bochner.estimators.labelled import LabelledClassifier, ScoredRegressor
 from bochner.estimators.table_effects import ExplainedTable
+from bochner.estimators.table_partitions import Others, collected_table, is_partitioned
 from bochner.estimators.table_summary import html_summary
 from bochner.features.parameters import KernelParameters
 from bochner.kernels import Kernel
@@ -49,7 +51,9 @@ class TableRows:
     groups: NDArray[np.int64] | None  # (n,): Numbers of groups that are left out together
     latest: NDArray[np.bool_] | None  # (n,): Rows of the latest block in time
     n_given: int  # Rows of positive weight, equal ones included
+    unit: float  # What weights (n,) were divided by
     order: NDArray[np.intp] | None = None  # (n,): Numbers of the rows from first to last in time
+    others: Others | None = None  # Rows of which these are a sample
 
 
 class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
@@ -62,6 +66,8 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
     :class:`ExplainedTable`. Older model files lack them.
     """
 
+    _is_numeric: ClassVar[bool]
+
     head_: Any
     record_: dict[str, Any]
 
@@ -69,7 +75,7 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         groups: Any = None,
@@ -81,9 +87,13 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
         Parameters
         ----------
         X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
-            Numbers, text and dates; see :class:`bochner.TableEncoder`.
+            Numbers, text and dates; see :class:`bochner.TableEncoder`. Or a Dask data frame or
+            array, or :class:`bochner.distributed.PartitionedRows`, for the method ``"auto"``
+            without ``groups`` and ``time``: columns are encoded and kernels chosen by 100,000
+            random rows, and fitted to all rows.
         y : array-like of shape (n,), or of shape (n, t) for a regression
-            Target without missing entries, or several of them.
+            Target without missing entries, or several of them; a Dask collection for one, and
+            ``None`` for ``PartitionedRows``, which contain targets.
         sample_weight : array-like of shape (n,), default=None
             Weights, not negative. The variance of a row's noise is inversely proportional to its
             weight; rows of weight zero are left out, and equal rows are one row of their total
@@ -107,6 +117,12 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
         TypeError
             If a parameter or an entry of the table has the wrong type.
         """
+        partitions = None
+        if is_partitioned(X):
+            self._check_in_partitions(groups, time)
+            partitions = collected_table(X, y, sample_weight, numeric=self._is_numeric)
+            sample = partitions.sample
+            X, y, sample_weight = sample.X, sample.y, sample.weight
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y "
@@ -126,6 +142,9 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
             self._checked_target(target[weights > 0.0])
         target, names = self._coded(X, target, weights)
         rows = _table_rows(X, target, weights, groups, time)
+        if partitions is not None and not partitions.is_whole:
+            others = Others(partitions, rows.unit, names)
+            rows = replace(rows, others=others, n_given=others.n_samples)
         self.encoder_, head = self._learn(rows, Progress(callback))
         self.head_ = head if names is None else self._named(head, names)
         self.n_features_in_ = self.encoder_.n_features_in_
@@ -141,7 +160,17 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
     def encode(self, X: Any) -> Array:
         """Return the encoded columns (n, d_encoded) of a table, on which the kernel is defined."""
         check_is_fitted(self, "head_")
+        if is_dask(X):
+            raise TypeError(
+                "X is a Dask collection, and rows in memory were expected: pass X.compute(), or "
+                "map the method over the partitions."
+            )
         return self._used(self._encoded(X))
+
+    def _check_collection(self, X: Any) -> None:
+        """Raise ValueError for a Dask collection of other columns than those of the fit."""
+        check_is_fitted(self, "head_")
+        self.encoder_.check_columns(X)
 
     def _repr_html_inner(self) -> str:
         """Return what notebooks show: a summary of the fit, or scikit-learn's diagram before it."""
@@ -222,6 +251,10 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
         return head
 
     @abstractmethod
+    def _check_in_partitions(self, groups: Any, time: Any) -> None:
+        """Raise ValueError for what needs all rows in memory."""
+
+    @abstractmethod
     def _learn(self, rows: TableRows, progress: Progress) -> tuple[TableEncoder, Any]:
         """Return a fitted encoder and a fitted head."""
 
@@ -248,7 +281,7 @@ def _table_rows(
         X, y, weights = rows_of(X, kept), y[kept], np.maximum(weights[kept], least)
         labels, times = (None if part is None else part[kept] for part in (labels, times))
     n_given = len(y)
-    first, weights = _distinct(X, y, weights, labels, times)
+    first, weights, unit = _distinct(X, y, weights, labels, times)
     if first is not None:
         X, y = rows_of(X, first), y[first]
         labels, times = (None if part is None else part[first] for part in (labels, times))
@@ -261,17 +294,19 @@ def _table_rows(
                 f"time leaves the latest fifth of the rows out: expected at least {_BLOCKS // 2} "
                 f"different rows, got {len(y)}."
             )
-        return TableRows(X, y, weights, labels, labels == _BLOCKS - 2, n_given, order)
+        return TableRows(X, y, weights, labels, labels == _BLOCKS - 2, n_given, unit, order)
     numbers = None if labels is None else np.unique(labels, return_inverse=True)[1]
     if numbers is not None and not numbers.any():
         raise ValueError("groups must have at least two different labels, got one.")
-    return TableRows(X, y, weights, numbers, None, n_given)
+    return TableRows(X, y, weights, numbers, None, n_given, unit)
 
 
 def _distinct(
     X: Any, y: NDArray[Any], weights: Array | None, *others: NDArray[Any] | None
-) -> tuple[NDArray[np.intp] | None, Array | None]:
+) -> tuple[NDArray[np.intp] | None, Array | None, float]:
     """Return the first of each set of equal rows, in an order of their entries, and their weights.
+
+    Weights have a mean of one, and the last value is what they were divided by.
 
     Equal rows are one row of their total weight: left out by itself, it would be predicted by the
     others. Rows of one total weight stay in their order, without weights, so that a table whose
@@ -283,9 +318,10 @@ def _distinct(
         row_keys(read_columns(X), target), return_index=True, return_inverse=True
     )
     total = np.bincount(number, weights)
+    unit = float(total.mean())
     if np.ptp(total) == 0.0:
-        return (None if len(found) == len(y) else np.sort(first)), None
-    return first, total / total.mean()
+        return (None if len(found) == len(y) else np.sort(first)), None, unit
+    return first, total / unit, unit
 
 
 def _per_row(name: str, X: Any, given: Any, n_samples: int) -> NDArray[Any] | None:
@@ -307,8 +343,10 @@ def _per_row(name: str, X: Any, given: Any, n_samples: int) -> NDArray[Any] | No
     return np.asarray(labels(found, name))
 
 
-class RegressionTable(RegressorMixin, TableModel):
+class RegressionTable(ScoredRegressor, TableModel):
     """A table model whose target holds numbers."""
+
+    _is_numeric: ClassVar[bool] = True
 
     def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:
         found = as_array(numbers(y))
@@ -321,9 +359,14 @@ class RegressionTable(RegressorMixin, TableModel):
         """Return predictive means and, if asked for, standard deviations or covariances with noise.
 
         Means and standard deviations have the shape (n,), or (n, t) if the targets were (n, t), and
-        covariances between rows (n, n) or (n, n, t). Raises ValueError if both are asked for.
+        covariances between rows (n, n) or (n, n, t). Those of Dask collections are Dask arrays,
+        without covariances. Raises ValueError if both are asked for.
         """
         check_one_spread(return_std, return_cov)
+        if is_dask(X):
+            spread = {"return_std": return_std, "return_cov": return_cov}
+            self._check_collection(X)
+            return lazily(self, "predict", X, self._target_shape, **spread)
         encoded = self.encode(X)
         if not (return_std or return_cov):
             return self._outputs(encoded)
@@ -334,14 +377,20 @@ class RegressionTable(RegressorMixin, TableModel):
         mean, std = self.head_.predict(encoded, return_std=True)
         return shift + scale * mean, scale * std
 
+    @property
+    def _target_shape(self) -> tuple[int, ...]:
+        return np.shape(self._units()[0])
+
     def _outputs(self, encoded: Array) -> Array:
         shift, scale = self._units()
         outputs: Array = shift + scale * as_array(self.head_.predict(encoded))
         return outputs
 
 
-class ClassificationTable(ClassifierMixin, TableModel):
+class ClassificationTable(LabelledClassifier, TableModel):
     """A table model whose target holds classes."""
+
+    _is_numeric: ClassVar[bool] = False
 
     def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:
         y = np.asarray(column_or_1d(labels(y), warn=True))
@@ -377,11 +426,17 @@ class ClassificationTable(ClassifierMixin, TableModel):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted class of each row, of shape (n,)."""
+        if is_dask(X):
+            self._check_collection(X)
+            return lazily(self, "predict", X)
         encoded = self.encode(X)  # First: raises NotFittedError before fit
         return np.asarray(self.classes_[np.argmax(self._outputs(encoded), axis=1)])
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities, of shape (n, n_classes)."""
+        if is_dask(X):
+            self._check_collection(X)
+            return lazily(self, "predict_proba", X)
         encoded = self.encode(X)
         return self._outputs(encoded)
 

@@ -1,7 +1,7 @@
 """Models of whole tables: sums of laws that rows left out have judged, or a single law."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import pairwise
 from numbers import Integral
@@ -29,11 +29,13 @@ from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.estimators.bank_parameters import check_name
 from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.estimators.fixed_tables import ENCODINGS, FixedKernelTable
+from bochner.estimators.inputs import is_dask, lazily, lazy_pair
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.ridge_head import RidgeHead
 from bochner.estimators.table_base import ClassificationTable, RegressionTable, TableRows
 from bochner.estimators.table_functions import TableFunctions
+from bochner.estimators.table_partitions import CentredIndicators, ScaledTargets
 from bochner.features.parameters import count_frequencies, generators
 from bochner.features.targets import Indicators
 from bochner.kernels import Kernel
@@ -77,8 +79,11 @@ class LawsTable(FixedKernelTable):
         return self.head_ if isinstance(self.head_, SumOfLaws | SoftmaxOfLaws) else None
 
     @abstractmethod
+    def _law_targets(self, rows: TableRows) -> Callable[[NDArray[Any]], Array]:
+        """Return the map from targets to those (n, t) of the laws, of mean zero at the rows."""
+
     def _regressed(self, rows: TableRows) -> Array:
-        """Return targets (n, t) of the laws, of mean zero."""
+        return self._law_targets(rows)(rows.y)
 
     @abstractmethod
     def _combined(self, judged: Judged, rows: TableRows, weights: Array) -> Any:
@@ -99,7 +104,8 @@ class LawsTable(FixedKernelTable):
         if self.method == "learned":
             return self._by_chains(rows, progress)
         progress("encoding the table")
-        targets = self._regressed(rows)
+        law_targets = self._law_targets(rows)
+        targets = law_targets(rows.y)
         encoders = [TableEncoder(numeric=numeric) for numeric in ENCODINGS]
         tables = [as_array(encoder.fit_transform(rows.X, targets)) for encoder in encoders]
         ends = np.cumsum([0] + [table.shape[1] for table in tables])
@@ -109,6 +115,7 @@ class LawsTable(FixedKernelTable):
         (rng,) = generators(self.random_state, 1)
         # In other units the last digits differ, and searches may end elsewhere.
         encoded = rounded(np.hstack(tables))
+        others = rows.others
         judged = Learner(EFFORTS[self.effort], n_threads, self.time_limit, progress).fit(
             Rows(encoded, rounded(targets), weights, rows.groups, _scale_numbers(encoders)),
             [np.arange(*pair) for pair in pairwise(ends)],
@@ -116,6 +123,7 @@ class LawsTable(FixedKernelTable):
             latest=rows.latest,
             trends=_trends(encoded, rows.order),
             with_variance=isinstance(self, RegressionTable),
+            elsewhere=None if others is None else others.encoded(encoders, law_targets),
         )
         self.quantile_encoder_ = encoders[1]
         return encoders[0], self._combined(judged, rows, weights)
@@ -144,6 +152,20 @@ class LawsTable(FixedKernelTable):
         progress("learning the kernel by short chains")
         head.fit(encoded[:, self.varying_], y, rows.weights, callback=progress.relay)
         return encoder, head
+
+    def _check_in_partitions(self, groups: Any, time: Any) -> None:
+        self._check_parameters()
+        if self.method != "auto" or self.kernel != "auto":
+            raise ValueError(
+                f"Rows in partitions are fitted by method='auto' with kernel='auto', got "
+                f"method={self.method!r} and kernel={self.kernel!r}: leave these out, or pass rows "
+                "in memory, such as X.compute()."
+            )
+        if groups is not None or time is not None:
+            raise ValueError(
+                "groups and time need rows in memory, and X is in partitions: leave them out, or "
+                "pass some of the rows, such as X.sample(frac=0.1).compute()."
+            )
 
     def _check_parameters(self) -> None:
         check_name("method", self.method, ("auto", "learned", "fixed"))
@@ -283,11 +305,15 @@ class TableRegressor(RegressionTable, LawsTable):
 
         Parameters
         ----------
-        X : pandas.DataFrame or array-like of shape (n, d)
+        X : pandas.DataFrame or array-like of shape (n, d), or Dask array or data frame
+            For a Dask collection the ends are Dask arrays.
         level : float, default=0.9
             Coverage, between 0 and 1.
         """
         level = as_level(level)
+        if is_dask(X):
+            self._check_collection(X)
+            return lazy_pair(self, "predict_interval", X, self._target_shape, level=level)
         encoded, (shift, scale) = self.encode(X), self._units()
         head = self._judged_head
         if head is not None:
@@ -306,6 +332,10 @@ class TableRegressor(RegressionTable, LawsTable):
         ``"auto"`` are Gaussian.
         """
         chosen = as_levels(levels)
+        if is_dask(X):
+            columns = (*self._target_shape, len(chosen))
+            self._check_collection(X)
+            return lazily(self, "predict_quantiles", X, columns, levels=chosen)
         encoded, head = self.encode(X), self._judged_head
         if head is not None:
             return self._along_last(head.quantiles(encoded, chosen))
@@ -367,8 +397,9 @@ class TableRegressor(RegressionTable, LawsTable):
     def _combined(self, judged: Judged, rows: TableRows, weights: Array) -> SumOfLaws:
         return SumOfLaws.of(judged, self._head_target(rows), weights)
 
-    def _regressed(self, rows: TableRows) -> Array:
-        return self._search_targets(self._head_target(rows))
+    def _law_targets(self, rows: TableRows) -> ScaledTargets:
+        self._head_target(rows)
+        return ScaledTargets(self.target_mean_, self.target_scale_)
 
     def _head_target(self, rows: TableRows) -> NDArray[Any]:
         self.target_mean_ = _plain(np.average(rows.y, axis=0, weights=rows.weights))
@@ -454,10 +485,10 @@ class TableClassifier(ClassificationTable, LawsTable):
             return replace(head, classes_=names[head.classes_])
         return super()._named(head, names)
 
-    def _regressed(self, rows: TableRows) -> Array:
-        indicators = self._search_targets(rows.y)
-        centred: Array = indicators - np.average(indicators, axis=0, weights=rows.weights)
-        return centred
+    def _law_targets(self, rows: TableRows) -> CentredIndicators:
+        indicators = Indicators(np.unique(rows.y))
+        centre = np.average(indicators(rows.y), axis=0, weights=rows.weights)
+        return CentredIndicators(indicators, centre)
 
     def _head_target(self, rows: TableRows) -> NDArray[Any]:
         return rows.y

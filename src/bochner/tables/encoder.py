@@ -194,6 +194,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         refuse_infinite([column for _, column in read])
         return np.hstack([encode(state, column) for state, column in read])
 
+    def check_columns(self, X: Any) -> None:
+        """Raise ValueError unless a table, of whose rows nothing is known, has the columns."""
+        if hasattr(X, "columns"):
+            given = list(map(str, X.columns))
+            refuse_other_names(given, list(getattr(self, "feature_names_in_", given)))
+            refuse_repeated(given)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, and the table of the fit had {self.n_features_in_}."
+            )
+
     def values(self, X: Any) -> Array:
         """Return one number per entry (n, d): a number, a decimal year or a level's position.
 
@@ -248,8 +259,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if not holds:
                 raise ValueError(f"{name} must be {expected}, got {getattr(self, name)!r}.")
 
-    def _read(self, X: Any, *, reset: bool) -> list[Column]:
-        least = 2 if reset else 1
+    def _read(
+        self, X: Any, *, reset: bool, least: int | None = None, keep_text: bool = False
+    ) -> list[Column]:
+        least = least or (2 if reset else 1)
         refuse_no_rows("X", X)
         if not is_frame(X):
             # An array of another dtype would turn the numbers of a list with text into text.
@@ -270,7 +283,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             of_pandas = hasattr(X, "iloc")
             series = [X.iloc[:, i] if of_pandas else X[name] for i, name in enumerate(names)]
         # A later table may hold only those texts that read as dates: they stay text.
-        is_text = [not reset and self.columns_[i]["kind"] == "text" for i in range(len(names))]
+        is_text = [
+            keep_text or (not reset and self.columns_[i]["kind"] == "text")
+            for i in range(len(names))
+        ]
         read = zip(names, series, is_text, strict=True)
         return [read_column(name, some, keep_text=text) for name, some, text in read]
 
@@ -278,6 +294,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 def read_columns(X: Any) -> list[Column]:
     """Return the columns of a table as the encoder reads them; refuse what is no table."""
     return TableEncoder()._read(X, reset=True)
+
+
+def read_part(X: Any) -> list[Column]:
+    """Return the columns of some rows, at least one, of a table; text of dates stays text.
+
+    Raises errors for columns that no table may have; see :meth:`TableEncoder.fit`.
+    """
+    columns = TableEncoder()._read(X, reset=True, least=1, keep_text=True)
+    refuse_unreadable(columns)
+    refuse_infinite(columns)
+    return columns
 
 
 def _in_order(X: Any, places: Sequence[int]) -> Any:

@@ -101,6 +101,34 @@ def test_laws_on_landmarks_solve_the_normal_equations(grouped):
     check_landmarks(grouped)
 
 
+class InParts:
+    """Rows elsewhere, in parts of several sizes."""
+
+    def __init__(self, rows, cuts):
+        self.parts = [rows.part(part) for part in np.split(np.arange(len(rows)), cuts)]
+
+    def total(self, function):
+        return sum(function(part) for part in self.parts)
+
+
+def check_elsewhere(sizes=(M, M - 5)):
+    """Rows may be in memory or elsewhere, as long as landmarks and scored rows are in memory."""
+    rows, few = rows_of(False), np.r_[: M + 5, N - 20 : N]
+    others = InParts(rows.part(np.arange(M + 5, N - 20)), [3, 4, 22])
+    whole = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, sizes, 20, 1)
+    some = kernel_laws.on_landmarks("", KERNEL, rows.part(few), COLUMNS, sizes, 20, 1, others)
+    for found, expected in zip(some[1], whole[1], strict=True):
+        assert_allclose(found, expected, rtol=1e-7)
+    table = TABLE[few]
+    assert_allclose(some[0].mean(NEW, table), whole[0].mean(NEW, TABLE), rtol=1e-7)
+    assert_allclose(some[0].variance(NEW, table), whole[0].variance(NEW, TABLE), rtol=1e-7)
+
+
+@pytest.mark.parametrize("sizes", [(M, M - 5), (M - 5, M)])
+def test_sums_over_rows_elsewhere_are_added(sizes):
+    check_elsewhere(sizes)
+
+
 def test_groups_larger_than_the_landmarks_are_left_out_too():
     rows = Rows(TABLE, Y, np.ones(N), np.arange(N) % 2)
     _, (means, _) = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, (M, 0), N, 1)

@@ -1,6 +1,7 @@
 r"""Gaussian processes on all rows: exact ones, and ones on landmarks where rows are many."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from bochner._numerics.arrays import Array, as_array, row_blocks
 from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.ensemble.leave_one_out import LEAST_SINGLE, LearnedKernel, factor_inverse
-from bochner.learning.ensemble.rows import Chosen, Rows
+from bochner.learning.ensemble.rows import Chosen, Elsewhere, Rows
 from bochner.registry import register
 
 _FEW = 2000
@@ -97,7 +98,8 @@ def exact(
     if n_landmarks == len(own):
         factor = lapack.dtrtri(lower, lower=1)[0].T
     elif n_landmarks:
-        factor = _factor(found, own, n_landmarks, n_threads)
+        landmarks = own.X[:n_landmarks]
+        factor = _factor(found, landmarks, _sums(found, own, landmarks, n_threads)[0])
     law = KernelLaw(name, found, columns, coef, factor, signal)
     return law, (last.Y - residuals, signal * relative[:, None])
 
@@ -140,21 +142,28 @@ def on_landmarks(
     sizes: tuple[int, int],
     n_scored: int,
     n_threads: int,
+    elsewhere: Elsewhere | None = None,
 ) -> tuple[KernelLaw, LeftOut]:
     r"""Return the posterior of the Nyström approximation, and what it predicts at the last rows.
 
     With ``Z`` the first rows and weights ``W``, the coefficients solve
     :math:`(k(Z, X) W k(X, Z) + \alpha k(Z, Z)) c = k(Z, X) W y`. ``sizes`` are the numbers of
     landmarks of means and of variances. No group has some of its rows among the last and some
-    before.
+    before. Sums over rows ``elsewhere`` are added to those over the rows.
     """
     own = rows.columns(columns)
     n_landmarks, n_of_variance = sizes
-    landmarks = own.X[:n_landmarks]
+    landmarks = own.X[: max(sizes)]
     inner, cross = _sums(found, own, landmarks, n_threads)
+    if elsewhere is not None:
+        total = elsewhere.total(partial(_packed_sums, found, columns, landmarks))
+        for sums, more in zip((inner, cross), _unpacked(total, len(landmarks)), strict=True):
+            sums += more
+    of_variance = inner[:n_of_variance, :n_of_variance].copy()
+    inner, landmarks = inner[:n_landmarks, :n_landmarks], landmarks[:n_landmarks]
     inner += found.alpha * found(landmarks, landmarks)
     lower = jittered_cholesky(inner)
-    coef = cho_solve((lower, True), cross)
+    coef = cho_solve((lower, True), cross[:n_landmarks])
     last = own.part(np.arange(len(own) - n_scored, len(own)))
     values = found(landmarks, last.X)
     half = solve_triangular(lower, values, lower=True) * np.sqrt(last.weights)
@@ -162,7 +171,7 @@ def on_landmarks(
     factor, signal = np.empty((0, 0)), np.ones(own.Y.shape[1])
     variances = np.full(residuals.shape, np.nan)
     if n_of_variance:
-        factor = _factor(found, own, n_of_variance, n_threads)
+        factor = _factor(found, own.X[:n_of_variance], of_variance)
         unit = KernelLaw(name, found, columns, coef, factor, 1.0)
         relative = unit.variance(rows.X[-n_scored:], rows.X)
         signal = np.mean(residuals**2 / relative, axis=0)
@@ -206,10 +215,24 @@ def _sums(
     return inner, cross
 
 
-def _factor(found: LearnedKernel, rows: Rows, n_landmarks: int, n_threads: int) -> Array:
-    """Return ``R`` of :class:`KernelLaw` for the first rows as landmarks of all rows."""
-    landmarks = rows.X[:n_landmarks]
-    inner, _ = _sums(found, rows, landmarks, n_threads)
+def _packed_sums(found: LearnedKernel, columns: Chosen, landmarks: Array, rows: Rows) -> Array:
+    """Return :func:`_sums` in one array: the upper triangle of the matrix, then the products."""
+    inner, cross = _sums(found, rows.columns(columns), landmarks, 1)
+    packed, _ = lapack.dtrttp(inner, uplo="U")
+    return np.concatenate((packed, cross.ravel()))
+
+
+def _unpacked(packed: Array, width: int) -> tuple[Array, Array]:
+    """Return the sums for so many landmarks that :func:`_packed_sums` packs."""
+    n_triangle = width * (width + 1) // 2
+    upper, _ = lapack.dtpttr(width, packed[:n_triangle], uplo="U")
+    inner = np.triu(upper)
+    inner += np.triu(upper, 1).T
+    return inner, packed[n_triangle:].reshape(width, -1)
+
+
+def _factor(found: LearnedKernel, landmarks: Array, inner: Array) -> Array:
+    """Return ``R`` of :class:`KernelLaw` for landmarks with their sums (m, m) over all rows."""
     lower = jittered_cholesky(found(landmarks, landmarks), _EQUAL_ROWS)
     inverse, _ = lapack.dtrtri(lower, lower=1)
     whitener = inverse.T

@@ -15,7 +15,7 @@ from bochner._numerics.threads import in_order, single_threaded_blas, threads_of
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.ensemble.kernel_laws import KernelLaw, LeftOut, exact, on_landmarks
 from bochner.learning.ensemble.leave_one_out import Found
-from bochner.learning.ensemble.rows import Chosen, Rows
+from bochner.learning.ensemble.rows import Chosen, Elsewhere, Rows
 from bochner.learning.ensemble.search import Family, learned, noise_factor, refined
 from bochner.registry import register
 
@@ -65,6 +65,10 @@ class Effort:
     search_rows: int
     most_exact: int  # Rows that are fitted exactly
     n_landmarks: int  # Of more rows
+
+    def landmarks(self, n_rows: int) -> int:
+        """Return how many landmarks so many rows are fitted by; none where the fit is exact."""
+        return self.n_landmarks if n_rows > self.most_exact else 0
 
 
 _RICH = {"rough": (_ROUGH, 3), "smooth": (_SMOOTH, 3), "turned": (_TURNED, 2)}
@@ -140,6 +144,7 @@ class _Plan:
     n_variance: int  # Landmarks of variances; zero if there is no need for variances
     n_scored: int  # Rows, the last ones, that are scored
     by_halves: bool  # Whether rows of the search are scored, by what the other half has learned
+    elsewhere: Elsewhere | None
 
     @classmethod
     def of(
@@ -149,13 +154,14 @@ class _Plan:
         latest: NDArray[np.bool_] | None,
         with_variance: bool,
         rng: Generator,
+        elsewhere: Elsewhere | None = None,
     ) -> "_Plan":
         """Return the plan: the latest rows are scored, else those without another part if many.
 
         New rows are no landmarks, and predictions at landmarks that are left out are worse.
         """
-        n_landmarks = effort.n_landmarks if len(rows) > effort.most_exact else 0
-        n_last, has_others = scored_rows(effort, len(rows))
+        n_landmarks = effort.landmarks(len(rows)) if elsewhere is None else effort.n_landmarks
+        n_last, has_others = scored_rows(effort, len(rows), n_landmarks)
         order = rng.permutation(len(rows))
         if latest is not None:
             is_last = latest[order]
@@ -174,6 +180,7 @@ class _Plan:
             n_variance if with_variance else 0,
             int(np.sum(is_last)),
             by_halves=not has_others and latest is None,
+            elsewhere=elsewhere,
         )
 
     def first(self, count: int) -> Rows:
@@ -182,12 +189,11 @@ class _Plan:
         return self.rows.part(np.arange(min(count, n_others)))
 
 
-def scored_rows(effort: Effort, n_rows: int) -> tuple[int, bool]:
+def scored_rows(effort: Effort, n_rows: int, n_landmarks: int) -> tuple[int, bool]:
     """Return how many rows are scored, and whether they have no other part.
 
     They are those without a part in the search or among landmarks if these are many, else all.
     """
-    n_landmarks = effort.n_landmarks if n_rows > effort.most_exact else 0
     n_more = MORE_ROWS if n_rows > MANY_ROWS else VARIANCE_LANDMARKS
     n_others = n_rows - max(effort.search_rows, n_landmarks, n_more)
     has_others = n_others >= _FEWEST_OTHERS
@@ -230,6 +236,7 @@ class Learner:
         latest: NDArray[np.bool_] | None = None,
         trends: Chosen | None = None,
         with_variance: bool = True,
+        elsewhere: Elsewhere | None = None,
     ) -> Judged:
         """Return the laws of encoded rows with targets of variance about one.
 
@@ -237,11 +244,12 @@ class Learner:
         Rows that no search has seen are scored if they are many, else all rows, by kernels that the
         other half of the rows has learned; only those marked by ``latest`` if it is given. Each
         kernel is also learned without the columns ``trends``, if there are some: those that only
-        grow or fall in time, which later rows have beyond all that was fitted.
+        grow or fall in time, which later rows have beyond all that was fitted. Laws are also fitted
+        to rows ``elsewhere``, of which ``rows`` are a sample without them.
         """
         began = perf_counter()
         order_rng, search_rng = rng.spawn(2)
-        plan = _Plan.of(rows, self.effort, latest, with_variance, order_rng)
+        plan = _Plan.of(rows, self.effort, latest, with_variance, order_rng, elsewhere)
         sets = [*encodings, np.unique(np.concatenate(encodings))]
         trials = [
             _Trial(name, family, columns)
@@ -260,7 +268,8 @@ class Learner:
                 fitted.append(self._fitted(plan, trial, result))
         members, left_out = zip(*fitted, strict=True)
         means, variances = (np.stack(part, axis=1) for part in zip(*left_out, strict=True))
-        laws = Laws(plan.rows.X, list(members))
+        longest = max(max(len(law.coef), len(law.factor)) for law in members)
+        laws = Laws(plan.rows.X[:longest], list(members))
         return Judged(laws, plan.order[-plan.n_scored :], means, variances)
 
     def _is_late(self, began: float, share: float) -> bool:
@@ -309,7 +318,7 @@ class Learner:
         own = (trial.name, found.whole, rows, trial.columns)
         if plan.n_landmarks:
             sizes = plan.n_landmarks, plan.n_variance
-            return on_landmarks(*own, sizes, n_scored, self.n_threads)
+            return on_landmarks(*own, sizes, n_scored, self.n_threads, plan.elsewhere)
         law, (means, variances) = exact(*own, plan.n_variance, n_scored, self.n_threads)
         if plan.by_halves:
             halves = rows.part(np.arange(plan.n_search)).halves()

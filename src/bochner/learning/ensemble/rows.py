@@ -1,6 +1,8 @@
 """Rows with targets, weights and groups, and their errors in fits without them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,13 @@ from bochner._numerics.arrays import Array
 
 Chosen = NDArray[np.int64]
 """Numbers of rows or of columns."""
+
+
+class Elsewhere(Protocol):
+    """Rows that are not in memory, encoded as those that are."""
+
+    def total(self, function: Callable[["Rows"], Array]) -> Array:
+        """Return the sum of a function of the rows of each part; the function can be pickled."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

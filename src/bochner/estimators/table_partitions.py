@@ -1,0 +1,203 @@
+"""Tables in partitions: a sample of rows in memory, and sums over all others on workers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.foreign import shown
+from bochner._numerics.units import rounded
+from bochner.distributed import PartitionedRows
+from bochner.distributed.collected import Collected, Layout
+from bochner.distributed.reading import FrameParts, Names, TupleParts
+from bochner.distributed.table_pieces import CheckTable, TablePiece
+from bochner.estimators.inputs import is_dask
+from bochner.features.targets import Indicators
+from bochner.learning.ensemble.rows import Rows
+from bochner.tables.columns import KIND_NAMES, Kind
+from bochner.tables.encoder import TableEncoder, read_part
+
+
+def is_partitioned(X: Any) -> bool:
+    """Return whether rows are in the partitions of an engine."""
+    return is_dask(X) or isinstance(X, PartitionedRows)
+
+
+def collected_table(X: Any, y: Any, sample_weight: Any, *, numeric: bool) -> Collected:
+    """Return a sample of the rows of weight of a table in partitions.
+
+    Raises ValueError or TypeError, with the number of the partition, if the rows of a partition are
+    none of a table, lack targets, or have other columns or kinds of entries than another's.
+    """
+    if isinstance(X, PartitionedRows):
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "Targets and weights of PartitionedRows are in the partitions: pass fit(rows), "
+                "without y and sample_weight."
+            )
+        split = TupleParts() if X.target is None else FrameParts(X.target, X.sample_weight)
+        check = CheckTable(split, numeric)
+        found = Collected.of(X.executor, X.parts, check, layouts=TableLayout)
+    else:
+        from bochner.distributed.partitions import partitions_of
+        from bochner.distributed.passes import DaskExecutor
+
+        check, parts = CheckTable(TupleParts(), numeric), partitions_of(X, y, sample_weight)
+        found = Collected.of(DaskExecutor(), parts, check, layouts=TableLayout)
+    if not numeric and not found.is_whole:
+        _check_labels(found)
+    return found
+
+
+def _check_labels(rows: Collected) -> None:
+    """Raise ValueError for classes of which the sample has no row."""
+    unseen = np.setdiff1d(rows.labels(), rows.sample.y)
+    if unseen.size:
+        raise ValueError(
+            f"The class {shown(unseen[0])} is so rare that the sample of {len(rows.sample):,} of "
+            f"{sum(rows.lengths):,} rows has none of it: leave its rows out, or give them another "
+            "class."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """Names of the columns of a part, and the kinds of their entries."""
+
+    layout: Layout
+    has_numbers: bool | None  # Whether targets are numbers, not text; None of no rows
+    columns: tuple[tuple[Kind, str], ...]  # Kind of each, with an entry
+
+    @classmethod
+    def of(cls, piece: TablePiece, names: Names) -> "TableLayout":
+        """Return the layout of rows; raise an error for columns that no table may have."""
+        columns: list[tuple[Kind, str]] = [("empty", "")] * piece.X.shape[1]
+        if len(piece):
+            columns = [(column.kind, column.first()) for column in read_part(piece.X)]
+        has_numbers = piece.y.dtype.kind in "biuf" if len(piece) else None
+        return cls(Layout.of(piece, names), has_numbers, tuple(columns))
+
+    @property
+    def names(self) -> Names:
+        """Names of the columns."""
+        return self.layout.names
+
+    @staticmethod
+    def check(layouts: Sequence[tuple[int, "TableLayout"]]) -> None:
+        """Raise ValueError if parts have other columns, or other kinds of entries in one."""
+        Layout.check([(index, part.layout) for index, part in layouts])
+        first = layouts[0][1]
+        names = first.names or [f"x{place}" for place in range(len(first.columns))]
+        for place, name in enumerate(names):
+            found: dict[Kind, tuple[int, str]] = {}
+            for index, part in layouts:
+                kind, example = part.columns[place]
+                if kind != "empty":
+                    found.setdefault(kind, (index, example))
+            if len(found) > 1:
+                told = (f"{KIND_NAMES[k]} in partition {i} ({e})" for k, (i, e) in found.items())
+                raise ValueError(
+                    f"Mixed types in column {name!r}: {', '.join(told)}. Convert the entries to "
+                    "one kind, or leave missing ones empty."
+                )
+        of_kind: dict[bool, int] = {}
+        for index, part in layouts:
+            if part.has_numbers is not None:
+                of_kind.setdefault(part.has_numbers, index)
+        if len(of_kind) > 1:
+            raise ValueError(
+                f"Targets are numbers in partition {of_kind[True]} and text in partition "
+                f"{of_kind[False]}: convert them to one kind."
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Others:
+    """The rows that are not in the sample."""
+
+    collected: Collected
+    unit: float  # Of weights
+    names: NDArray[Any] | None  # Labels in the order of their numbers, if targets are labels
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows of weight, those of the sample included."""
+        return sum(self.collected.lengths)
+
+    def encoded(
+        self, encoders: list[TableEncoder], targets: Callable[[NDArray[Any]], Array]
+    ) -> "EncodedElsewhere":
+        """Return the rows as the sample was encoded, with the targets of its laws."""
+        return EncodedElsewhere(self.collected, Encoding(encoders, targets, self.unit, self.names))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoding:
+    """How the rows of a sample were encoded, for all others."""
+
+    encoders: list[TableEncoder]
+    targets: Callable[[NDArray[Any]], Array]  # From numbers, or numbers of labels
+    unit: float
+    names: NDArray[Any] | None
+
+    def __call__(self, piece: TablePiece, others: NDArray[np.intp]) -> Rows:
+        """Return some rows of a part; raise ValueError for entries of another kind."""
+        # All rows are encoded, so that errors count rows as the partition does.
+        tables = [as_array(encoder.transform(piece.X)) for encoder in self.encoders]
+        y = piece.y[others]
+        if self.names is not None:
+            order = np.argsort(self.names)
+            y = order[np.searchsorted(self.names, y, sorter=order)]
+        weights = piece.weights[others] / self.unit
+        return Rows(rounded(np.hstack(tables)[others]), rounded(self.targets(y)), weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedElsewhere:
+    """The rows that are not in the sample, for sums over all rows."""
+
+    collected: Collected
+    encoding: Encoding
+
+    def total(self, function: Callable[[Rows], Array]) -> Array:
+        """Return the sum of a function of the rows of each part."""
+        found = self.collected.rest(partial(_encoded, function, self.encoding))
+        assert found is not None  # Else the sample is whole
+        return found
+
+
+def _encoded(
+    function: Callable[[Rows], Array],
+    encoding: Encoding,
+    piece: TablePiece,
+    others: NDArray[np.intp],
+) -> Array:
+    return function(encoding(piece, others))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScaledTargets:
+    """Numbers (n,) or (n, t) in units of their deviations from the mean of the sample."""
+
+    mean: Any
+    scale: Any
+
+    def __call__(self, y: NDArray[Any]) -> Array:
+        """Return the targets (n, t) of the laws."""
+        return as_array((y - self.mean) / self.scale).reshape(len(y), -1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CentredIndicators:
+    """Indicators of numbers of classes (n,), less their means in the sample."""
+
+    indicators: Indicators
+    centre: Array
+
+    def __call__(self, y: NDArray[Any]) -> Array:
+        """Return the targets (n, t) of the laws."""
+        return self.indicators(y) - self.centre
