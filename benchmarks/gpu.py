@@ -29,7 +29,7 @@ _LONG = 5.0  # Seconds from which one run is enough
 class Sizes:
     """What is measured on one kind of device; rows, features and chains."""
 
-    order: int  # of the matrices of the product that shows the rate of products
+    order: int  # Order of the matrices whose product shows the rate of products
     copied: int  # Numbers of the copy that shows the bandwidth
     map_rows: int
     map_features: int

@@ -132,7 +132,7 @@ METHODS: Mapping[str, Method] = {
     LEAST_SQUARES: Method(_fourier("polar", weights="least_squares"), most=1_024),
     NYSTROEM: Method(_nystroem, trials=3, most=512),
 }
-"""Of the part on errors, all of them with as many real features, two for each frequency."""
+"""Methods of the part on errors, all with as many real features, two for each frequency."""
 
 FITTED, SERIES, QUADRATURE = "fitted", "series", "quadrature"
 EXACT_MASSES = (SERIES, QUADRATURE)

@@ -25,10 +25,10 @@ _FIRST_OF_VALIDATION: Mapping[str, int] = {IJCNN1: 35_000}
 class Split:
     """Rows in random order, scaled to the unit cube by the training part."""
 
-    train: Array  # Of shape (n, d)
+    train: Array  # (n, d)
     y: NDArray[Any]  # (n,): booleans, or digits
     test: Array  # (n2, d): at most 20,000
-    y_test: NDArray[Any]  # Of shape (n2,)
+    y_test: NDArray[Any]  # (n2,)
     # (n,): which training rows the source has for validation; none of most data sets.
     validation: NDArray[np.bool_]
 

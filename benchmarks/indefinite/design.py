@@ -36,7 +36,7 @@ PROFILED = (EXACT, DESIGNED, JORDAN)
 SEEDS = 10  # The paper's number of runs
 FEW_SEEDS = 2  # Seeds of what takes longest
 SIZES = (2, 8, 32)  # s / d in Table 2 of the paper
-PROFILE_SET, PROFILE_SIZE = "letter", 8  # Of the drawn profile: the middle of ``SIZES``
+PROFILE_SET, PROFILE_SIZE = "letter", 8  # What the profile shows: the middle of ``SIZES``
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)  # The paper's grid
 rows_of = partial(rows.rows_of, n_train=8_000, sizes=(("letter", (12_000, 6_000)),))
 """Rows of a data set by name, seed and folder, on the sphere or in the cube."""

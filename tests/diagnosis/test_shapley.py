@@ -104,7 +104,7 @@ def test_a_permutation_and_its_reverse_are_exact_for_pairs_of_columns():
     found = explained(one, X, n_evaluations=2 * 62 * 22)
     moved = np.abs(X) - np.abs(one.X).mean(axis=0)
     for i, x in enumerate(X):
-        # Of x y, either gets half of what it changes before and after the other.
+        # In x y, either gets half of what it changes before and after the other.
         own, other = x - one.X, 0.5 * (x + one.X)
         moved[i, 1:] += np.mean(own[:, 1:] * other[:, :-1], axis=0)
         moved[i, :-1] += np.mean(own[:, :-1] * other[:, 1:], axis=0)

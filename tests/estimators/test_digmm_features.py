@@ -110,7 +110,7 @@ def test_a_published_prior_is_a_gaussian_kernel_of_half_the_median_distance():
 
 
 def test_masses_are_those_of_the_split():
-    """Of the published way: the eigenvalues of either sign, shifted."""
+    """The published way: masses are the eigenvalues of either sign, shifted."""
     one = model(SIGNED, expectation="taylor", shift=1.2, max_iter=2).fit(X)
     eigenvalues = np.linalg.eigvalsh(SIGNED(X[one.sketch_indices_]))
     shift = -1.2 * eigenvalues.min()

@@ -422,7 +422,7 @@ def test_arrays_need_no_pandas():
 
 @pytest.mark.parametrize("kind", ["season", "walk", "growth"])
 def test_intervals_cover_generated_series(kind):
-    """Of 24 series each, with 90 % intervals for twelve steps ahead: errors of one are alike."""
+    """24 series each, with 90 % intervals for twelve steps ahead: errors of one are dependent."""
     covered = []
     for seed in range(24):
         rng = np.random.default_rng(seed)

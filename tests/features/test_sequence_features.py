@@ -66,7 +66,7 @@ PAIRS = list(combinations(range(3), 2))
 
 
 def check_signature():
-    """Of independent frequencies, each gives an estimate of every level."""
+    """Independent frequencies each give an estimate of every level."""
     kernel, weights, m = Gaussian(0.8), (0.5, 2.0, 1.0, 3.0), 20_000
     model = SequenceFeatures(
         kernel,

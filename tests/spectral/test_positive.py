@@ -16,7 +16,7 @@ from bochner.spectral.positive import best_precision
 DIMS = (1, 2, 5)
 N_PAIRS = 12
 LIMIT = float(norm.isf(0.5e-3 / N_PAIRS))
-"""Of z-scores: a family-wise error of one in a thousand for the pairs of one test."""
+"""Largest z-score: a family-wise error of one in a thousand for the pairs of one test."""
 
 
 def measure(d, seed=0):

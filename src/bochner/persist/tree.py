@@ -58,7 +58,7 @@ class Encoder:
         cls = type(value)
         if value is None or cls in (bool, int, str) or (cls is float and math.isfinite(value)):
             return value
-        if cls is list or isinstance(value, UserList):  # Of columns, in scikit-learn 1.6
+        if cls is list or isinstance(value, UserList):  # Lists of columns, in scikit-learn 1.6
             return self._items(getattr(value, "data", value), path)
         if cls in _ENCODERS:
             return _ENCODERS[cls](self, value, path)

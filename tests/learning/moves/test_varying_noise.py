@@ -47,7 +47,7 @@ def some_chain(seed, basis=MATCHED, **settings):
 
 
 def student_log_density(case, state):
-    """Of contrasts of the targets: a t law whose noise is diag(e^h)."""
+    """Log density of contrasts of the targets: a t law whose noise is diag(e^h)."""
     noise = np.exp(heights(repeated(case).X, state.latent.omega, state.latent.weights))
     evidence = state.evidence
     return inference_laws.student_log_density(

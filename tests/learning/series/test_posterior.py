@@ -33,7 +33,7 @@ def grid(rows):
     theta = np.array(list(product(*axes)))
     density = np.array([log_density(MODEL, one, rows) for one in theta])
     sides = [(axis[1] - axis[0]) / scale for axis, scale in zip(axes, std, strict=True)]
-    cell = np.prod(sides) / (2.0 * np.pi) ** 1.5  # Of standardised parameters
+    cell = np.prod(sides) / (2.0 * np.pi) ** 1.5  # A cell of standardised parameters
     return theta, density - logsumexp(density), logsumexp(density) + np.log(cell)
 
 
