@@ -37,7 +37,7 @@ class Sizes:
     learned: tuple[tuple[int, int], ...]  # Rows and chains
 
 
-_INPUTS = 22
+_INPUTS = 22  # Columns of the rows: far fewer than features, as in tables
 _SIZES: Mapping[str, Sizes] = {
     # A data-centre GPU: features of the map alone have 16 GB.
     "cuda": Sizes(

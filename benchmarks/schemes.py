@@ -25,6 +25,7 @@ _TABLES = ("airfoil", "concrete", "boston", "california_housing")  # 5, 8, 13 an
 _TABLE_FEATURES = (64, 256, 1_024)  # With more, errors are those of the kernel
 _TEST_SHARE = 0.1  # As in the published splits
 
+# A smooth kernel, and one whose frequencies have heavy tails.
 _KERNELS: Mapping[str, kernels.Kernel] = {
     "Gaussian": kernels.Gaussian(1.0),
     "Matérn 3/2": kernels.Matern(1.0, nu=1.5),

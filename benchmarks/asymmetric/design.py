@@ -45,7 +45,7 @@ POLAR = "polar"
 LEAST_SQUARES = "polar, least squares"
 NYSTROEM = "asymmetric Nyström"
 
-SIZES = tuple(2**j for j in range(1, 11))
+SIZES = tuple(2**j for j in range(1, 11))  # M / d of the part on errors, each twice the one before
 SHOWN_SIZES = (2, 4, 8, 32, 128, 512, 1024)  # Lines of the tables; pictures have all of SIZES
 _MANY_FREQUENCIES = 8_192  # 1,024 for each of the eight inputs of cod_rna, which has ten trials
 

@@ -38,6 +38,8 @@ from bochner.persist.classes import (
 from bochner.persist.container import ModelFileError, Tensors
 from bochner.persist.parts import check_part, is_part, part_name, portable
 
+# What ``random_state`` may hold besides a number. Files hold no generator, and have None instead.
+# Scikit-learn's own estimators, of which saved pipelines consist, take RandomState only.
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
