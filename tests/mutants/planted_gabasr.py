@@ -90,7 +90,7 @@ plant_edits(
     replacement,
     "decide_exchanges",
     check_blocks(GRID),
-    panels_of_wide_units_not_carried=("range(unit + 1, n_units)", "range(unit + w - 1, n_units)"),
+    panels_of_wide_units_not_carried=("_carry(index, ", "_carry(index + w - 2, "),
     # As of the diagonal of the Cholesky factor, its square forgotten.
     determinant_of_wide_units_halved=(
         "(lost_determinant + gained_determinant)",
