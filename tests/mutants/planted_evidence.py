@@ -148,7 +148,7 @@ plant_edits(
     variances_without_half_the_frequencies=("hyper.shape + 0.5 * n", "hyper.shape + n"),
     inclusion_of_active_frequencies_only=("b + len(omega) - counts", "b + counts"),
 )
-planted(test_hamiltonian.check_order, name="force_without_the_prior")(
+planted(test_hamiltonian.assert_order, name="force_without_the_prior")(
     edit(hamiltonian, "_force", " - position", "")
 )
 
@@ -160,7 +160,7 @@ def prior_counted_twice(patch):
 
 
 # A whole step of momentum to begin every step: no longer the leapfrog.
-planted(test_hamiltonian.check_order, name="one_half_kick_too_many")(
+planted(test_hamiltonian.assert_order, name="one_half_kick_too_many")(
     edit(
         hamiltonian.Hamiltonian,
         "__call__",

@@ -105,12 +105,12 @@ changes(two_spectra, "crank_nicolson", check_joint("matched-sparse"), name="phas
 )
 
 
-@changes(likelihood, "evidence_of", test_varying_noise.check_log_evidence)
+@changes(likelihood, "evidence_of", test_varying_noise.assert_log_evidence)
 def noise_degrees_of_precisions(right, *args, degrees, **named):
     return right(*args, **named)
 
 
-@replaces(noise_field, "part_level", test_varying_noise.check_log_evidence)
+@replaces(noise_field, "part_level", test_varying_noise.assert_log_evidence)
 def level_of_the_field_left_out(part, field):
     return (0.0,)
 

@@ -63,7 +63,7 @@ CASES = {
 }
 
 
-def check_log_evidence(basis=MATCHED, **settings):
+def assert_log_evidence(basis=MATCHED, **settings):
     """Differences along a chain are those of the dense law."""
     case, rng, chain, state = some_chain(0, basis, **settings)
     found, expected = [], []
@@ -78,7 +78,7 @@ def check_log_evidence(basis=MATCHED, **settings):
 @pytest.mark.parametrize("basis", BASES.values(), ids=BASES.keys())
 @pytest.mark.parametrize("settings", CASES.values(), ids=CASES.keys())
 def test_log_evidence_is_that_of_a_student_law(settings, basis):
-    check_log_evidence(basis, **settings)
+    assert_log_evidence(basis, **settings)
 
 
 @pytest.mark.parametrize("settings", CASES.values(), ids=CASES.keys())
