@@ -15,7 +15,7 @@ import numpy as np
 from bochner import TableRegressor, datasets
 
 OUT = Path(__file__).parents[1] / "docs" / "results" / "bike_demand.csv"
-LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)  # From narrow intervals to the usual ones
+LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)  # Probabilities of intervals, from narrow to the default
 WORKINGDAY = ("free day", "working day")
 
 

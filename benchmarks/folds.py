@@ -20,7 +20,7 @@ class Fold:
 
     X: Array  # (n, d): in units of the source
     y: NDArray[Any]  # (n,): standardised, or zeros and ones
-    X_test: Array  # Of shape (n2, d)
+    X_test: Array  # (n2, d)
     y_test: NDArray[Any]  # (n2,): by mean and standard deviation of the training rows
     is_regression: bool
     unit: float = 1.0  # Standard deviation of the training target, in units of the source

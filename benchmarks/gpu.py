@@ -30,7 +30,7 @@ _LONG = 5.0  # Seconds from which one run is enough
 class Sizes:
     """What is measured on one kind of device; rows, features and chains."""
 
-    order: int  # of the matrices of the product that shows the rate of products
+    order: int  # Order of the matrices whose product shows the rate of products
     copied: int  # Numbers of the copy that shows the bandwidth
     map_rows: int
     map_features: int
@@ -38,7 +38,7 @@ class Sizes:
     learned: tuple[tuple[int, int], ...]  # Rows and chains
 
 
-_INPUTS = 22
+_INPUTS = 22  # Columns of the rows: far fewer than features, as in tables
 _SIZES: Mapping[str, Sizes] = {
     # A data-centre GPU: features of the map alone have 16 GB.
     "cuda": Sizes(

@@ -36,10 +36,10 @@ Labelled = tuple[Array, NDArray[Any], Array, NDArray[Any]]
 class Rows:
     """Scaled rows of a data set in random order, and two classes."""
 
-    train: Array  # Of shape (n, d)
+    train: Array  # (n, d)
     y: NDArray[np.bool_]  # (n,): booleans
-    test: Array  # Of shape (n2, d)
-    y_test: NDArray[np.bool_]  # Of shape (n2,)
+    test: Array  # (n2, d)
+    y_test: NDArray[np.bool_]  # (n2,)
 
     @property
     def fit(self) -> Array:

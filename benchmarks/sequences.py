@@ -26,6 +26,7 @@ WINDOWS, PAIRS, TRIPLES = "windows", "signature, depth 2", "signature, depth 3"
 STEPS, LETTERS, GRAMS = "equal steps", "counts of letters", "counts of triples"
 STEADY, UNEVEN, PASSAGES = "digits, steady", "digits, uneven", "passages"
 
+# Windows as long as the tuples of the deepest signature.
 _OF_SEQUENCES: Mapping[str, Mapping[str, Any]] = {
     WINDOWS: {"method": "windows", "window": 3},
     PAIRS: {"method": "signature", "depth": 2},

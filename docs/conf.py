@@ -31,7 +31,7 @@ exclude_patterns = ["_build", "results/*.tables.md"]
 nitpicky = False
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
-myst_heading_anchors = 3
+myst_heading_anchors = 3  # Headings down to "###" have links: pages have none below
 
 # Copied sessions leave out prompts and what was printed.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
@@ -84,10 +84,10 @@ html_css_files = ["site.css"]
 html_theme_options = {
     "logo": {"text": "bochner"},
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 7,  # All parts of the site: see index.md
     "show_prev_next": False,
     "secondary_sidebar_items": {"gallery/index": [], "index": [], "**": ["page-toc"]},
-    "show_toc_level": 2,
+    "show_toc_level": 2,  # Both levels of headings without a click
     "footer_start": ["copyright"],
     "footer_end": [],
 }

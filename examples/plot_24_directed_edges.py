@@ -20,7 +20,7 @@ from bochner import AsymmetricPairRidge, kernels
 # A graph of papers, generated so that the truth is known: papers cite earlier ones on similar
 # topics. A row has two coordinates of the topic and a noisy trace of the year.
 rng = np.random.default_rng(0)
-n = 500
+n = 500  # Papers
 topic, year = rng.uniform(-1, 1, size=(n, 2)), rng.uniform(0, 1, size=n)
 papers = np.c_[topic, 2 * year + topic[:, 0] * year + 0.1 * rng.normal(size=n)]
 distance = np.linalg.norm(topic[:, None] - topic[None], axis=2)

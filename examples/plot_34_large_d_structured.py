@@ -15,8 +15,8 @@ import numpy as np
 from bochner import FourierFeatures, kernels
 
 rng = np.random.default_rng(0)
-n = 500
-dims = (64, 512, 2048)
+n = 500  # Rows, whose exact Gram matrix is the reference
+dims = (64, 512, 2048)  # Powers of two, which Hadamard blocks need not pad
 schemes = {"iid": "independent", "orthogonal": "orthogonal", "structured": "structured"}
 errors = {scheme: [] for scheme in schemes}
 seconds = {scheme: [] for scheme in schemes}

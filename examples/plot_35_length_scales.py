@@ -14,7 +14,7 @@ from bochner import KreinRidge
 
 rng = np.random.default_rng(0)
 names = ["fast", "slow", "in other units", "irrelevant", "irrelevant, too"]
-n = 3000
+n = 3000  # Half of them to learn from
 X = rng.uniform(-2, 2, size=(n, 5)) * [1.0, 1.0, 50.0, 1.0, 1.0]
 f = np.sin(4 * X[:, 0]) + np.sin(X[:, 1]) + np.cos(X[:, 2] / 50)
 y = f + 0.2 * rng.normal(size=n)

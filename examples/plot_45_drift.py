@@ -15,7 +15,7 @@ import numpy as np
 from bochner import KreinRidge
 
 rng = np.random.default_rng(0)
-N_BATCHES, SIZE, REPAIR = 150, 40, 100
+N_BATCHES, SIZE, REPAIR = 150, 40, 100  # Weeks, rows of each, and the week of the repair
 
 
 def batch(t):

@@ -14,6 +14,7 @@ import numpy as np
 from bochner import KreinRidge
 
 rng = np.random.default_rng(0)
+# Batches, rows of each, and the batch of the refresh, soon after the response begins to change.
 N_BATCHES, SIZE, REFRESH = 160, 40, 45
 FORGETTING = 0.998  # A weight halves every 350 rows, nine batches
 

@@ -45,7 +45,7 @@ POLAR = "polar"
 LEAST_SQUARES = "polar, least squares"
 NYSTROEM = "asymmetric Nyström"
 
-SIZES = tuple(2**j for j in range(1, 11))
+SIZES = tuple(2**j for j in range(1, 11))  # M / d of the part on errors, each twice the one before
 SHOWN_SIZES = (2, 4, 8, 32, 128, 512, 1024)  # Lines of the tables; pictures have all of SIZES
 _MANY_FREQUENCIES = 8_192  # 1,024 for each of the eight inputs of cod_rna, which has ten trials
 
@@ -132,7 +132,7 @@ METHODS: Mapping[str, Method] = {
     LEAST_SQUARES: Method(_fourier("polar", weights="least_squares"), most=1_024),
     NYSTROEM: Method(_nystroem, trials=3, most=512),
 }
-"""Of the part on errors, all of them with as many real features, two for each frequency."""
+"""Methods of the part on errors, all with as many real features, two for each frequency."""
 
 FITTED, SERIES, QUADRATURE = "fitted", "series", "quadrature"
 EXACT_MASSES = (SERIES, QUADRATURE)

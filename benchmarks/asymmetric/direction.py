@@ -49,7 +49,7 @@ class Edges:
     # source, target: (n, d): features of where the edges start and end.
     source: Array
     target: Array
-    nodes: Index  # Of shape (n, 2)
+    nodes: Index  # (n, 2)
 
     def __len__(self) -> int:
         return len(self.nodes)

@@ -216,6 +216,7 @@ def _speed_page(rows: Sequence[Row]) -> Iterator[str]:
     )
 
 
+# Curves of a band with nine tenths of the draws.
 _LOW, _HIGH = (f"{design.OURS}, {share} % of draws" for share in (5, 95))
 
 

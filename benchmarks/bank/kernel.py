@@ -9,7 +9,7 @@ from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.learning.inference.preparation import Scaling
 
 TRUE, TRUE_SPECTRUM = "true kernel", "true spectral distribution"
-LAGS = tuple(round(0.1 * k, 1) for k in range(61))
+LAGS = tuple(round(0.1 * k, 1) for k in range(61))  # To 6, where the kernel is below 0.01
 
 _ROWS, _SPREAD = 1_000, 4.0  # The paper's rows, and the standard deviation of their input
 _MEAN, _DEVIATION = 0.75 * np.pi, 0.5  # The paper's second component, and the deviation of both

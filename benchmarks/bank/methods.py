@@ -16,8 +16,8 @@ from bochner.features.length_scales import median_distance
 from bochner.features.transformer import FourierFeatures
 
 _SCALES = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)  # Length scales over the median distance
-_ALPHAS = tuple(10.0**k for k in range(-10, 3))
-_CS = tuple(10.0 ** (1.5 * k) for k in range(5))
+_ALPHAS = tuple(10.0**k for k in range(-10, 3))  # Penalties of ridge regression, one per decade
+_CS = tuple(10.0 ** (1.5 * k) for k in range(5))  # Inverse penalties of logistic regression
 _MAX_ITER = (30, 100)  # Iterations of AlaC and RFO: 100 is their default, and 30 stop early
 _LOGISTIC_ITERATIONS = 50  # Most Newton steps; each penalty starts from the one before
 _BYTES_AN_ENTRY = 16  # A float64 feature and one copy of it

@@ -14,6 +14,7 @@ from benchmarks.digmm.design import COVTYPE, IJCNN1, MNIST, N_TRAIN
 from benchmarks.rows import ERROR_ROWS, FIT_ROWS, classes_of, loaded, scaled, training_rows
 from bochner._numerics.arrays import Array
 
+# Training and test rows of a source without a split: four fifths and the rest, not halves.
 _SIZES: Mapping[str, tuple[int, int]] = {COVTYPE: (74_370, 18_592)}
 _EVERY = 200_000  # More than any training part has: skin has 122,528
 
@@ -25,10 +26,10 @@ _FIRST_OF_VALIDATION: Mapping[str, int] = {IJCNN1: 35_000}
 class Split:
     """Rows in random order, scaled to the unit cube by the training part."""
 
-    train: Array  # Of shape (n, d)
+    train: Array  # (n, d)
     y: NDArray[Any]  # (n,): booleans, or digits
     test: Array  # (n2, d): at most 20,000
-    y_test: NDArray[Any]  # Of shape (n2,)
+    y_test: NDArray[Any]  # (n2,)
     # (n,): which training rows the source has for validation; none of most data sets.
     validation: NDArray[np.bool_]
 

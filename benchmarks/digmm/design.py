@@ -103,7 +103,8 @@ QUICK = Size(
 )
 
 _ENTRIES = ((2e6, 10), (8e6, 5), (2e7, 2))
-"""Seeds by the entries of a matrix of training features."""
+"""Seeds by the most entries of a matrix of training features, and one beyond these: the time of a
+fit is at least proportional to them."""
 
 N_TRAIN: Mapping[str, int] = {
     IJCNN1: 20_000,
@@ -116,6 +117,7 @@ N_TRAIN: Mapping[str, int] = {
 """Training rows; the best of the library has all, but for the digits."""
 
 N_INPUTS: Mapping[str, int] = {IJCNN1: 22, COVTYPE: 54, SKIN: 3, EEG: 14, SPAMBASE: 57, MNIST: 784}
+"""Columns of the data sets, for the number of features before any is loaded."""
 
 
 def n_seeds(name: str, size: int, most: int) -> int:

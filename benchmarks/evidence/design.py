@@ -3,7 +3,7 @@
 SETS = ("concrete", "kin8nm", "power_plant")
 """Tables with published splits: of few rows, of a smooth function, and of a rough one."""
 
-SPLITS = (1,)  # Of the 20 that are published; on split 0 settings were tried
+SPLITS = (1,)  # One of the 20 published; on split 0 settings were tried
 EXACT_SETS = ("concrete", "kin8nm")  # On power_plant GPyTorch takes more than ten minutes
 THREADS = 2  # As many as the machine of the published results has cores
 

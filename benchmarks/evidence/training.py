@@ -16,7 +16,7 @@ from benchmarks.results import Row, group_table, grouped, mean_error
 from bochner import KreinRidge, datasets
 from bochner._numerics.arrays import Array
 
-_TEST_SHARE = 0.1  # Of rows in the small design, as in the published splits
+_TEST_SHARE = 0.1  # Share of the rows in the small design, as in the published splits
 Split = tuple[Array, Array, Array, Array]
 """Standardised training rows (n, d) and targets (n,), and those for testing."""
 

@@ -58,7 +58,7 @@ def fold_figures(prediction: Prediction, fold: Fold) -> dict[str, float]:
     return {"r2": r2, **found}
 
 
-GRID = tuple(round(-2.5 + 0.25 * k, 2) for k in range(21))
+GRID = tuple(round(-2.5 + 0.25 * k, 2) for k in range(21))  # Places of either input in a picture
 
 
 def probability_name(first: float, second: float) -> str:

@@ -68,8 +68,7 @@ class Size:
     mixture: Budget = Budget(MIXTURE_FREQUENCIES, 100, 12.0)
     series: Budget = Budget(50, 100, 12.0)
     published_frequencies: int = PAPER_FREQUENCIES  # GaBaSR as published has these on real data
-    # update_rows, update_each, update_trials: Rows, frequencies and amplitudes, and repetitions,
-    # of the seconds of an update.
+    # The seconds of an update: rows; frequencies and amplitudes; repetitions.
     update_rows: int = 2_000
     update_each: int = 20
     update_trials: int = 5

@@ -30,7 +30,7 @@ from bochner.estimators.krein_ridge import KreinRidge
 from bochner.features.length_scales import median_distance
 from bochner.kernels import Harmonizable
 
-_PENALTIES = tuple(10.0**k for k in range(-3, 4))
+_PENALTIES = tuple(10.0**k for k in range(-3, 4))  # One per decade, three around one either way
 _LINEAR_CS = (0.01, 0.1, 1.0, 10.0)  # Inverse penalties of linear SVMs
 _CS = (0.1, 1.0, 10.0, 100.0)  # Inverse penalties of RBF SVMs
 _EPSILONS = (0.01, 0.1)  # Margins of a regression, in deviations of its target

@@ -22,6 +22,7 @@ SPECTRUM = SpectralMixture(
 """Equation (12), its last parameters being standard deviations squared."""
 
 _WIDTH = 0.1  # Width of a bin of frequencies: 0.4 deviations of the narrowest component
+# Middles of bins up to 6, and places of the drawn functions: the range of the rows in 100 steps.
 FREQUENCIES = tuple(round(_WIDTH * (k + 0.5), 2) for k in range(60))
 PLACES = tuple(round(-10.0 + 0.2 * k, 1) for k in range(101))
 

@@ -13,11 +13,11 @@ from scipy.spatial.distance import cdist
 from benchmarks.gabasr.design import DEEP, GIBBS
 from bochner._numerics.arrays import Array, as_array
 
-_DEGREE = 3  # Of polynomials of an input: a scale may fall, rise and fall again
-_ITERATIONS = 60  # Of L-BFGS, after which evidences change by less than one
+_DEGREE = 3  # Degree of polynomials of an input: a scale may fall, rise and fall again
+_ITERATIONS = 60  # Steps of L-BFGS, after which evidences change by less than one
 _STARTS = (-3.0, -2.0, -1.0)  # Logarithms of length scales over the range of an input
 _LEAST_NOISE = 1e-3  # Standard deviation, over that of the target
-_WARP_DEVIATION = 0.5  # Of logarithms of exponents (Snoek, Swersky, Zemel and Adams, 2014)
+_WARP_DEVIATION = 0.5  # Logarithms of exponents (Snoek, Swersky, Zemel and Adams, 2014)
 
 _HIDDEN, _LATENT = 64, 2  # Units of both hidden layers of the deep kernel, and its outputs
 _ADAM_STEPS, _ADAM_RATE = 400, 0.01  # A rate of GPyTorch's examples, and steps until losses settle

@@ -32,7 +32,7 @@ from bochner._numerics.arrays import Array
 from bochner.datasets import make_gp_draw
 from bochner.kernels import Gaussian
 
-SHOWN = tuple(round(0.01 * k, 2) for k in range(101))
+SHOWN = tuple(round(0.01 * k, 2) for k in range(101))  # Shares of the range: ends of its hundredths
 
 _STATIONARY_ROWS = 300  # Fifteen for each length scale
 

@@ -36,7 +36,7 @@ PROFILED = (EXACT, DESIGNED, JORDAN)
 SEEDS = 10  # The paper's number of runs
 FEW_SEEDS = 2  # Seeds of what takes longest
 SIZES = (2, 8, 32)  # s / d in Table 2 of the paper
-PROFILE_SET, PROFILE_SIZE = "letter", 8  # Of the drawn profile: the middle of ``SIZES``
+PROFILE_SET, PROFILE_SIZE = "letter", 8  # What the profile shows: the middle of ``SIZES``
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)  # The paper's grid
 rows_of = partial(rows.rows_of, n_train=8_000, sizes=(("letter", (12_000, 6_000)),))
 """Rows of a data set by name, seed and folder, on the sphere or in the cube."""
@@ -153,11 +153,11 @@ METHODS: Mapping[str, Method] = {
 _PAPER = ("letter", "ijcnn1", "covtype_93k", "cod_rna")
 _ALL = dict.fromkeys(_PAPER, SEEDS)
 _MOSTLY_LETTER = {**dict.fromkeys(_PAPER, FEW_SEEDS), "letter": SEEDS}
-_TWO = {"ijcnn1": 5, "cod_rna": 5}
+_TWO = {"ijcnn1": 5, "cod_rna": 5}  # Half of the paper's runs, for kernels that it has not
 
 DELTA_GAUSSIAN = "DeltaGaussian(1, 10)"
 POLYNOMIALS = tuple(f"SphericalPolynomial({degree})" for degree in (1, 2, 3))
-MAIN = (DELTA_GAUSSIAN, POLYNOMIALS[1])
+MAIN = (DELTA_GAUSSIAN, POLYNOMIALS[1])  # The polynomial of degree two
 OTHERS = ("TL1(0.7 d)", "NTK", "Tanh(1, 1)", "Hellinger", "Radial(trapezoid)")
 
 STUDIES: Mapping[str, Study] = {

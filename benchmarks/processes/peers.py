@@ -16,7 +16,7 @@ from bochner._numerics.arrays import Array
 if TYPE_CHECKING:
     from benchmarks.processes.residual import Problem
 
-_STEPS, _RATE = 600, 0.03  # Of Adam on all rows, minutes with 800 inducing points
+_STEPS, _RATE = 600, 0.03  # Adam on all rows: minutes with 800 inducing points
 
 _RESTARTS, _SAMPLES = 4, 1000  # Starts and random points of each acquisition, as for our draws
 

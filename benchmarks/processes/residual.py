@@ -13,7 +13,7 @@ from bochner._numerics.arrays import Array
 from bochner.kernels import Kernel, Matern
 
 _NOISE = 0.01  # Variance, that of the prior being one
-_LENGTHS = {"2 inputs": (2, 0.7), "4 inputs": (4, 2.0)}
+_LENGTHS = {"2 inputs": (2, 0.7), "4 inputs": (4, 2.0)}  # Inputs, and length scale
 _ROWS, _NEW = 1500, 300  # Rows whose exact process takes a second, and rows to compare at
 _SIDE = 2.0  # Half the side of the cube of the rows
 _FAR = 3.0  # Length scales from the cube

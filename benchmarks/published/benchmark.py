@@ -15,7 +15,7 @@ from benchmarks.published.methods import CLASSIFIERS, REGRESSORS, installed
 from bochner import datasets
 
 _LEAST_PROBABILITY = 1e-15  # What a log loss takes for a class that is said to be impossible
-_QUICK_SHARE = 0.1  # Of test rows in the small design, as in the published splits
+_QUICK_SHARE = 0.1  # Share of test rows in the small design, as in the published splits
 
 
 def _cells(options: Options) -> Iterable[Cell]:

@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.published.design import THREADS
 from bochner._numerics.arrays import Array
 
-_EXACT_RATE = 0.1  # Of Adam, as in GPyTorch's regression tutorial
+_EXACT_RATE = 0.1  # Learning rate of Adam, as in GPyTorch's regression tutorial
 _EXACT_STEPS = 100  # The tutorial's 50 are too few here: RMSE 0.67 instead of 0.38 on yacht
-_SPARSE_RATE = 0.01  # Of Adam, as in GPyTorch's tutorial on stochastic variational regression
+_SPARSE_RATE = 0.01  # Learning rate of Adam, as in GPyTorch's tutorial on SVGP
 _SPARSE_STEPS = 1_360
 """As many as in that tutorial, whose four passes over 348,000 rows are 1,360 batches. Four passes
 over yacht are four steps: RMSE 14.8, the deviation of its target, instead of 0.48."""

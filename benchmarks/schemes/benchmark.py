@@ -19,13 +19,14 @@ METHODS = ("iid", ORTHOGONAL, "qmc", "structured", ENERGY)
 
 _INPUTS = (1, 2, 5, 10, 20, 50, 100, 500)  # From a line to where blocks are structured
 _FEATURES = (64, 256, 1_024, 4_096)  # From an eighth of the default to eight times as many
-_SEEDS = 20  # Of each, with other rows; 90 % bands leave out one on either side
+_SEEDS = 20  # Draws of each, with other rows; 90 % bands leave out one on either side
 _ROWS = 600  # Rows of a Gram matrix of 3 MB
 
 _TABLES = ("airfoil", "concrete", "boston", "california_housing")  # 5, 8, 13 and 8 inputs
 _TABLE_FEATURES = (64, 256, 1_024)  # With more, errors are those of the kernel
 _TEST_SHARE = 0.1  # As in the published splits
 
+# A smooth kernel, and one whose frequencies have heavy tails.
 _KERNELS: Mapping[str, kernels.Kernel] = {
     "Gaussian": kernels.Gaussian(1.0),
     "Matérn 3/2": kernels.Matern(1.0, nu=1.5),

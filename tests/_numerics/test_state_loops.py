@@ -44,17 +44,17 @@ def evidence(y, weights, steps, initial, noise):
     return log_normal_density(y[known], cov[np.ix_(known, known)])
 
 
-def check_evidence():
+def assert_evidence():
     y, weights, steps, initial = problem()
     found, _ = filtered(y, weights, steps, np.zeros(len(initial)), initial, 0.3)
     assert_allclose(found, evidence(y, weights, steps, initial, 0.3), rtol=1e-11)
 
 
 def test_the_evidence_is_that_of_the_dense_law():
-    check_evidence()
+    assert_evidence()
 
 
-def check_states():
+def assert_states():
     y, weights, steps, initial = problem()
     _, states = filtered(y, weights, steps, np.zeros(len(initial)), initial, 0.3)
     rows, joint = weight_rows(weights), joint_covariance(steps, initial, len(y))
@@ -73,15 +73,15 @@ def check_states():
 
 
 def test_states_are_those_given_the_values_before():
-    check_states()
+    assert_states()
 
 
 @pytest.mark.parametrize("name", ["own", "other", "variance", "covariance", "initial", "noise"])
 def test_slopes_are_differences_of_the_evidence(name):
-    check_slopes(name)
+    assert_slopes(name)
 
 
-def check_slopes(name):
+def assert_slopes(name):
     y, weights, steps, initial = problem()
     zero, noise, increment = np.zeros(len(initial)), 0.3, 1e-6
     _, states = filtered(y, weights, steps, zero, initial, noise)
@@ -111,7 +111,7 @@ def check_slopes(name):
 GROUPS = np.array([0, 0, 1, 1, 2, 2])
 
 
-def check_components():
+def assert_components():
     y, weights, steps, initial = problem()
     _, states = filtered(y, weights, steps, np.zeros(len(initial)), initial, 0.3)
     mean, variance = component_moments(weights, steps, states, GROUPS, 3)
@@ -129,7 +129,7 @@ def check_components():
 
 
 def test_components_are_those_given_all_values():
-    check_components()
+    assert_components()
 
 
 def test_what_is_ahead_is_that_of_unknown_values_in_less_memory():

@@ -142,7 +142,7 @@ def test_default_scales_are_multiples_of_the_median_distance():
     median = np.median(np.linalg.norm(lags, axis=2)[np.triu_indices(60, 1)])
     found = np.array([kernel.length_scale for kernel in map.bank_])
     expected = np.outer(np.tile([0.25, 0.5, 1.0, 2.0, 4.0], 3) * median, DEVIATION)
-    # Of an even number of distances the median is one of the middle two.
+    # The median of an even number of distances is one of the middle two.
     assert_allclose(found, expected, rtol=1e-2)
 
 

@@ -27,7 +27,7 @@ def test_errors_of_ours(dtype, bound):
 
 
 def test_both_regressions_find_the_function():
-    """Of variance one, beside noise of 0.09."""
+    """A function of variance one with noise of variance 0.09."""
     for method in (ridges.OURS, ridges.SKLEARN):
         assert 0.08 < ridges.ridge_metrics(method, 4000, 3, 256, "float64", 0)["mse"] < 0.12
 

@@ -113,7 +113,7 @@ def test_verdicts_on_numbers():
     assert "the best of 2 other methods (trees)" in verdict(three)
     assert "equals that of trees" in verdict(study(own=good, trees=replace(good)))
     rng = np.random.default_rng(4)
-    chance = replace(good, prediction=good.y + rng.normal(size=400))  # Of equal expected error
+    chance = replace(good, prediction=good.y + rng.normal(size=400))  # The same expected error
     assert "a difference within chance" in verdict(study(own=good, trees=chance))
     nothing = numbers(noise=0.0)
     nothing = replace(nothing, prediction=np.zeros(400))

@@ -80,7 +80,7 @@ SIMPLEX = 0.8 * np.eye(6)
 
 
 def test_the_sampled_error_is_that_of_ordered_pairs():
-    # Of one frequency of a translation, whose weight is one: E cos^2 is (1 + E cos of twice) / 2.
+    # One frequency of a translation has weight one: E cos^2 is (1 + E cos of twice) / 2.
     kernel, n_seeds = kernels.ShiftGaussian(1.0, (0.7, 0.0, 0.0, 0.0, 0.0, -0.4)), 300
     exact = kernel(SIMPLEX)
     pairs = ~np.eye(6, dtype=bool)

@@ -37,7 +37,7 @@ CASES = {
 }
 
 
-def check_shares(name):
+def assert_shares(name):
     """Estimates are as far from the truth as standard errors say; other shares are zero."""
     function, groups, *expected = CASES[name]
     scores = []
@@ -57,7 +57,7 @@ def check_shares(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_shares_are_those_of_closed_forms(name):
-    check_shares(name)
+    assert_shares(name)
 
 
 def test_effects_are_averages_with_quartiles_of_shifted_rows():

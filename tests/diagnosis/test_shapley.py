@@ -104,7 +104,7 @@ def test_a_permutation_and_its_reverse_are_exact_for_pairs_of_columns():
     found = explained(one, X, n_evaluations=2 * 62 * 22)
     moved = np.abs(X) - np.abs(one.X).mean(axis=0)
     for i, x in enumerate(X):
-        # Of x y, either gets half of what it changes before and after the other.
+        # In x y, either gets half of what it changes before and after the other.
         own, other = x - one.X, 0.5 * (x + one.X)
         moved[i, 1:] += np.mean(own[:, 1:] * other[:, :-1], axis=0)
         moved[i, :-1] += np.mean(own[:, :-1] * other[:, 1:], axis=0)
@@ -126,7 +126,7 @@ SIZES = {
 }
 
 
-def check_errors(name):
+def assert_errors(name):
     """Estimates are as far from exact values as standard errors say, and have the exact sum."""
     n_rows, n_evaluations = SIZES[name]
     groups = {f"x{j}": [j] for j in range(6)}
@@ -150,11 +150,11 @@ def check_errors(name):
 
 @pytest.mark.parametrize("name", SIZES)
 def test_standard_errors_are_those_of_repeated_estimates(name):
-    check_errors(name)
+    assert_errors(name)
 
 
 def test_more_evaluations_end_at_the_exact_values():
-    errors = [check_errors(name) for name in list(SIZES)[:3]]
+    errors = [assert_errors(name) for name in list(SIZES)[:3]]
     assert errors[0] > 3.0 * errors[2]
 
 

@@ -17,7 +17,7 @@ PAGES = [
 
 
 NUMBER = re.compile(r"-?\d+\.\d+|-?\d+(?=\s?%)")
-SHARE = 0.1  # Of a number that is measured, by which another processor's may differ
+SHARE = 0.1  # Share of a measured number by which another processor's may differ
 UNITS = 2  # In its last digit
 
 

@@ -59,7 +59,7 @@ def far(inputs):
     return np.where(ranges > 0, 3.0 * ranges, 1.0)
 
 
-def check_regressor(inputs, y, **parameters):
+def assert_regressor(inputs, y, **parameters):
     model = regressor(**LITTLE, **parameters).fit(inputs, y)
     around = np.concatenate([inputs, inputs + far(inputs)])
     mean, std = model.predict(around, return_std=True)
@@ -89,9 +89,9 @@ def test_regression(name, variant):
         "more inputs than rows",
     }:
         with pytest.raises(ValueError, match="use a smaller trend"):
-            check_regressor(inputs, y, **VARIANTS[variant])
+            assert_regressor(inputs, y, **VARIANTS[variant])
         return
-    check_regressor(inputs, y, **VARIANTS[variant])
+    assert_regressor(inputs, y, **VARIANTS[variant])
 
 
 def test_a_constant_target_is_predicted_exactly():

@@ -68,7 +68,7 @@ def test_the_kernel_is_near_the_average_over_draws(models, name):
     assert np.sqrt(np.mean((values - exact) ** 2)) < 0.08
 
 
-def check_features(model, draw):
+def assert_features(model, draw):
     features = model.features(draw)
     expected = [
         np.cos(
@@ -86,7 +86,7 @@ def check_features(model, draw):
 @pytest.mark.parametrize("name", ["sparse", "dense", "classes"])
 @pytest.mark.parametrize("draw", ["best", "last"])
 def test_features_have_the_empirical_kernel_of_their_draw(models, name, draw):
-    check_features(models[name], draw)
+    assert_features(models[name], draw)
 
 
 def test_another_draw_than_best_and_last_is_refused(models):

@@ -49,7 +49,7 @@ def of_one_chain(model, index):
     return one
 
 
-def check_regression():
+def assert_regression():
     model, block = fitted(regressor(**CHAINS), Y, WEIGHT)
     each = [of_one_chain(model, k).predict(X, return_std=True) for k in range(3)]
     means, stds = np.swapaxes(each, 0, 1)
@@ -66,7 +66,7 @@ def check_regression():
     assert_allclose(samples.std(axis=1), std[:5], rtol=0.08)
 
 
-def check_classes():
+def assert_classes():
     model, block = fitted(classifier(**CHAINS), THREE, WEIGHT)
     each = np.array([of_one_chain(model, k).predict_proba(X) for k in range(3)])
     scores = np.log(each[block, np.arange(len(X))])
@@ -86,11 +86,11 @@ def check_classes():
 
 
 def test_error_and_scale_are_those_of_left_out_rows():
-    check_regression()
+    assert_regression()
 
 
 def test_temperature_and_log_loss_are_those_of_left_out_rows():
-    check_classes()
+    assert_classes()
 
 
 def test_a_chain_does_not_depend_on_the_rows_that_it_leaves_out():

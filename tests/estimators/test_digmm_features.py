@@ -45,7 +45,7 @@ def learned_by(patch, estimator, rows, **given):
     return found[0]
 
 
-def check_unbiased(patch, way, n_draws=400):
+def assert_unbiased(patch, way, n_draws=400):
     """Over draws of frequencies the mean Gram matrix is that of the learned kernel."""
     estimator = model(expectation=way, n_components=64)
     learned = learned_by(patch, estimator, X)
@@ -60,7 +60,7 @@ def check_unbiased(patch, way, n_draws=400):
     assert np.abs(z).max() < LIMIT
 
 
-def check_parts(one):
+def assert_parts(one):
     assert (one.positive_ is not None) == (one.n_used_[0] > 0)
     assert (one.negative_ is not None) == (one.n_used_[1] > 0)
     parts = [0.0 if part is None else part(NEW, X) for part in (one.positive_, one.negative_)]
@@ -71,7 +71,7 @@ def check_parts(one):
         assert_allclose(sign * weight[sign * weight > 0.0].sum(), mass, rtol=1e-12)
 
 
-def check_signature(one):
+def assert_signature(one):
     Z = one.transform(NEW)
     frequencies = one.frequencies_
     assert_allclose((Z * one.signature_) @ Z.T, frequencies.gram(NEW), atol=1e-12)
@@ -110,7 +110,7 @@ def test_a_published_prior_is_a_gaussian_kernel_of_half_the_median_distance():
 
 
 def test_masses_are_those_of_the_split():
-    """Of the published way: the eigenvalues of either sign, shifted."""
+    """The published way: masses are the eigenvalues of either sign, shifted."""
     one = model(SIGNED, expectation="taylor", shift=1.2, max_iter=2).fit(X)
     eigenvalues = np.linalg.eigvalsh(SIGNED(X[one.sketch_indices_]))
     shift = -1.2 * eigenvalues.min()
@@ -120,7 +120,7 @@ def test_masses_are_those_of_the_split():
 
 @pytest.mark.parametrize("way", WAYS)
 def test_features_are_unbiased(way, monkeypatch):
-    check_unbiased(monkeypatch, way)
+    assert_unbiased(monkeypatch, way)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -157,11 +157,11 @@ def test_similarities_are_as_good_as_their_kernel(way):
 
 
 def test_the_kernel_is_the_difference_of_its_parts(fitted):
-    check_parts(fitted)
+    assert_parts(fitted)
 
 
 def test_the_signature_is_that_of_the_parts(fitted):
-    check_signature(fitted)
+    assert_signature(fitted)
     assert {-1.0, 1.0} == set(fitted.signature_.tolist())
 
 
@@ -219,7 +219,7 @@ def test_a_negative_definite_kernel_has_no_positive_part(way):
     assert one.negative_(np.zeros((1, 2)))[0, 0] > 0.0
     assert one.kernel_(np.zeros((1, 2)))[0, 0] < 0.0
     assert -1.0 in one.signature_
-    check_parts(one)
+    assert_parts(one)
 
 
 @pytest.mark.parametrize("way", WAYS)

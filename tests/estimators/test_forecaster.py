@@ -171,10 +171,10 @@ def test_irregular_times():
 
 def test_the_future_is_not_read():
     """Values, times and inputs after an origin change nothing before it."""
-    check_future()
+    assert_future()
 
 
-def check_future():
+def assert_future():
     y, X = monthly(), np.random.default_rng(3).normal(size=(N, 1))
     other, other_X = y.copy(), X.copy()
     other.iloc[90:] += 1000.0
@@ -295,43 +295,47 @@ def test_series_of_periods_and_numbers():
     assert numbered.index.tolist() == [97, 98, 99]
 
 
-def refused(y, error, message, **given):
+def assert_refused(y, error, message, **given):
     with pytest.raises(error, match=message):
         Forecaster(**QUICK).fit(y, **given)
 
 
 def test_series_that_are_none():
-    refused(np.ones(30), ValueError, "constant: all known values are 1")
-    refused(values(7), ValueError, "at least 8 known values to learn from, got 7")
-    refused(np.full(30, np.nan), ValueError, "got 0")
-    refused([*values(20), np.inf], ValueError, "some are infinite")
-    refused(["a"] * 20, TypeError, "a series of numbers, got 'a' of type str")
-    refused(values(20).astype(str), TypeError, "a series of numbers, got '")
-    refused(np.arange(20).astype("M8[D]"), TypeError, "a series of numbers, got dates")
-    refused([10**400] * 20, ValueError, "numbers that fit into a float")
+    assert_refused(np.ones(30), ValueError, "constant: all known values are 1")
+    assert_refused(values(7), ValueError, "at least 8 known values to learn from, got 7")
+    assert_refused(np.full(30, np.nan), ValueError, "got 0")
+    assert_refused([*values(20), np.inf], ValueError, "some are infinite")
+    assert_refused(["a"] * 20, TypeError, "a series of numbers, got 'a' of type str")
+    assert_refused(values(20).astype(str), TypeError, "a series of numbers, got '")
+    assert_refused(np.arange(20).astype("M8[D]"), TypeError, "a series of numbers, got dates")
+    assert_refused([10**400] * 20, ValueError, "numbers that fit into a float")
     for complex_y in (values(20) + 0j, list(values(20) + 0j), pd.Series(values(20) + 0j)):
-        refused(complex_y, ValueError, "y must hold real numbers")
-    refused(values(20), ValueError, "X must hold real numbers", X=np.ones((20, 1)) + 0j)
-    refused(values(20), TypeError, "X must hold numbers.* got '1' of type str", X=[["1"]] * 20)
-    refused(np.ones((20, 2)), ValueError, "several series as a data frame")
-    refused({}, ValueError, "at least one series")
+        assert_refused(complex_y, ValueError, "y must hold real numbers")
+    assert_refused(values(20), ValueError, "X must hold real numbers", X=np.ones((20, 1)) + 0j)
+    assert_refused(
+        values(20), TypeError, "X must hold numbers.* got '1' of type str", X=[["1"]] * 20
+    )
+    assert_refused(np.ones((20, 2)), ValueError, "several series as a data frame")
+    assert_refused({}, ValueError, "at least one series")
     twice = monthly(20)
-    refused(twice.iloc[[*range(12), 11, *range(12, 20)]], ValueError, "occurs twice")
-    refused(twice[::-1], ValueError, "Sort the series")
-    refused(values(20), ValueError, "18 follows 19. Sort", times=list(range(20))[::-1])
-    refused(values(20), ValueError, "4.0 follows 5.0", times=pd.Series(np.r_[:6.0, 4:18.0]))
+    assert_refused(twice.iloc[[*range(12), 11, *range(12, 20)]], ValueError, "occurs twice")
+    assert_refused(twice[::-1], ValueError, "Sort the series")
+    assert_refused(values(20), ValueError, "18 follows 19. Sort", times=list(range(20))[::-1])
+    assert_refused(values(20), ValueError, "4.0 follows 5.0", times=pd.Series(np.r_[:6.0, 4:18.0]))
     close = pd.Series(values(20), index=pd.date_range("2020", periods=20, freq="ns"))
-    refused(close, ValueError, "must be further apart")
-    refused(values(20), ValueError, "10 times and 20 values", times=T[:10])
-    refused(values(20), ValueError, "a row for each value, 20 rows, got 5", X=np.ones((5, 1)))
+    assert_refused(close, ValueError, "must be further apart")
+    assert_refused(values(20), ValueError, "10 times and 20 values", times=T[:10])
+    assert_refused(
+        values(20), ValueError, "a row for each value, 20 rows, got 5", X=np.ones((5, 1))
+    )
 
 
 def test_durations_are_no_times(fitted):
     """pandas' hours after a start would else be dates in the first days of 1970."""
     hours = pd.timedelta_range(0, periods=20, freq="h")
     for times in (hours, hours.to_numpy(), hours.to_pytimedelta(), list(hours), pd.Series(hours)):
-        refused(values(20), TypeError, "numbers or dates, got durations", times=times)
-    refused(pd.Series(values(20), index=hours), TypeError, "numbers or dates, got durations")
+        assert_refused(values(20), TypeError, "numbers or dates, got durations", times=times)
+    assert_refused(pd.Series(values(20), index=hours), TypeError, "numbers or dates, got durations")
     with pytest.raises(TypeError, match="got durations"):
         fitted.predict(hours)
 
@@ -422,7 +426,7 @@ def test_arrays_need_no_pandas():
 
 @pytest.mark.parametrize("kind", ["season", "walk", "growth"])
 def test_intervals_cover_generated_series(kind):
-    """Of 24 series each, with 90 % intervals for twelve steps ahead: errors of one are alike."""
+    """24 series each, with 90 % intervals for twelve steps ahead: errors of one are dependent."""
     covered = []
     for seed in range(24):
         rng = np.random.default_rng(seed)
@@ -463,6 +467,6 @@ def test_frames_of_polars_are_several_series():
     found = Forecaster(**QUICK).fit(frame).predict(2)
     assert_allclose(found["a"], Forecaster(**QUICK).fit(frame["a"]).predict(2), rtol=0.0)
     assert sorted(found) == ["a", "b"]
-    refused(frame.lazy(), TypeError, r"y is a lazy table.* y\.collect\(\)")
+    assert_refused(frame.lazy(), TypeError, r"y is a lazy table.* y\.collect\(\)")
     hidden = np.ma.array(np.arange(30.0), mask=np.arange(30) == 3)
-    refused(values(30), ValueError, "times must not have masked entries", times=hidden)
+    assert_refused(values(30), ValueError, "times must not have masked entries", times=hidden)

@@ -195,7 +195,7 @@ def test_classes_are_learned(seed):
 
 
 def test_richer_kernels_are_tried_as_long_as_the_evidence_grows(monkeypatch):
-    """Of the heads that were compared the best one is used, and none is tried after a worse one."""
+    """The best of the heads that were compared is used; none is tried after a worse one."""
     stopped = grown = 0
     for seed in SEEDS:
         tried = []

@@ -50,7 +50,7 @@ def test_sets_are_those_of_jaccard():
 
 
 def test_equal_hashes_are_as_frequent_as_rows_are_similar():
-    """Of counts, too, and hashes of one wave are independent."""
+    """Rows of counts, too; and hashes of one wave are independent."""
     X = np.array([[3.0, 1.0, 0.0, 0.25], [1.0, 1.0, 2.0, 0.25], [6.0, 2.0, 0.0, 0.5]])
     m = 20_000
     angle = Hashes.drawn(m, 4, np.random.default_rng(0)).polar(X)[1]

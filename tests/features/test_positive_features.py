@@ -30,7 +30,7 @@ def formula(f, x, y):
     return np.exp(front) * waves.sum()
 
 
-def check_formula():
+def assert_formula():
     expected = [[formula(F, x, y) for y in Y] for x in X]
     assert_allclose(F.gram(X, Y), expected, rtol=1e-10)
     product = np.exp(F.log_features(X)) @ np.exp(F.log_features_right(Y)).T
@@ -38,10 +38,10 @@ def check_formula():
 
 
 def test_the_gram_matrix_is_that_of_the_formula():
-    check_formula()
+    assert_formula()
 
 
-def check_averages():
+def assert_averages():
     values = RNG.normal(size=(6, 2))
     weights = F.gram(X, Y)
     weights /= weights.sum(axis=1, keepdims=True)
@@ -49,7 +49,7 @@ def check_averages():
 
 
 def test_averages_are_those_of_the_gram_matrix():
-    check_averages()
+    assert_averages()
 
 
 def test_averages_do_not_overflow():
@@ -71,7 +71,7 @@ def test_frequencies_are_pickled_and_refuse_other_shapes():
         F.gram(1e200 * X, Y)
 
 
-def check_fit():
+def assert_fit():
     """The weights are those of a dense problem with a column for each term."""
     measure = PositiveMeasure.adapted(QUERIES, KEYS, reshaped=False)
     candidates = measure.sample(24, np.random.default_rng(1))
@@ -93,7 +93,7 @@ def check_fit():
 
 
 def test_fitted_weights_solve_the_least_squares_problem():
-    check_fit()
+    assert_fit()
 
 
 def favor(m, temperature, seed):
@@ -103,7 +103,7 @@ def favor(m, temperature, seed):
     return PositiveFrequencies(omega, np.full(m, -np.log(m)), unit, unit, origin, origin)
 
 
-def check_errors():
+def assert_errors():
     """Errors on new rows are at most 0.7 of FAVOR+'s, in median over four temperatures."""
     queries, keys = np.random.default_rng(6).normal(size=(2, 1000, 16))
     ratios = []
@@ -120,7 +120,7 @@ def check_errors():
 
 
 def test_attention_is_more_accurate_than_that_of_favor():
-    check_errors()
+    assert_errors()
 
 
 @pytest.mark.parametrize("weights", ["sampled", "least_squares"])

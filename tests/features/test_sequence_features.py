@@ -48,7 +48,7 @@ def signature_kernel(kernel, x, y, weights):
     return total
 
 
-def check_means(terms, expected):
+def assert_means(terms, expected):
     """Check means of independent estimates (repeats, values), with a chance of error for all."""
     spread = terms.std(axis=0, ddof=1) / np.sqrt(len(terms))
     bound = norm.isf(ERROR / TESTS / terms.shape[1] / 2.0)
@@ -65,8 +65,8 @@ def products(features, n_first, m):
 PAIRS = list(combinations(range(3), 2))
 
 
-def check_signature():
-    """Of independent frequencies, each gives an estimate of every level."""
+def assert_signature():
+    """Independent frequencies each give an estimate of every level."""
     kernel, weights, m = Gaussian(0.8), (0.5, 2.0, 1.0, 3.0), 20_000
     model = SequenceFeatures(
         kernel,
@@ -84,14 +84,14 @@ def check_signature():
         only = np.where(np.arange(4) == level, weights, 0.0)
         terms = [products(levels[level][list(pair)], 0, m) for pair in PAIRS]
         expected = [signature_kernel(kernel, SHORT[i], SHORT[j], only) for i, j in PAIRS]
-        check_means(np.transpose(terms), expected)
+        assert_means(np.transpose(terms), expected)
 
 
 def test_the_signature_is_unbiased_at_every_level():
-    check_signature()
+    assert_signature()
 
 
-def check_dependent_frequencies():
+def assert_dependent_frequencies():
     """Frequencies of one factor that depend on one another need random orders.
 
     Each part of the mixture has its share of them, side by side.
@@ -104,28 +104,28 @@ def check_dependent_frequencies():
             MIXTURE, 193, method="signature", level_weights=weights, random_state=seed
         )
         found.append(model.fit(X).gram(X)[0])
-    check_means(np.array(found), exact)
+    assert_means(np.array(found), exact)
 
 
 def test_the_signature_is_unbiased_with_dependent_frequencies():
-    check_dependent_frequencies()
+    assert_dependent_frequencies()
 
 
-def check_windows():
+def assert_windows():
     kernel, m = Gaussian(1.2), 20_000
     model = SequenceFeatures(kernel, 2 * m, window=2, scheme="iid", random_state=2)
     Z = model.fit_transform(SHORT)
     terms = np.transpose([products(Z[list(pair)], 0, m) for pair in PAIRS])
-    check_means(terms, [windows_kernel(kernel, SHORT[i], SHORT[j], 2) for i, j in PAIRS])
+    assert_means(terms, [windows_kernel(kernel, SHORT[i], SHORT[j], 2) for i, j in PAIRS])
     return terms
 
 
 def test_windows_are_unbiased():
-    check_windows()
+    assert_windows()
 
 
 def test_the_variance_of_windows_is_that_of_the_page():
-    terms, kernel = check_windows(), Gaussian(1.2)
+    terms, kernel = assert_windows(), Gaussian(1.2)
     zero = np.zeros((1, 4))
     for place, (i, j) in enumerate(PAIRS):
         x, y = windows_of(SHORT[i], 2), windows_of(SHORT[j], 2)
@@ -175,14 +175,14 @@ def signature(**parameters):
     )
 
 
-def check_pauses():
+def assert_pauses():
     model = signature().fit(LONG)
     slow = [np.repeat(x, RNG.integers(1, 4, len(x)), axis=0) for x in LONG]
     assert_allclose(model.transform(slow), model.transform(LONG), atol=1e-12)
 
 
 def test_the_signature_ignores_speed():
-    check_pauses()
+    assert_pauses()
 
 
 def test_the_signature_depends_on_order_and_windows_hardly_do():
@@ -203,7 +203,7 @@ def test_a_closed_path_has_no_first_level():
     assert_allclose(model.transform(loop)[:, 1 : model.map_.edges[2]], 0.0, atol=1e-12)
 
 
-def check_blocks(method="signature"):
+def assert_blocks(method="signature"):
     model = SequenceFeatures(n_components=211, method=method, random_state=0).fit(LONG)
     whole = model.transform(LONG)
     assert_allclose(np.concatenate([model.transform([x]) for x in LONG]), whole, atol=1e-12)
@@ -216,8 +216,8 @@ def check_blocks(method="signature"):
 
 
 def test_blocks_and_company_do_not_matter():
-    check_blocks()
-    check_blocks("windows")
+    assert_blocks()
+    assert_blocks("windows")
 
 
 def test_levels_have_norms_of_one_on_average():
@@ -227,7 +227,7 @@ def test_levels_have_norms_of_one_on_average():
     assert_allclose(norms, 1.0, rtol=0.5)
 
 
-def check_zero_levels():
+def assert_zero_levels():
     """Rounding of a level that is zero must not become a feature."""
     assert_array_equal(signature().fit([np.ones((4, 2))]).map_.weights, [1.0, 0.0, 0.0, 0.0])
     loops = signature().fit([np.concatenate((x, x[:1])) for x in LONG])
@@ -237,7 +237,7 @@ def check_zero_levels():
 
 
 def test_levels_that_are_zero_have_no_weight():
-    check_zero_levels()
+    assert_zero_levels()
 
 
 def test_arrays_and_lists_are_the_same():

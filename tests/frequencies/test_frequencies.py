@@ -172,7 +172,7 @@ HELD = HadamardRows(np.ones((1, 1, 2), dtype=int), [1e60, 1e60], [1e140, 1e140])
     ids=["frequencies", "modulation", "blocks"],
 )
 def test_angles_that_overflow_are_refused(f):
-    """Of numbers that are finite by themselves, dense or sparse."""
+    """Rows are finite by themselves, dense or sparse."""
     for rows in (np.full((3, 2), 1e140), sparse.csr_array(np.eye(2) * -1e140)):
         with pytest.raises(ValueError, match=r"Entries of X must be at most .* got 1e\+140"):
             f.features(rows)

@@ -27,7 +27,7 @@ class Subject:
     target: str | None = "numbers"  # Or "labels"; None for features
     weighted: bool = True
     right: bool = False
-    weight: int = 8  # Of how many cases: slower ones have fewer
+    weight: int = 8  # Share of the cases: slower ones have fewer
 
     @property
     def parameters(self) -> list[str]:

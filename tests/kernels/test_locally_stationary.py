@@ -103,7 +103,7 @@ def least_eigenvalue(k, rows):
     return values[0] / np.abs(values).max()
 
 
-def check_verdict(k: Kernel, dim, verdict: Definiteness, rng):
+def assert_verdict(k: Kernel, dim, verdict: Definiteness, rng):
     if verdict.holds is False:
         witness = np.array(verdict.witness)
         assert witness.shape == (2, dim)
@@ -122,7 +122,7 @@ def test_verdicts_agree_with_eigenvalues():
     for _ in range(100):
         k, dim = random_kernel(rng)
         verdict = k.positive_definite(dim)
-        check_verdict(k, dim, verdict, rng)
+        assert_verdict(k, dim, verdict, rng)
         held.append(verdict.holds)
     assert min(held.count(answer) for answer in (True, False, None)) > 5
 
@@ -137,7 +137,7 @@ def test_gaussian_factors_are_decided_by_the_length_scales(dim):
         k = LocallyStationary(Gaussian(scales), Gaussian(stationary), 0.5)
         verdict = k.positive_definite(dim)
         assert verdict.holds is holds
-        check_verdict(k, dim, verdict, rng)
+        assert_verdict(k, dim, verdict, rng)
 
 
 @pytest.mark.parametrize("ratio", [0.2, 1.0, 3.0, 5.0])
@@ -146,7 +146,7 @@ def test_a_gaussian_envelope_refutes_heavy_tails(factor, ratio):
     k = LocallyStationary(Gaussian(ratio), factor())
     verdict = k.positive_definite(1)
     assert verdict.holds is False
-    check_verdict(k, 1, verdict, None)
+    assert_verdict(k, 1, verdict, None)
     # On the grid itself, by the condition as it is written.
     delta = np.linspace(0.0, 400.0, 4001)[:, None]
     stationary = factor()(delta, [[0.0]])[:, 0]

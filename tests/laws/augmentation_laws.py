@@ -301,10 +301,10 @@ class Tiny:
 
     likelihood: Any
     y: np.ndarray
-    log_density: Any  # Of targets given the function, scale and parameter
+    log_density: Any  # Targets given the function, scale and parameter
     weight: np.ndarray | None = None
     offset: float = 0.0
-    log_prior: Any = None  # Of the logarithm of the parameter
+    log_prior: Any = None  # Log density of the logarithm of the parameter
 
     precision = 0.5
     x = np.array([-1.3, -0.7, -0.2, 0.3, 0.9, 1.6])

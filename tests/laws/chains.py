@@ -71,7 +71,7 @@ class PlainWaves:
 class Dense(PlainWaves):
     """The Dirichlet-process mixture, with light tails."""
 
-    # Of proposals: the law is the same whatever they are.
+    # Settings of proposals: the law is the same whatever they are.
     correlations: tuple[float, ...] = field(default=(0.0, 0.7, 0.95), compare=False)
     jumps: float = field(default=0.25, compare=False)
     dim: int = 2

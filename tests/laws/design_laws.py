@@ -27,7 +27,7 @@ STEPS = (1.0, 1.5, 3.0, 10.0, 100.0)
 
 
 def root(z):
-    """Of infinite slope at zero, and without bound."""
+    """Square root: infinite slope at zero, and without bound."""
     return np.sqrt(z)
 
 
@@ -189,7 +189,7 @@ def far_rows(case):
 def check_bounded(case, seeds=6):
     """Far from the data no estimate is above 1.5 times the greatest value of the kernel.
 
-    Of its values up to three times as far as the data reach, if it grows without bound.
+    If it grows without bound, the greatest value is that up to three times as far as the data.
     """
     X, far = rows(case), far_rows(case)
     near = far[np.resize(STEPS, len(far)) <= 3.0]

@@ -16,7 +16,7 @@ def groups(omega):
 def kernel_bound(omega, lag):
     r"""Return how much the mean of ``cos(lag @ omega.T)`` may change by Gaussians for groups.
 
-    Of a group that is replaced by a centred Gaussian of the same second moments,
+    For a group that is replaced by a centred Gaussian of the same second moments,
     ``|E cos t - exp(-E t^2/2)| <= max(E t^4/24, (E t^2)^2/8)``; about a mean,
     ``|E exp(is) - exp(-E s^2/2)| <= E|s|^3/6 + (E s^2)^2/8``. The greater bounds both.
     """

@@ -48,7 +48,7 @@ def check_unbiased(case, scheme, m, seeds=80):
 def check_spectrum(kernel):
     """The transform of the density is the kernel along logarithms, and rates follow it."""
     density = DENSITIES[type(kernel)]
-    # Of the Cauchy density 8e-5 is beyond.
+    # 8e-5 of the Cauchy density is beyond.
     s = np.linspace(0.0, 2e3 if isinstance(kernel, Intersection) else 20.0, 2_000_001)
     for delta in (0.0, 0.3, 1.7, 4.0):
         x, y = np.exp([[0.5 * delta], [-0.5 * delta]])

@@ -58,7 +58,7 @@ def _(law: Elliptical, lag):
 
 
 def _elliptical(law, mean, along, lag):
-    # Of all directions one is assembled, along the lag; Bessel's factor averages the others.
+    # One of all directions is assembled, along the lag; Bessel's factor averages the others.
     nodes, weight = quadrature(law.layout[1].dim)
     direction = np.tile(along / np.linalg.norm(along), (len(nodes), 1))
     projection = (law.assemble([direction, nodes]) - mean) @ lag

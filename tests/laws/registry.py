@@ -85,7 +85,7 @@ class AnyDim(Kernel):
 def check_mean(values, expected, alpha: float, what: str = "biased", max_error=0.0) -> None:
     """The mean over draws (n, ...) is what is expected, by Student's t, but for a known bias.
 
-    Of all comparisons, each rejects a right mean with the chance ``alpha``.
+    Each of all comparisons rejects a right mean with the chance ``alpha``.
     """
     error = np.maximum(values.std(axis=0, ddof=1), 1e-12) / np.sqrt(len(values))
     t = np.maximum(np.abs(values.mean(axis=0) - expected) - max_error, 0.0) / error

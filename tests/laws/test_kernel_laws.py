@@ -52,7 +52,7 @@ def test_kernel_of_mapped_inputs(case):
 
 @pytest.mark.parametrize("case", MODULATED_CASES, ids=str)
 def test_kernel_of_waves_with_amplitudes(case):
-    # Of thousands of waves, the repr says no more than how many.
+    # The repr of thousands of waves tells no more than how many there are.
     for check in [check for check in laws.EVERY if check is not laws.check_value_object]:
         check(case)
 

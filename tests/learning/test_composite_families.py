@@ -133,7 +133,7 @@ def test_quasi_random_factors_are_not_in_step():
     family = family_of(Gaussian().on(0) * Gaussian().on(1))
     gram = family.frequencies(family.draw(2**12, 3, "qmc"), family.origin).gram(X)
     exact = family.kernel(family.origin)(X)
-    # Of independent draws: the root of m times one over the root of two, and five of them.
+    # Error of independent draws: the root of m times one over the root of two, and five of them.
     assert np.abs(gram - exact).max() < 5.0 * np.sqrt(0.5 / 2**12)
 
 

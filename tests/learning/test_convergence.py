@@ -62,7 +62,7 @@ def test_effective_sample_size_tells_the_error_of_a_mean(phi):
     squares = np.empty(n_seeds)
     for seed in range(n_seeds):
         chains = autoregression(rng, phi, 4, 500)
-        # Of unit variance, so the mean of ESS independent draws has variance 1 / ESS.
+        # Draws have unit variance, so the mean of ESS independent draws has variance 1 / ESS.
         squares[seed] = chains.mean() ** 2 * effective_sample_size(chains)
     z = (squares.mean() - 1.0) / (squares.std(ddof=1) / np.sqrt(n_seeds))
     assert abs(z) < CRITICAL

@@ -1,6 +1,6 @@
 """The Dirichlet-process mixture: exact partitions, the restaurant's law, and its algebra.
 
-Of Geweke's joint-distribution test: a chain that alternates one sweep of the sampler at fixed
+Geweke's joint-distribution test: a chain that alternates one sweep of the sampler at fixed
 frequencies with a redraw of the frequencies given the mixture has the generative model's joint law,
 if both are right. So its means are those of independent draws from the model (J. Geweke, "Getting
 it right", 2004).

@@ -99,7 +99,7 @@ def test_the_concentration_follows_its_posterior(n=4000):
     """Draws from the posterior by its inverse, after some updates, are still draws from it."""
     prior, n_components, m = GammaPrior(1.5, 0.8), 3, 12
     grid = np.exp(np.linspace(-12.0, 5.0, 200_001))
-    # Of the partition, only alpha^K Gamma(alpha) / Gamma(alpha + m) depends on alpha.
+    # In the law of the partition, only alpha^K Gamma(alpha) / Gamma(alpha + m) depends on alpha.
     density = grid * np.exp(
         stats.gamma(prior.shape, scale=1.0 / prior.rate).logpdf(grid)
         + n_components * np.log(grid)

@@ -27,7 +27,7 @@ from bochner.learning.inference.preparation import Scaling
 
 def check_resumption():
     with tempfile.TemporaryDirectory() as folder:
-        test_driver.check_resumption(Path(folder), 51)
+        test_driver.assert_resumption(Path(folder), 51)
 
 
 @cache
@@ -47,7 +47,7 @@ def check_noise():
 
 
 def check_features():
-    test_bank_learned_kernel.check_features(sound_model(), "best")
+    test_bank_learned_kernel.assert_features(sound_model(), "best")
 
 
 def check_whiteners():
@@ -182,14 +182,14 @@ def scale_with_outliers(patch):
 plant_edits(
     BaNKRegression,
     "_calibrate",
-    test_bank_left_out.check_regression,
+    test_bank_left_out.assert_regression,
     scale_without_the_variance_between_chains=("means.var(axis=0)", "0.0 * means[0]"),
     error_without_weights=("left_out.mean(residual**2))", "np.mean(residual**2))"),
 )
 plant_edits(
     BaNKClassification,
     "_calibrate",
-    test_bank_left_out.check_classes,
+    test_bank_left_out.assert_classes,
     temperature_without_weights=("left_out.weight, has", "None, has"),
 )
 plant_edits(
@@ -202,13 +202,13 @@ plant_edits(
 plant_edits(
     pooling,
     "_of_greatest_evidence",
-    test_pooling.check_pooled,
+    test_pooling.assert_pooled,
     precision_that_stays=("fit = solved(fit, found)", "pass"),
 )
 plant_edits(
     pooling,
     "pooled",
-    test_pooling.check_pooled_labels,
+    test_pooling.assert_pooled_labels,
     users=(test_pooling,),
     labels_at_another_precision=("np.exp(np.mean(np.log(", "np.mean((("),
 )

@@ -15,15 +15,15 @@ from bochner.learning.double_mixture.evidence import ComponentPrior
 from bochner.learning.published import digmm_taylor
 
 BOTH, GROUPS = test_bound.BOTH, test_taylor.SIZES["groups"]
-check_gradient = partial(test_bound.check_gradient, 2, BOTH, None)
+check_gradient = partial(test_bound.assert_gradient, 2, BOTH, None)
 check_moments = partial(test_bound.test_the_average_of_cosines_has_these_moments, 2)
-check_letter = partial(test_taylor.check_letter, GROUPS)
+check_letter = partial(test_taylor.assert_letter, GROUPS)
 
 
 def check_features():
     one = test_digmm_features.model(expectation="taylor", max_iter=2).fit(test_digmm_features.X)
-    test_digmm_features.check_parts(one)
-    test_digmm_features.check_signature(one)
+    test_digmm_features.assert_parts(one)
+    test_digmm_features.assert_signature(one)
 
 
 check_outside = test_digmm_features.test_frequencies_are_spread_outside_of_the_span_of_the_sketch

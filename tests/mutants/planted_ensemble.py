@@ -18,12 +18,12 @@ from bochner.learning.ensemble.learner import Learner
 from bochner.learning.ensemble.rows import Rows
 
 SCALES = (1.0, 1.2, 0.8)
-check_gradient = test_length_scales.check_gradient
+check_gradient = test_length_scales.assert_gradient
 
 plant_edits(
     kernel_laws,
     "exact",
-    test_kernel_laws.check_exact,
+    test_kernel_laws.assert_exact,
     residuals_of_the_fit_to_all_rows=(
         "last.solved(inverse, coef[-n_scored:])",
         "found.alpha * coef",
@@ -33,19 +33,19 @@ plant_edits(
 plant_edits(
     kernel_laws,
     "exact",
-    test_kernel_laws.check_last_rows,
+    test_kernel_laws.assert_last_rows,
     rows_without_the_others=("lower[-n_scored:, -n_scored:]", "lower[:n_scored, :n_scored]"),
 )
 plant_edits(
     kernel_laws,
     "_cholesky",
-    test_kernel_laws.check_exact,
+    test_kernel_laws.assert_exact,
     noise_of_the_mean_weight=("found.alpha / rows.weights", "found.alpha"),
 )
 plant_edits(
     kernel_laws,
     "on_landmarks",
-    test_kernel_laws.check_landmarks,
+    test_kernel_laws.assert_landmarks,
     scored_rows_that_are_not_left_out=(
         "_without_groups(half, last.Y - values.T @ coef, last)",
         "(last.Y - values.T @ coef)",
@@ -81,7 +81,7 @@ plant_edits(
 plant_edits(
     kernel_laws,
     "_factor",
-    test_kernel_laws.check_variance_of_landmarks,
+    test_kernel_laws.assert_variance_of_landmarks,
     variance_of_the_prior_alone=("values / (values + found.alpha)", "values / values"),
 )
 plant_edits(
@@ -117,7 +117,7 @@ plant_edits(
 plant_edits(
     leave_one_out,
     "error_across",
-    test_length_scales.check_halves,
+    test_length_scales.assert_halves,
     parts_that_predict_themselves=("parts, parts[::-1]", "parts, parts"),
 )
 plant_edits(
@@ -129,7 +129,7 @@ plant_edits(
 plant_edits(
     linear_maps,
     "mapped",
-    test_length_scales.check_stationary,
+    test_length_scales.assert_stationary,
     map_without_its_pull=("2.0 * pull * away", "0.0 * away"),
     map_in_units_of_the_inputs=("to_origin @ found[:-1]", "found[:-1]"),
 )
@@ -140,7 +140,7 @@ planted(
 plant_edits(
     Learner,
     "_fitted",
-    test_sum_of_laws.check_halves,
+    test_sum_of_laws.assert_halves,
     halves_that_predict_themselves=("found.halves, halves[::-1]", "found.halves, halves"),
 )
 plant_edits(
@@ -152,7 +152,7 @@ plant_edits(
 plant_edits(
     SumOfLaws,
     "quantiles",
-    test_sum_of_laws.check_new_rows,
+    test_sum_of_laws.assert_new_rows,
     quantiles_of_absolute_scores=("_ranked(self.scores, level)", "self.score(level)"),
 )
 plant_edits(

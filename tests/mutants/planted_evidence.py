@@ -6,8 +6,9 @@ import numpy as np
 from laws import inference_laws
 from learning.inference import test_sparse_prior
 from learning.moves import test_hamiltonian, test_precision, test_replacement
-from mutants.registry import changes, edit, plant_edits, planted, replaces
+from mutants.registry import changes, edit, edit_inner, plant_edits, planted, replaces
 
+from bochner._numerics import exchange_loops
 from bochner.frequencies import waves as wave_formulas
 from bochner.learning.inference import evidence, waves
 from bochner.learning.inference.evidence import Evidence, InverseGammaNoise, KnownNoise
@@ -74,19 +75,27 @@ plant_edits(
     one_by_one,
     old_determinant_dropped=("(lost_determinant + gained_determinant)", "gained_determinant"),
     old_determinant_inverted=("(lost_determinant + ", "(-lost_determinant + "),
-    mean_with_the_lost_features=("_add(-weights[a], left[a], without)", "pass"),
     explained_with_the_lost_features=("reached[0] - lost + gained", "reached[0] + gained"),
-    new_features_without_the_ridge=("block[a, a] += precision", "pass"),
-    targets_that_stay=("target[places[a]] = cross[first + a]", "pass"),
-    prior_ratio_dropped=(" + log_ratio[unit]", ""),
+    prior_ratio_dropped=(" + log_ratio[index]", ""),
 )
+for name, function, line in (
+    ("mean_with_the_lost_features", "_take_out", "_add(-room.weights[a], left[a], without)"),
+    ("new_features_without_the_ridge", "_put_in", "room.block[a, a] += precision"),
+    ("targets_that_stay", "_exchange", "target[places[a]] = unit.cross[a]"),
+):
+    planted(blocks, one_by_one, name=name)(
+        edit_inner(exchange_loops, function, "decide_exchanges", line, "pass", replacement)
+    )
 plant_edits(
     replacement,
     "decide_exchanges",
     blocks,
     # Cross products with the accepted proposal not passed on to those after it.
-    products_that_stay=("products[later, places[a]] = within[later, first + a]", "pass"),
-    panels_that_stay=("range(unit + 1, n_units)", "range(0)"),
+    products_that_stay=(
+        "products[later, unit.places[a]] = within[later, w * index + a]",
+        "pass",
+    ),
+    panels_that_stay=("_carry(index, ", "_carry(n_units, "),
 )
 for name, old, new in (
     ("features_that_stay", "kept[columns[of_features]] = fresh[of_features]", "pass"),
@@ -139,7 +148,7 @@ plant_edits(
     variances_without_half_the_frequencies=("hyper.shape + 0.5 * n", "hyper.shape + n"),
     inclusion_of_active_frequencies_only=("b + len(omega) - counts", "b + counts"),
 )
-planted(test_hamiltonian.check_order, name="force_without_the_prior")(
+planted(test_hamiltonian.assert_order, name="force_without_the_prior")(
     edit(hamiltonian, "_force", " - position", "")
 )
 
@@ -151,7 +160,7 @@ def prior_counted_twice(patch):
 
 
 # A whole step of momentum to begin every step: no longer the leapfrog.
-planted(test_hamiltonian.check_order, name="one_half_kick_too_many")(
+planted(test_hamiltonian.assert_order, name="one_half_kick_too_many")(
     edit(
         hamiltonian.Hamiltonian,
         "__call__",

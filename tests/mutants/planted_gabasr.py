@@ -108,7 +108,7 @@ plant_edits(
     replacement,
     "decide_exchanges",
     check_blocks(GRID),
-    panels_of_wide_units_not_carried=("range(unit + 1, n_units)", "range(unit + w - 1, n_units)"),
+    panels_of_wide_units_not_carried=("_carry(index, ", "_carry(index + w - 2, "),
     # As of the diagonal of the Cholesky factor, its square forgotten.
     determinant_of_wide_units_halved=(
         "(lost_determinant + gained_determinant)",
@@ -123,12 +123,12 @@ changes(two_spectra, "crank_nicolson", check_joint("matched-sparse"), name="phas
 )
 
 
-@changes(likelihood, "evidence_of", test_varying_noise.check_log_evidence)
+@changes(likelihood, "evidence_of", test_varying_noise.assert_log_evidence)
 def noise_degrees_of_precisions(right, *args, degrees, **named):
     return right(*args, **named)
 
 
-@replaces(noise_field, "part_level", test_varying_noise.check_log_evidence)
+@replaces(noise_field, "part_level", test_varying_noise.assert_log_evidence)
 def level_of_the_field_left_out(part, field):
     return (0.0,)
 

@@ -29,14 +29,14 @@ plant_edits(
 plant_edits(
     measures,
     "best_precision",
-    laws.check_precision,
+    laws.assert_precision,
     users=(laws,),
     moment_counted_half=("3.0 + 2.0 *", "3.0 + 1.0 *"),
 )
 plant_edits(
     PositiveFrequencies,
     "_logs",
-    features.check_formula,
+    features.assert_formula,
     centre_of_the_other_side=("mapped @ other", "mapped @ own"),
     weight_on_both_sides=("0.5 * self.log_weight", "self.log_weight"),
     envelope_doubled=('0.5 * np.einsum("ij,ij->i", u, u)', 'np.einsum("ij,ij->i", u, u)'),
@@ -44,13 +44,13 @@ plant_edits(
 plant_edits(
     PositiveFrequencies,
     "attention",
-    features.check_averages,
+    features.assert_averages,
     mass_of_features_lost=("shares = left + mass", "shares = left"),
 )
 plant_edits(
     positive,
     "fitted_weights",
-    features.check_fit,
+    features.assert_fit,
     users=(features,),
     rows_not_normalised=("candidates.log_features(X) - sums", "candidates.log_features(X) + 0.0"),
     norms_lost=(" + np.log(norms[0] * norms[1])", ""),

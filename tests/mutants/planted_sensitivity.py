@@ -11,7 +11,7 @@ from bochner.diagnosis.sensitivity import Dependence
 plant_edits(
     Dependence,
     "_shares",
-    partial(test_sensitivity.check_shares, "Ishigami"),
+    partial(test_sensitivity.assert_shares, "Ishigami"),
     signs_of_subsets_lost=("(-1) ** len(v) * known", "known"),
     errors_of_rows_and_not_of_the_ratio=("terms - share[:, None] * spread", "terms"),
 )

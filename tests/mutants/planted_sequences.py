@@ -8,7 +8,7 @@ from bochner.features.sequence_maps import SignatureLevels, WindowMeans
 plant_edits(
     SignatureLevels,
     "_block",
-    laws.check_signature,
+    laws.assert_signature,
     steps_in_their_own_sums=("(sums - added)", "sums"),
     one_factor_for_all_levels=("self._increments(k,", "self._increments(0,"),
     frequencies_counted_once_too_often=("float(m) ** k", "float(m) ** (k + 1)"),
@@ -18,13 +18,13 @@ plant_edits(
 plant_edits(
     SignatureLevels,
     "_increments",
-    laws.check_dependent_frequencies,
+    laws.assert_dependent_frequencies,
     orders_lost=("waves[..., self.orders[k]]", "waves"),
 )
 plant_edits(
     SignatureLevels,
     "_block",
-    laws.check_pauses,
+    laws.assert_pauses,
     shorter_sequences_return_to_their_start=(
         "np.minimum(times, ends[:, None])",
         "times % (ends[:, None] + 1)",
@@ -33,12 +33,12 @@ plant_edits(
 plant_edits(
     SignatureLevels,
     "_block",
-    laws.check_blocks,
+    laws.assert_blocks,
     blocks_forgotten=("levels[k] += sums[:, -1]", "levels[k] = sums[:, -1]"),
 )
 plant_edits(
     WindowMeans,
     "features",
-    laws.check_windows,
+    laws.assert_windows,
     sums_for_means=("means /= counts[:, None]", "pass"),
 )

@@ -32,13 +32,13 @@ plant_edits(
 plant_edits(
     Game,
     "_each_alone",
-    partial(test_shapley.check_errors, "all background rows"),
+    partial(test_shapley.assert_errors, "all background rows"),
     background_rows_as_if_drawn_with_replacement=("(1.0 - m / size) * between", "between"),
 )
 plant_edits(
     Game,
     "_with_reference",
-    partial(test_shapley.check_errors, "reference"),
+    partial(test_shapley.assert_errors, "reference"),
     rows_as_if_all_were_background_rows=("left * (1.0 / m - 1.0 / size)", "left / size"),
 )
 plant_edits(

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from bochner import DIGMMFeatures, FourierFeatures, export_onnx, kernels
 from bochner.spectral import NoMeasureError
 
-UNIT_ROUNDOFF = 2.0**-24  # Of float32
+UNIT_ROUNDOFF = 2.0**-24  # float32
 
 
 @pytest.mark.filterwarnings("ignore:The features approximate the kernel badly")
@@ -42,7 +42,7 @@ def test_every_part_at_any_number_of_rows(name, n):
     X = 1.5 * np.random.default_rng(n).normal(size=(n, 3))
     found = evaluate(export_onnx(PARTS[name]), X)["features"]
     assert found.dtype == np.float64
-    # Of features of no rows NumPy has none to compare with.
+    # NumPy has no features of no rows to compare with.
     known = PARTS[name].features(X) if n else np.empty((0, 12))
     assert_allclose(found, known, rtol=0.0, atol=1e-13)
 

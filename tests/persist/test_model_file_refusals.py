@@ -40,7 +40,7 @@ def path(tmp_path):
     return path
 
 
-def refused(path, message):
+def assert_refused(path, message):
     with pytest.raises(ModelFileError, match=message) as caught:
         bochner.load(path)
     assert "\n" not in str(caught.value)
@@ -56,21 +56,23 @@ def rewritten(path, edit):
 
 
 def test_a_missing_file_names_the_nearest(path):
-    refused(path.with_name("modle.bochner"), r"no file .*modle\.bochner.* mean 'model\.bochner'\?")
-    refused(path.with_name("zzz"), r"There is no file .*zzz\.$")
-    refused(path.parent / "folder" / "model.bochner", "There is no folder .*folder either")
+    assert_refused(
+        path.with_name("modle.bochner"), r"no file .*modle\.bochner.* mean 'model\.bochner'\?"
+    )
+    assert_refused(path.with_name("zzz"), r"There is no file .*zzz\.$")
+    assert_refused(path.parent / "folder" / "model.bochner", "There is no folder .*folder either")
 
 
 def test_directories_and_devices(path):
-    refused(path.parent, "is a directory")
+    assert_refused(path.parent, "is a directory")
     os.mkfifo(path.with_name("pipe"))
-    refused(path.with_name("pipe"), "is not an ordinary file")
+    assert_refused(path.with_name("pipe"), "is not an ordinary file")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read(path):
     path.chmod(0)
-    refused(path, "cannot be read: Permission denied")
+    assert_refused(path, "cannot be read: Permission denied")
 
 
 def written(write, *arguments):
@@ -146,7 +148,7 @@ BYTES = {
 def test_other_bytes_are_refused(path, case):
     change, message = BYTES[case]
     path.write_bytes(change(path.read_bytes()))
-    refused(path, message)
+    assert_refused(path, message)
 
 
 def test_a_pickle_is_not_opened(path):
@@ -156,7 +158,7 @@ def test_a_pickle_is_not_opened(path):
 
     for protocol in (2, 5):
         path.write_bytes(pickle.dumps(Trap(), protocol=protocol))
-        refused(path, "but a Python pickle")
+        assert_refused(path, "but a Python pickle")
     assert not path.with_name("sprung").exists()
     pickle.loads(path.read_bytes())
     assert path.with_name("sprung").exists()
@@ -249,7 +251,7 @@ def nest(tree, tensors):
 )
 def test_trees_with_a_right_checksum(path, edit, message):
     rewritten(path, edit)
-    refused(path, message)
+    assert_refused(path, message)
 
 
 def kernel_tree(cls, **fields):
@@ -293,14 +295,14 @@ GAUSSIAN = kernel_tree("Gaussian", length_scale=1.0)
 )
 def test_values_with_a_right_checksum(path, tree, message):
     container.write(path, tree, {})
-    refused(path, message)
+    assert_refused(path, message)
 
 
 def test_the_state_of_a_table_is_checked_in_depth(tmp_path):
     path = tmp_path / "table.bochner"
     bochner.save(TableEncoder().fit(X), path)
     rewritten(path, lambda t, _: t["attributes"]["columns_"][0]["items"].update(points="1, 2"))
-    refused(path, "TableEncoder.columns_ should be list")
+    assert_refused(path, "TableEncoder.columns_ should be list")
 
 
 def nested_texts(depth):
@@ -419,7 +421,7 @@ def test_a_model_fitted_to_a_function_is_not_saved(tmp_path):
 def test_no_function_is_loaded(name, function, path):
     value = {"$": "value", "class": name, "fields": {"function": function}}
     rewritten(path, assign(parameters, "kernel", value))
-    refused(path, f"{name}.function should be .*Callable.*, found")
+    assert_refused(path, f"{name}.function should be .*Callable.*, found")
 
 
 def test_a_name_cannot_be_taken_twice():

@@ -29,7 +29,7 @@ def learned(request):
     rows = np.random.default_rng(2).normal(size=(600, 2)) * [2.0, 4.0]
     options = SHORT | {"n_chains": request.param}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Of one chain as short as this
+        warnings.simplefilter("ignore")  # One chain as short as this warns
         return BaNKRegressor(8, "dense", **options).fit(rows, np.sin(rows[:, 0]))
 
 

@@ -88,7 +88,7 @@ def test_true_probabilities_are_calibrated_and_shifted_ones_are_not():
         found = plot.CalibrationDisplay.from_probabilities(y, both, ["no", "yes"])
         return np.mean((found.lower <= found.observed) & (found.observed <= found.upper))
 
-    assert within(true) >= 0.75  # Of eight bins, each is outside with a probability of 0.05
+    assert within(true) >= 0.75  # Each of eight bins is outside with a probability of 0.05
     assert within(true**2) < 0.4
 
 

@@ -53,7 +53,7 @@ def test_good_predictions_raise_no_alarm(seed):
         error_checks.heavy_tails(checked),
         data_checks.rows(checked),
     ]
-    # Of six checks at two standard errors, one in four reports has a false alarm
+    # With six checks at two standard errors, one in four reports has a false alarm
     assert sum(each.weight != "fine" for each in found) <= 1
 
 

@@ -124,7 +124,7 @@ def test_the_kernel_is_that_of_the_laws(laws):
 
 
 def test_periods_are_those_of_predictions(laws):
-    """Of rows at all times, predicted here from the table."""
+    """Rows at all times, predicted here from the table, have the reported periods."""
     study, found = laws
     rows = study.split.X
     times = rows["when"].max() - pd.to_timedelta(np.arange(len(found.lags))[::-1], unit="h")

@@ -275,7 +275,7 @@ def z_scores(measure, function, scheme, flip=1.0, swap=False, m=64, n_seeds=400)
         grams = grams.swapaxes(1, 2) if swap else grams
         deviation = grams.std(axis=0, ddof=1) / np.sqrt(n_seeds)
         gap = np.maximum(np.abs(grams.mean(axis=0) - exact) - measure.max_error, 0.0)
-        # Of one input, 64 draws have all atoms, and neither an error nor a deviation.
+        # With one input, 64 draws have all atoms, and neither an error nor a deviation.
         scores.append(np.divide(gap, deviation, out=np.zeros_like(gap), where=gap > 0.0))
     return np.array(scores)
 

@@ -202,7 +202,7 @@ SHIFT = 1.5
 
 
 def exact_masses():
-    """Of exp(-(x - y + r)^2 / 2): the transform is exp(i r w) times a normal density."""
+    """Masses of exp(-(x - y + r)^2 / 2): the transform is exp(i r w) times a normal density."""
     parts = (
         lambda w: max(np.cos(SHIFT * w), 0.0),
         lambda w: max(-np.cos(SHIFT * w), 0.0),

@@ -16,7 +16,7 @@ from bochner.spectral.positive import best_precision
 DIMS = (1, 2, 5)
 N_PAIRS = 12
 LIMIT = float(norm.isf(0.5e-3 / N_PAIRS))
-"""Of z-scores: a family-wise error of one in a thousand for the pairs of one test."""
+"""Largest z-score: a family-wise error of one in a thousand for the pairs of one test."""
 
 
 def measure(d, seed=0):
@@ -34,7 +34,7 @@ def rows(d, seed=1):
     return X, Y[:3]
 
 
-def check_mean(d):
+def assert_mean(d):
     mu, (X, Y) = measure(d), rows(d)
     exact, m = np.exp(X @ Y.T / 1.7), 200_000
     found = mu.sample(m, np.random.default_rng(2), Iid()).gram(X, Y)
@@ -44,7 +44,7 @@ def check_mean(d):
 
 @pytest.mark.parametrize("d", DIMS)
 def test_estimates_are_unbiased(d):
-    check_mean(d)
+    assert_mean(d)
 
 
 @pytest.mark.parametrize("scheme", ["orthogonal", "qmc"])
@@ -67,7 +67,7 @@ def second_moments(S, z):
     return [trapezoid(ratio * np.exp(tilt * w * z - z * z), w) for tilt in (2.0, 0.0)]
 
 
-def check_variance(d):
+def assert_variance(d):
     mu, (X, Y) = measure(d), rows(d)
     found = mu.relative_variance(X, Y, 10)
     z = (X @ mu.left - mu.centre_left)[:, None] + (Y @ mu.right - mu.centre_right)[None]
@@ -79,7 +79,7 @@ def check_variance(d):
 
 @pytest.mark.parametrize("d", DIMS)
 def test_the_variance_is_that_of_quadrature(d):
-    check_variance(d)
+    assert_variance(d)
 
 
 @pytest.mark.parametrize("d", DIMS)
@@ -99,7 +99,7 @@ def test_estimates_vary_as_much_as_is_said(d):
     assert np.abs(z).max() < LIMIT
 
 
-def check_precision():
+def assert_precision():
     for size in (0.0, 1e-6, 0.3, 1.0, 20.0, 1e6):
 
         def mean_log(S, size=size):
@@ -111,10 +111,10 @@ def check_precision():
 
 
 def test_precisions_are_the_best():
-    check_precision()
+    assert_precision()
 
 
-def check_maps(d):
+def assert_maps(d):
     """Maps are inverse to each other, and no others make the rows' squares smaller."""
     rng = np.random.default_rng(5)
     mixing = rng.normal(size=(d, d))
@@ -140,7 +140,7 @@ def check_maps(d):
 
 @pytest.mark.parametrize("d", DIMS)
 def test_maps_make_squares_least(d):
-    check_maps(d)
+    assert_maps(d)
 
 
 def test_equal_rows_have_a_measure():
@@ -148,4 +148,4 @@ def test_equal_rows_have_a_measure():
     assert_allclose(mu.relative_variance(np.ones((1, 2)), np.ones((1, 2)), 2), 0.0, atol=1e-12)
 
 
-CHECKS = tuple(partial(check, 2) for check in (check_mean, check_variance, check_maps))
+CHECKS = tuple(partial(check, 2) for check in (assert_mean, assert_variance, assert_maps))

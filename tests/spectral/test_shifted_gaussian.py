@@ -211,7 +211,7 @@ TURNING = [kernels.ShiftGaussian(1.0, vector(8, 1.0)), kernels.SinhGaussian(1.0,
 )
 @pytest.mark.parametrize("kernel", TURNING, ids=lambda k: type(k).__name__)
 def test_the_polar_form_has_a_lower_error_than_the_three_sets(kernel, seeds, bound):
-    """Of root mean square errors (Welch's t)."""
+    """Root mean square errors are compared by Welch's t test."""
     polar, jordan = (errors(kernel, name, 8, 128, seeds) for name in ("polar", "jordan"))
     result = stats.ttest_ind(polar, bound**2 * jordan, equal_var=False, alternative="less")
     assert result.pvalue < ALPHA, (polar.mean() / jordan.mean()) ** 0.5

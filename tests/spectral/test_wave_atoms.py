@@ -20,7 +20,7 @@ X, Y = RNG.normal(size=(2, 4, 2))
 FAMILY_ALPHA = 1e-3
 
 
-def check_unbiased(kernel, expected, scheme, n_draws=400, m=8):
+def assert_unbiased(kernel, expected, scheme, n_draws=400, m=8):
     measure = spectral_measure(kernel, 2)
     rng = np.random.default_rng(1)
     grams = np.array([measure.sample(m, rng, scheme).gram(X, Y) for _ in range(n_draws)])
@@ -29,14 +29,14 @@ def check_unbiased(kernel, expected, scheme, n_draws=400, m=8):
 
 @pytest.mark.parametrize("scheme", [*SCHEMES])
 def test_waves_are_drawn_without_bias(scheme):
-    check_unbiased(KERNEL, reference_gram(KERNEL, X, Y), scheme)
+    assert_unbiased(KERNEL, reference_gram(KERNEL, X, Y), scheme)
 
 
 @pytest.mark.parametrize("scheme", [*SCHEMES])
 def test_so_are_products_with_stationary_kernels(scheme):
     kernel = KERNEL * kernels.Gaussian(1.3)
     expected = reference_gram(KERNEL, X, Y) * kernels.Gaussian(1.3)(X, Y)
-    check_unbiased(kernel, expected, scheme)
+    assert_unbiased(kernel, expected, scheme)
 
 
 def test_many_draws_are_the_kernel_and_all_features_count_positively():

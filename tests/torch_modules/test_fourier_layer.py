@@ -18,7 +18,7 @@ from bochner import FourierFeatures, Frequencies, KreinRidge, kernels
 from bochner.spectral import NoMeasureError
 from bochner.torch import TRAINABLE, FourierLayer
 
-UNIT_ROUNDOFF = 2.0**-24  # Of float32
+UNIT_ROUNDOFF = 2.0**-24  # float32
 X = np.random.default_rng(1).normal(size=(20, 3))
 
 

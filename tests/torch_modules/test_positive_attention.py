@@ -60,9 +60,7 @@ def test_far_rows_do_not_overflow(tokens):
     queries, keys, values = (some.float() for some in tokens)
     averages = PositiveAttention(fitted(tokens))(100.0 * queries, 100.0 * keys, values)
     low, high = values.amin(dim=1, keepdim=True), values.amax(dim=1, keepdim=True)
-    slack = (
-        1e-5  # Of float32, whose sums of 64 weights are one but for some units in the last place
-    )
+    slack = 1e-5  # float32: sums of 64 weights are one but for some units in the last place
     assert ((averages > low - slack) & (averages < high + slack)).all()
 
 

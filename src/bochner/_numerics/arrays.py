@@ -18,7 +18,7 @@ Mask = NDArray[np.bool_]
 LengthScale = float | tuple[float, ...]
 FLOATS = (np.float64, np.float32)
 LARGEST_COUNT = 2**31 - 1
-"""Of features, rows or draws: what compiled libraries index; no memory has room for more."""
+"""Most features, rows or draws: what compiled libraries index; no memory has room for more."""
 
 
 def row_blocks(

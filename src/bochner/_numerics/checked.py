@@ -160,7 +160,7 @@ def check_classes(y: NDArray[Any]) -> None:
             f"y must hold labels that are text, booleans or whole numbers of 64 bits, got "
             f"{shown(entry)} of type {type(entry).__name__}. Convert them to text."
         )
-    with np.errstate(invalid="ignore"):  # of the cast that tells whole numbers from others
+    with np.errstate(invalid="ignore"):  # the cast tells whole numbers from others
         check_classification_targets(y)
 
 

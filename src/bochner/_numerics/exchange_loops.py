@@ -5,6 +5,8 @@ Python between two of them. Arrays have one row per feature: a panel of :math:`P
 :math:`P` as rows, so that every inner loop runs along memory.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -67,6 +69,181 @@ def inverted(matrix: Array, out: Array) -> float:
     return log_determinant
 
 
+class _Unit(NamedTuple):
+    """What belongs to one unit: views of the arrays of all."""
+
+    places: NDArray[np.int64]  # (w,): Its features among all
+    left: Array  # (w, p): Their columns of P as rows
+    propagated: Array  # (w, p): Columns of P C of the proposal
+    products: Array  # (w, p): Rows of C' of the proposal
+    within: Array  # (w, w): Block of H of the proposal
+    cross: Array  # (w,): Products of the proposal with the targets
+
+
+class _Room(NamedTuple):
+    """Arrays that each unit fills anew."""
+
+    old: Array  # (w, w): Inverse of the old features' block of P
+    new: Array  # (w, w): The proposal's block of P
+    block: Array  # (w, w): Overwritten by inversions
+    change: Array  # (w, p): Change of P C, the old features taken out
+    without: Array  # (p,): Posterior mean without the old features
+    remainder: Array  # (w,): Products with what this mean leaves of the targets
+    weights: Array  # (w,)
+
+
+@compiled()
+def _unit(
+    index: int,
+    w: int,
+    columns: NDArray[np.int64],
+    panel: Array,
+    products: Array,
+    within: Array,
+    cross: Array,
+) -> _Unit:
+    first, start = w * index, 2 * w * index
+    own = slice(first, first + w)
+    return _Unit(
+        columns[own],
+        panel[start : start + w],
+        panel[start + w : start + 2 * w],
+        products[own],
+        within[own, own],
+        cross[own],
+    )
+
+
+@compiled()
+def _take_out(unit: _Unit, mean: Array, room: _Room) -> tuple[float, float]:
+    """Return the log determinant of a unit's precision, and what its features explain.
+
+    The first is ``nan`` where rounding leaves no positive definite matrix.
+    """
+    places, left, old, without = unit.places, unit.left, room.old, room.without
+    w, lost = places.size, 0.0
+    for a in range(w):
+        for b in range(w):
+            room.block[a, b] = left[a, places[b]]
+    log_determinant = inverted(room.block, old)
+    if np.isnan(log_determinant):
+        return log_determinant, lost
+    without[:] = mean
+    for a in range(w):
+        room.weights[a] = 0.0
+        for b in range(w):
+            room.weights[a] += old[a, b] * mean[places[b]]
+        lost += room.weights[a] * mean[places[a]]
+    for a in range(w):
+        _add(-room.weights[a], left[a], without)
+    for a in range(w):
+        without[places[a]] = 0.0
+    return log_determinant, lost
+
+
+@compiled()
+def _propagate(unit: _Unit, room: _Room) -> None:
+    """Write the change of P C: products with the old features themselves cancel."""
+    places, w = unit.places, unit.places.size
+    for c in range(w):
+        row = room.change[c]
+        row[:] = unit.propagated[c]
+        for a in range(w):
+            factor = 0.0
+            for b in range(w):
+                factor += room.old[a, b] * unit.propagated[c, places[b]]
+            _add(-factor, unit.left[a], row)
+        for a in range(w):
+            row[places[a]] = 0.0
+
+
+@compiled()
+def _put_in(unit: _Unit, precision: float, room: _Room) -> tuple[float, float]:
+    """Return the log determinant with the proposal's features or ``nan``, and what they explain."""
+    w, gained = unit.places.size, 0.0
+    for a in range(w):
+        own = unit.products[a]
+        room.remainder[a] = unit.cross[a] - _dot(own, room.without)
+        for c in range(w):
+            room.block[a, c] = unit.within[a, c] - _dot(own, room.change[c])
+        room.block[a, a] += precision
+    log_determinant = inverted(room.block, room.new)
+    for a in range(w):
+        for b in range(w):
+            gained += room.remainder[a] * room.new[a, b] * room.remainder[b]
+    return log_determinant, gained
+
+
+@compiled()
+def _log_ratio(noise: Array, before: float, after: float, determinant: float) -> float:
+    """Return the logarithm of a ratio of evidences; residuals are zero or more but for rounding."""
+    before, after = max(before, 0.0), max(after, 0.0)
+    ratio = -noise[0] * (after - before) - 0.5 * determinant
+    if noise[1] > 0.0:
+        ratio -= noise[1] * np.log((noise[2] + 0.5 * after) / (noise[2] + 0.5 * before))
+    return float(ratio)
+
+
+@compiled()
+def _exchange(unit: _Unit, gram: Array, target: Array, mean: Array, room: _Room) -> None:
+    """Write an accepted proposal to the sums over rows and to the posterior mean."""
+    places, w = unit.places, unit.places.size
+    for a in range(w):
+        own = unit.products[a]
+        for b in range(w):
+            own[places[b]] = unit.within[a, b]
+            room.change[a, places[b]] = -1.0 if a == b else 0.0
+        target[places[a]] = unit.cross[a]
+    for a in range(w):
+        for i in range(mean.size):
+            gram[places[a], i] = unit.products[a, i]
+            gram[i, places[a]] = unit.products[a, i]
+    mean[:] = room.without
+    for a in range(w):
+        factor = 0.0
+        for b in range(w):
+            factor += room.new[a, b] * room.remainder[b]
+        _add(-factor, room.change[a], mean)
+
+
+@compiled()
+def _fill_factors(unit: _Unit, room: _Room, factors: Array, scaled: Array) -> None:
+    """Write rows (2w, p) whose outer products are the change of P."""
+    w = unit.places.size
+    for a in range(w):
+        factors[a], factors[w + a] = unit.left[a], room.change[a]
+        for b in range(w):
+            _add(-room.old[a, b], unit.left[b], scaled[a])
+            _add(room.new[a, b], room.change[b], scaled[w + a])
+
+
+@compiled()
+def _carry(
+    index: int,
+    columns: NDArray[np.int64],
+    panel: Array,
+    products: Array,
+    scaled: Array,
+    room: _Room,
+) -> None:
+    """Carry an accepted proposal through the panels of those that are still to be decided."""
+    w, change, weights, remainder = len(room.change), room.change, room.weights, room.remainder
+    places = columns[w * index : w * (index + 1)]
+    for later in range(index + 1, columns.size // w):
+        for c in range(w):
+            place, own = columns[w * later + c], products[w * later + c]
+            column, product = panel[2 * w * later + c], panel[2 * w * later + w + c]
+            for a in range(w):
+                # First all that reads these rows: `places` of them change with the rows.
+                weights[a] = product[places[a]]
+                remainder[a] = column[places[a]]
+            for a in range(w):
+                _add(remainder[a], scaled[a], column)
+                _add(weights[a], scaled[a], product)
+                _add(change[a, place], scaled[w + a], column)
+                _add(_dot(change[a], own), scaled[w + a], product)
+
+
 @compiled()
 def decide_exchanges(
     panel: Array,
@@ -114,107 +291,33 @@ def decide_exchanges(
     """
     n_units, p = log_ratio.size, mean.size
     w = columns.size // n_units
-    old, new, block = np.empty((w, w)), np.empty((w, w)), np.empty((w, w))
-    change, without = np.empty((w, p)), np.empty(p)
-    remainder, weights = np.empty(w), np.empty(w)
-
-    for unit in range(n_units):
-        first, start = w * unit, 2 * w * unit
-        places = columns[first : first + w]
-        left = panel[start : start + w]
-
-        # The state without the unit's features: S_old = P_jj^{-1} and the posterior mean.
-        for a in range(w):
-            for b in range(w):
-                block[a, b] = left[a, places[b]]
-        lost_determinant = inverted(block, old)
+    room = _Room(
+        np.empty((w, w)), np.empty((w, w)), np.empty((w, w)),
+        np.empty((w, p)), np.empty(p), np.empty(w), np.empty(w),
+    )  # fmt: skip
+    for index in range(n_units):
+        unit = _unit(index, w, columns, panel, products, within, cross)
+        lost_determinant, lost = _take_out(unit, mean, room)
         if np.isnan(lost_determinant):
             continue
-        without[:] = mean
-        lost = 0.0
-        for a in range(w):
-            weights[a] = 0.0
-            for b in range(w):
-                weights[a] += old[a, b] * mean[places[b]]
-            lost += weights[a] * mean[places[a]]
-        for a in range(w):
-            _add(-weights[a], left[a], without)
-        for a in range(w):
-            without[places[a]] = 0.0
-
-        # T, the change of P C: products with the old features themselves cancel.
-        for c in range(w):
-            row = change[c]
-            row[:] = panel[start + w + c]
-            for a in range(w):
-                factor = 0.0
-                for b in range(w):
-                    factor += old[a, b] * panel[start + w + c, places[b]]
-                _add(-factor, left[a], row)
-            for a in range(w):
-                row[places[a]] = 0.0
-
-        # The state with the proposal's features.
-        gained = 0.0
-        for a in range(w):
-            own = products[first + a]
-            remainder[a] = cross[first + a] - _dot(own, without)
-            for c in range(w):
-                block[a, c] = within[first + a, first + c] - _dot(own, change[c])
-            block[a, a] += precision
-        gained_determinant = inverted(block, new)
+        _propagate(unit, room)
+        gained_determinant, gained = _put_in(unit, precision, room)
         if np.isnan(gained_determinant):
             continue
-        for a in range(w):
-            for b in range(w):
-                gained += remainder[a] * new[a, b] * remainder[b]
-
         explained = reached[0] - lost + gained
         log_determinant = reached[1] + (lost_determinant + gained_determinant)
-        before, after = max(square - reached[0], 0.0), max(square - explained, 0.0)
-        ratio = -noise[0] * (after - before) - 0.5 * (log_determinant - reached[1])
-        if noise[1] > 0.0:
-            ratio -= noise[1] * np.log((noise[2] + 0.5 * after) / (noise[2] + 0.5 * before))
-        if not log_uniform[unit] < ratio + log_ratio[unit]:
+        ratio = _log_ratio(
+            noise, square - reached[0], square - explained, log_determinant - reached[1]
+        )
+        if not log_uniform[index] < ratio + log_ratio[index]:
             continue
 
-        accepted[unit] = True
+        accepted[index] = True
         reached[0], reached[1] = explained, log_determinant
+        rows = slice(2 * w * index, 2 * w * (index + 1))
         for a in range(w):
-            for later in range(first + w, columns.size):
-                products[later, places[a]] = within[later, first + a]
-            own = products[first + a]
-            for b in range(w):
-                own[places[b]] = within[first + a, first + b]
-                change[a, places[b]] = -1.0 if a == b else 0.0
-            target[places[a]] = cross[first + a]
-        for a in range(w):
-            for i in range(p):
-                gram[places[a], i] = products[first + a, i]
-                gram[i, places[a]] = products[first + a, i]
-        mean[:] = without
-        for a in range(w):
-            factor = 0.0
-            for b in range(w):
-                factor += new[a, b] * remainder[b]
-            _add(-factor, change[a], mean)
-        for a in range(w):
-            factors[start + a], factors[start + w + a] = left[a], change[a]
-            for b in range(w):
-                _add(-old[a, b], left[b], scaled[start + a])
-                _add(new[a, b], change[b], scaled[start + w + a])
-
-        # The panels of the proposals that are still to be decided.
-        for later in range(unit + 1, n_units):
-            for c in range(w):
-                place, own = columns[w * later + c], products[w * later + c]
-                column, product = panel[2 * w * later + c], panel[2 * w * later + w + c]
-                for a in range(w):
-                    # First all that reads these rows: `places` of them change with the rows.
-                    weights[a] = product[places[a]]
-                    remainder[a] = column[places[a]]
-                for a in range(w):
-                    _add(remainder[a], scaled[start + a], column)
-                    _add(weights[a], scaled[start + a], product)
-                    _add(change[a, place], scaled[start + w + a], column)
-                    _add(_dot(change[a], own), scaled[start + w + a], product)
+            for later in range(w * (index + 1), columns.size):
+                products[later, unit.places[a]] = within[later, w * index + a]
+        _exchange(unit, gram, target, mean, room)
+        _fill_factors(unit, room, factors[rows], scaled[rows])
+        _carry(index, columns, panel, products, scaled[rows], room)

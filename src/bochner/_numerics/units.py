@@ -12,7 +12,8 @@ _CONSTANT = 1e-8
 """Deviation relative to the mean up to which a column is constant: the root of the rounding."""
 
 _DECIMALS = 8
-"""Of numbers in units of their deviations: half of the digits, which no other rounding reaches."""
+"""Decimals of numbers in units of their deviations: half of the digits of float64, which no other
+rounding reaches."""
 
 
 def spreads(X: Any, weights: Array) -> Array:

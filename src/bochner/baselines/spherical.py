@@ -18,6 +18,7 @@ from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.sampling import Directions, Iid
 
+# Amplitudes of a mixture are positive; a clipped sum has any, since its negative part is cut off.
 _LOWEST_AMPLITUDE = MappingProxyType({"clipped": -np.inf, "mixture": 0.0})
 
 

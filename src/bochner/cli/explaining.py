@@ -125,7 +125,7 @@ def _print_row(
     values, errors = (np.atleast_2d(part[number].T) for part in (found.values, found.std_error))
     prediction = np.atleast_1d(found.prediction[number])
     base, names = np.atleast_1d(found.base), _outputs(model, found)
-    # Of two classes the second says all, of more the predicted one says most.
+    # The second of two classes says all; if there are more, the predicted one says most.
     is_classes = hasattr(model, "classes_")
     shown = [int(np.argmax(prediction))] if is_classes else range(len(names))
     for output in shown:

@@ -69,7 +69,7 @@ def difference(own: Outcome, name: str, other: Outcome) -> Difference:
     one, two = (_relative(found.losses()) for found in (own, other))
     # The error of a ratio of means, by the delta method, from differences row by row.
     spread = _CERTAIN * mean_score(one[1] - two[1], own.clusters).std_error
-    power = 0.5 if own.classes is None else 1.0  # Of mean squares, the root
+    power = 0.5 if own.classes is None else 1.0  # Root of the mean square
     centre = np.log(one[0] / two[0])
     low, middle, high = (
         float(np.exp(power * (centre + shift))) for shift in (-spread, 0.0, spread)

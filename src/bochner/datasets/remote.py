@@ -141,6 +141,7 @@ def _sklearn(name: str, task: Task, source: str, notes: str, license: str = "") 
 
 
 _UCI = "CC BY 4.0 (UCI)"
+# Names here, identifiers of data sets at OpenML, tasks and licences.
 _OPENML: tuple[tuple[str, int, Task, str], ...] = (
     ("airfoil", 44957, "regression", _UCI),
     ("concrete", 44959, "regression", _UCI),

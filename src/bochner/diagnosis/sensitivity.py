@@ -143,7 +143,7 @@ class Dependence:
         spread = np.sum((base - base.mean(axis=0)) ** 2, axis=1)
         variance = max(float(spread.mean()), float(np.finfo(np.float64).tiny))
         share = terms.mean(axis=1) / variance
-        residuals = terms - share[:, None] * spread  # Of a ratio of means, by the delta method
+        residuals = terms - share[:, None] * spread  # Delta method for a ratio of means
         means = np.stack([residuals[:, block].mean(axis=1) for block in blocks])
         error = means.std(axis=0) / np.sqrt(n_blocks - 1 or np.nan) / variance
         names = [u[0] if len(u) == 1 else u for u in sets]

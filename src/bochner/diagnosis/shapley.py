@@ -41,7 +41,7 @@ Estimate = tuple[Array, Array]
 class Game:
     """A function of rows, and background rows in random order from which columns are taken."""
 
-    predict: Callable[[Array], Array]  # Of rows (n, d): (n, k)
+    predict: Callable[[Array], Array]  # From rows (n, d) to (n, k)
     owners: NDArray[np.intp]  # (d,): The player of each column, from zero
     background: Array  # (b, d)
     known: Array  # (b, k): Predictions of the background rows

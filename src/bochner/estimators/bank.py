@@ -25,12 +25,13 @@ from bochner.estimators.bank_parameters import (
     sampler_choice,
     settings_of,
 )
+from bochner.estimators.bank_problems import mean_kernel, one_share, with_pooled_draws
 from bochner.estimators.inputs import is_dask
 from bochner.features.parameters import check_dtype, drawn_seed
 from bochner.features.transformer import FourierFeatures
-from bochner.kernels import Kernel, SpectralMixture
+from bochner.kernels import Kernel
 from bochner.learning.inference.checkpoint import forget, problem_paths
-from bochner.learning.inference.components import spectral_mixture, waves_in_units
+from bochner.learning.inference.components import waves_in_units
 from bochner.learning.inference.learned_kernel import Convergence, Learned
 from bochner.learning.inference.models import BANK, Model
 from bochner.learning.inference.outcomes import Outcomes
@@ -39,7 +40,6 @@ from bochner.learning.inference.pooling import (
     LeftOut,
     blocks_of,
     parts_of,
-    pooled,
     scored_of,
 )
 from bochner.learning.inference.preparation import Scaling, Trend
@@ -250,14 +250,14 @@ class BaNK(BaseEstimator, ABC):
             parts = None if block is None else parts_of(rng, block, settings.n_chains)
         paths = problem_paths(checkpoint, len(columns), settings.n_chains)
         self.learned_ = self._sampled(columns, settings, seed, parts, paths, progress)
-        self.kernel_ = _averaged([learned.kernel for learned in self.learned_])
+        self.kernel_ = mean_kernel([learned.kernel for learned in self.learned_])
         points = scaled.T, self._trend.columns(scaled).T
         self.convergence_ = [Convergence.of(learned, *points) for learned in self.learned_]
         if settings.n_chains == 1:
             self._warn()
         self._judge(problems, points, block, rng, settings.n_chains)
         if block is not None:
-            self.learned_ = _pooled(self.learned_, columns, settings, rng)
+            self.learned_ = with_pooled_draws(self.learned_, columns, settings, rng)
         self.relevance_ = averaged(
             [self._relevance(learned, scaled, problems.weight) for learned in self.learned_]
         )
@@ -308,7 +308,7 @@ class BaNK(BaseEstimator, ABC):
         law = settings.model.likelihood().target_law
         # Threads share blocks of rows; inside, matrices are too small to gain from any.
         with single_threaded_blas() as n_threads:
-            settings = _shared(settings, len(columns), n_threads)
+            settings = one_share(settings, len(columns), n_threads)
             for data, path, own_seed in zip(columns, paths, seeds, strict=True):
                 structure, chains = learn(
                     own_seed,
@@ -390,38 +390,3 @@ def refuse_checkpoint(checkpoint: Any) -> None:
     """Raise ValueError if chains on a device shall write checkpoints."""
     if checkpoint is not None:
         raise ValueError("Chains on a device write no checkpoints: leave out checkpoint.")
-
-
-def _pooled(
-    learned: Sequence[Learned],
-    columns: Sequence[ScaledData],
-    settings: SamplerSettings,
-    rng: np.random.Generator,
-) -> list[Learned]:
-    """Return what was learned with the draws of all chains pooled, where rows suffice."""
-    n_chains, home = settings.n_chains, settings.home
-    with single_threaded_blas() as n_threads:
-        return [
-            replace(each, draws=pooled(rng, each.draws, data, n_chains, n_threads, home))
-            for each, data in zip(learned, columns, strict=True)
-        ]
-
-
-def _shared(settings: SamplerSettings, n_problems: int, n_threads: int) -> SamplerSettings:
-    """Return settings for one of several problems: its threads, and its share of the time."""
-    limit = settings.time_limit
-    limit = None if limit is None else limit / n_problems
-    return replace(settings, time_limit=limit, n_threads=n_threads)
-
-
-def _averaged(kernels: list[Kernel]) -> Kernel:
-    if len(kernels) == 1:
-        return kernels[0]
-    mixtures = [kernel for kernel in kernels if isinstance(kernel, SpectralMixture)]
-    if len(mixtures) < len(kernels):
-        return (1.0 / len(kernels)) * reduce(add, kernels)
-    return spectral_mixture(
-        np.concatenate([np.asarray(k.weights) for k in mixtures]) / len(mixtures),
-        np.concatenate([np.asarray(k.means) for k in mixtures]),
-        np.concatenate([np.asarray(k.covariances) for k in mixtures]),
-    )

@@ -3,73 +3,33 @@
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import (
-    Array,
-    as_count,
-    as_level,
-    as_levels,
-    as_positive_scalar,
-)
+from bochner._numerics.arrays import Array, as_count, as_level, as_levels
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import single_threaded_blas, threads_for
 from bochner._numerics.whole_fits import all_or_nothing
+from bochner.estimators.fitted_series import Ahead, FittedSeries, fitted_series, in_one_frame
 from bochner.estimators.rolling_origins import rolling_table
 from bochner.estimators.series_rows import (
-    LEARNED,
     SeriesRows,
     check_taken,
-    future_inputs,
     read_series,
     series_values,
     several,
 )
 from bochner.features.parameters import check_choice, generators
-from bochner.learning.series.law import SeriesLaw
-from bochner.learning.series.learning import Plan, learn
 from bochner.learning.series.mixture import Mixture
-from bochner.learning.series.model import Rows
 from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.registry import register
-from bochner.tables.timelines import Future, Timeline, labelled
+from bochner.tables.timelines import labelled
 
 _ONE = "y"
 """Name of a series that is fitted alone."""
-
-
-class Ahead(NamedTuple):
-    """Rows to predict at, in order of time, and their places in what was asked for."""
-
-    rows: Rows
-    places: NDArray[np.intp]
-    future: Future
-
-
-@register
-@dataclass(frozen=True, slots=True, eq=False)
-class FittedSeries:
-    """What was learned of one series, and what its times and inputs are."""
-
-    timeline: Timeline
-    law: SeriesLaw
-    input_names: list[str] | None
-
-    def at(self, horizon: Any, X: Any) -> Ahead:
-        """Return the rows to predict at."""
-        law, future = self.law, self.timeline.future(horizon)
-        if future.numbers.min() < law.units.start:
-            raise ValueError("Times to predict at must not lie before those of the series.")
-        inputs = future_inputs(X, future, law.inputs.shape[1], self.input_names)
-        order = np.argsort(future.numbers, kind="stable")
-        unknown = np.full(len(order), np.nan)
-        rows = law.units.rows(future.numbers[order], unknown, inputs[order])
-        return Ahead(rows, np.argsort(order, kind="stable"), future)
 
 
 @register
@@ -389,13 +349,7 @@ class Forecaster(BaseEstimator):
     def _try_out(self) -> None:
         """Forecast one time, as models from files do once when they are loaded."""
         for series in self._fitted().series_.values():
-            law, timeline = series.law, series.timeline
-            if timeline.step is not None:
-                timeline.future(1)
-            after = np.array([timeline.last + (timeline.step or 1.0)])
-            rows = law.units.rows(after, np.full(1, np.nan), np.zeros((1, law.inputs.shape[1])))
-            law.predict(rows).std()
-            law.components_at(rows)
+            series.try_out()
 
     def _each(self, horizon: Any, X: Any, values: Callable[[Mixture], Array]) -> Any:
         """Return values (h,) of each series' law; those of several with one index as a frame."""
@@ -405,13 +359,7 @@ class Forecaster(BaseEstimator):
             return labelled(own, ahead.future.index)
 
         results = self._by_name(horizon, X, found)
-        if self.is_single_ or not all(hasattr(one, "index") for one in results.values()):
-            return results
-        indices = [one.index for one in results.values()]
-        if any(not index.equals(indices[0]) for index in indices[1:]):
-            return results
-        columns = np.column_stack([one.to_numpy() for one in results.values()])
-        return labelled(columns, indices[0], list(results))
+        return results if self.is_single_ else in_one_frame(results)
 
     def _by_name(self, horizon: Any, X: Any, found: Callable[[FittedSeries, Ahead], Any]) -> Any:
         self._fitted()
@@ -424,28 +372,11 @@ class Forecaster(BaseEstimator):
     def _learned(
         self, series: SeriesRows, rng: np.random.Generator, progress: Progress
     ) -> FittedSeries:
-        timeline = series.timeline
-        automatic = isinstance(self.periods, str)
-        seasons = timeline.calendar if automatic else self._seasons(timeline)
         with single_threaded_blas() as n_threads:
             n_threads = threads_for(self.n_jobs, n_threads)
-        plan = Plan(
-            seasons,
-            timeline.name,
-            automatic,
-            self.find_cycle,
-            None if self.transformation == "auto" else [self.transformation],
-            n_threads,
-            progress,
-        )
-        law = learn(
-            series.times[LEARNED], series.values[LEARNED], series.inputs[LEARNED], plan, rng
-        )
-        return FittedSeries(timeline, law, series.input_names)
-
-    def _seasons(self, timeline: Timeline) -> list[tuple[float, str]]:
-        lengths = [as_positive_scalar("periods", one) for one in self.periods]
-        return [(length, timeline.name(length)) for length in lengths]
+        seasons = None if isinstance(self.periods, str) else self.periods
+        tried = None if self.transformation == "auto" else [self.transformation]
+        return fitted_series(series, seasons, self.find_cycle, tried, n_threads, progress, rng)
 
     def _check_parameters(self) -> None:
         check_choice("transformation", self.transformation, ("auto", *TRANSFORMATIONS))

@@ -7,9 +7,10 @@ from scipy.stats import norm
 from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_array, as_count, as_flag
+from bochner._numerics.arrays import Array, as_array, as_flag
 from bochner._numerics.namespaces import like, to_numpy
 from bochner._numerics.whole_fits import all_or_nothing
+from bochner.estimators.function_draws import FunctionDraws
 from bochner.estimators.inputs import (
     check_one_spread,
     checked_forgetting,
@@ -21,14 +22,15 @@ from bochner.estimators.labelled import ScoredRegressor
 from bochner.estimators.online_head import OnlineHead
 from bochner.estimators.predictions import RegressionAttributes, with_uncertainty
 from bochner.features.chunks import Chunk
-from bochner.features.parameters import generators
 from bochner.features.targets import Numbers
 from bochner.learning.functions import SampledFunctions, linear_functions
 from bochner.registry import register
 
 
 @register
-class KreinRidge(MultiOutputMixin, ScoredRegressor, RegressionAttributes, OnlineHead):
+class KreinRidge(
+    MultiOutputMixin, ScoredRegressor, RegressionAttributes, FunctionDraws, OnlineHead
+):
     r"""Ridge regression on random features, for kernels of either definiteness.
 
     With the features' signs, ``signature_``, on the diagonal of :math:`J`, the weights are
@@ -251,8 +253,6 @@ class KreinRidge(MultiOutputMixin, ScoredRegressor, RegressionAttributes, Online
         self._remove_rows(self._later(X, y, sample_weight))
         return self
 
-    refresh = OnlineHead.refresh  # Pages of classes show methods of their own only
-
     @property
     def _targets(self) -> Numbers:
         return Numbers(self._target_origin)
@@ -355,57 +355,10 @@ class KreinRidge(MultiOutputMixin, ScoredRegressor, RegressionAttributes, Online
             density = norm.logpdf(targets, mean, std)
         return as_array(density.reshape(len(mean), -1).sum(axis=1))
 
-    def sample_functions(self, n_functions: int = 1, random_state: Any = None) -> SampledFunctions:
-        """Return functions drawn from the posterior, without noise.
-
-        A function is a draw of the weights of the features: it has a value and a gradient
-        everywhere, at O(p) operations a point, and values at several rows have the covariance of
-        :meth:`predict` less the noise. With ``residual`` it also has values of the kernel at the
-        landmarks: a draw of the prior plus the exact update (Matheron's rule) for what is known
-        at them.
-
-        Parameters
-        ----------
-        n_functions : int, default=1
-        random_state : int, RandomState instance or None, default=None
-
-        Returns
-        -------
-        functions : SampledFunctions
-            ``functions(X)`` has the shape (n, n_functions) or (n, n_targets, n_functions), and
-            ``functions.gradient(X)`` the number of inputs as second axis.
-
-        Raises
-        ------
-        ValueError
-            In a Krein space or after conjugate gradients.
-        """
-        (rng,) = generators(random_state, 1)
-        return self._drawn(as_count("n_functions", n_functions), rng)
-
-    def sample_y(
-        self, X: Any, n_samples: int = 1, random_state: Any = 0, *, noise: bool = True
-    ) -> Array:
-        """Return draws of new observations, jointly at all rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        n_samples : int, default=1
-        random_state : int, RandomState instance or None, default=0
-        noise : bool, default=True
-            Whether to draw observations, or the function without its noise.
-
-        Returns
-        -------
-        samples : ndarray of shape (n, n_samples) or (n, n_targets, n_samples)
-        """
-        function_rng, noise_rng = generators(random_state, 2)
-        samples = self._drawn(as_count("n_samples", n_samples), function_rng)(X)
-        if as_flag("noise", noise):
-            deviation = np.expand_dims(np.sqrt(self.noise_variance_), -1)
-            samples += deviation * noise_rng.normal(size=samples.shape)
-        return samples
+    # Pages of classes show methods of their own only.
+    refresh = OnlineHead.refresh
+    sample_functions = FunctionDraws.sample_functions
+    sample_y = FunctionDraws.sample_y
 
     def _try_out(self) -> None:
         super()._try_out()

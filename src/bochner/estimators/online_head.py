@@ -85,7 +85,7 @@ class OnlineHead(RidgeHead, ABC):
             As the parameters of the model, which ``None`` takes and which stay as they are. A
             kernel given as an object has a length scale of its own.
         random_state : int, RandomState instance or None, default=None
-            Of the new frequencies.
+            Seed of the new frequencies.
         tolerance : float, default=0.05
             Greatest change of predictions with which the earlier features are dropped: the root
             mean square change of the mean at the rows since the refresh, divided by that of the

@@ -215,7 +215,7 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
         """
         check_is_fitted(self, "head_")
         try:
-            # Of all rooms above this one, the only import: users look for the report here.
+            # The only import from a room above this one: users look for the report here.
             from bochner.report.notebook import report_of
         except ImportError as error:
             raise ImportError(

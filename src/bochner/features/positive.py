@@ -30,10 +30,11 @@ _CANDIDATES = 4
 """Candidates for each feature, whose weights are fitted together; the fit costs their cube."""
 
 _MOST_CANDIDATES = 1024
-"""Of this many a fit takes about a second; if there are more features, each is a candidate."""
+"""Most candidates, whose fit takes about a second; if there are more features, each is one."""
 
 _RIDGE = 1e-4
-"""Of weights relative to the mean square of their term: errors are some per cent at the least."""
+"""Penalty of weights, relative to the mean square of their term: errors are some per cent at the
+least."""
 
 
 @register

@@ -269,7 +269,7 @@ def _fit_signature(model: SequenceFeatures, sequences: Sequences) -> tuple[Kerne
         return SignatureLevels(kernel, draws, drawn_orders(depth, m, of_orders), weights)
 
     if given is None:
-        # Of frequencies that features do not use, so that weights do not depend on the features.
+        # Frequencies that features do not use, so that weights do not depend on the features.
         pilot = drawn(pilot_rng, np.ones(depth + 1))
         norms = pilot.level_norms(sequences.some(_PILOT_SEQUENCES, pilot_rng))
         # Rounding of waves of size one is far below it, and must not be scaled up.

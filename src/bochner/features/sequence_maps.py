@@ -142,7 +142,7 @@ class SignatureLevels:
     def features(self, sequences: Sequences) -> Array:
         """Return the features (n, p): level zero, level one and so on, in blocks of sequences."""
         found = np.empty((len(sequences), self.n_features))
-        # Of like lengths together: shorter ones are continued by their last point, which adds zero.
+        # Blocks of similar lengths: shorter ones repeat their last point, which adds zero.
         order = np.argsort(sequences.lengths, kind="stable")
         for rows in row_blocks(len(order), 8 * _LEAST_STEPS * self.n_features):
             found[order[rows]] = self._block(sequences, order[rows])

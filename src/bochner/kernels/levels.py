@@ -26,7 +26,8 @@ _MOST_LEVELS = 2**20
 """Levels of one input that have features: more are identifiers, and take gigabytes."""
 
 _ROUNDING = 1e-12
-"""Of weights that sum to one; the transform of a million levels is off by a hundredth of it."""
+"""Error granted to weights that sum to one: the transform of a million levels is off by a
+hundredth of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,6 +149,7 @@ def _blocks(lags: Array) -> Iterator[slice]:
 
 GAUSSIAN_FAMILY = ScaledInputs(GAUSSIAN)
 MATERN_FAMILY = ScaledInputs(MATERN)
+# Orders of interactions: with three, a kernel of ten inputs has 175 groups of them.
 ANOVA_FAMILIES: tuple[Family, ...] = tuple(
     Interactions(profile, order) for profile in (GAUSSIAN, MATERN) for order in (1, 2, 3)
 )

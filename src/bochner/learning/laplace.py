@@ -215,7 +215,7 @@ class Mode:
     precision: Array  # (P,): of the prior
     weights: Array  # (P, L)
     latent: Array  # (n, L)
-    root: InverseRoot  # Of the negative Hessian
+    root: InverseRoot  # Inverse root of the negative Hessian
     log_joint: float  # Log likelihood and log prior density, without its constant
     n_iter: int
 
@@ -281,7 +281,7 @@ def find_mode(
 def _log_joint(
     rows: LatentRows, likelihood: Likelihood, precision: Array, weights: Array, latent: Array
 ) -> float:
-    with np.errstate(over="ignore", invalid="ignore"):  # of steps that are too long
+    with np.errstate(over="ignore", invalid="ignore"):  # steps may be too long
         total = float(rows.log_densities(likelihood, latent).sum())
     value = total - 0.5 * float(np.sum(precision[:, None] * weights**2))
     return value if np.isfinite(value) else -np.inf

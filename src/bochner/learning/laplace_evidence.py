@@ -111,7 +111,7 @@ class LaplaceSearch:
     bounds: Array = field(init=False)  # (k, 2)
     size: float = field(init=False)
     n_iter: int = 0
-    _weights: Array | None = None  # Of the latest mode, from which the next search starts
+    _weights: Array | None = None  # Weights at the latest mode, where the next search starts
 
     def __post_init__(self) -> None:
         log_alpha = [] if self.alpha is not None else [-2.0 * np.log(self.likelihood.unit)]

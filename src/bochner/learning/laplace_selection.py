@@ -39,8 +39,9 @@ _LEAST_FREQUENCIES = 32
 the number of weights of all of them."""
 
 _DECIMALS = 3
-"""Of logarithms of length scales: a thousandth is far less than their uncertainty, and more than
-what rounding errors make of it. Runs that differ by rounding only have the same kernel."""
+"""Decimals of logarithms of length scales: a thousandth is far less than their uncertainty, and
+more than what rounding errors make of it. Runs that differ by rounding only have the same
+kernel."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -65,7 +65,7 @@ class RidgeProblem:
     scale: float  # mean squared norm of the features, k(0)
     is_indefinite: bool = False
     is_repeatable: bool = True  # whether the rows can be read more than once
-    tol: float = 1e-4  # of conjugate gradients
+    tol: float = 1e-4  # tolerance of conjugate gradients
     on_device: bool = False  # a device forms the Gram matrix faster than predicted
     weight_rms: float = 1.0  # root mean square of the rows' weights
 

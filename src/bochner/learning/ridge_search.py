@@ -26,8 +26,8 @@ from bochner.learning.ridge import (
 )
 
 _STEP = 1e-6
-"""Of a parameter, for the slopes of values of a kernel: their errors are of the same order, from
-curvature, and a search ends at 1e-5."""
+"""Change of a parameter for the slopes of values of a kernel: their errors are of the same order,
+from curvature, and a search ends at 1e-5."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

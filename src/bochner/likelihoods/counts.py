@@ -69,7 +69,7 @@ class CountLikelihood(NumberLikelihood):
         first = np.exp(np.minimum(mean + 0.5 * variance, _LARGEST_LOG))
         # Mean of the squared mean
         square = np.exp(np.minimum(2.0 * (mean + variance), 2.0 * _LARGEST_LOG))
-        spread = np.maximum(square - first**2, 0.0)  # Of the mean
+        spread = np.maximum(square - first**2, 0.0)  # Variance of the mean
         return first, first + self.overdispersion * square + spread
 
     def distribution(self, y: Array, mean: Array, variance: Array) -> Array:

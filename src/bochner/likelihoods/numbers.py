@@ -34,7 +34,8 @@ _NEGLIGIBLE = 1e-12
 """Weight of a normal law below which it is left out of probabilities, which are off by 1e-10."""
 
 _MOST_LOG_VARIANCE = float(np.log(1e300))
-"""Of a part of Student's t law: deviations beyond 1e150 are wider than any targets."""
+"""Largest log variance of a part of Student's t law: deviations beyond 1e150 are wider than any
+targets."""
 
 _FAR = 1e3
 """Distance in standard deviations from which the series of a hazard is exact to 1e-11."""
@@ -248,7 +249,7 @@ class StudentTLikelihood(LocationLikelihood):
         log_weights = shape * (grid - np.exp(grid))
         weights = np.exp(log_weights - log_weights.max())
         weights[weights <= np.finfo(np.float64).tiny] = 0.0
-        # Of few degrees of freedom, some variances are beyond what any target tells apart.
+        # With few degrees of freedom, some variances are beyond what any target tells apart.
         beyond = gammainc(shape, shape * np.exp(low))
         weights = np.append(weights * (1.0 - beyond) / weights.sum(), beyond)
         log_variance = 2.0 * np.log(self.unit) - np.append(grid, -np.inf)

@@ -81,7 +81,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         model = decode(tree, tensors)
         try_out(model, file.stat().st_size)
-    except Exception as problem:  # of any kind: nothing of the file is trusted
+    except Exception as problem:  # any kind: nothing of the file is trusted
         found = " ".join(str(problem).split())
         raise ModelFileError(f"{path} is not a sound model file: {found}") from problem
     if not (is_estimator(type(model)) or is_value(type(model))):

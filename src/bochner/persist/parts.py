@@ -100,7 +100,7 @@ _ATTRIBUTES: Mapping[type[BaseEstimator], Mapping[str, Any]] = {
         **_LINEAR,
         "alpha_": _Integer | _Number | _Numbers,
         "best_score_": _Number | _Numbers,
-        "_store_cv_results": bool,  # Of scikit-learn 1.6
+        "_store_cv_results": bool,  # Exists in scikit-learn 1.6
     },
     linear_model.Lasso: {
         **_LINEAR,
@@ -139,7 +139,7 @@ _OF_THE_MACHINE = ("memory", "n_jobs")
 """Parameters that files do not set: a cache on a disk holds pickles, and jobs are processes."""
 
 _PREFIX = "sklearn."
-"""Of the names of parts in files: a user may register a class of the same name."""
+"""Start of the names of parts in files: a user may register a class of the same name."""
 
 PARTS: Mapping[str, type[BaseEstimator]] = {_PREFIX + cls.__name__: cls for cls in _ATTRIBUTES}
 """Parts by their names in model files."""

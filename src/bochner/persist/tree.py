@@ -38,6 +38,8 @@ from bochner.persist.classes import (
 from bochner.persist.container import ModelFileError, Tensors
 from bochner.persist.parts import check_part, is_part, part_name, portable
 
+# What ``random_state`` may hold besides a number. Files hold no generator, and have None instead.
+# Scikit-learn's own estimators, of which saved pipelines consist, take RandomState only.
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
@@ -58,7 +60,7 @@ class Encoder:
         cls = type(value)
         if value is None or cls in (bool, int, str) or (cls is float and math.isfinite(value)):
             return value
-        if cls is list or isinstance(value, UserList):  # Of columns, in scikit-learn 1.6
+        if cls is list or isinstance(value, UserList):  # Lists of columns, in scikit-learn 1.6
             return self._items(getattr(value, "data", value), path)
         if cls in _ENCODERS:
             return _ENCODERS[cls](self, value, path)

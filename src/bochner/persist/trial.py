@@ -38,7 +38,7 @@ def try_out(model: Any, n_bytes: int) -> None:
     if not isinstance(model, BaseEstimator) or any(map(_is_foreign, estimators(model))):
         return  # Nothing is known of the rows that a user's class takes
     with _WARNINGS, warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # Of a row outside the region of the training rows
+        warnings.simplefilter("ignore")  # The row may be far from the training rows
         try:
             check_is_fitted(model)
         except NotFittedError:
@@ -54,7 +54,7 @@ def try_out(model: Any, n_bytes: int) -> None:
             if not isinstance(model, COMPOSED):
                 return
             raise ValueError(f"its parts are not all fitted ({problem})") from problem
-        except Exception as problem:  # Of any kind: nothing of the file is trusted
+        except Exception as problem:  # Any kind: nothing of the file is trusted
             raise ValueError(f"its parts do not fit together ({problem})") from problem
 
 

@@ -114,7 +114,7 @@ class Display(ABC):
                 figure, axes = new_axes(layout)
             else:
                 axes = given_axes(ax, layout.panels)
-                figure = axes[0].figure.figure  # Of a part of a figure, the whole
+                figure = axes[0].figure.figure  # The whole figure, if this is a part of it
                 for axis in axes:
                     dress(axis, colors)
             self._draw(axes, colors)

@@ -97,7 +97,7 @@ def fitted(text: str, points: float, size: float = SMALL) -> str:
     text = drawable(" ".join(text.split()))
     if text_width(text, size) <= points:
         return text
-    if _TIMES in text:  # Of a pair both names are cut
+    if _TIMES in text:  # Both names of a pair are cut
         first, _, second = text.partition(_TIMES)
         rest = points - text_width(_TIMES, size)
         half = max(0.5 * rest, rest - text_width(second, size))
@@ -253,7 +253,7 @@ def date_ticks(axis: "Axis", times: NDArray[np.datetime64], points: float, name:
     example = datetime(2000, 12, 28).strftime(ticks)
     count = int(np.clip(points / (text_width(example) + _GAP), 3, _MOST_TICKS))
     places = locator(minticks=2, maxticks=count)
-    # Of two years, days or hours it would have too many ticks, and warn: it has no such long steps.
+    # For two years, days or hours it would have too many ticks, and warn: it has no steps so long.
     for unit, longest in ((dates.MONTHLY, 12), (dates.HOURLY, 24), (dates.MINUTELY, 60)):
         places.intervald[unit] = [*places.intervald[unit], longest]
     axis.set_major_locator(places)

@@ -158,7 +158,7 @@ def _column_figures(subject: Subject, name: str, cyclic: Sequence[str]) -> list[
 
 def _figure(subject: Subject, effect: Effect) -> Figure:
     if effect.mean.ndim > len(effect.columns) and not subject.study.is_classification:
-        k = subject.number  # Of several targets
+        k = subject.number  # The target, if there are several
         parts = (getattr(effect, part)[..., k] for part in ("mean", "lower", "upper"))
         effect = Effect(effect.columns, effect.values, *parts)
     dates = [name for name in effect.columns

@@ -26,9 +26,10 @@ _FEW_ROWS = 100
 """Background rows of an effect of hour and weekday, which has 168 cells."""
 
 _TIMES = 30
-"""Times of the effect over time."""
+"""Times of the effect over time: months of two and a half years."""
 
 _DAY, _HOUR, _WEEK = (np.timedelta64(count, "h") for count in (24, 1, 168))
+"""Units of the cycles of dates: a day, an hour and a week, in hours."""
 
 _MONDAY = np.datetime64("1970-01-05", "ms")
 

@@ -74,8 +74,8 @@ class Subject:
     def residuals(self) -> Array:
         """Observations less predictions (n,).
 
-        Of two classes, whether the second one occurred less its probability; of more, whether the
-        predicted class occurred less its probability.
+        With two classes they are whether the second one occurred less its probability; with more,
+        whether the predicted class occurred less its probability.
         """
         own = self.study.own
         if own.classes is None:

@@ -17,7 +17,7 @@ from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.profiles import Geometry, profile
 from bochner.spectral.radial import Chi, Shell
 
-# of the transform beyond the reach, relative to the greatest value; lower costs total variation
+# transform beyond the reach, relative to the greatest value; lower costs total variation
 _CEILING = 1.2
 _NEGLIGIBLE = 1e-9  # masses below are rounding of the linear program, whose tolerance is 1e-7
 # reach relative to the data: 5 % for new rows, none where the function ends there
@@ -29,9 +29,9 @@ _FEW_TOLERANCES = (0.1, 0.03, 0.01, 3e-3, 1e-3)
 _ROUGH = 0.01  # least tolerance above which fine scales are tried, at more cost
 _POOR = 0.5  # relative error above which a design explains less than it leaves out
 _FITTED_TOLERANCE = 0.1  # relative to the greatest value: masses within it leave enough to fit
-# of a unit of mass, 1 % of the greatest standard deviation: bounds the variation
+# cost of a unit of mass, 1 % of the greatest standard deviation: bounds the variation
 _LEAST_COST = 0.01
-# of features far away, relative to the greatest value; above _CEILING by the noise
+# estimate of features far away, relative to the greatest value; above _CEILING by the noise
 _FAR_CEILING = 1.5
 _FAR_DEVIATIONS = 4.0  # one value in 16,000 of a normal variable is farther
 # norms over sqrt(d) / length: a tenth to thirteen times, by factors of two

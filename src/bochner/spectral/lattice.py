@@ -17,7 +17,7 @@ from bochner.spectral.measure import Part, SpectralMeasure
 LARGEST_DIM = 3  # a grid of 128 nodes an input has 2 million nodes; one more input has 268 million
 # atoms of a product that is one law: more are seldom all drawn, and arrays of them cost time
 _MOST_PRODUCTS = 4096
-_ROUGH = 0.01  # of the greatest value; sampling 256 frequencies has an error of about 4 %
+_ROUGH = 0.01  # share of the greatest value; 256 sampled frequencies are off by about 4 %
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,7 @@ class Lattice(Law):
     modulation: CosineFactors | None = None
     amplitude: float = 1.0
 
-    is_even = False  # of every pair of opposite frequencies there is one
+    is_even = False  # one of every pair of opposite frequencies is there
 
     def __post_init__(self) -> None:
         omega = frozen_array("omega", self.omega, None)

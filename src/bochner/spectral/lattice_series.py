@@ -17,10 +17,10 @@ LagFunction = Callable[[Array], Any]
 _GRID = {1: 2**15, 2: 2**10, 3: 2**7}
 _SEARCH = {1: (4096, 4097), 2: (96, 129), 3: (24, 33)}  # lags a side, by size and by place
 _SCALES = (1e-6, 1e6)  # lags among which a function falls off, in units of the inputs
-_ROOMS = (1.0, 2.0, 4.0, 8.0)  # of the taper, in units of what it must leave alone
-_NARROW = 1e-3  # of the tolerance: what may be cut off without notice
+_ROOMS = (1.0, 2.0, 4.0, 8.0)  # widths of the taper, in units of what it must leave alone
+_NARROW = 1e-3  # share of the tolerance that may be cut off without notice
 _HEAVY = 0.02  # share of the integral beyond half of the greatest lag that counts as no fall-off
-_LAG_BYTES = 2**8  # of a lag with temporaries of a function, for the size of blocks
+_LAG_BYTES = 2**8  # bytes of a lag with temporaries of a function, for the size of blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,7 +155,7 @@ Complex = NDArray[np.complex128]
 
 # lags of the check, half of them where the function is steepest
 _CHECKS = {1: 1024, 2: 1024, 3: 512}
-_BAND = 0.875  # of the highest frequency along an input: the outermost eighth shows the decay
+_BAND = 0.875  # share of the highest frequency of an input: the last eighth shows the decay
 _ERROR_PRICE = 5.0  # total variations that the relative aliasing error counts as
 _LEAST_GAIN = 0.98  # a larger box that saves less than 2 % is not worth its resolution
 

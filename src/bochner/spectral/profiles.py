@@ -19,7 +19,7 @@ from bochner.spectral.data import Pairs
 Function = Callable[[Array], Array]
 
 _BISECTIONS = 40  # 2**-40 of a grid step: a continuous function differs by rounding there
-_JUMP = 1e-3  # of the range of the function; a smaller step counts as steep, not as a jump
+_JUMP = 1e-3  # share of the range of the function; a smaller step counts as steep, no jump
 # beyond the reach: dense up to 3 times, where features of new rows are, sparse to 100
 _OUTSIDE = (1.0, 3.0, 100.0)
 

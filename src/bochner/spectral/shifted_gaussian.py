@@ -18,7 +18,7 @@ _RAREST = 1e-4  # acceptance, below which rejection would take 10,000 proposals 
 _NORMAL_REACH = 9.0  # standard deviations of the table; 2e-19 is left out
 _WIDEST_TABLE = 100.0  # spread, beyond which tables of so many waves would be too large
 _SHRINKAGE = 2.0  # kurtosis enters the optimal factor twice, see correction
-_NO_VARIANCE = 1e-140  # of cosines of so short a shift: its square is no number, all are one
+_NO_VARIANCE = 1e-140  # variance of cosines that are all one: its square would underflow
 _LEAST_HALF = 2  # a sample variance needs two draws
 _FEWEST_BINS = 512  # a unit; the error of a linear density falls with the square of the width, 4e-6
 

@@ -7,7 +7,7 @@ from scipy.optimize import elementwise
 
 from bochner._numerics.arrays import Array, frozen_array
 
-_FEWEST_BINS = 1024  # of a table; its error falls with the square of their width
+_FEWEST_BINS = 1024  # bins of a table; its error falls with the square of their width
 
 
 class Tabulated:

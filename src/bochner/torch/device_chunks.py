@@ -31,7 +31,7 @@ class DeviceChunks:
         Targets and weights stay on the host.
     device : torch.device or str
     dtype : torch.dtype, default=None
-        Of the rows on the device; ``None`` keeps float32 and float64.
+        Type of the rows on the device; ``None`` keeps float32 and float64.
 
     Raises
     ------

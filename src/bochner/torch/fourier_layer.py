@@ -60,8 +60,8 @@ class FourierLayer(nn.Module):
         Seed of the frequencies; ``None`` draws one from torch's generator, so that
         ``torch.manual_seed`` makes layers reproducible.
     dtype, device : default=None
-        Of parameters and buffers; ``None`` means torch's default. In float32 an angle has an error
-        of about 1e-7 times its size.
+        Type and place of parameters and buffers; ``None`` means torch's default. In float32 an
+        angle has an error of about 1e-7 times its size.
 
     Attributes
     ----------

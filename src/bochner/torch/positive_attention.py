@@ -31,7 +31,7 @@ class PositiveAttention(nn.Module):
     model : fitted PositiveFeatures, or PositiveFrequencies
         Fit one to the queries and keys of each head, because features are adapted to them.
     dtype, device : default=None
-        Of the buffers; ``None`` means torch's default.
+        Type and place of the buffers; ``None`` means torch's default.
 
     Raises
     ------

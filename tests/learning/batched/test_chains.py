@@ -36,7 +36,7 @@ def both(data, settings=THREE, parts=None):
     return tuple(made)
 
 
-def check_same(host, device, tolerance=1e-8):
+def assert_same(host, device, tolerance=1e-8):
     for one, other in zip(host, device, strict=True):
         assert (one.n_burn_in, one.stage) == (other.n_burn_in, other.stage)
         assert len(one.draws) == len(other.draws)
@@ -59,16 +59,16 @@ def test_numbers(structure, weight):
     data = some_data(weight=weight)
     parts = [np.arange(60)[np.arange(60) % 3 != chain] for chain in range(3)]
     parts[1] = parts[1][:-3]  # a chain of fewer rows
-    check_same(*both(data, replace(THREE, structures=(structure,)), parts))
+    assert_same(*both(data, replace(THREE, structures=(structure,)), parts))
 
 
 @pytest.mark.parametrize("weight", [False, True])
 def test_labels(weight):
-    check_same(*both(some_data(binary=True, weight=weight)))
+    assert_same(*both(some_data(binary=True, weight=weight)))
 
 
 def test_structures_are_chosen_as_on_the_host():
-    check_same(*both(some_data(), replace(THREE, structures=(SPARSE, DENSE))))
+    assert_same(*both(some_data(), replace(THREE, structures=(SPARSE, DENSE))))
 
 
 @pytest.mark.parametrize("binary", [False, True])
@@ -77,7 +77,7 @@ def test_warm_up_on_some_of_the_rows(monkeypatch, binary):
     settings = replace(THREE, n_burn_in=8, n_chains=2)
     # Chains of other numbers of rows have other stages, and run apart.
     parts = [np.arange(60), np.arange(45), np.arange(60)[::-1]]
-    check_same(*both(some_data(binary=binary), replace(settings, n_chains=3), parts))
+    assert_same(*both(some_data(binary=binary), replace(settings, n_chains=3), parts))
 
 
 def test_states_are_computed_afresh_now_and_then(monkeypatch):
@@ -87,7 +87,7 @@ def test_states_are_computed_afresh_now_and_then(monkeypatch):
     monkeypatch.setattr(
         driver.BatchChain, "rebuilt", lambda *given: rebuilt.append(1) or kept(*given)
     )
-    check_same(*both(some_data(), replace(THREE, n_burn_in=0, n_samples=5)))
+    assert_same(*both(some_data(), replace(THREE, n_burn_in=0, n_samples=5)))
     assert len(rebuilt) == 2
 
 
@@ -157,4 +157,4 @@ def test_other_chains_are_refused(name):
 
 def test_steps_of_the_precision_are_those_of_the_move():
     settings = replace(THREE, sampler=Sampler((PrecisionWalk(n_steps=5),)))
-    check_same(*both(some_data(), settings))
+    assert_same(*both(some_data(), settings))

@@ -101,7 +101,7 @@ def started(data, noise, keep=True):
     return rows, evidence_of(rows, omega, PRECISION, noise, keep=keep)
 
 
-def check_evidence(evidence, data, noise, tolerance=1e-9):
+def assert_evidence(evidence, data, noise, tolerance=1e-9):
     for index, part in enumerate(data):
         known = brute_force(part, evidence.omega[index], PRECISION[index], noise)
         assert_allclose(evidence.log_evidence()[index], known[0], rtol=tolerance)
@@ -110,10 +110,10 @@ def check_evidence(evidence, data, noise, tolerance=1e-9):
             assert_allclose(made, values, rtol=tolerance, atol=tolerance)
 
 
-def check_blocks(noise, weighted=False, sizes=(40, 40, 40), keep=True, n_blocks=4):
+def assert_blocks(noise, weighted=False, sizes=(40, 40, 40), keep=True, n_blocks=4):
     data = parts(sizes, weighted)
     rows, evidence = started(data, noise, keep)
-    check_evidence(evidence, data, noise)
+    assert_evidence(evidence, data, noise)
     n_accepted = 0
     for seed in range(n_blocks):
         proposals = block(seed, 4)
@@ -127,7 +127,7 @@ def check_blocks(noise, weighted=False, sizes=(40, 40, 40), keep=True, n_blocks=
         for index, (decided, omega) in enumerate(known):
             assert_array_equal(accepted[index], decided)
             assert_array_equal(evidence.omega[index], omega)
-        check_evidence(evidence, data, noise)
+        assert_evidence(evidence, data, noise)
         n_accepted += accepted.sum()
     assert 0 < n_accepted < 12 * n_blocks
     return evidence, data
@@ -136,11 +136,11 @@ def check_blocks(noise, weighted=False, sizes=(40, 40, 40), keep=True, n_blocks=
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_decisions_are_those_of_one_after_another(noise, weighted):
-    check_blocks(NOISES[noise], weighted)
+    assert_blocks(NOISES[noise], weighted)
 
 
 def test_chains_may_have_other_numbers_of_rows():
-    check_blocks(NOISES["unknown"], sizes=(40, 31, 37))
+    assert_blocks(NOISES["unknown"], sizes=(40, 31, 37))
 
 
 @pytest.mark.parametrize("limit", ["none is kept", "blocks are small"])
@@ -151,11 +151,11 @@ def test_rows_may_be_too_many_for_the_device(monkeypatch, limit):
     rows, evidence = started(parts(), NOISES["unknown"])
     assert (evidence.features is None) is (limit == "none is kept")
     assert len(list(rows.blocks(11))) > 1
-    check_blocks(NOISES["unknown"], weighted=True)
+    assert_blocks(NOISES["unknown"], weighted=True)
 
 
 def test_kept_features_follow_the_frequencies():
-    evidence, data = check_blocks(NOISES["unknown"])
+    evidence, data = assert_blocks(NOISES["unknown"])
     for index, part in enumerate(data):
         known = features_of(part, evidence.omega[index])
         assert_allclose(to_numpy(evidence.features)[index], known, atol=1e-12)

@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 
 
 def blocks():
-    test_exchanges.check_blocks(test_exchanges.NOISES["unknown"], weighted=True)
+    test_exchanges.assert_blocks(test_exchanges.NOISES["unknown"], weighted=True)
 
 
 def numbers():

@@ -58,7 +58,7 @@ def draws(rng, factor, n):
     return factor.means[labels] + np.einsum("nij,nj->ni", roots[labels], noise)
 
 
-def check_gradient(dim, signs, noise):
+def assert_gradient(dim, signs, noise):
     """By differences along everything that may move; weights keep their sum."""
     objective, factors = some_problem(dim, signs, noise)
     found = objective.bound(factors).gradients
@@ -91,7 +91,7 @@ def expected_squares(objective, factors):
     return gap / (-0.5 * (1.0 / 0.5**2 - 1.0)), one.masses
 
 
-def check_squares(signs):
+def assert_squares(signs):
     objective, factors = some_problem(2, signs, None)
     data = objective.observed
     exact_values = sum(
@@ -172,7 +172,7 @@ def log_evidence(objective, factors, masses, m):
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_the_gradient_of_the_bound(dim, signs, noise, latent, monkeypatch):
     monkeypatch.setattr(bounds, "N_LATENT", latent)
-    check_gradient(dim, signs, noise)
+    assert_gradient(dim, signs, noise)
 
 
 @pytest.mark.parametrize("dim", [1, 3])
@@ -192,7 +192,7 @@ def test_the_average_of_cosines_has_these_moments(dim):
 @pytest.mark.parametrize("signs", [ONE, BOTH], ids=["one", "both"])
 def test_the_expected_squared_error_is_that_of_draws(signs, monkeypatch):
     monkeypatch.setattr(bounds, "N_LATENT", 3)
-    check_squares(signs)
+    assert_squares(signs)
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def assert_features(model, X):
     assert model.noise_ > 0.0
 
 
-def check_exact(patch, seed):
+def assert_exact(patch, seed):
     one = problem(seed)
     watched = Watched(patch, exact, "best_ascent")
     model = fitted(one, "exact", seed)
@@ -108,7 +108,7 @@ def check_exact(patch, seed):
     assert_features(model, one.X)
 
 
-def check_taylor(patch, seed):
+def assert_taylor(patch, seed):
     one = problem(seed)
     watched = Watched(patch, digmm_taylor, "coordinate_ascent")
     model = fitted(one, "taylor", seed)
@@ -133,19 +133,19 @@ def rmse(learned, true, rows, others):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_bound_never_falls_and_its_factors_are_laws(seed, monkeypatch):
-    check_exact(monkeypatch, seed)
+    assert_exact(monkeypatch, seed)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_factors_of_the_expansion_are_laws(seed, monkeypatch):
-    check_taylor(monkeypatch, seed)
+    assert_taylor(monkeypatch, seed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, MANY, 40))
 def test_hundreds_of_problems(first):
     for seed in range(first, min(first + 40, MANY)):
-        for check in (check_exact, check_taylor):
+        for check in (assert_exact, assert_taylor):
             with pytest.MonkeyPatch.context() as patch:
                 check(patch, seed)
 

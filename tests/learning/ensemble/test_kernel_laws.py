@@ -44,7 +44,7 @@ def groups_of(rows):
     return [np.flatnonzero(labels == label) for label in np.unique(labels)]
 
 
-def check_exact(grouped=True, n_scored=N):
+def assert_exact(grouped=True, n_scored=N):
     rows = rows_of(grouped)
     law, (means, variances) = kernel_laws.exact("", KERNEL, rows, COLUMNS, N, n_scored, 1)
     whole = KERNEL(X, X) + np.diag(ALPHA / rows.weights)
@@ -66,20 +66,20 @@ def check_exact(grouped=True, n_scored=N):
     assert_allclose(law.signal, np.mean(np.concatenate(squares), axis=0), rtol=1e-9)
 
 
-def check_last_rows():
-    check_exact(grouped=False, n_scored=30)
+def assert_last_rows():
+    assert_exact(grouped=False, n_scored=30)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_exact_laws_are_gaussian_processes(grouped):
-    check_exact(grouped)
+    assert_exact(grouped)
 
 
 def test_the_last_rows_may_be_scored_alone():
-    check_last_rows()
+    assert_last_rows()
 
 
-def check_landmarks(grouped=True):
+def assert_landmarks(grouped=True):
     rows, scored = rows_of(grouped), np.arange(M, N)
     law, found = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, (M, M), N - M, 1)
     means, variances = (np.concatenate((np.full_like(part[:M], np.nan), part)) for part in found)
@@ -98,7 +98,7 @@ def check_landmarks(grouped=True):
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_laws_on_landmarks_solve_the_normal_equations(grouped):
-    check_landmarks(grouped)
+    assert_landmarks(grouped)
 
 
 class InParts:
@@ -138,7 +138,7 @@ def test_groups_larger_than_the_landmarks_are_left_out_too():
         assert_allclose(means[own], KERNEL(X[own], X[landmarks]) @ coef, rtol=1e-6)
 
 
-def check_variance_of_landmarks():
+def assert_variance_of_landmarks():
     """The Nyström approximation's variance with what it lacks, at new rows."""
     rows = rows_of(False)
     law, _ = kernel_laws.exact("", KERNEL, rows, COLUMNS, M, N, 1)
@@ -152,7 +152,7 @@ def check_variance_of_landmarks():
 
 
 def test_variances_of_landmarks_have_what_the_approximation_lacks():
-    check_variance_of_landmarks()
+    assert_variance_of_landmarks()
 
 
 def test_equal_landmarks_do_no_harm():

@@ -47,7 +47,7 @@ def brute(learned, rows):
     return total / len(rows)
 
 
-def check_gradient(kernel, rows=ROWS["all"]):
+def assert_gradient(kernel, rows=ROWS["all"]):
     error, gradient = length_scales.error_and_gradient(kernel, POINT, rows)
 
     def at(point):
@@ -67,10 +67,10 @@ def check_gradient(kernel, rows=ROWS["all"]):
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_errors_and_gradients_are_those_of_fits_without_each_group(kernel, rows):
-    check_gradient(kernel, ROWS[rows])
+    assert_gradient(kernel, ROWS[rows])
 
 
-def check_halves():
+def assert_halves():
     pair = LearnedKernel.at(Laplacian(), POINT), LearnedKernel.at(Laplacian(), POINT[::-1])
     chosen, rows = (np.arange(15), np.arange(15, 40)), ROWS["all"]
     expected = sum(
@@ -82,7 +82,7 @@ def check_halves():
 
 
 def test_each_part_of_the_rows_predicts_the_other():
-    check_halves()
+    assert_halves()
 
 
 @pytest.mark.parametrize("penalty", [1.0, 30.0])
@@ -141,7 +141,7 @@ def turned_rows(n_samples=300):
     return rows_of(rows, np.sin(1.5 * (rows @ np.array([1.0, 1.0, -1.0]))))
 
 
-def check_stationary():
+def assert_stationary():
     """The map that is found, against finite differences of errors without each row."""
     rows, origin = turned_rows(60), LearnedKernel(Matern((1.0, 2.0, 1.5), nu=2.5), 0.1)
     rows.Y[:] += 0.05 * np.random.default_rng(2).normal(size=(60, 1))
@@ -164,7 +164,7 @@ def check_stationary():
 
 
 def test_the_penalised_error_of_a_map_is_stationary():
-    check_stationary()
+    assert_stationary()
 
 
 @pytest.mark.parametrize("kernel", [Exponential(2.0), Matern(2.0, nu=2.5)], ids=repr)

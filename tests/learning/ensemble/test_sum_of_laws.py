@@ -94,7 +94,7 @@ def fitted(X, y, effort=SMALL, **options):
     return judged, SumOfLaws.of(judged, y, np.ones(len(y)))
 
 
-def check_new_rows(n_samples=1700, effort=SMALL):
+def assert_new_rows(n_samples=1700, effort=SMALL):
     """Coverage on both sides of errors that are not symmetric, by rows of another draw."""
     rng = np.random.default_rng(2)
     (X, y), (new, truth) = simulated(rng, n_samples), simulated(rng, 4000)
@@ -115,14 +115,14 @@ def check_new_rows(n_samples=1700, effort=SMALL):
 
 @pytest.mark.parametrize("n_samples", [300, 1700])
 def test_intervals_and_quantiles_hold_at_new_rows(n_samples):
-    check_new_rows(n_samples)
+    assert_new_rows(n_samples)
 
 
 def test_intervals_hold_where_laws_are_on_landmarks():
-    check_new_rows(1700, replace(SMALL, most_exact=1000))
+    assert_new_rows(1700, replace(SMALL, most_exact=1000))
 
 
-def check_halves():
+def assert_halves():
     """Kernels of very unequal halves show which rows each of them has judged."""
     X, y = simulated(np.random.default_rng(0), 100)
     good, useless = LearnedKernel(Gaussian(2.0), 0.1), LearnedKernel(Gaussian(1e-3), 0.1)
@@ -136,10 +136,10 @@ def check_halves():
 
 
 def test_kernels_of_one_half_judge_the_other():
-    check_halves()
+    assert_halves()
 
 
-def check_groups():
+def assert_groups():
     """A target that is a number for each group tells nothing about new groups."""
     rng = np.random.default_rng(4)
     groups = np.arange(300) // 6
@@ -152,7 +152,7 @@ def check_groups():
 
 
 def test_rows_of_a_group_do_not_predict_each_other():
-    check_groups()
+    assert_groups()
 
 
 def test_the_latest_rows_are_scored_alone():

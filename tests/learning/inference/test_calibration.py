@@ -54,7 +54,7 @@ def p_values(ranks, n_draws, n_bins=8):
     return stats.chisquare(np.array(counts), axis=1).pvalue
 
 
-def check_ranks(name, n_simulations=40, n_draws=7, thin=10, n_burn_in=24):
+def assert_ranks(name, n_simulations=40, n_draws=7, thin=10, n_burn_in=24):
     sampler, rng = chains.SAMPLERS[name], np.random.default_rng(8)
     ranks = [rank(sampler, rng, n_draws, thin, n_burn_in) for _ in range(n_simulations)]
     p = p_values(np.array(ranks), n_draws)
@@ -63,7 +63,7 @@ def check_ranks(name, n_simulations=40, n_draws=7, thin=10, n_burn_in=24):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_truth_is_one_more_draw(name):
-    check_ranks(name)
+    assert_ranks(name)
 
 
 @pytest.mark.slow
@@ -71,7 +71,7 @@ def test_the_truth_is_one_more_draw(name):
     "name", [*NAMES, "regression-sparse", "joint-pairs-sparse", "matched-sparse-hmc"]
 )
 def test_it_is_so_in_many_simulations(name):
-    check_ranks(name, n_simulations=200, n_draws=7, thin=40, n_burn_in=100)
+    assert_ranks(name, n_simulations=200, n_draws=7, thin=40, n_burn_in=100)
 
 
 def test_ranks_among_independent_draws_are_uniform_and_too_narrow_ones_are_not():

@@ -124,7 +124,7 @@ def test_many_components_become_few_of_the_same_second_moments():
 
 
 def test_frequencies_and_half_their_amplitudes_have_the_moments_of_the_sum():
-    """Of independent s and v, Cov(s + v / 2) = Cov(s) + Cov(v) / 4; means add likewise."""
+    """For independent s and v, Cov(s + v / 2) = Cov(s) + Cov(v) / 4; means add likewise."""
 
     def law(seed, n_parts):
         rng = np.random.default_rng(seed)

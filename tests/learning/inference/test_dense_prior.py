@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from learning.inference.test_sparse_prior import check_pull
+from learning.inference.test_sparse_prior import assert_pull
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
@@ -75,7 +75,7 @@ def test_moves_are_of_the_components_of_the_frequencies_asked_for():
 
 
 def test_a_pulled_gradient_is_that_of_the_composition():
-    check_pull(some_prior(m=6), np.random.default_rng(5), 6)
+    assert_pull(some_prior(m=6), np.random.default_rng(5), 6)
 
 
 def test_a_refresh_is_a_sweep_of_the_mixture():

@@ -193,7 +193,7 @@ def interrupted(patch, path, n_steps, **options):
             go(checkpoint=path, fingerprint="f", **options)
 
 
-def check_resumption(folder, n_steps):
+def assert_resumption(folder, n_steps):
     n = (12, 20, 25)
     expected, path = go(n=n), folder / "run"
     with pytest.MonkeyPatch.context() as patch:
@@ -212,7 +212,7 @@ def check_resumption(folder, n_steps):
 
 @pytest.mark.parametrize("n_steps", [11, 25, 35, 51])
 def test_an_interrupted_run_goes_on_as_if_nothing_had_been(n_steps, tmp_path):
-    check_resumption(tmp_path, n_steps)
+    assert_resumption(tmp_path, n_steps)
 
 
 def test_a_finished_run_is_read_and_not_repeated(tmp_path):

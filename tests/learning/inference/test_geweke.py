@@ -4,8 +4,8 @@ In 40 chains of 400 rounds a sampler (the slow tests), the greatest of the stand
 differences of 14 to 16 functions were: regression dense mh 1.9, pcn 1.7, hmc 1.9, sparse 1.8,
 sparse with hmc 2.2; Polya-Gamma dense 2.4, sparse 1.5; joint pairs dense 1.6, sparse 2.6.
 
-Of 24 to 28 functions of two spectra: matched dense 1.2, sparse 1.3, with hmc 2.5; grid dense 2.8,
-sparse 2.0; Polya-Gamma matched 3.4, and 2.3 in 60 chains from another seed.
+Among 24 to 28 functions of two spectra it was: matched dense 1.2, sparse 1.3, with hmc 2.5; grid
+dense 2.8, sparse 2.0; Polya-Gamma matched 3.4, and 2.3 in 60 chains from another seed.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from scipy import stats
 # Shared evenly (Bonferroni) among the samplers, and by each among its functions.
 FAMILY_ALPHA = 1e-3
 ALPHA = FAMILY_ALPHA / len(chains.SAMPLERS)
-# Of two spectra, those whose parts others have: in long chains alone.
+# Those of two spectra whose parts others have: in long chains alone.
 ALIKE = ("matched-dense", "matched-sparse-hmc", "grid-sparse")
 # Samplers of two spectra share all but the amplitudes with the others.
 ROUNDS = {name: 20 for name in chains.SAMPLERS if name.startswith(("matched", "grid"))}

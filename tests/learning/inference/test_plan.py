@@ -215,7 +215,7 @@ def rounds_of_trials(monkeypatch, time_limit):
 def test_trials_of_structures_end_with_their_share_of_the_time(monkeypatch):
     monkeypatch.setattr(plan, "TRIAL_ROUNDS", 12)
     assert rounds_of_trials(monkeypatch, None) == 24
-    # Of twenty seconds a trial has three, and its fourth round ends after them.
+    # A trial has three of twenty seconds, and its fourth round ends after them.
     assert rounds_of_trials(monkeypatch, 20.0) == 2 * 4
     assert rounds_of_trials(monkeypatch, 1e-9) == 2
 

@@ -69,7 +69,7 @@ def test_chains_learn_from_at_most_so_many_rows_outside_of_their_block(monkeypat
         assert (block[part] != own).all()
 
 
-def check_pooled():
+def assert_pooled():
     """The normal equations of ridge regression, and the evidence at its maximum."""
     data = rows()
     draws = chains(data)
@@ -94,7 +94,7 @@ def check_pooled():
     assert loss(np.log(found.precision[0])) < best.fun + 0.05
 
 
-def check_pooled_labels():
+def assert_pooled_labels():
     """The gradient of the log posterior of the weights is zero at the mode."""
     data = rows(is_binary=True)
     draws = chains(data)
@@ -108,11 +108,11 @@ def check_pooled_labels():
 
 
 def test_pooled_draws_are_a_ridge_regression_of_greatest_evidence():
-    check_pooled()
+    assert_pooled()
 
 
 def test_pooled_labels_are_at_their_mode():
-    check_pooled_labels()
+    assert_pooled_labels()
 
 
 @pytest.mark.parametrize("n", [47, 20])

@@ -142,7 +142,7 @@ def test_typical_frequencies_are_the_reciprocals_of_median_distances():
     rng = np.random.default_rng(3)
     X = np.column_stack([np.arange(1000.0), np.full(1000, 2.0), rng.integers(0, 2, size=1000)])
     scales = frequency_scales(X, rng)
-    # Of two uniform values, the median distance is 1 - 1/sqrt(2) of the range.
+    # The median distance of two uniform values is 1 - 1/sqrt(2) of the range.
     assert_allclose(scales[0], 1.0 / (1000.0 * (1.0 - np.sqrt(0.5))), rtol=0.1)
     assert scales[1] == 1.0
     assert scales[2] == 1.0

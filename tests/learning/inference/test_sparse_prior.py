@@ -218,7 +218,7 @@ def test_whitened_coordinates_are_standard_normal():
     assert min(p_values) > FAMILY_ALPHA / 3
 
 
-def check_pull(prior, rng, n_frequencies):
+def assert_pull(prior, rng, n_frequencies):
     """A pulled gradient is that of the composition with the coordinates, by differences."""
     omega = prior.sample(rng, n_frequencies)
     law, slope = prior.whitening(rng, omega), rng.normal(size=omega.shape)
@@ -229,7 +229,7 @@ def check_pull(prior, rng, n_frequencies):
 
 
 def test_a_pulled_gradient_is_that_of_the_composition():
-    check_pull(some_prior(), np.random.default_rng(16), 5)
+    assert_pull(some_prior(), np.random.default_rng(16), 5)
 
 
 def test_a_start_is_sensible():

@@ -120,7 +120,7 @@ CASES = {
 ALL = pytest.mark.parametrize("settings", CASES.values(), ids=CASES.keys())
 
 
-def check_order(**settings):
+def assert_order(**settings):
     """Half the step, twice as many of them: a quarter of the error in energy."""
     t = trajectories(**settings)
     momentum = momentum_of(t)
@@ -132,7 +132,7 @@ def check_order(**settings):
 
 @ALL
 def test_errors_in_energy_are_of_second_order(settings):
-    check_order(**settings)
+    assert_order(**settings)
 
 
 @ALL

@@ -70,7 +70,7 @@ def one_at_a_time(case, precision, noise, plan):
     return decisions, trace, omega
 
 
-def check_chain(
+def assert_chain(
     case, precision, noise, *, block_size, n_sweeps=3, keep=True, atol=None, groups=None
 ):
     """Same decisions, same evidence after every block, and the posterior of a fresh start.
@@ -99,7 +99,7 @@ def check_chain(
         if atol is not None:
             evidence = solved(evidence, precision)
     assert_array_equal(evidence.omega, omega)
-    check_state(case, evidence, rtol=1e-9 if atol is None else 1e-6)
+    assert_state(case, evidence, rtol=1e-9 if atol is None else 1e-6)
 
 
 def _blocks(sizes, block_size):
@@ -110,7 +110,7 @@ def _blocks(sizes, block_size):
         first += size
 
 
-def check_state(case, evidence, rtol=1e-9):
+def assert_state(case, evidence, rtol=1e-9):
     """The posterior, the sums and the features are those of the frequencies, made afresh."""
     A, b = case.posterior(evidence.omega, evidence.precision)
     u, P = np.linalg.solve(A, b), np.linalg.inv(A)
@@ -137,7 +137,7 @@ def check_state(case, evidence, rtol=1e-9):
 
 def small(block_size=7, **settings):
     """The check for planted errors: a few frequencies, all of a sweep in few blocks."""
-    check_chain(problem(n=40, m=12, **settings), 0.1, GAUSSIAN, block_size=block_size)
+    assert_chain(problem(n=40, m=12, **settings), 0.1, GAUSSIAN, block_size=block_size)
 
 
 CASES = {
@@ -151,7 +151,7 @@ CASES = {
 @pytest.mark.parametrize("block_size", [1, 7, 64])
 @pytest.mark.parametrize(("noise", "settings"), CASES.values(), ids=CASES.keys())
 def test_blocks_are_the_chain_of_one_at_a_time(noise, settings, block_size):
-    check_chain(problem(n=200, **settings), 0.1, noise, block_size=block_size)
+    assert_chain(problem(n=200, **settings), 0.1, noise, block_size=block_size)
 
 
 @pytest.mark.parametrize("block_size", [1, 7, 64])
@@ -159,19 +159,19 @@ def test_blocks_are_the_chain_of_one_at_a_time(noise, settings, block_size):
 def test_features_need_not_be_kept(monkeypatch, weights, block_size):
     monkeypatch.setattr(limits, "BLOCK_BYTES", 1)
     case = problem(n=600, m=20, q=1, weights=weights)
-    check_chain(case, 0.1, GAUSSIAN, block_size=block_size, keep=False)
+    assert_chain(case, 0.1, GAUSSIAN, block_size=block_size, keep=False)
 
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_a_fresh_solution_between_sweeps_changes_nothing(keep):
-    check_chain(problem(n=60, m=20), 0.1, GAUSSIAN, block_size=8, keep=keep, atol=1e-8)
+    assert_chain(problem(n=60, m=20), 0.1, GAUSSIAN, block_size=8, keep=keep, atol=1e-8)
 
 
 @pytest.mark.parametrize("sizes", [(10, 2, 1), (1, 2, 2), (5, 1, 12)])
 def test_few_rows_or_frequencies(sizes):
     n, d, m = sizes
     case = problem(n=n, d=d, m=m)
-    check_chain(case, 0.1, GAUSSIAN, block_size=4, n_sweeps=60 // m)
+    assert_chain(case, 0.1, GAUSSIAN, block_size=4, n_sweeps=60 // m)
 
 
 def forced(case, omega, index, precision, noise=GAUSSIAN):
@@ -202,7 +202,7 @@ def test_any_proposals_may_be_accepted(index, values):
     assert accepted.shape == (len(index),)
     assert np.all(accepted)
     assert_array_equal(evidence.omega[index], values(case))
-    check_state(case, evidence)
+    assert_state(case, evidence)
     literal = literal_log_evidence(case, evidence.omega, 0.1, GAUSSIAN)
     assert_allclose(evidence.log_evidence(), literal, rtol=0.0, atol=1e-8)
 
@@ -221,14 +221,14 @@ def test_near_duplicates(n, precision, atol):
     assert np.all(accepted)
     literal = literal_log_evidence(case, evidence.omega, precision, GAUSSIAN)
     assert abs(evidence.log_evidence() - literal) < atol
-    check_state(case, solved(evidence, precision), rtol=1e-6)
+    assert_state(case, solved(evidence, precision), rtol=1e-6)
 
 
 @SMALL
 @pytest.mark.parametrize("block_size", [1, 7, 64])
 def test_the_chain_at_a_small_precision(block_size, precision, atol):
     case = problem(n=200, m=30)
-    check_chain(case, precision, GAUSSIAN, block_size=block_size, n_sweeps=4, atol=atol)
+    assert_chain(case, precision, GAUSSIAN, block_size=block_size, n_sweeps=4, atol=atol)
 
 
 def test_sparse_frequencies_at_a_small_precision():

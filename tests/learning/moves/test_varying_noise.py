@@ -47,7 +47,7 @@ def some_chain(seed, basis=MATCHED, **settings):
 
 
 def student_log_density(case, state):
-    """Of contrasts of the targets: a t law whose noise is diag(e^h)."""
+    """Log density of contrasts of the targets: a t law whose noise is diag(e^h)."""
     noise = np.exp(heights(repeated(case).X, state.latent.omega, state.latent.weights))
     evidence = state.evidence
     return inference_laws.student_log_density(
@@ -63,7 +63,7 @@ CASES = {
 }
 
 
-def check_log_evidence(basis=MATCHED, **settings):
+def assert_log_evidence(basis=MATCHED, **settings):
     """Differences along a chain are those of the dense law."""
     case, rng, chain, state = some_chain(0, basis, **settings)
     found, expected = [], []
@@ -78,7 +78,7 @@ def check_log_evidence(basis=MATCHED, **settings):
 @pytest.mark.parametrize("basis", BASES.values(), ids=BASES.keys())
 @pytest.mark.parametrize("settings", CASES.values(), ids=CASES.keys())
 def test_log_evidence_is_that_of_a_student_law(settings, basis):
-    check_log_evidence(basis, **settings)
+    assert_log_evidence(basis, **settings)
 
 
 @pytest.mark.parametrize("settings", CASES.values(), ids=CASES.keys())

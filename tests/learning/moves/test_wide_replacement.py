@@ -6,8 +6,8 @@ from laws.amplitude_laws import BASES, GRID, MATCHED, amplitude_problem
 from learning.moves.test_replacement import (
     GAUSSIAN,
     KNOWN,
-    check_chain,
-    check_state,
+    assert_chain,
+    assert_state,
     literal_log_evidence,
 )
 from numpy.testing import assert_allclose, assert_array_equal
@@ -35,7 +35,7 @@ def groups_of(case):
 
 def check(basis, noise, block_size, keep=True, n=120, **settings):
     case = amplitude_problem(basis, n=n, **settings)
-    check_chain(case, 0.1, noise, block_size=block_size, keep=keep, groups=groups_of(case))
+    assert_chain(case, 0.1, noise, block_size=block_size, keep=keep, groups=groups_of(case))
 
 
 @pytest.mark.parametrize("block_size", [1, 3, 64])
@@ -87,7 +87,7 @@ def test_all_of_a_group_may_be_accepted(group, keep):
     )
     assert accepted.all()
     assert_array_equal(evidence.omega[index], case.other[index])
-    check_state(case, evidence)
+    assert_state(case, evidence)
     literal = literal_log_evidence(case, evidence.omega, 0.1, GAUSSIAN)
     assert_allclose(evidence.log_evidence(), literal, rtol=0.0, atol=1e-8)
 

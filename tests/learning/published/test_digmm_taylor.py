@@ -87,7 +87,7 @@ def transcribed(part, prior, components, frequencies):
     return algorithm, of_group
 
 
-def check_letter(sizes, dim=2, n_iter=4):
+def assert_letter(sizes, dim=2, n_iter=4):
     part, prior = some_part(dim), some_prior(dim)
     components, frequencies = some_factors(sizes, dim)
     algorithm, of_group = transcribed(part, prior, components, frequencies)
@@ -155,7 +155,7 @@ def log_likelihood(part, omega):
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_updates_are_those_of_the_appendix(sizes, dim):
-    check_letter(SIZES[sizes], dim)
+    assert_letter(SIZES[sizes], dim)
 
 
 def test_the_ascent_is_algorithm_1():

@@ -241,7 +241,7 @@ def test_what_is_kept_has_the_activations_of_the_state():
 
 
 def test_fixed_columns_have_a_flat_prior():
-    """Of a constant alone, 11 of 12 labels being one, against its posterior by quadrature."""
+    """A constant alone, 11 of 12 labels being one, against its posterior by quadrature."""
     rng, y = np.random.default_rng(8), np.repeat([0.5, -0.5], [11, 1])
     chain = JointPairChain(TrainingData.of(np.zeros((12, 1)), y, np.ones((12, 1))))
     state = chain.init(rng, np.array([[1.0]]), Atoms((1.0,)), 3.0)

@@ -10,7 +10,7 @@ from bochner.learning.series.model import Rows, SeriesModel
 from bochner.learning.series.parts import ConstantLevel, Remainder, Variation
 
 
-def check_factors():
+def assert_factors():
     """The factor of a horizon is the root mean square of errors of refitted filters."""
     model, theta = model_and_theta("damped")
     n, step = 36, 1.0 / 35.0
@@ -40,7 +40,7 @@ def check_factors():
 
 
 def test_factors_are_errors_of_past_origins():
-    check_factors()
+    assert_factors()
 
 
 def test_a_true_model_is_hardly_widened():

@@ -35,10 +35,10 @@ def dense_prediction(law, rows):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("times", [LATER, INSIDE, np.concatenate((INSIDE, LATER))])
 def test_predictions_are_those_of_the_dense_processes(name, times):
-    check_predictions(name, times)
+    assert_predictions(name, times)
 
 
-def check_predictions(name, times):
+def assert_predictions(name, times):
     law, rows = law_of(name, rows_of()), new_rows(times)
     found = law.predict(rows)
     for number, (mean, cov, noise) in enumerate(dense_prediction(law, rows)):
@@ -54,7 +54,7 @@ def test_rows_of_the_training_are_smoothed_in_place():
         assert_allclose(found.means[number], 3.0 + 0.7 * mean, rtol=1e-6, atol=1e-8)
 
 
-def check_components(times=np.concatenate((INSIDE, LATER))):  # noqa: B008 - never written to
+def assert_components(times=np.concatenate((INSIDE, LATER))):  # noqa: B008 - never written to
     law, rows = law_of("line", rows_of()), new_rows(times)
     parts = law.components_at(rows)
     assert list(parts) == ["trend", "cycle", "season", "inputs", "remainder"]
@@ -64,11 +64,11 @@ def check_components(times=np.concatenate((INSIDE, LATER))):  # noqa: B008 - nev
 
 
 def test_components_add_up():
-    check_components()
+    assert_components()
 
 
 def test_a_component_is_that_of_its_own_kernel():
-    law, rows, parts = check_components()
+    law, rows, parts = assert_components()
     member = law.members[0]
     model, theta = member.model, member.theta[0]
     season = next(part for part in model.parts if part.name == "season")
@@ -89,10 +89,10 @@ def test_a_component_is_that_of_its_own_kernel():
 
 
 def test_draws_have_the_means_and_covariances_of_the_mixture():
-    check_draws()
+    assert_draws()
 
 
-def check_draws(count=20_000):
+def assert_draws(count=20_000):
     law, rows = law_of("line", rows_of()), new_rows(LATER)
     drawn = law.sample(rows, count, np.random.default_rng(0))
     parts = list(dense_prediction(law, rows))

@@ -26,10 +26,10 @@ def dense_evidence(model, theta, rows):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("irregular", [True, False])
 def test_the_evidence_is_that_of_the_kernels(name, irregular):
-    check_evidence(name, irregular)
+    assert_evidence(name, irregular)
 
 
-def check_evidence(name, irregular=True):
+def assert_evidence(name, irregular=True):
     model, theta = model_and_theta(name)
     rows = rows_of(irregular=irregular)
     assert_allclose(model.filtered(theta, rows)[0], dense_evidence(model, theta, rows), rtol=1e-7)
@@ -37,10 +37,10 @@ def check_evidence(name, irregular=True):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_gradients_are_differences(name):
-    check_gradient(name)
+    assert_gradient(name)
 
 
-def check_gradient(name, irregular=True):
+def assert_gradient(name, irregular=True):
     model, theta = model_and_theta(name)
     rows = rows_of(irregular=irregular)
     found, gradient = Evidence(model, rows)(theta)

@@ -33,7 +33,7 @@ def grid(rows):
     theta = np.array(list(product(*axes)))
     density = np.array([log_density(MODEL, one, rows) for one in theta])
     sides = [(axis[1] - axis[0]) / scale for axis, scale in zip(axes, std, strict=True)]
-    cell = np.prod(sides) / (2.0 * np.pi) ** 1.5  # Of standardised parameters
+    cell = np.prod(sides) / (2.0 * np.pi) ** 1.5  # A cell of standardised parameters
     return theta, density - logsumexp(density), logsumexp(density) + np.log(cell)
 
 
@@ -59,10 +59,10 @@ def test_the_evidence_is_about_the_integral(rows, grid):
 
 
 def test_draws_have_the_moments_of_the_posterior(rows, grid):
-    check_draws(rows, grid)
+    assert_draws(rows, grid)
 
 
-def check_draws(rows, grid):
+def assert_draws(rows, grid):
     theta, weights = draws(find_mode(MODEL, rows), rows, 4096, np.random.default_rng(0))
     assert_allclose(weights.sum(), 1.0)
     expected, share = grid[0], np.exp(grid[1])

@@ -119,7 +119,7 @@ class Objective:
     observed: Observed
     signs: Array  # (S,): Of the factors
     prior: ComponentPrior
-    concentration: float  # Of both Dirichlet processes
+    concentration: float  # Concentration of both Dirichlet processes
     noise: float | None  # Standard deviation in the units of ``observed``; None maximises over it
 
     def bound(self, factors: tuple[Factor, ...]) -> Bound:

@@ -247,7 +247,7 @@ def _resumed(
         expected = stages[saved["stage"]].chain.saved(template)
         check_form(saved["state"], expected)
         progress, generator = _sound(saved, stages, template.prior)
-    except Exception as error:  # of any kind: nothing of the file is trusted
+    except Exception as error:  # any kind: nothing of the file is trusted
         raise damaged(path, error) from error
     rng.bit_generator.state = generator
     chain = stages[progress.stage].chain

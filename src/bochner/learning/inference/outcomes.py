@@ -32,8 +32,8 @@ class Outcomes:
 
     stand_in: Array  # (n,): Numbers near the function's values, of unit variance, for starts
     observed: Array  # (2, n): Targets in the unit of the chain, and offsets of the function
-    centre: float  # Of the targets, and their unit
-    unit: float
+    centre: float  # Median of the targets
+    unit: float  # Their standard deviation by the quartiles
     likelihood: Likelihood
 
     @property

@@ -30,7 +30,7 @@ class SparseHyper:
     scale: Array  # (d,): Typical angular frequency of each input
     inclusion: tuple[float, float] = (1.0, 4.0)  # Beta prior of pi
     n_slabs: int = 4  # Components of each input's spectrum
-    concentration: float = 1.0  # of the Dirichlet prior of their weights, split among them
+    concentration: float = 1.0  # that of the Dirichlet prior of their weights, split among them
     mean_strength: float = 0.2  # kappa: means are N(0, s^2/kappa) given the component's scale s
     shape: float = 1.0  # Variances are IG(shape, shape * scale^2): heavy tails
 

@@ -27,7 +27,7 @@ class MeanFieldPrior:
     mean_precision: Array  # (d, d)
     scale: Array  # (d, d): W_0, for the expected precision nu_0 W_0
     dof: float  # nu_0, above d - 1
-    concentration: float  # Of the Dirichlet process, positive
+    concentration: float  # Concentration of the Dirichlet process, positive
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,12 +9,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.state_loops import Steps
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.calibration import horizon_factors
 from bochner.learning.series.mixture import Mixture
 from bochner.learning.series.model import Rows, SeriesModel
 from bochner.learning.series.parts import ConstantLevel, Part, Slope, Waves
+from bochner.learning.series.paths import paths
 from bochner.learning.series.posterior import draws
 from bochner.learning.series.search import Fit
 from bochner.learning.series.transformations import TRANSFORMATIONS
@@ -269,10 +269,20 @@ class SeriesLaw:
         """Return joint draws (n_samples, h) of values with noise at rows after the last one."""
         weights = np.concatenate([member.weights for member in self.members])
         counts = rng.multinomial(n_samples, weights / weights.sum())
+        later, factors = _part(self.rows, slice(-1, None)).joined(rows), self._factors(rows.times)
         found = []
         for (member, number), count in zip(self._draws(), counts, strict=True):
             if count:
-                found.append(self._paths(member, number, rows, int(count), rng))
+                path = paths(
+                    member.model,
+                    member.theta[number],
+                    (member.mean[number], member.cov[number]),
+                    later,
+                    factors,
+                    int(count),
+                    rng,
+                )
+                found.append(path)
         values = np.concatenate(found)[rng.permutation(n_samples)]
         transformed = self.units.centre + self.units.deviation * values
         return TRANSFORMATIONS[self.transformation].back(transformed)
@@ -334,22 +344,6 @@ class SeriesLaw:
             mean, variance = (np.concatenate(one) for one in zip(*parts, strict=True))
             yield model, theta, float(member.weights[number]), mean, variance
 
-    def _paths(self, member: Member, number: int, rows: Rows, count: int, rng: Generator) -> Array:
-        model, theta = member.model, member.theta[number]
-        later = _part(self.rows, slice(-1, None)).joined(rows)
-        steps, weights = model.steps(theta, later.times), model.weights(later)
-        states = _normal(member.mean[number], member.cov[number], count, rng)
-        noise = np.sqrt(model.noise(theta))
-        factors = self._factors(rows.times)
-        centre, found = member.mean[number], np.empty((count, len(rows)))
-        for t in range(1, len(later)):
-            k = int(steps.which[t])
-            centre = _carried(centre, steps, k)
-            states = _carried(states, steps, k) + _disturbances(steps, k, count, rng)
-            gaps = (states - centre) @ weights[t] + noise * rng.normal(size=count)
-            found[:, t - 1] = centre @ weights[t] + factors[t - 1] * gaps
-        return found
-
 
 def _part(rows: Rows, which: Any) -> Rows:
     return Rows(rows.times[which], rows.values[which], rows.inputs[which])
@@ -373,31 +367,3 @@ def _resampled(weights: Array, count: int, rng: Generator) -> NDArray[np.int64]:
 def _last_states(model: SeriesModel, theta: Array, rows: Rows) -> tuple[Array, Array]:
     _, states = model.filtered(theta, rows)
     return states.mean[-1], states.cov[-1]
-
-
-def _carried(states: Array, steps: Steps, k: int) -> Array:
-    """Return the states (..., s) after a step without disturbances."""
-    found: Array = states * steps.own[k] + states[..., steps.partner] * steps.other[k]
-    return found
-
-
-def _normal(mean: Array, cov: Array, count: int, rng: Generator) -> Array:
-    """Return draws (count, s) of a normal law, whose covariance may be singular."""
-    values, vectors = np.linalg.eigh(cov)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    found: Array = mean + rng.normal(size=(count, len(mean))) @ root.T
-    return found
-
-
-def _disturbances(steps: Steps, k: int, count: int, rng: Generator) -> Array:
-    """Return draws (count, s) of what a step adds to the states."""
-    variance, partner = steps.variance[k], steps.partner
-    drawn = rng.normal(size=(count, len(variance)))
-    found: Array = drawn * np.sqrt(variance)
-    # The second of a pair is correlated with the first.
-    for i in np.flatnonzero((partner > np.arange(len(partner))) & (steps.covariance[k] != 0.0)):
-        p = int(partner[i])
-        share = steps.covariance[k, i] / np.sqrt(variance[i])
-        rest = np.sqrt(max(variance[p] - share**2, 0.0))
-        found[:, p] = share * drawn[:, i] + rest * drawn[:, p]
-    return found

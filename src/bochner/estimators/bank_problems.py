@@ -1,0 +1,52 @@
+"""Several problems of one fit, one for each target or class: time, draws and kernels of all."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from bochner._numerics.threads import single_threaded_blas
+from bochner.kernels import Kernel, SpectralMixture
+from bochner.learning.inference.components import spectral_mixture
+from bochner.learning.inference.learned_kernel import Learned
+from bochner.learning.inference.plan import SamplerSettings
+from bochner.learning.inference.pooling import pooled
+from bochner.learning.inference.training_data import ScaledData
+
+
+def with_pooled_draws(
+    learned: Sequence[Learned],
+    columns: Sequence[ScaledData],
+    settings: SamplerSettings,
+    rng: np.random.Generator,
+) -> list[Learned]:
+    """Return what was learned with the draws of all chains pooled, where rows suffice."""
+    n_chains, home = settings.n_chains, settings.home
+    with single_threaded_blas() as n_threads:
+        return [
+            replace(each, draws=pooled(rng, each.draws, data, n_chains, n_threads, home))
+            for each, data in zip(learned, columns, strict=True)
+        ]
+
+
+def one_share(settings: SamplerSettings, n_problems: int, n_threads: int) -> SamplerSettings:
+    """Return settings for one of several problems: its threads, and its share of the time."""
+    limit = settings.time_limit
+    limit = None if limit is None else limit / n_problems
+    return replace(settings, time_limit=limit, n_threads=n_threads)
+
+
+def mean_kernel(kernels: list[Kernel]) -> Kernel:
+    """Return the mean of kernels, of mixtures as one mixture."""
+    if len(kernels) == 1:
+        return kernels[0]
+    mixtures = [kernel for kernel in kernels if isinstance(kernel, SpectralMixture)]
+    if len(mixtures) < len(kernels):
+        return (1.0 / len(kernels)) * reduce(add, kernels)
+    return spectral_mixture(
+        np.concatenate([np.asarray(k.weights) for k in mixtures]) / len(mixtures),
+        np.concatenate([np.asarray(k.means) for k in mixtures]),
+        np.concatenate([np.asarray(k.covariances) for k in mixtures]),
+    )

@@ -1,0 +1,89 @@
+"""One series of a forecaster: what was learned of it, and rows to predict at."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import as_positive_scalar
+from bochner._numerics.progress import Progress
+from bochner.estimators.series_rows import LEARNED, SeriesRows, future_inputs
+from bochner.learning.series.law import SeriesLaw
+from bochner.learning.series.learning import Plan, learn
+from bochner.learning.series.model import Rows
+from bochner.registry import register
+from bochner.tables.timelines import Future, Timeline, labelled
+
+
+class Ahead(NamedTuple):
+    """Rows to predict at, in order of time, and their places in what was asked for."""
+
+    rows: Rows
+    places: NDArray[np.intp]
+    future: Future
+
+
+@register
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedSeries:
+    """What was learned of one series, and what its times and inputs are."""
+
+    timeline: Timeline
+    law: SeriesLaw
+    input_names: list[str] | None
+
+    def at(self, horizon: Any, X: Any) -> Ahead:
+        """Return the rows to predict at."""
+        law, future = self.law, self.timeline.future(horizon)
+        if future.numbers.min() < law.units.start:
+            raise ValueError("Times to predict at must not lie before those of the series.")
+        inputs = future_inputs(X, future, law.inputs.shape[1], self.input_names)
+        order = np.argsort(future.numbers, kind="stable")
+        unknown = np.full(len(order), np.nan)
+        rows = law.units.rows(future.numbers[order], unknown, inputs[order])
+        return Ahead(rows, np.argsort(order, kind="stable"), future)
+
+    def try_out(self) -> None:
+        """Forecast one time."""
+        law, timeline = self.law, self.timeline
+        if timeline.step is not None:
+            timeline.future(1)
+        after = np.array([timeline.last + (timeline.step or 1.0)])
+        rows = law.units.rows(after, np.full(1, np.nan), np.zeros((1, law.inputs.shape[1])))
+        law.predict(rows).std()
+        law.components_at(rows)
+
+
+def fitted_series(
+    series: SeriesRows,
+    periods: Iterable[float] | None,
+    find_cycle: bool,
+    transformations: list[str] | None,
+    n_threads: int,
+    progress: Progress,
+    rng: Generator,
+) -> FittedSeries:
+    """Learn a series; ``None`` means the calendar's periods, and any of the transformations."""
+    timeline, seasons = series.timeline, series.timeline.calendar
+    if periods is not None:
+        lengths = [as_positive_scalar("periods", one) for one in periods]
+        seasons = [(length, timeline.name(length)) for length in lengths]
+    plan = Plan(
+        seasons, timeline.name, periods is None, find_cycle, transformations, n_threads, progress
+    )
+    law = learn(series.times[LEARNED], series.values[LEARNED], series.inputs[LEARNED], plan, rng)
+    return FittedSeries(timeline, law, series.input_names)
+
+
+def in_one_frame(results: dict[str, Any]) -> Any:
+    """Return values of several series with one index as a frame, and others as they are."""
+    if not all(hasattr(one, "index") for one in results.values()):
+        return results
+    indices = [one.index for one in results.values()]
+    if any(not index.equals(indices[0]) for index in indices[1:]):
+        return results
+    columns = np.column_stack([one.to_numpy() for one in results.values()])
+    return labelled(columns, indices[0], list(results))
