@@ -17,7 +17,8 @@ from bochner.estimators.kernel_glm import KernelGLMRegressor
 from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
-from bochner.estimators.table_models import TableClassifier, TableRegressor
+from bochner.estimators.table_classifier import TableClassifier
+from bochner.estimators.table_regressor import TableRegressor
 from bochner.features.positive import PositiveFeatures
 from bochner.features.sequence_features import SequenceFeatures
 from bochner.features.transformer import FourierFeatures

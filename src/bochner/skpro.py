@@ -13,7 +13,7 @@ from sklearn.base import clone
 from skpro.regression.base import BaseProbaRegressor
 
 from bochner.estimators.krein_ridge import KreinRidge
-from bochner.estimators.table_models import TableRegressor
+from bochner.estimators.table_regressor import TableRegressor
 
 _LEAST = float(np.finfo(np.float64).eps)
 """Distance of quantile levels from zero and one, where a normal law has no quantiles."""

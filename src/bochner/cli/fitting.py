@@ -21,7 +21,8 @@ from bochner.cli.records import fit_record, versions
 from bochner.cli.screen import print_studies
 from bochner.comparison.split import Split, split_rows
 from bochner.comparison.study import Model, Study, TableFacts, compared, table_facts
-from bochner.estimators.table_models import TableClassifier, TableRegressor
+from bochner.estimators.table_classifier import TableClassifier
+from bochner.estimators.table_regressor import TableRegressor
 from bochner.learning.ensemble.learner import EFFORTS
 from bochner.tables.checks import (
     Task,

@@ -15,7 +15,7 @@ from bochner.cli.models import Fresh, load_model, read_for, target_names
 from bochner.cli.output import check_csv_output, plain, write_csv
 from bochner.comparison.study import Model, own_outcomes
 from bochner.estimators.table_base import ClassificationTable
-from bochner.estimators.table_models import TableRegressor
+from bochner.estimators.table_regressor import TableRegressor
 from bochner.tables.refusals import InputError
 
 _KEPT = ("none", "id", "all")

@@ -18,7 +18,8 @@ from threadpoolctl import threadpool_limits
 
 from bochner.comparison.outcomes import outcome
 from bochner.comparison.split import Split
-from bochner.estimators.table_models import TableClassifier, TableRegressor
+from bochner.estimators.table_classifier import TableClassifier
+from bochner.estimators.table_regressor import TableRegressor
 from bochner.tables.encoder import TableEncoder
 
 N_COMPONENTS = 1024

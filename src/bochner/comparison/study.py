@@ -13,7 +13,8 @@ from bochner.comparison.contenders import N_COMPONENTS, OURS, installed, timed_f
 from bochner.comparison.outcomes import LEVEL, Outcome, outcome
 from bochner.comparison.split import Split
 from bochner.diagnosis.sensitivity import VarianceShares
-from bochner.estimators.table_models import TableClassifier, TableRegressor
+from bochner.estimators.table_classifier import TableClassifier
+from bochner.estimators.table_regressor import TableRegressor
 from bochner.tables.columns import KIND_NAMES, read_column
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from bochner._numerics.progress import Progress
 from bochner._numerics.threads import single_threaded_blas
 from bochner.estimators.inputs import refuse_asymmetric
 from bochner.estimators.ridge_head import RidgeHead
-from bochner.estimators.table_base import TableModel, TableRows
+from bochner.estimators.table_base import TableModel
+from bochner.estimators.table_rows import TableRows
 from bochner.features.parameters import count_frequencies, generators
 from bochner.kernels import Kernel, named_kernel
 from bochner.learning.families import (

@@ -1,4 +1,8 @@
-"""The base class of kernels, and the sums, products, multiples and transposes that it makes."""
+"""The base class of kernels, and the sums, products, multiples and transposes that it makes.
+
+They are in one file because operators of the base class return them, and they derive from it:
+files of their own would import each other in a circle.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

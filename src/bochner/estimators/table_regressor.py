@@ -1,10 +1,6 @@
-"""Models of whole tables: sums of laws that rows left out have judged, or a single law."""
+"""Regression on a whole table."""
 
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
-from itertools import pairwise
-from numbers import Integral
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,185 +15,23 @@ from bochner._numerics.arrays import (
     as_count,
     as_level,
     as_levels,
-    as_positive_scalar,
 )
-from bochner._numerics.progress import Progress
-from bochner._numerics.threads import single_threaded_blas, threads_for
-from bochner._numerics.units import rounded
 from bochner.estimators.bank import BaNK
-from bochner.estimators.bank_classifier import BaNKClassifier
-from bochner.estimators.bank_parameters import check_name
 from bochner.estimators.bank_regressor import BaNKRegressor
-from bochner.estimators.fixed_tables import ENCODINGS, FixedKernelTable
 from bochner.estimators.inputs import is_dask, lazily, lazy_pair
 from bochner.estimators.krein_ridge import KreinRidge
-from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
+from bochner.estimators.laws_table import LawsTable
 from bochner.estimators.ridge_head import RidgeHead
-from bochner.estimators.table_base import ClassificationTable, RegressionTable, TableRows
+from bochner.estimators.table_base import RegressionTable
 from bochner.estimators.table_functions import TableFunctions
-from bochner.estimators.table_partitions import CentredIndicators, ScaledTargets
-from bochner.features.parameters import count_frequencies, generators
-from bochner.features.targets import Indicators
-from bochner.kernels import Kernel
-from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.estimators.table_partitions import ScaledTargets
+from bochner.estimators.table_rows import TableRows
+from bochner.features.parameters import generators
+from bochner.learning.ensemble.ensemble import SumOfLaws
 from bochner.learning.ensemble.function_draws import drawn_functions
-from bochner.learning.ensemble.learner import EFFORTS, Judged, Learner
-from bochner.learning.ensemble.rows import Rows
-from bochner.learning.inference.sizes import TABLE_CHAINS
-from bochner.learning.kernel_search import ExactEvidence, LeaveOneOut, PairCriterion
+from bochner.learning.ensemble.learner import Judged
+from bochner.learning.kernel_search import ExactEvidence, PairCriterion
 from bochner.registry import register
-from bochner.tables.encoder import TableEncoder
-from bochner.tables.encodings import scale_numbers
-
-
-@dataclass(eq=False, repr=False)
-class LawsTable(FixedKernelTable):
-    """A table model that weighs several laws by rows left out, or has a single law."""
-
-    _chain_head: ClassVar[type[BaNK]]
-
-    _: KW_ONLY
-    method: str = "auto"
-    effort: str = "default"
-    time_limit: float | None = None
-    n_jobs: int | None = None
-
-    quantile_encoder_: TableEncoder | None = field(init=False, default=None)
-    varying_: NDArray[np.int64] | None = field(init=False, default=None)
-
-    @property
-    def kernel_(self) -> Kernel:
-        """The kernel on the encoded columns, of the methods ``"fixed"`` and ``"learned"``."""
-        if isinstance(getattr(self, "head_", None), SumOfLaws | SoftmaxOfLaws):
-            raise AttributeError("A sum of laws has no single kernel: see head_.laws.members.")
-        return super().kernel_
-
-    @property
-    def _judged_head(self) -> Any:
-        """The sum of laws; ``None`` for other methods."""
-        check_is_fitted(self, "head_")
-        return self.head_ if isinstance(self.head_, SumOfLaws | SoftmaxOfLaws) else None
-
-    @abstractmethod
-    def _law_targets(self, rows: TableRows) -> Callable[[NDArray[Any]], Array]:
-        """Return the map from targets to those (n, t) of the laws, of mean zero at the rows."""
-
-    def _regressed(self, rows: TableRows) -> Array:
-        return self._law_targets(rows)(rows.y)
-
-    @abstractmethod
-    def _combined(self, judged: Judged, rows: TableRows, weights: Array) -> Any:
-        """Return the head that combines the laws, given weights (n,) of mean one."""
-
-    def _encoders(self) -> list[TableEncoder]:
-        quantiles = self.quantile_encoder_
-        return [self.encoder_] if quantiles is None else [self.encoder_, quantiles]
-
-    def _used(self, encoded: Array) -> Array:
-        return encoded if self.varying_ is None else encoded[:, self.varying_]
-
-    def _learn(self, rows: TableRows, progress: Progress) -> tuple[TableEncoder, Any]:
-        self._check_parameters()
-        self.quantile_encoder_ = self.varying_ = None
-        if self.method == "fixed" or self.kernel != "auto":
-            return self._fixed(rows, progress)
-        if self.method == "learned":
-            return self._by_chains(rows, progress)
-        progress("encoding the table")
-        law_targets = self._law_targets(rows)
-        targets = law_targets(rows.y)
-        encoders = [TableEncoder(numeric=numeric) for numeric in ENCODINGS]
-        tables = [as_array(encoder.fit_transform(rows.X, targets)) for encoder in encoders]
-        ends = np.cumsum([0] + [table.shape[1] for table in tables])
-        weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
-        with single_threaded_blas() as n_threads:
-            n_threads = threads_for(self.n_jobs, n_threads)
-        (rng,) = generators(self.random_state, 1)
-        # In other units the last digits differ, and searches may end elsewhere.
-        encoded = rounded(np.hstack(tables))
-        others = rows.others
-        judged = Learner(EFFORTS[self.effort], n_threads, self.time_limit, progress).fit(
-            Rows(encoded, rounded(targets), weights, rows.groups, _scale_numbers(encoders)),
-            [np.arange(*pair) for pair in pairwise(ends)],
-            rng,
-            latest=rows.latest,
-            trends=_trends(encoded, rows.order),
-            with_variance=isinstance(self, RegressionTable),
-            elsewhere=None if others is None else others.encoded(encoders, law_targets),
-        )
-        self.quantile_encoder_ = encoders[1]
-        return encoders[0], self._combined(judged, rows, weights)
-
-    def _by_chains(self, rows: TableRows, progress: Progress) -> tuple[TableEncoder, BaNK]:
-        """Return the encoder and a head that learns its frequencies by short Markov chains."""
-        if rows.groups is not None:
-            raise ValueError(
-                "groups and time need rows to be left out, and chains leave none out: leave them "
-                "out, or use method='auto'."
-            )
-        if rows.y.ndim > 1:
-            raise ValueError(
-                f"method='learned' takes a single target y of shape (n,), got {rows.y.shape}: fit "
-                "a model to each, or use method='auto'."
-            )
-        progress("encoding the table")
-        y = self._head_target(rows)
-        encoder = TableEncoder()
-        encoded = as_array(encoder.fit_transform(rows.X, self._regressed(rows)))
-        # Columns for levels that no training row has are constant.
-        self.varying_ = np.flatnonzero(np.ptp(encoded, axis=0) > 0.0)
-        head = self._chain_head(
-            **TABLE_CHAINS[self.effort], time_limit=self.time_limit, random_state=self.random_state
-        )
-        progress("learning the kernel by short chains")
-        head.fit(encoded[:, self.varying_], y, rows.weights, callback=progress.relay)
-        return encoder, head
-
-    def _check_in_partitions(self, groups: Any, time: Any) -> None:
-        self._check_parameters()
-        if self.method != "auto" or self.kernel != "auto":
-            raise ValueError(
-                f"Rows in partitions are fitted by method='auto' with kernel='auto', got "
-                f"method={self.method!r} and kernel={self.kernel!r}: leave these out, or pass rows "
-                "in memory, such as X.compute()."
-            )
-        if groups is not None or time is not None:
-            raise ValueError(
-                "groups and time need rows in memory, and X is in partitions: leave them out, or "
-                "pass some of the rows, such as X.sample(frac=0.1).compute()."
-            )
-
-    def _check_parameters(self) -> None:
-        check_name("method", self.method, ("auto", "learned", "fixed"))
-        check_name("effort", self.effort, tuple(EFFORTS))
-        count_frequencies(self.n_components)
-        if self.time_limit is not None:
-            as_positive_scalar("time_limit", self.time_limit)
-        if self.method == "learned" and self.kernel != "auto":
-            raise ValueError(
-                f"method='learned' learns its kernel, and kernel={self.kernel!r} names one: leave "
-                "one of them out."
-            )
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or not self.n_jobs):
-            raise ValueError(
-                f"n_jobs must be a nonzero integer or None, got {self.n_jobs!r}. Minus one means "
-                "all cores."
-            )
-
-
-def _trends(encoded: Array, order: NDArray[np.intp] | None) -> NDArray[np.intp] | None:
-    """Return the numbers of the columns (n, d) that only grow or only fall in an order of rows."""
-    if order is None:
-        return None
-    steps = np.diff(encoded[order], axis=0)
-    return np.flatnonzero((steps >= 0.0).all(axis=0) | (steps <= 0.0).all(axis=0))
-
-
-def _scale_numbers(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
-    """Return a number for the length scale of each column of several encoded tables."""
-    of_columns = [scale_numbers(state) for encoder in encoders for state in encoder.columns_]
-    ends = np.cumsum([0] + [len(own) for own in of_columns])
-    return np.concatenate([end + own for end, own in zip(ends, of_columns, strict=False)])
 
 
 @register
@@ -424,74 +258,3 @@ class TableRegressor(RegressionTable, LawsTable):
 def _plain(value: Any) -> float | Array:
     """Return an array (t,) as it is, and a scalar as a float."""
     return as_array(value) if np.ndim(value) else float(value)
-
-
-@register
-@dataclass(eq=False, repr=False)
-class TableClassifier(ClassificationTable, LawsTable):
-    r"""Classification on a table: calibrated probabilities and no parameters to choose.
-
-    The laws are those of :class:`TableRegressor`, as least-squares regressions of the indicators of
-    the classes. Probabilities are the softmax of their values, with a weight for each law and a
-    constant for each class fitted to rows that were left out. They are never zero or one.
-
-    Parameters
-    ----------
-    kernel, n_components, method, effort, time_limit, n_jobs, random_state
-        As in :class:`TableRegressor`. The single kernel of the method ``"fixed"`` minimises the
-        leave-one-out squared error of the class indicators, which are not Gaussian.
-
-    Attributes
-    ----------
-    encoder_, quantile_encoder_, varying_, kernel_, record_, background_, background_values_
-        As in :class:`TableRegressor`.
-    head_ : SoftmaxOfLaws, BaNKClassifier or KreinRidgeClassifier
-    classes_ : ndarray of shape (n_classes,)
-    score_ : float or None
-        Expected log loss on new rows in nats, from rows left out; ``None`` for the method
-        ``"fixed"``.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from bochner import TableClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = TableClassifier(effort="quick", random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.95)
-    True
-    """
-
-    _head_class: ClassVar[type[RidgeHead]] = KreinRidgeClassifier
-    _chain_head: ClassVar[type[BaNK]] = BaNKClassifier
-    _criterion: ClassVar[type[PairCriterion]] = LeaveOneOut
-
-    head_: KreinRidgeClassifier | BaNKClassifier | SoftmaxOfLaws = field(init=False)
-
-    @property
-    def score_(self) -> float | None:
-        """Expected log loss on new rows; ``None`` if no rows were left out."""
-        check_is_fitted(self, "head_")
-        found: float | None = getattr(
-            self.head_, "left_out_log_loss", getattr(self.head_, "score_", None)
-        )
-        return found
-
-    def _combined(self, judged: Judged, rows: TableRows, weights: Array) -> SoftmaxOfLaws:
-        classes, labels = np.unique(rows.y, return_inverse=True)
-        return SoftmaxOfLaws.of(judged, classes, labels, weights)
-
-    def _named(self, head: Any, names: NDArray[Any]) -> Any:
-        if isinstance(head, SoftmaxOfLaws):
-            return replace(head, classes_=names[head.classes_])
-        return super()._named(head, names)
-
-    def _law_targets(self, rows: TableRows) -> CentredIndicators:
-        indicators = Indicators(np.unique(rows.y))
-        centre = np.average(indicators(rows.y), axis=0, weights=rows.weights)
-        return CentredIndicators(indicators, centre)
-
-    def _head_target(self, rows: TableRows) -> NDArray[Any]:
-        return rows.y
-
-    def _search_targets(self, y: NDArray[Any]) -> Array:
-        return Indicators(np.unique(y))(y)
