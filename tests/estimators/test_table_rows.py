@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from bochner import TableClassifier, TableRegressor
-from bochner.estimators.table_base import _table_rows
+from bochner.estimators.table_rows import table_rows
 
 RNG = np.random.default_rng(0)
 N = 240
@@ -171,7 +171,7 @@ def test_equal_rows_are_one_row_of_their_weight(model, y):
 def test_the_weight_of_equal_rows_is_their_total():
     rows = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [1.0, 2.0]])
     weights = np.array([1.0, 2.0, 3.0, 6.0])
-    found = _table_rows(rows, np.array([5.0, 6.0, 5.0, 7.0]), weights, None, None)
+    found = table_rows(rows, np.array([5.0, 6.0, 5.0, 7.0]), weights, None, None)
     order = np.argsort(found.y)
     assert_array_equal(found.y[order], [5.0, 6.0, 7.0])
     assert_allclose(found.weights[order] * 4.0, [4.0, 2.0, 6.0])
