@@ -24,7 +24,8 @@ ECOSYSTEM := tests/estimators/test_mapie.py tests/estimators/test_skpro.py \
              tests/estimators/test_sktime.py tests/persist/test_pickle_and_skops.py
 
 # Tests with local engines of Ray and Spark, which are passed over where those are not installed.
-ENGINES := tests/cluster/test_engines.py tests/cluster/test_many_rows_on_engines.py
+ENGINES := tests/cluster/test_engines.py tests/cluster/test_many_rows_on_engines.py \
+           tests/cluster/test_tables_fitted.py tests/cluster/test_tables_predicted.py
 
 # Tests with torch, which are passed over where it is not installed.
 TORCH := tests/torch_modules tests/array_api tests/learning/batched tests/benchmarks/test_gpu.py

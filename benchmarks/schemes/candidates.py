@@ -27,7 +27,7 @@ from bochner.spectral.laws import BlockLaw
 
 _INPUTS = (1, 2, 3, 5, 10, 20, 50, 200)  # From a line to more inputs than directions are spread in
 _FEATURES = (64, 256, 1_024)  # From an eighth of the default to twice as many
-_SEEDS = 8  # Of each, with other rows
+_SEEDS = 8  # Draws of each, with other rows
 _ROWS = 400  # Half of them for choosing and fitting, half held out
 _NOISE = 0.1  # Deviation of the noise; functions have deviation one
 _SHOWN = (1, 2, 3, 10, 50)  # Inputs in the tables of regressions and short length scales

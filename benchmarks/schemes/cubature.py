@@ -14,7 +14,7 @@ from bochner.sampling.energy import haar_rows, normalised
 from bochner.spectral.laws import BlockLaw
 
 _MOST_NODES = (
-    120  # Of a rule in one dimension: weights of the outer nodes of larger rules underflow
+    120  # Nodes of a rule in one dimension: weights of the outer nodes of larger rules underflow
 )
 
 

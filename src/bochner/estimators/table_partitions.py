@@ -120,7 +120,7 @@ class Others:
     """The rows that are not in the sample."""
 
     collected: Collected
-    unit: float  # Of weights
+    unit: float  # Unit of the weights
     names: NDArray[Any] | None  # Labels in the order of their numbers, if targets are labels
 
     @property

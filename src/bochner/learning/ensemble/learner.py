@@ -64,7 +64,7 @@ class Effort:
     families: Mapping[str, tuple[Family, int]]  # By name, with the number of encodings
     search_rows: int
     most_exact: int  # Rows that are fitted exactly
-    n_landmarks: int  # Of more rows
+    n_landmarks: int  # Number that represent more rows
 
     def landmarks(self, n_rows: int) -> int:
         """Return how many landmarks so many rows are fitted by; none where the fit is exact."""

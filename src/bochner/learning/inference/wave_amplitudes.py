@@ -88,7 +88,7 @@ class WaveSum:
         value = self.terms(X) * self.weight
         if self.centre is None or self.decay is None:
             return as_array(-np.matmul(self.omega.T, value.real[:, :, None] * self.omega))
-        # Of the logarithm of a term: its first derivatives, and on the diagonal its second ones.
+        # Derivatives of the logarithm of a term: the first ones, and second ones on the diagonal.
         slope = 1j * self.omega - self.decay * (X[:, None, :] - self.centre)
         second = np.matmul(slope.transpose(0, 2, 1), value[:, :, None] * slope).real
         diagonal = np.arange(X.shape[1])
@@ -251,7 +251,7 @@ class WindowAmplitudes(WaveAmplitudes):
         return WaveSum(omega, self.height * weight, self.centre, self.decay)
 
     def in_units(self, origin: Array, unit: Array, weight: Array) -> tuple[Array, Amplitudes]:
-        root = np.sqrt(2.0 * self.decay)  # Of the exponent's quarter
+        root = np.sqrt(2.0 * self.decay)  # The exponent has a quarter of its square
         m, d = root.shape
         window = root[:, :, None] * np.eye(d) / unit[:, None]
         centre = root * (self.centre + origin / unit)
