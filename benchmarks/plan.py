@@ -24,7 +24,8 @@ CHOLESKY, CG, FILES, DASK = "cholesky", "cg", "files", "two Dask workers"
 TABLES = ("auto", "learned", "fixed")
 HERE, CLUSTER = "this machine", "100 workers"
 
-_ALPHA, _NOISE = 1.0, 0.3
+_ALPHA = 1.0  # The default of ridge models
+_NOISE = 0.3  # Deviation, of targets of deviation about one: a tenth of their variance
 _PARTITIONS = 8  # Four for each of two workers
 _STREAMED = 65_536  # Rows of a chunk of the Parquet file, which are made and written at once
 _PILOT = 5_000  # Rows from which the steps of conjugate gradients are predicted

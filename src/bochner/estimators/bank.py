@@ -233,10 +233,12 @@ class BaNK(BaseEstimator, ABC):
 
         Chains run on the device of ``home``, an empty array, if it is given.
         """
+        choice = self._choice()
+        settings = settings_of(self, choice, len(problems.X))
         self._scaling = Scaling.of(problems.X)
         scaled = self._scaling.apply(problems.X)
         self._trend = Trend.of(scaled, self.trend)
-        settings = self._settings(problems, scaled, home)
+        settings = self._modelled(settings, choice, problems, scaled, home)
         columns = self._columns(problems, scaled, settings)
         seed = drawn_seed(self.random_state)
         rng, block, parts = np.random.default_rng(seed), None, None
@@ -264,15 +266,21 @@ class BaNK(BaseEstimator, ABC):
         for path in paths:
             forget(path, settings.n_chains)
 
-    def _settings(self, problems: Problems, scaled: Array, home: Any) -> SamplerSettings:
-        """Return the settings of all chains, given scaled rows and a home on a device, if any."""
-        choice = self._choice()
+    def _modelled(
+        self,
+        settings: SamplerSettings,
+        choice: Choice,
+        problems: Problems,
+        scaled: Array,
+        home: Any,
+    ) -> SamplerSettings:
+        """Return the settings with the model of scaled rows, and a home on a device, if any."""
         model, outcomes = self._model(choice, scaled), problems.outcomes
         if outcomes is not None:
             model = model.observed_by(outcomes.likelihood)
         if home is not None:
             home = retyped(home, np.dtype(check_dtype(self.dtype) or np.float64))
-        return replace(settings_of(self, choice, len(scaled)), model=model, home=home)
+        return replace(settings, model=model, home=home)
 
     def _columns(
         self, problems: Problems, scaled: Array, settings: SamplerSettings
