@@ -270,7 +270,7 @@ def _compared(rows: Sequence[Row], measured: str, predicted: str) -> str:
     fact, guess = (medians(rows, by=by, metric=name) for name in (measured, predicted))
     lines = [
         [str(method), f"{n:,}", *(f"{value:.3g}" for value in (found, guess[method, n])),
-         f"{guess[method, n] / found:.2f}"]
+         f"{guess[method, n] / found:.2f}" if found else "–"]
         for (method, n), found in fact.items()
     ]  # fmt: skip
     return markdown_table(["fit", "rows", "measured", "predicted", "ratio"], lines)

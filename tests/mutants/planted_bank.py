@@ -150,7 +150,8 @@ def lines_without_their_sign(members):
 @changes(relevance._Waves, "of", check_relevance)
 def relevance_of_cosines_alone(right, draws, index, polynomial):
     waves = right(draws, index, polynomial)
-    return replace(waves, sines=0.0 * waves.sines)
+    own = waves.waves
+    return replace(waves, waves=replace(own, weight=own.weight.real.astype(complex)))
 
 
 @changes(relevance._Waves, "of", check_relevance)
@@ -161,9 +162,8 @@ def trend_left_out(right, draws, index, polynomial):
 @replaces(relevance._Waves, "averaged_out", check_relevance)
 def wave_averaged_to_nothing(wave, X, i):
     """As if every characteristic function were zero: the average keeps the low frequencies."""
-    active = wave.omega[:, i] != 0.0
-    angle = X @ wave.omega[active].T
-    return np.cos(angle) @ wave.cosines[active] + np.sin(angle) @ wave.sines[active]
+    active = wave.waves.acts_on(i)
+    return (wave.waves.terms(X, active) @ wave.waves.weight[active]).real
 
 
 @changes(test_preparation, "distinct_rows", check_repetitions)
