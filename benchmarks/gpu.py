@@ -219,7 +219,8 @@ def _function(X: Any) -> Any:
 
 def _table(metric: str, index: Sequence[str]) -> Callable[[Sequence[Row]], str]:
     def made(rows: Sequence[Row]) -> str:
-        return median_table(rows, index=index, columns="method", metric=metric)
+        table = median_table(rows, index=index, columns="method", metric=metric)
+        return table.replace("| dataset |", "| problem |", 1)
 
     return made
 

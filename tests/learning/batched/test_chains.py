@@ -73,7 +73,7 @@ def test_structures_are_chosen_as_on_the_host():
 
 @pytest.mark.parametrize("binary", [False, True])
 def test_warm_up_on_some_of_the_rows(monkeypatch, binary):
-    monkeypatch.setattr(plan, "_LADDER", ((20, False, 0.25), (30, True, 0.45)))
+    monkeypatch.setattr(plan, "LADDER", ((20, False, 0.25), (30, True, 0.45)))
     settings = replace(THREE, n_burn_in=8, n_chains=2)
     # Chains of other numbers of rows have other stages, and run apart.
     parts = [np.arange(60), np.arange(45), np.arange(60)[::-1]]
