@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._numerics.progress import Progress as Report
 from bochner.learning.batched import driver
-from bochner.learning.inference import plan
+from bochner.learning.inference import sizes
 from bochner.learning.inference.basis import Matched
 from bochner.learning.inference.draws import stacked
 from bochner.learning.inference.evidence import InverseGammaNoise
@@ -73,7 +73,7 @@ def test_structures_are_chosen_as_on_the_host():
 
 @pytest.mark.parametrize("binary", [False, True])
 def test_warm_up_on_some_of_the_rows(monkeypatch, binary):
-    monkeypatch.setattr(plan, "LADDER", ((20, False, 0.25), (30, True, 0.45)))
+    monkeypatch.setattr(sizes, "_LADDER", ((20, False, 0.25), (30, True, 0.45)))
     settings = replace(THREE, n_burn_in=8, n_chains=2)
     # Chains of other numbers of rows have other stages, and run apart.
     parts = [np.arange(60), np.arange(45), np.arange(60)[::-1]]
