@@ -84,6 +84,43 @@ def test_threads_that_overlap_leave_things_as_they_were():
         assert blas_threads() == before
 
 
+@pytest.mark.parametrize("again", [1, 2])
+def test_limits_of_other_threads_count_after_threads_that_overlap(again):
+    """The first to hold the limit leaves first, so that another thread lifts it."""
+
+    def overlap():
+        first_in, both_in, one_out = Barrier(2), Barrier(2), Barrier(2)
+
+        def first():
+            with single_threaded_blas():
+                first_in.wait(10.0)
+                both_in.wait(10.0)
+            one_out.wait(10.0)
+
+        def second():
+            first_in.wait(10.0)
+            with single_threaded_blas():
+                both_in.wait(10.0)
+                one_out.wait(10.0)
+
+        threads = [Thread(target=each) for each in (first, second)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    before = blas_threads()
+    for _ in range(again):
+        overlap()
+    assert blas_threads() == before
+    for count in (1, 3):
+        with threadpool_limits(count, user_api="blas"):
+            assert blas_threads() == {count}
+            with single_threaded_blas() as n_threads:
+                assert n_threads == count
+                assert blas_threads() == {1}
+
+
 def test_a_thread_returns_or_raises():
     assert in_a_thread(divmod, 7, 2) == (3, 1)
     with pytest.raises(ZeroDivisionError):

@@ -9,7 +9,7 @@ from threading import Lock, local
 from typing import Any, ParamSpec, TypeVar
 
 from joblib import cpu_count, effective_n_jobs
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 Block = TypeVar("Block")
 Part = TypeVar("Part")
@@ -34,6 +34,7 @@ class _OneThread:
             if not self._holders:
                 blas = _blas()
                 self._n_threads = max((pool["num_threads"] for pool in blas.info()), default=1)
+                _take_over()
                 self._limiter = blas.limit(limits=1)
             self._holders += 1
             return self._n_threads
@@ -42,7 +43,10 @@ class _OneThread:
         with self._lock:
             self._holders -= 1
             if not self._holders:
+                # Perhaps by another thread than the one that set the limit.
+                _take_over()
                 self._limiter.restore_original_limits()
+                _take_over()
 
 
 _ONE_THREAD = _OneThread()
@@ -73,6 +77,7 @@ def threads_for(n_jobs: int | None, n_threads: int) -> int:
 @contextmanager
 def threads_of_blas(n_threads: int) -> Iterator[None]:
     """Give linear algebra so many threads inside."""
+    _take_over()
     with _blas().limit(limits=n_threads):
         yield
 
@@ -160,6 +165,17 @@ def in_a_thread(function: Callable[P, Part], *args: P.args, **named: P.kwargs) -
     if error is not None:
         raise error
     return result
+
+
+def _take_over() -> None:
+    """Let this thread set limits, and after it any other.
+
+    From version 3.8 on, threadpoolctl takes those of OpenBLAS from one thread alone, until that
+    thread itself has lifted its own; here the last holder lifts them, whichever thread it is.
+    """
+    clear = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
 
 
 @cache
