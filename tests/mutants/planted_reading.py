@@ -5,7 +5,11 @@ from tempfile import TemporaryDirectory
 
 from mutants.registry import changes, edit, planted
 from tables.test_identifiers import N, TestText, TestWholeNumbers
-from tables.test_local_dates import RISING, days, test_an_order_that_no_entry_shows, test_forms
+from tables.test_local_dates import (
+    RISING,
+    test_an_order_that_no_entry_shows,
+    test_offsets_from_utc_are_kept,
+)
 from tables.test_local_numbers import test_groups_of_three_digits_follow_the_other_columns
 from tables.written import column
 
@@ -54,8 +58,6 @@ planted(
 )(edit(conventions, "_open_order", "len(rising) == 1", "False"))
 
 planted(
-    in_folder(
-        test_forms, ["2021-12-31 01:00-0130", "2021-12-31 2:30"], days("2021-12-31 2:30") * 2
-    ),
+    in_folder(test_offsets_from_utc_are_kept, ["2021-12-31 01:00-0130", "2021-12-31 2:30"]),
     name="zones_have_no_sign",
 )(edit(local_dates, "_minutes", 'int(f"{zone[0]}1") * ', ""))

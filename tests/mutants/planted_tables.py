@@ -3,7 +3,7 @@
 from mutants.registry import edit, planted
 from tables.test_encoder import TestDates, TestManyLevels, in_tokyo
 
-from bochner.tables import columns, cycles, encodings, level_means
+from bochner.tables import clocks, columns, cycles, encodings, level_means
 
 DATES, LEVELS = TestDates(), TestManyLevels()
 
@@ -15,7 +15,7 @@ def in_text(days):
 planted(
     lambda: DATES.test_decimal_years_in_utc(in_text),
     name="zones_are_forgotten",
-)(edit(columns, "_without_zone", ".astimezone(datetime.UTC)", ""))
+)(edit(clocks, "entry_in_utc", ".astimezone(UTC)", "", columns))
 
 planted(
     lambda: DATES.test_cycles_that_vary_and_repeat("2020-01-01", 24, "h", set()),

@@ -140,7 +140,8 @@ class TestArrow:
         )
         frame.to_parquet(tmp_path / "t.parquet")
         found = read(tmp_path / "t.parquet").frame
-        assert found["zone"][0] == pd.Timestamp("2019-12-31 23:00")
+        assert found["zone"][0] == pd.Timestamp("2019-12-31 23:00", tz="UTC")
+        assert found["zone"][0].hour == 1
         assert found["day"].dtype.kind == "M"
         assert found["code"].dtype == "category"
         assert found["flag"].tolist() == [True, False]

@@ -38,14 +38,7 @@ def days(*texts):
         (["13/1/2021 12:15 p.m."], days("2021-01-13 12:15")),
         (["13/1/2021, 10:15:30.25"], days("2021-01-13 10:15:30.25")),
         (["13.1.2021 10:15:30,123456"], days("2021-01-13 10:15:30.123456")),
-        (
-            ["2021-12-31T01:00:00+02:00", "2021-12-31T01:00Z"],
-            days("2021-12-30 23:00", "2021-12-31 01:00"),
-        ),
-        (
-            ["13/01/2021 01:00 +0230", "14/01/2021 1:00"],
-            days("2021-01-12 22:30", "2021-01-14 01:00"),
-        ),
+        (["2021-12-31T01:00:00Z", "2021-12-31T01:00Z"], days("2021-12-31 01:00") * 2),
         (["29.2.2020", "28.2.2021"], days("2020-02-29", "2021-02-28")),
     ],
 )
@@ -53,6 +46,36 @@ def test_forms(tmp_path, entries, dates):
     frame = read_text(tmp_path, column(*entries)).frame
     assert frame["a"].dtype.kind == "M"
     assert frame["a"].tolist() == dates
+
+
+ONE = "2021-12-31T01:00:00+02:00", "2021-06-30 21:15+02:00"
+SEVERAL = (
+    "2021-12-31T01:00:00.5+02:00",
+    "2021-06-30 21:15Z",
+    "2021-06-30T21:15-0230",
+    "2021-01-01T00:00+05",
+)
+LOCAL = "13/01/2021 01:00 +0230", "14/01/2021 1:00"
+
+
+@pytest.mark.parametrize("entries", [ONE, SEVERAL, LOCAL, (*SEVERAL, ""), (*ONE, "", "NA")])
+def test_offsets_from_utc_are_kept(tmp_path, entries):
+    """pandas reads each entry by itself: the instant and the clock are those of the text."""
+    dates = [pd.to_datetime(text, dayfirst="/" in text, errors="coerce") for text in entries]
+    found = read_text(tmp_path, column(*entries)).frame["a"].tolist()
+    for one, date in zip(found, dates, strict=True):
+        if date is pd.NaT:
+            assert one is pd.NaT
+            continue
+        offset = (one.utcoffset(), date.utcoffset() or pd.Timedelta(0))
+        assert offset[0] == offset[1]
+        assert one.tz_convert("UTC") == (date if date.tzinfo else date.tz_localize("UTC"))
+
+
+def test_one_offset_is_the_zone_of_the_column(tmp_path):
+    frame = read_text(tmp_path, column(*ONE)).frame
+    assert str(frame["a"].dtype) == "datetime64[us, UTC+02:00]"
+    assert read_text(tmp_path, column(*SEVERAL)).frame["a"].dtype == object
 
 
 @pytest.mark.parametrize(

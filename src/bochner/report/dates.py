@@ -15,6 +15,7 @@ from bochner._numerics.arrays import Array, decimal_years
 from bochner.diagnosis.sensitivity import Effect, averages
 from bochner.plot.labels import dates_of
 from bochner.report.along_time import features_of
+from bochner.tables.clocks import clock_times
 from bochner.tables.columns import read_column
 
 Times = NDArray[np.datetime64]
@@ -58,6 +59,8 @@ def date_effects(model: Any, name: str) -> Iterator[Effect]:
     dependence = model._dependence()
     place = [state["name"] for state in model.encoder_.columns_].index(name)
     times = dates_of(model.background_values_[:_ROWS, place]).astype("M8[ms]")
+    if zone := model.encoder_.columns_[place].get("zone"):
+        times = clock_times(times, zone).astype("M8[ms]")
     for view in _views(name, cycles_of(model, name), times):
         rows, curves = dependence.X[: view.n_rows], []
         for moved in view.dates:

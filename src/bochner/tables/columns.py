@@ -8,7 +8,7 @@ import numbers
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,16 @@ from sklearn.utils import _safe_indexing
 from bochner._numerics.arrays import decimal_years
 from bochner._numerics.foreign import shown
 from bochner._numerics.limits import LARGEST_ENTRY
+from bochner.tables.clocks import (
+    Stamps,
+    clock_times,
+    entry_clock,
+    entry_in_utc,
+    is_fixed,
+    series_in_utc,
+    series_zone,
+    zone_name,
+)
 
 Kind = Literal["numeric", "date", "text", "empty", "mixed", "unsupported"]
 
@@ -50,6 +60,10 @@ class Column:
     as days. ``present`` is False where entries are missing, and ``values`` holds numbers, and dates
     as decimal years in UTC, as float64 with NaN for missing (``raw`` for other kinds); all have the
     shape (n,). ``is_category`` is True for categories of pandas or polars, which are text.
+
+    Dates with zones or with offsets from UTC have a ``clock`` (n,): the time that the clock on the
+    wall showed, NaT where missing. ``zone`` names the zone of the whole column, None if entries
+    have offsets only.
     """
 
     name: str
@@ -58,6 +72,8 @@ class Column:
     present: npt.NDArray[np.bool_]
     values: npt.NDArray[Any]
     is_category: bool = False
+    clock: Stamps | None = None
+    zone: str | None = None
 
     def at(self, row: int | np.intp) -> str:
         """Return the text "row i: entry", with rows counted from 1."""
@@ -78,9 +94,21 @@ class Column:
         found = (self.first(kind) for kind in kinds)
         return ", ".join(example for example in found if example != "all missing")
 
-    def times(self) -> npt.NDArray[np.datetime64]:
+    def times(self) -> Stamps:
         """Return the present dates in UTC."""
         return _utc(self.raw[self.present])
+
+    def wall_times(self, zone: str | None = None) -> Stamps:
+        """Return what clocks showed at the present dates.
+
+        The clocks are those of ``zone``, and by default of the zone or offset of each date. Dates
+        without either are what a clock showed.
+        """
+        if self.clock is None:
+            return self.times()
+        if zone is None or zone == self.zone:
+            return self.clock[self.present]
+        return clock_times(self.times(), zone)
 
     def infinite_rows(self) -> npt.NDArray[np.intp]:
         """Return the rows whose number is infinite or larger than `LARGEST_ENTRY`."""
@@ -98,11 +126,15 @@ def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
     raw = _as_array(series)
     present = _present(raw)
     kind = _kind(raw, present)
-    is_category = _is_category(series)
+    is_category, clock, zone = _is_category(series), None, series_zone(series)
     if kind == "text" and not (keep_text or is_category):
-        raw = _iso_dates(raw, present)
-        kind = "date" if raw.dtype.kind == "M" else "text"
-    return Column(name, kind, raw, present, _values(kind, raw, present), is_category)
+        if (dates := _iso_dates(raw, present)) is not None:
+            kind, (raw, clock) = "date", dates
+    elif kind == "date":
+        clock, zone = _clock(raw, present) if zone is None else (clock_times(raw, zone), zone)
+    values = _values(kind, raw, present)
+    zone = None if zone is None or is_fixed(zone) else zone
+    return Column(name, kind, raw, present, values, is_category, clock, zone)
 
 
 def rows_of(X: Any, rows: npt.NDArray[np.intp]) -> Any:
@@ -144,8 +176,8 @@ def _as_array(series: Any) -> npt.NDArray[Any]:
     if _is_category(series):
         raw = np.asarray(series, dtype=object)
         return labels(raw, _present(raw))
-    if getattr(getattr(series, "dtype", None), "tz", None) is not None:
-        return np.asarray(series, dtype="datetime64[us]")
+    if series_zone(series) is not None:
+        return series_in_utc(series)
     raw = np.asarray(series)
     if raw.ndim != 1 or raw.dtype.names:  # entries are arrays or records, as those of polars
         raw = np.fromiter(series, dtype=object, count=len(series))
@@ -154,23 +186,46 @@ def _as_array(series: Any) -> npt.NDArray[Any]:
     return raw.astype(object) if raw.dtype.kind == "U" else raw
 
 
-def _iso_dates(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """Return text as times in UTC if every entry is an ISO 8601 date or time, else as it is."""
+def _clock(
+    raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]
+) -> tuple[Stamps | None, str | None]:
+    """Return what clocks showed at dates (n,), None if none has an offset, and their zone.
+
+    The zone is None if dates have several.
+    """
+    entries = raw[present] if raw.dtype.kind == "O" else []
+    zones = {getattr(entry, "tzinfo", None) for entry in entries}
+    if zones <= {None}:
+        return None, None
+    clock = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
+    clock[present] = np.asarray([entry_clock(entry) for entry in entries], dtype="M8[us]")
+    return clock, zone_name(zones.pop()) if len(zones) == 1 else None
+
+
+def _iso_dates(
+    raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]
+) -> tuple[Stamps, Stamps | None] | None:
+    """Return text as times in UTC and by the clock, None unless all is ISO 8601 dates or times."""
     distinct = set(raw[present])
     if not all(map(_ISO_DATE.fullmatch, distinct)):
-        return raw
+        return None
     try:
         read = {text: _read_iso(text) for text in distinct}
+        in_utc = {text: entry_in_utc(entry) for text, entry in read.items()}
     except (ValueError, OverflowError):  # no such date, as 2021-02-30: the column stays text
-        return raw
+        return None
     dates = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
-    dates[present] = [read[text] for text in raw[present]]
-    return dates
+    dates[present] = [in_utc[text] for text in raw[present]]
+    if all(entry.tzinfo is None for entry in read.values()):
+        return dates, None
+    clock = np.full_like(dates, np.datetime64("NaT"))
+    clock[present] = [entry_clock(read[text]) for text in raw[present]]
+    return dates, clock
 
 
 def _read_iso(text: str) -> datetime.datetime:
     day = "-01" if len(text) == _MONTH_LENGTH else ""
-    return cast(datetime.datetime, _without_zone(datetime.datetime.fromisoformat(text + day)))
+    return datetime.datetime.fromisoformat(text + day)
 
 
 def _present(raw: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -231,12 +286,6 @@ def _float(entry: Any) -> float:
         return math.inf if entry > 0 else -math.inf
 
 
-def _without_zone(entry: Any) -> Any:
-    if isinstance(entry, datetime.datetime) and entry.tzinfo is not None:
-        return entry.astimezone(datetime.UTC).replace(tzinfo=None)
-    return entry
-
-
 def _utc(raw: npt.NDArray[Any]) -> npt.NDArray[np.datetime64]:
-    entries = [_without_zone(entry) for entry in raw] if raw.dtype.kind == "O" else raw
+    entries = [entry_in_utc(entry) for entry in raw] if raw.dtype.kind == "O" else raw
     return np.asarray(entries, dtype="datetime64[us]")

@@ -43,7 +43,9 @@ _CYCLES: dict[CycleName, _Cycle] = {
 
 
 def varying_cycles(times: Times) -> list[CycleName]:
-    """Return the names of the cycles that say more than the trend about some dates.
+    """Return the names of the cycles that say more than the trend about some dates (n,).
+
+    Times are those of the clock on the wall, which daily, weekly and yearly habits follow.
 
     The phases of a cycle must differ, and the dates must cover more than one period. Dates that
     stand for months, all of them the first or the last of one, have no weekday.
@@ -62,6 +64,8 @@ def cycle_names(cycles: list[CycleName]) -> list[str]:
 
 def encode_cycles(cycles: list[CycleName], times: Times, present: NDArray[np.bool_]) -> Array:
     """Return √2 cos and √2 sin of the phases of ``times``, the present dates, else zero.
+
+    Times are those of the clock on the wall, as for `varying_cycles`.
 
     The features have unit variance where phases are uniform.
     """

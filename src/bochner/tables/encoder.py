@@ -58,6 +58,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       it covers more than one day, week or year; missing dates have zeros there. Dates that are all
       the first, or all the last, day of a month have no weekday.
     - Text whose entries are all ISO 8601 dates or times is read as dates. A warning names text
+    - Hours, weekdays and days of dates with a zone or an offset from UTC are those of the clock on
+      the wall. Later dates with another zone are read on the clock of the training column's zone.
       that holds other dates, or numbers with decimal commas: `bochner.read_table` reads both.
     - Other text, and pandas and polars categories, are one-hot encoded, with one feature for
       unknown and missing entries. With more than ``max_levels`` levels the most frequent ones are,

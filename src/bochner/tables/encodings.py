@@ -25,7 +25,9 @@ have a single row, from which nothing is learned about other rows."""
 class NumericState(TypedDict):
     """Piecewise-linear map from `points` to `scores`, constant outside; missing is `fill`.
 
-    Dates may have `cycles`, see `encode_cycles`; files of older versions have none.
+    Dates may have `cycles`, see `encode_cycles`; files of older versions have none. With `zone`
+    these follow the clock on the wall: of the zone, or where it is None, of the zone or offset of
+    each date. Files of older versions have no `zone`, and cycles in UTC.
     """
 
     name: str
@@ -36,6 +38,7 @@ class NumericState(TypedDict):
     scores: list[float]
     cycles: NotRequired[list[CycleName]]
 
+    zone: NotRequired[str | None]
 
 class TextState(TypedDict):
     """One output per level, and one for rare, unknown and missing entries.
@@ -105,8 +108,8 @@ def fit_state(column: Column, knots_of: Callable[[Array], Knots], max_levels: in
         points=points.tolist(),
         scores=scores.tolist(),
     )
-    if column.kind == "date" and (cycles := varying_cycles(column.times())):
-        state["cycles"] = cycles
+    if column.kind == "date" and (cycles := varying_cycles(column.wall_times())):
+        state["cycles"], state["zone"] = cycles, column.zone
     return state
 
 
@@ -197,7 +200,8 @@ def encode(state: State, column: Column, out_of_fold: Array | None = None) -> Ar
             values = values_of(state, column)
             parts.append(np.interp(values, state["points"], state["scores"])[:, None])
         if cycles := state.get("cycles"):
-            parts.append(encode_cycles(cycles, column.times(), column.present))
+            times = column.wall_times(state["zone"]) if "zone" in state else column.times()
+            parts.append(encode_cycles(cycles, times, column.present))
         if state["indicator"]:
             parts.append(np.where(column.present, 0.0, 1.0)[:, None])
     return np.hstack(parts)

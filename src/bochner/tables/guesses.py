@@ -67,9 +67,13 @@ class Truths:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IsoDates:
-    """Times (n,) in UTC of ISO 8601, NaT where missing."""
+    """Times (n,) in UTC of ISO 8601, NaT where missing.
+
+    ``clock`` (n,) is what clocks showed there; None if the texts have no offset from UTC.
+    """
 
     times: NDArray[np.datetime64]
+    clock: NDArray[np.datetime64] | None = None
 
 
 Found = PlainNumbers | LocalNumbers | Truths | IsoDates | LocalDates
@@ -157,7 +161,7 @@ def _interpret(texts: Any, kind: str | None, options: ReadOptions) -> Found | No
         families = _FAMILIES[options.dates] if kind is None else _FORCED_FAMILIES
         times = iso_times(texts) if families else None
         found = find_dates(texts, families) if families and times is None else None
-        found = IsoDates(times) if times is not None else found
+        found = IsoDates(*times) if times is not None else found
     return found
 
 

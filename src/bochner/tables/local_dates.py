@@ -66,6 +66,9 @@ _PATTERNS: Mapping[str, tuple[Family, str]] = {
 }
 """Patterns of dates, for `re` and for Arrow, by an example. Numeric ones have days first here."""
 
+_ISO_OFFSET = r"^(.{10}[T ].*?)(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
+"""An ISO 8601 time with its offset from UTC last; the date before it has ten characters."""
+
 _SAMPLE_SIZE = 1000
 """Entries by which the pattern is chosen: other text fails within them at little cost."""
 
@@ -89,8 +92,9 @@ class LocalDates:
     """Dates (n,) of one pattern, in parts; ``matched`` (n,) tells which texts have the pattern.
 
     ``first`` and ``second`` are the day and the month, or, in the family "numeric", perhaps the
-    month and the day. ``time`` is that in microseconds since midnight in UTC, negative if it is
-    not valid. ``mark`` stands between the parts, and ``has_short_years`` is for years such as 21.
+    month and the day. ``time`` is that in microseconds since midnight in UTC, NaT if it is not
+    valid, and ``offset`` that of the clock from UTC, None if no text has one. ``mark`` stands
+    between the parts, and ``has_short_years`` is for years such as 21.
     """
 
     family: Family
@@ -101,6 +105,11 @@ class LocalDates:
     first: NDArray[np.int64]
     second: NDArray[np.int64]
     time: NDArray[np.timedelta64]
+    offset: NDArray[np.timedelta64] | None = None
+
+    def clock(self, times: Times) -> Times | None:
+        """Return what clocks showed at the times (n,) in UTC, None if no text has an offset."""
+        return None if self.offset is None else times + self.offset
 
     def times(self, order: Order = "dayfirst") -> Times:
         """Return the times (n,) in UTC, NaT where texts have another pattern or no such date."""
@@ -129,8 +138,11 @@ class LocalDates:
         return bool((~np.isnat(self.times(self.orders()[0]))).sum() == n_present)
 
 
-def iso_times(texts: Any) -> Times | None:
-    """Return texts (n,) as times in UTC, NaT for null, if all are ISO 8601 of the usual form."""
+def iso_times(texts: Any) -> tuple[Times, Times | None] | None:
+    """Return texts (n,) as times, NaT for null, if all are ISO 8601 of the usual form.
+
+    The first times are in UTC, the second ones are what clocks showed; None without offsets.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -141,8 +153,19 @@ def iso_times(texts: Any) -> Times | None:
             times = pc.cast(texts, pa.timestamp("us", zone))
         except pa.ArrowInvalid:
             continue
-        return np.asarray(times.to_numpy(), dtype="datetime64[us]")
+        utc = np.asarray(times.to_numpy(), dtype="datetime64[us]")
+        return utc, None if zone is None else _iso_clock(texts)
     return None
+
+
+def _iso_clock(texts: Any) -> Times:
+    """Return what clocks showed at ISO 8601 times (n,) with offsets from UTC."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    shown = pc.replace_substring_regex(texts, _ISO_OFFSET, r"\1")
+    times = pc.cast(shown, pa.timestamp("us"))
+    return np.asarray(times.to_numpy(), dtype="datetime64[us]")
 
 
 def find_dates(texts: Any, families: Sequence[Family]) -> LocalDates | None:
@@ -190,6 +213,7 @@ def _parse(texts: Any, family: Family, pattern: str) -> LocalDates:
     year = _integers(fields["year"])
     short = _as_numpy(pc.equal(pc.binary_length(fields["year"]), 2).fill_null(False))
     century = np.where(year >= _FIRST_YEAR_OF_TWO_DIGITS, 1900, 2000)
+    minutes = _zone_minutes(fields["zone"]) if "zone" in fields else np.zeros_like(year)
     return LocalDates(
         family,
         has_short_years=bool(short.any()),
@@ -198,7 +222,10 @@ def _parse(texts: Any, family: Family, pattern: str) -> LocalDates:
         year=np.where(short, year + century, year),
         first=_integers(fields["day"]) if "day" in fields else np.ones_like(year),
         second=_months(fields["name"]) if "name" in fields else _integers(fields["month"]),
-        time=_times_of_day(fields) if "hour" in fields else np.zeros(year.size, "timedelta64[us]"),
+        time=_times_of_day(fields, minutes)
+        if "hour" in fields
+        else np.zeros(year.size, "timedelta64[us]"),
+        offset=minutes.astype("timedelta64[m]") if minutes.any() else None,
     )
 
 
@@ -208,8 +235,11 @@ def _mark(fields: Mapping[str, Any]) -> str:
     return str(found[0]) if found else "/"
 
 
-def _times_of_day(fields: Mapping[str, Any]) -> NDArray[np.timedelta64]:
-    """Return microseconds since midnight in UTC, NaT where there is no such time."""
+def _times_of_day(fields: Mapping[str, Any], offset: NDArray[np.int64]) -> NDArray[np.timedelta64]:
+    """Return microseconds since midnight in UTC, NaT where there is no such time.
+
+    ``offset`` (n,) is that of the clock from UTC in minutes.
+    """
     import pyarrow.compute as pc
 
     hour, minute, second = (_integers(fields[name]) for name in ("hour", "minute", "second"))
@@ -220,7 +250,7 @@ def _times_of_day(fields: Mapping[str, Any]) -> NDArray[np.timedelta64]:
     valid = (hour < 24) & (minute < 60) & (second < 60)
     valid &= ~(morning | evening) | ((hour >= 1) & (hour <= 12))
     hour = np.where(morning | evening, hour % 12 + 12 * evening, hour)
-    seconds = (60 * hour + minute - _zone_minutes(fields["zone"])) * 60 + second
+    seconds = (60 * hour + minute - offset) * 60 + second
     time = (1_000_000 * seconds + micro).astype("timedelta64[us]")
     time[~valid] = np.timedelta64("NaT")
     return time

@@ -17,13 +17,9 @@ if TYPE_CHECKING:
 def prepare(name: str, series: pd.Series, kind: str | None) -> Any:
     """Return a column (n,) as the kind that is asked for, or None: text as an Arrow array.
 
-    Dates become datetime64 in UTC. Numbers among text become text, as spreadsheets hold both.
+    Dates keep their zone. Numbers among text become text, as spreadsheets hold both.
     Raises InputError if numbers are asked for and the column holds dates.
     """
-    import pandas as pd
-
-    if isinstance(series.dtype, pd.DatetimeTZDtype):
-        series = series.dt.tz_convert("UTC").dt.tz_localize(None)
     is_date, is_number = series.dtype.kind == "M", series.dtype.kind in "iuf"
     if kind in NUMBER_KINDS and is_date:
         raise InputError(

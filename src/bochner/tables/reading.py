@@ -37,8 +37,10 @@ class TableRead:
     Attributes
     ----------
     frame : pandas.DataFrame of shape (n, d)
-        The columns that stay: numbers, dates as datetime64 in UTC, truth values, text. Text that
-        looks like numbers or dates, but was asked for or decided to be text, is categorical.
+        The columns that stay: numbers, dates, truth values, text. Dates are datetime64, with a zone
+        if the file has one or the same offset from UTC everywhere; dates with several offsets are
+        timestamps with an offset each. Text that looks like numbers or dates, but was asked for or
+        decided to be text, is categorical.
     notes : tuple of str
         What was odd or guessed, and what was done: a plain sentence each.
     layout : ReadOptions
@@ -168,7 +170,8 @@ def read_table(
     Returns
     -------
     pandas.DataFrame of shape (n, d)
-        Numbers, dates as datetime64, and text.
+        Numbers, dates as datetime64, and text. Dates with several offsets from UTC are timestamps
+        with an offset each.
 
     Raises
     ------

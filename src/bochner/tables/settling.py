@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timezone
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ def settle(
     elif isinstance(found, LocalNumbers):
         settled = _local_numbers(some, found, conventions, options, remarks)
     elif isinstance(found, IsoDates):
-        settled = _settled(found.times, None)
+        settled = Settled(_zoned(found.times, found.clock), None)
     elif isinstance(found, LocalDates):
         settled = _local_dates(some, found, conventions, remarks)
     elif isinstance(found, Truths):
@@ -46,7 +47,7 @@ def settle(
         words = f"entries {marker!r}, which count as missing"
         remarks.add(some.name, f"has {words}", f"have {words}", f"{count} of {len(some.texts)}")
     if markers and settled.kind is None and not isinstance(found, Truths):
-        is_date = settled.series.dtype.kind == "M"
+        is_date = isinstance(found, IsoDates | LocalDates)
         return Settled(settled.series, "date" if is_date else "number")
     return settled
 
@@ -127,4 +128,30 @@ def _local_dates(
         words = "years of two digits, which are taken for 1969 to 2068"
         remarks.add(some.name, f"has {words}", f"have {words}")
     differs = found.family == "numeric" and order != conventions.order
-    return _settled(times, order if differs else "date")
+    clock = found.clock(times)
+    return Settled(_zoned(times, clock), order if differs else "date")
+
+
+def _zoned(utc: NDArray[np.datetime64], clock: NDArray[np.datetime64] | None) -> Any:
+    """Return times (n,) in UTC as a pandas series whose clocks show ``clock`` (n,).
+
+    Without a clock, or if it shows UTC itself, dates have no zone. A single offset becomes the zone
+    of the series; several become a series of objects, each with its own offset.
+    """
+    import pandas as pd
+
+    series = pd.Series(utc)
+    if clock is None:
+        return series
+    offsets = clock - utc
+    distinct = np.unique(offsets[~np.isnat(offsets)])
+    if not distinct.any():
+        return series
+    in_utc = series.dt.tz_localize("UTC")
+    if len(distinct) == 1:
+        return in_utc.dt.tz_convert(timezone(distinct[0].item()))
+    entries = np.full(len(utc), pd.NaT, dtype=object)
+    for offset in distinct:
+        rows = offsets == offset
+        entries[rows] = in_utc[rows].dt.tz_convert(timezone(offset.item())).astype(object)
+    return pd.Series(entries, dtype=object)

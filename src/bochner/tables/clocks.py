@@ -1,0 +1,103 @@
+"""Clocks of zones and of UTC offsets: the time that a clock on the wall shows."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import numpy as np
+from numpy.typing import NDArray
+
+Stamps = NDArray[np.datetime64]
+
+_QUARTER = np.timedelta64(15, "m")
+"""Fifteen minutes: offsets of zones change at full quarters of an hour since 1972, and zones had
+other rules only before; the offset is looked up once for each quarter."""
+
+_FIXED = re.compile(r"UTC([+-])(\d{2}):(\d{2})(?::(\d{2}))?")
+"""Names of fixed offsets, as `datetime.timezone` has them."""
+
+_EPOCH = np.datetime64(0, "us")
+
+
+def zone_name(zone: tzinfo | str | None) -> str | None:
+    """Return the name of a zone: "Europe/Berlin", or "UTC+01:00" for a fixed offset.
+
+    The name of a zone that is neither in the database nor fixed is its text.
+    """
+    if zone is None or isinstance(zone, str):
+        return zone
+    # The key of zoneinfo, and the name that pytz has.
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None)
+    if name is None and (path := re.search(r"zoneinfo/([\w/+-]+)", repr(zone))):
+        name = path[1]  # dateutil reads files of the database
+    if name is not None:
+        return str(name)
+    offset = zone.utcoffset(None)
+    return str(zone) if offset is None else str(timezone(offset))
+
+
+def is_fixed(name: str) -> bool:
+    """Tell whether a zone is a fixed offset from UTC, such as "UTC+01:00", and not a place's."""
+    return _FIXED.fullmatch(name) is not None
+
+
+def zone_of(name: str) -> tzinfo | None:
+    """Return the zone of a name, None if it is not in the database of this machine."""
+    if name == "UTC":
+        return UTC
+    if found := _FIXED.fullmatch(name):
+        sign, hours, minutes, seconds = found.groups()
+        offset = timedelta(hours=int(hours), minutes=int(minutes), seconds=int(seconds or 0))
+        return timezone(offset if sign == "+" else -offset)
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def clock_times(utc: Stamps, name: str) -> Stamps:
+    """Return what the clocks of a zone show at times (n,) in UTC, NaT where these are NaT.
+
+    Times of a zone that is not in the database are left in UTC.
+    """
+    shown = utc.astype("M8[us]")
+    present = ~np.isnat(shown)
+    zone = zone_of(name)
+    if zone is None or not present.any():
+        return shown
+    quarters, place = np.unique((shown[present] - _EPOCH) // _QUARTER, return_inverse=True)
+    offsets = [
+        ((_EPOCH + int(quarter) * _QUARTER).item().replace(tzinfo=UTC).astimezone(zone)).utcoffset()
+        for quarter in quarters
+    ]
+    shown[present] += np.array(offsets, dtype="m8[us]")[place]
+    return shown
+
+
+def entry_clock(entry: Any) -> Any:
+    """Return what the clock shows at a date with an offset, and another date as it is."""
+    is_zoned = isinstance(entry, datetime) and entry.tzinfo is not None
+    return entry.replace(tzinfo=None) if is_zoned else entry
+
+
+def entry_in_utc(entry: Any) -> Any:
+    """Return a date with an offset in UTC, without the offset, and another date as it is."""
+    if isinstance(entry, datetime) and entry.tzinfo is not None:
+        return entry.astimezone(UTC).replace(tzinfo=None)
+    return entry
+
+
+def series_zone(series: Any) -> str | None:
+    """Return the name of the zone that the type of a pandas or polars series has, else None."""
+    dtype = getattr(series, "dtype", None)
+    return zone_name(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None))
+
+
+def series_in_utc(series: Any) -> Stamps:
+    """Return the dates (n,) of a pandas or polars series with a zone in UTC, NaT if missing."""
+    if hasattr(series, "dt") and hasattr(series.dt, "convert_time_zone"):  # Polars
+        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
+    return np.asarray(series, dtype="datetime64[us]")

@@ -1,0 +1,86 @@
+"""Bugs in the clocks of dates, each with the test that must notice it."""
+
+import pandas as pd
+from mutants.planted_reading import in_folder
+from mutants.registry import changes, edit, plant_edits, planted
+from tables import test_clocks
+from tables.test_clocks import BERLIN, HOURS, encoded
+from tables.test_local_dates import SEVERAL, test_offsets_from_utc_are_kept
+
+from bochner.tables import (
+    clocks,
+    columns,
+    encoder,
+    encodings,
+    guesses,
+    local_dates,
+    reading,
+    settling,
+)
+
+BY_CLOCK = encoded(pd.Series(HOURS.tz_convert(BERLIN).tz_localize(None)))
+
+
+def followed(form):
+    return lambda: test_clocks.test_cycles_follow_the_clock_and_the_trend_utc(form, BY_CLOCK)
+
+
+planted(followed("pandas"), followed("text"), name="cycles_follow_utc")(
+    edit(encodings, "encode", 'column.wall_times(state["zone"])', "column.times()", encoder)
+)
+
+planted(
+    lambda: test_clocks.test_dates_of_other_zones_are_taken_to_the_clock_of_the_fit(
+        "polars", "UTC", BY_CLOCK
+    ),
+    name="the_zone_of_the_fit_is_forgotten",
+)(edit(encodings, "encode", 'column.wall_times(state["zone"])', "column.wall_times()", encoder))
+
+planted(test_clocks.test_states_of_older_versions_have_cycles_in_utc, name="old_cycles_move")(
+    edit(
+        encodings,
+        "encode",
+        'column.wall_times(state["zone"]) if "zone" in state else column.times()',
+        'column.wall_times(state.get("zone"))',
+        encoder,
+    )
+)
+
+planted(
+    followed("datetimes"),
+    followed("own offsets"),
+    test_clocks.test_missing_dates_and_mixed_offsets,
+    name="the_clock_of_an_entry_shows_utc",
+)(edit(clocks, "entry_clock", "entry.replace(tzinfo=None)", "entry_in_utc(entry)", columns))
+
+plant_edits(
+    clocks,
+    "clock_times",
+    lambda: test_clocks.test_clocks_are_those_of_pandas("Australia/Lord_Howe"),
+    users=(columns, test_clocks),
+    one_offset_for_all_times=("np.array(offsets, ", "np.array(offsets[:1] * len(offsets), "),
+    offsets_change_at_full_days_only=(
+        "int(quarter) * _QUARTER",
+        "int(quarter) // 96 * 96 * _QUARTER",
+    ),
+)
+
+planted(
+    in_folder(test_offsets_from_utc_are_kept, SEVERAL), name="texts_of_iso_dates_lose_their_clock"
+)(edit(local_dates, "iso_times", "else _iso_clock(texts)", "else utc", guesses))
+
+planted(
+    in_folder(test_offsets_from_utc_are_kept, SEVERAL),
+    name="one_offset_stands_for_several",
+)(edit(settling, "_zoned", "len(distinct) == 1", "True"))
+
+
+@changes(
+    reading,
+    "prepare",
+    in_folder(test_clocks.test_columns_of_parquet_keep_their_clock, BY_CLOCK),
+)
+def files_with_zones_are_read_in_utc(right, name, series, kind):
+    if isinstance(series.dtype, pd.DatetimeTZDtype):
+        series = series.dt.tz_convert("UTC").dt.tz_localize(None)
+    return right(name, series, kind)
