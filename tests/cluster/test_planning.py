@@ -14,7 +14,7 @@ from bochner.distributed.planning import count_steps
 from bochner.distributed.table_cost import TableFit
 from bochner.features.chunks import RowSample
 from bochner.learning.ensemble import learner
-from bochner.learning.ensemble.rows import Rows
+from bochner.learning.ensemble.observations import Observations
 from bochner.learning.inference import plan as chains
 from bochner.learning.inference.sizes import default_sizes
 
@@ -186,9 +186,11 @@ def test_auto_is_the_solver_of_the_fit():
 @pytest.mark.parametrize("n", [600, 1499, 1500, 3999, 4000, 4001, 9000, 20_000])
 def test_scored_rows_are_those_of_the_learner(n):
     effort = learner.EFFORTS["default"]
-    table = Rows(np.zeros((n, 1)), np.zeros((n, 1)), np.ones(n), None, np.zeros(1, np.intp))
+    table = Observations.of(
+        np.arange(float(n))[:, None], np.zeros((n, 1)), np.ones(n), None, np.zeros(1, np.intp)
+    )
     made = learner._Plan.of(table, effort, None, True, np.random.default_rng(0))
-    assert learner.scored_rows(effort, n, effort.landmarks(n))[0] == made.n_scored
+    assert learner.scored_rows(effort, n, effort.landmarks(n))[0] == len(made.scored.units)
 
 
 @pytest.mark.parametrize("n", [1000, 4999, 5000, 13_000, 60_000])

@@ -114,8 +114,10 @@ def test_what_is_told_of_rows_is_checked(model, y, options, message):
 
 def test_a_fifth_of_too_few_rows_is_none():
     assert REGRESSOR.fit(FRAME[:5], Y[:5], time=np.arange(5)).score_ > 0.0
-    with pytest.raises(ValueError, match="expected at least 5 different rows, got 4"):
+    with pytest.raises(ValueError, match="expected at least 5 rows and two different times, got 4"):
         REGRESSOR.fit(FRAME[:4], Y[:4], time=np.arange(4))
+    with pytest.raises(ValueError, match="got 9 rows and 1 different time"):
+        REGRESSOR.fit(FRAME[:9], Y[:9], time=np.ones(9))
 
 
 @pytest.mark.parametrize("method", ["fixed", "learned"])
@@ -155,8 +157,8 @@ def test_probabilities_are_never_zero_or_one_and_expected_as_they_turn_out():
 
 
 @pytest.mark.parametrize(("model", "y"), MODELS)
-def test_equal_rows_are_one_row_of_their_weight(model, y):
-    """Repeated rows in any order are weights: else each would be predicted by the others."""
+def test_whole_weights_are_repeated_rows(model, y):
+    """Repeated rows in any order are independent rows, and so are counts."""
     frame = FRAME.assign(text=np.where(FRAME["b"] > 0.0, "much", None))
     times = np.random.default_rng(1).integers(1, 4, N)
     repeated = np.random.default_rng(2).permutation(np.repeat(np.arange(N), times))
@@ -168,11 +170,46 @@ def test_equal_rows_are_one_row_of_their_weight(model, y):
     assert model.record_["n_samples"] == times.sum()
 
 
-def test_the_weight_of_equal_rows_is_their_total():
+def never(X, y, weights):
+    return False
+
+
+def test_counts_are_rows_and_equal_rows_stay():
     rows = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [1.0, 2.0]])
-    weights = np.array([1.0, 2.0, 3.0, 6.0])
-    found = table_rows(rows, np.array([5.0, 6.0, 5.0, 7.0]), weights, None, None)
-    order = np.argsort(found.y)
-    assert_array_equal(found.y[order], [5.0, 6.0, 7.0])
-    assert_allclose(found.weights[order] * 4.0, [4.0, 2.0, 6.0])
-    assert found.n_given == 4
+    y, counts = np.array([5.0, 6.0, 5.0, 7.0]), np.array([1.0, 2.0, 3.0, 6.0])
+    told = table_rows(rows, y, counts, None, None, never)
+    assert_array_equal(np.sort(told.y), np.sort(np.repeat(y, counts.astype(int))))
+    assert told.weights is None
+    assert told.n_given == 4
+    assert told.unit == 1.0
+    precise = table_rows(rows, y, counts, None, None, lambda *args: True)
+    assert_allclose(np.sort(precise.given_weights), counts)
+    assert_allclose(precise.weights.mean(), 1.0)
+    halves = table_rows(rows, y, 0.5 * counts, None, None, never)
+    assert_allclose(np.sort(halves.given_weights), 0.5 * counts)
+
+
+def test_many_counts_are_fewer_rows_of_greater_weight():
+    counts = np.array([3.0, 5e5, 1e6])
+    told = table_rows(np.arange(6.0).reshape(3, 2), np.arange(3.0), counts, None, None, never)
+    assert len(told.y) < 250_000
+    for value, count in enumerate(counts):
+        assert_allclose(told.given_weights[told.y == value].sum(), count)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "copies", "is_warned"), [(60, 2, True), (60, 3, True), (5, 60, False)]
+)
+def test_copied_rows_are_warned_of(n_rows, copies, is_warned, recwarn):
+    rows = np.random.default_rng(0).normal(size=(n_rows, 2))
+    X, y = np.tile(rows, (copies, 1)), np.tile(rows[:, 0], copies)
+    table_rows(X, y, None, None, None, never)
+    assert (
+        bool(
+            [w for w in recwarn if "pass the number of the observation as groups" in str(w.message)]
+        )
+        == is_warned
+    )
+    recwarn.clear()
+    table_rows(X, y, None, np.tile(np.arange(n_rows), copies), None, never)
+    assert not recwarn.list

@@ -81,7 +81,7 @@ class FixedKernelTable(TableModel):
         """Return the encoder and the head on features of the kernel of greatest evidence."""
         count_frequencies(self.n_components)
         self._check_kernel()
-        if rows.groups is not None:
+        if rows.removal.groups is not None:
             raise ValueError(
                 "groups and time need rows to be left out, and a single kernel is chosen by "
                 "evidence: leave them out, or use kernel='auto' with method='auto'."
@@ -96,7 +96,7 @@ class FixedKernelTable(TableModel):
             some = choice_rng.permutation(len(y))[:_CHOICE_ROWS]
             encoder, table, head = self._best(choices, some, y, seed)
         progress("fitting all rows")
-        head.fit(table, y, rows.weights)
+        head.fit(table, y, rows.given_weights)
         return encoder, head
 
     def _check_kernel(self) -> None:

@@ -28,7 +28,7 @@ from bochner.features.parameters import count_frequencies, generators
 from bochner.kernels import Kernel
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.ensemble.learner import EFFORTS, Judged, Learner
-from bochner.learning.ensemble.rows import Rows
+from bochner.learning.ensemble.observations import Observations
 from bochner.learning.inference.sizes import TABLE_CHAINS
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import scale_numbers
@@ -91,7 +91,11 @@ class LawsTable(FixedKernelTable):
         law_targets = self._law_targets(rows)
         targets = law_targets(rows.y)
         encoders = [TableEncoder(numeric=numeric) for numeric in ENCODINGS]
-        tables = [as_array(encoder.fit_transform(rows.X, targets)) for encoder in encoders]
+        removal = rows.removal
+        tables = [
+            as_array(encoder.fit_transform(rows.X, targets, removal=removal))
+            for encoder in encoders
+        ]
         ends = np.cumsum([0] + [table.shape[1] for table in tables])
         weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
         with single_threaded_blas() as n_threads:
@@ -101,10 +105,17 @@ class LawsTable(FixedKernelTable):
         encoded = rounded(np.hstack(tables))
         others = rows.others
         judged = Learner(EFFORTS[self.effort], n_threads, self.time_limit, progress).fit(
-            Rows(encoded, rounded(targets), weights, rows.groups, _scale_numbers(encoders)),
+            Observations.of(
+                encoded,
+                rounded(targets),
+                weights,
+                removal.groups,
+                _scale_numbers(encoders),
+                rows.unit,
+            ),
             [np.arange(*pair) for pair in pairwise(ends)],
             rng,
-            latest=rows.latest,
+            latest=removal.latest,
             trends=_trends(encoded, rows.order),
             with_variance=isinstance(self, RegressionTable),
             elsewhere=None if others is None else others.encoded(encoders, law_targets),
@@ -114,7 +125,7 @@ class LawsTable(FixedKernelTable):
 
     def _by_chains(self, rows: TableRows, progress: Progress) -> tuple[TableEncoder, BaNK]:
         """Return the encoder and a head that learns its frequencies by short Markov chains."""
-        if rows.groups is not None:
+        if rows.removal.groups is not None:
             raise ValueError(
                 "groups and time need rows to be left out, and chains leave none out: leave them "
                 "out, or use method='auto'."
@@ -134,7 +145,7 @@ class LawsTable(FixedKernelTable):
             **TABLE_CHAINS[self.effort], time_limit=self.time_limit, random_state=self.random_state
         )
         progress("learning the kernel by short chains")
-        head.fit(encoded[:, self.varying_], y, rows.weights, callback=progress.relay)
+        head.fit(encoded[:, self.varying_], y, rows.given_weights, callback=progress.relay)
         return encoder, head
 
     def _check_in_partitions(self, groups: Any, time: Any) -> None:

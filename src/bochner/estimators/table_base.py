@@ -20,6 +20,7 @@ from bochner._numerics.checked import check_classes, check_targets, labels, name
 from bochner._numerics.files import as_path
 from bochner._numerics.foreign import refuse_masked, refuse_no_rows, shown
 from bochner._numerics.progress import Callback, Progress
+from bochner._numerics.units import rounded, spreads
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask, lazily
 from bochner.estimators.labelled import LabelledClassifier, ScoredRegressor
@@ -29,6 +30,8 @@ from bochner.estimators.table_rows import TableRows, table_rows
 from bochner.estimators.table_summary import html_summary
 from bochner.features.parameters import KernelParameters
 from bochner.kernels import Kernel
+from bochner.learning.ensemble.ensemble import SumOfLaws
+from bochner.learning.ensemble.whole_weights import are_precisions
 from bochner.tables.columns import rows_of
 from bochner.tables.encoder import TableEncoder, read_columns
 from bochner.tables.repeated import row_keys
@@ -63,7 +66,7 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
         time: Any = None,
         callback: Callback | None = None,
     ) -> Self:
-        """Fit the encoder and the head.
+        r"""Fit the encoder and the head.
 
         Parameters
         ----------
@@ -76,16 +79,19 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
             Target without missing entries, or several of them; a Dask collection for one, and
             ``None`` for ``PartitionedRows``, which contain targets.
         sample_weight : array-like of shape (n,), default=None
-            Weights, not negative. The variance of a row's noise is inversely proportional to its
-            weight; rows of weight zero are left out, and equal rows are one row of their total
-            weight.
+            Weights, not negative. Whole numbers that differ are counts: a row of weight three is
+            three independent rows. Other weights are precisions: the noise of a row of weight ``w``
+            has the variance :math:`\\sigma^2 / w`, and the row is one observation, left out as a
+            whole. New rows have the weight one. Rows of weight zero are left out.
         groups : str or array-like of shape (n,), default=None
             Name of a column, or labels of rows. Rows of a group are left out together, so that
-            errors and intervals are those of new groups.
+            errors and intervals are those of new groups. Copies of a row are a group: without
+            groups, equal rows are independent.
         time : str or array-like of shape (n,), default=None
             Name of a column, or times of rows. The latest fifth of the rows is left out together,
-            so that errors and intervals are those of later rows. Kernels are also learned without
-            the columns that only grow or fall in time. Not together with ``groups``.
+            so that errors and intervals are those of later rows; rows of one time are not
+            separated. Kernels are also learned without the columns that only grow or fall in time.
+            Not together with ``groups``.
         callback : callable, default=None
             Function that is called with a :class:`bochner.FitProgress` before each step, after each
             kernel that is learned, and after each iteration of a sampler. If it returns ``False``,
@@ -122,7 +128,7 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
         if weights is not None:  # Rows of weight zero may have been all of a class
             self._checked_target(target[weights > 0.0])
         target, names = self._coded(X, target, weights)
-        rows = table_rows(X, target, weights, groups, time)
+        rows = table_rows(X, target, weights, groups, time, self._are_precisions)
         if partitions is not None and not partitions.is_whole:
             others = Others(partitions, rows.unit, names)
             rows = replace(rows, others=others, n_given=others.n_samples)
@@ -232,6 +238,10 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
         return head
 
     @abstractmethod
+    def _are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
+        """Return whether whole-number weights (n,) are precisions, and no counts of rows."""
+
+    @abstractmethod
     def _check_in_partitions(self, groups: Any, time: Any) -> None:
         """Raise ValueError for what needs all rows in memory."""
 
@@ -257,29 +267,84 @@ class RegressionTable(ScoredRegressor, TableModel):
         check_targets(found)
         return found
 
+    def _are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
+        if np.ptp(weights) == 0.0:
+            return False
+        columns = y.reshape(len(y), -1)
+        scaled = rounded((columns - columns.mean(axis=0)) / spreads(columns, np.ones(len(y))))
+        encoded = as_array(TableEncoder().fit_transform(X, scaled))
+        return are_precisions(rounded(encoded), scaled, weights, np.random.default_rng(0))
+
     def predict(
-        self, X: Any, return_std: bool = False, return_cov: bool = False
+        self,
+        X: Any,
+        return_std: bool = False,
+        return_cov: bool = False,
+        sample_weight: Any = None,
     ) -> Array | tuple[Array, Array]:
         """Return predictive means and, if asked for, standard deviations or covariances with noise.
 
         Means and standard deviations have the shape (n,), or (n, t) if the targets were (n, t), and
         covariances between rows (n, n) or (n, n, t). Those of Dask collections are Dask arrays,
         without covariances. Raises ValueError if both are asked for.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
+        return_std : bool, default=False
+        return_cov : bool, default=False
+        sample_weight : array-like of shape (n,), default=None
+            Positive weights of the new targets, of whose noise the variance is divided by them.
+            ``None`` for ones.
         """
         check_one_spread(return_std, return_cov)
         if is_dask(X):
             spread = {"return_std": return_std, "return_cov": return_cov}
             self._check_collection(X)
+            self._check_in_memory(sample_weight)
             return lazily(self, "predict", X, self._target_shape, **spread)
         encoded = self.encode(X)
+        weight = self._new_weight(sample_weight, encoded)
         if not (return_std or return_cov):
             return self._outputs(encoded)
         shift, scale = self._units()
         if return_cov:
-            mean, cov = self.head_.predict(encoded, return_cov=True)
+            mean, cov = self._gaussian(encoded, weight, return_cov=True)
             return shift + scale * mean, scale**2 * cov
-        mean, std = self.head_.predict(encoded, return_std=True)
+        mean, std = self._gaussian(encoded, weight)
         return shift + scale * mean, scale * std
+
+    def _gaussian(
+        self, encoded: Array, weight: Array | None, return_cov: bool = False
+    ) -> tuple[Array, Array]:
+        """Return means and deviations, or covariances, of the head, in units of its targets."""
+        spread = {"return_cov" if return_cov else "return_std": True}
+        weights = {} if weight is None else {"sample_weight": weight}
+        moments: tuple[Array, Array] = self.head_.predict(encoded, **spread, **weights)
+        return moments
+
+    def _new_weight(self, sample_weight: Any, encoded: Array) -> Array | None:
+        """Return checked weights (n,) of new targets."""
+        if (weight := checked_weight(sample_weight, encoded)) is None:
+            return None
+        if not isinstance(self.head_, SumOfLaws):
+            raise ValueError(
+                "sample_weight of new targets needs the method 'auto' with kernel='auto': leave it "
+                "out, and scale the noise of the head, head_, yourself."
+            )
+        if not weight.all():
+            raise ValueError(
+                "sample_weight of new targets must be positive, got a zero: a target of weight zero "
+                "has a noise without bound. Leave such rows out."
+            )
+        return weight
+
+    def _check_in_memory(self, sample_weight: Any) -> None:
+        if sample_weight is not None:
+            raise ValueError(
+                "sample_weight needs rows in memory, and X is a Dask collection: map the method "
+                "over the partitions, or leave the weights out."
+            )
 
     @property
     def _target_shape(self) -> tuple[int, ...]:
@@ -304,6 +369,11 @@ class ClassificationTable(LabelledClassifier, TableModel):
                 f"{type(self).__name__} needs at least two classes, got 1 class: {shown(y[0])}."
             )
         return y
+
+    def _are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
+        """Return whether the weights are those of classes, such as the inverse of their shares."""
+        of_class = [weights[y == label] for label in np.unique(y)]
+        return bool(np.ptp(weights) > 0.0) and all(np.ptp(own) == 0.0 for own in of_class)
 
     def _coded(
         self, X: Any, y: NDArray[Any], weights: Array | None

@@ -27,7 +27,7 @@ from bochner.estimators.table_functions import TableFunctions
 from bochner.estimators.table_partitions import ScaledTargets
 from bochner.estimators.table_rows import TableRows
 from bochner.features.parameters import generators
-from bochner.learning.ensemble.ensemble import SumOfLaws
+from bochner.learning.ensemble.ensemble import SumOfLaws, warn_of_few_scores
 from bochner.learning.ensemble.function_draws import drawn_functions
 from bochner.learning.ensemble.learner import Judged
 from bochner.learning.kernel_search import ExactEvidence, PairCriterion
@@ -37,16 +37,17 @@ from bochner.registry import register
 @register
 @dataclass(eq=False, repr=False)
 class TableRegressor(RegressionTable, LawsTable):
-    r"""Regression on a table, with prediction intervals that hold and no parameters to choose.
+    r"""Regression on a table, with calibrated prediction intervals; defaults need no tuning.
 
     The model is a weighted sum of eight Gaussian processes: kernels whose functions have kinks
     along every input, kinks in any direction, or two derivatives, each on the standardised columns,
     on their normal quantiles and on both. Each kernel has a length scale for every input or, where
     rows suffice, a linear map of all inputs, which minimise leave-one-out errors. Levels of text
     share the length scale of their column. Predictions of rows that were left out give the weights,
-    the expected error ``score_`` and the calibration of the intervals. Of more than 4,000 rows the
-    best two are fitted. Up to 16,500 rows are fitted exactly, more by 4,000 landmarks at linear
-    cost.
+    the expected error ``score_`` and the calibration of the intervals. Equal rows are independent
+    observations, each left out by itself; they share a row of the kernel matrix. Of more than 4,000
+    different rows the best two are fitted. Up to 16,500 different rows are fitted exactly, more by
+    4,000 landmarks at linear cost.
 
     Several targets (n, t) share the kernels, learned for all of them in units of their standard
     deviations. Each has weights of laws, an expected error and a calibration of its own. Targets of
@@ -86,8 +87,8 @@ class TableRegressor(RegressionTable, LawsTable):
     head_ : SumOfLaws, BaNKRegressor or KreinRidge
         Model of the encoded columns and the standardised target.
     score_ : float, ndarray of shape (t,) or None
-        Expected root mean square error on new rows, from rows left out; ``None`` for the method
-        ``"fixed"``.
+        Expected root mean square error on new rows of weight one, from rows left out; ``None`` for
+        the method ``"fixed"``.
     kernel_ : Kernel
         The kernel on the encoded columns, for other methods than ``"auto"``.
     record_ : dict
@@ -127,15 +128,16 @@ class TableRegressor(RegressionTable, LawsTable):
         found = getattr(self.head_, "left_out_rmse", getattr(self.head_, "score_", None))
         return None if found is None else _plain(self.target_scale_ * found)
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+    def predict_interval(
+        self, X: Any, level: float = 0.9, sample_weight: Any = None
+    ) -> tuple[Array, Array]:
         """Return lower and upper ends, (n,) or (n, t), of prediction intervals.
 
         Half widths are conformal quantiles of left-out residuals relative to the predictive
         standard deviation, so that about ``level`` of rows like those of the training table lie
-        inside, for each target on its own. Up to the few numbers chosen on all rows, such as
-        weights, the coverage of exchangeable rows is at least ``2 level - 1`` (jackknife+: Barber,
-        Candès, Ramdas and Tibshirani, 2021). Fewer rows than ``1 / (1 - level)`` are too few for
-        that. The intervals of other methods than ``"auto"`` are Gaussian.
+        inside, for each target on its own. This is measured, not guaranteed: no lower bound of the
+        coverage holds for every law of the data. A level that needs more left-out residuals than
+        there are is warned of. The intervals of other methods than ``"auto"`` are Gaussian.
 
         Parameters
         ----------
@@ -143,53 +145,69 @@ class TableRegressor(RegressionTable, LawsTable):
             For a Dask collection the ends are Dask arrays.
         level : float, default=0.9
             Coverage, between 0 and 1.
+        sample_weight : array-like of shape (n,), default=None
+            As in :meth:`predict`.
         """
         level = as_level(level)
         if is_dask(X):
             self._check_collection(X)
+            self._check_in_memory(sample_weight)
             return lazy_pair(self, "predict_interval", X, self._target_shape, level=level)
         encoded, (shift, scale) = self.encode(X), self._units()
-        head = self._judged_head
+        weight, head = self._new_weight(sample_weight, encoded), self._judged_head
         if head is not None:
-            lower, upper = head.interval(encoded, level)
+            warn_of_few_scores(len(head.scores), np.array([level]))
+            lower, upper = head.interval(encoded, level, weight)
         else:
-            mean, std = self.head_.predict(encoded, return_std=True)
+            mean, std = self._gaussian(encoded, weight)
             half = float(ndtri(0.5 * (1.0 + level))) * std
             lower, upper = mean - half, mean + half
         return shift + scale * lower, shift + scale * upper
 
-    def predict_quantiles(self, X: Any, levels: Any = (0.1, 0.5, 0.9)) -> Array:
+    def predict_quantiles(
+        self, X: Any, levels: Any = (0.1, 0.5, 0.9), sample_weight: Any = None
+    ) -> Array:
         """Return quantiles (n, q) or (n, t, q) of new targets, of levels (q,) between 0 and 1.
 
         They are the mean plus quantiles of signed left-out residuals in units of the predictive
         standard deviation, so that errors need not be symmetric. Those of other methods than
-        ``"auto"`` are Gaussian.
+        ``"auto"`` are Gaussian. ``sample_weight`` (n,) is that of :meth:`predict`.
         """
         chosen = as_levels(levels)
         if is_dask(X):
             columns = (*self._target_shape, len(chosen))
             self._check_collection(X)
+            self._check_in_memory(sample_weight)
             return lazily(self, "predict_quantiles", X, columns, levels=chosen)
         encoded, head = self.encode(X), self._judged_head
+        weight = self._new_weight(sample_weight, encoded)
         if head is not None:
-            return self._along_last(head.quantiles(encoded, chosen))
-        mean, std = self.head_.predict(encoded, return_std=True)
+            warn_of_few_scores(len(head.scores), chosen)
+            return self._along_last(head.quantiles(encoded, chosen, weight))
+        mean, std = self._gaussian(encoded, weight)
         return self._along_last(mean[..., None] + std[..., None] * ndtri(chosen))
 
-    def sample(self, X: Any, n_samples: int = 100, *, random_state: Any = None) -> Array:
+    def sample(
+        self,
+        X: Any,
+        n_samples: int = 100,
+        *,
+        sample_weight: Any = None,
+        random_state: Any = None,
+    ) -> Array:
         """Return draws, (n, n_samples) or (n, t, n_samples), of new targets.
 
         Each is the mean plus the predictive standard deviation times a left-out residual in its
         own units. Draws are independent between rows; the targets of a draw have the residuals of
         one row, which may be correlated. Other methods than ``"auto"`` have independent normal
-        draws in place of residuals.
+        draws in place of residuals. ``sample_weight`` (n,) is that of :meth:`predict`.
         """
         encoded, count = self.encode(X), as_count("n_samples", n_samples)
         (rng,) = generators(random_state, 1)
-        head = self._judged_head
+        weight, head = self._new_weight(sample_weight, encoded), self._judged_head
         if head is not None:
-            return self._along_last(head.sample(encoded, count, rng))
-        mean, std = self.head_.predict(encoded, return_std=True)
+            return self._along_last(head.sample(encoded, count, rng, weight))
+        mean, std = self._gaussian(encoded, weight)
         drawn = rng.normal(size=(*mean.shape, count))
         return self._along_last(mean[..., None] + std[..., None] * drawn)
 

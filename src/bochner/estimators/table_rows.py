@@ -1,5 +1,6 @@
-"""The distinct rows of a table to fit, with what is left out together."""
+"""The rows of a table to fit, one for each observation, and what is removed together."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,84 +10,135 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 from bochner._numerics.checked import labels
 from bochner._numerics.limits import FLOAT64_EPS
+from bochner._numerics.warn import warn_user
 from bochner.estimators.table_partitions import Others
+from bochner.learning.removal import Removal
 from bochner.tables.columns import rows_of
 from bochner.tables.encoder import read_columns
 from bochner.tables.repeated import row_keys
 
-_BLOCKS = 10
-"""Blocks of rows in time. The latest two together, a fifth of the rows, are left out last."""
+Precisions = Callable[[Any, NDArray[Any], Array], bool]
+"""Takes a table, targets and whole-number weights; returns whether these are no counts of rows."""
+
+_GREATEST_COUNT = 1e9
+"""Greatest whole number that is a count of rows: weights beyond it are precisions."""
+
+_MOST_ROWS = 200_000
+"""Rows that counts are expanded to. More copies of a row are one row of their number as weight:
+beyond so many, leaving out ten copies in place of one changes no score in its third digit."""
+
+_FEWEST_COPIED, _COPIED_SHARE = 20, 0.9
+"""Fewest different rows, and their share with one number of copies, that tell of copied rows: fewer
+are levels of a design, and independent rows rarely coincide equally often."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRows:
-    """The distinct rows of a table to fit, all of positive weight."""
+    """The rows of a table to fit, all of positive weight. Equal rows are independent."""
 
     X: Any  # Table of n rows
     y: NDArray[Any]  # (n,) or (n, t)
-    weights: Array | None  # (n,): Of mean one
-    groups: NDArray[np.int64] | None  # (n,): Numbers of groups that are left out together
-    latest: NDArray[np.bool_] | None  # (n,): Rows of the latest block in time
-    n_given: int  # Rows of positive weight, equal ones included
+    weights: Array | None  # (n,): Of mean one; None for ones
+    removal: Removal
+    n_given: int  # Rows of positive weight that were given
     unit: float  # What weights (n,) were divided by
     order: NDArray[np.intp] | None = None  # (n,): Numbers of the rows from first to last in time
     others: Others | None = None  # Rows of which these are a sample
 
+    @property
+    def given_weights(self) -> Array | None:
+        """Weights (n,) in the units that they were given in."""
+        return None if self.weights is None else self.unit * self.weights
 
-def table_rows(X: Any, y: NDArray[Any], weights: Array | None, groups: Any, time: Any) -> TableRows:
-    """Return the rows of positive weight, with their groups, or blocks in time."""
+
+def table_rows(
+    X: Any,
+    y: NDArray[Any],
+    weights: Array | None,
+    groups: Any,
+    time: Any,
+    are_precisions: Precisions,
+) -> TableRows:
+    """Return the rows of positive weight, with what is removed together.
+
+    Weights that are whole numbers are counts, and the row is there so many times, unless
+    ``are_precisions`` returns True for the rows, targets and weights. Other weights are precisions
+    of single rows. Equal rows stay apart; they are in an order of their entries, so that counts and
+    repeated rows in any order give the same model.
+    """
     if groups is not None and time is not None:
         raise ValueError("groups and time both say what is left out together: give one of them.")
-    labels = _per_row("groups", X, groups, len(y))
-    times = _per_row("time", X, time, len(y))
+    tags = _per_row("groups", X, groups, len(y)), _per_row("time", X, time, len(y))
     if weights is not None:
         # Weights below the rounding of the mean count as much as that: the rows stay, their noise
         # remains a float, and the sum of all is the same up to rounding.
         kept, least = np.flatnonzero(weights), FLOAT64_EPS * weights.mean()
         X, y, weights = rows_of(X, kept), y[kept], np.maximum(weights[kept], least)
-        labels, times = (None if part is None else part[kept] for part in (labels, times))
+        tags = _chosen(tags, kept)
     n_given = len(y)
-    first, weights, unit = _distinct(X, y, weights, labels, times)
-    if first is not None:
-        X, y = rows_of(X, first), y[first]
-        labels, times = (None if part is None else part[first] for part in (labels, times))
+    if weights is not None and _are_whole(weights):
+        # Equal counts tell no rows apart, and are none.
+        weights = np.ones(n_given) if np.ptp(weights) == 0.0 else weights
+    if weights is not None and _are_whole(weights) and not are_precisions(X, y, weights):
+        repeats = _repeats(weights)
+        rows = np.repeat(np.arange(n_given), repeats)
+        weights = (weights / repeats)[rows]
+        X, y, tags = rows_of(X, rows), y[rows], _chosen(tags, rows)
+    unit = 1.0
+    if weights is not None:
+        unit = float(weights.mean())
+        weights = None if np.ptp(weights) == 0.0 else weights / unit
+    if (ordered := _in_order_of_entries(X, y, weights, tags)) is not None:
+        X, y, tags = rows_of(X, ordered), y[ordered], _chosen(tags, ordered)
+        weights = None if weights is None else weights[ordered]
+    labels, times = tags
     if times is not None:
         order = np.argsort(times, kind="stable")
-        ranks = np.argsort(order, kind="stable")
-        labels = np.minimum(_BLOCKS * ranks // len(y), _BLOCKS - 2)
-        if labels.max() < _BLOCKS - 2:
-            raise ValueError(
-                f"time leaves the latest fifth of the rows out: expected at least {_BLOCKS // 2} "
-                f"different rows, got {len(y)}."
-            )
-        return TableRows(X, y, weights, labels, labels == _BLOCKS - 2, n_given, unit, order)
-    numbers = None if labels is None else np.unique(labels, return_inverse=True)[1]
-    if numbers is not None and not numbers.any():
-        raise ValueError("groups must have at least two different labels, got one.")
-    return TableRows(X, y, weights, numbers, None, n_given, unit)
+        return TableRows(X, y, weights, Removal.of_times(times), n_given, unit, order)
+    removal = Removal() if labels is None else Removal.of_labels(labels)
+    return TableRows(X, y, weights, removal, n_given, unit)
 
 
-def _distinct(
-    X: Any, y: NDArray[Any], weights: Array | None, *others: NDArray[Any] | None
-) -> tuple[NDArray[np.intp] | None, Array | None, float]:
-    """Return the first of each set of equal rows, in an order of their entries, and their weights.
+def _chosen(
+    tags: tuple[NDArray[Any] | None, ...], rows: NDArray[np.intp]
+) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
+    first, second = (None if tag is None else tag[rows] for tag in tags)
+    return first, second
 
-    Weights have a mean of one, and the last value is what they were divided by.
 
-    Equal rows are one row of their total weight: left out by itself, it would be predicted by the
-    others. Rows of one total weight stay in their order, without weights, so that a table whose
-    every row is there twice is learned as the table itself.
+def _are_whole(weights: Array) -> bool:
+    return bool(weights.max() <= _GREATEST_COUNT and np.all(weights == np.round(weights)))
+
+
+def _repeats(counts: Array) -> NDArray[np.int64]:
+    """Return how many times each row is there."""
+    factor = min(1.0, _MOST_ROWS / float(counts.sum()))
+    return np.maximum(np.round(factor * counts), 1.0).astype(np.int64)
+
+
+def _in_order_of_entries(
+    X: Any, y: NDArray[Any], weights: Array | None, tags: tuple[NDArray[Any] | None, ...]
+) -> NDArray[np.intp] | None:
+    """Return an order of the rows that depends on their entries alone; ``None`` if all differ.
+
+    A table without equal rows stays in its order. Rows that are copied are warned of, unless
+    groups or times say what is removed together.
     """
-    told = [np.unique(each, return_inverse=True)[1] for each in (y, *others) if each is not None]
-    target = np.column_stack([each.reshape(len(y), -1) for each in told]).astype(np.float64)
-    found, first, number = np.unique(
-        row_keys(read_columns(X), target), return_index=True, return_inverse=True
-    )
-    total = np.bincount(number, weights)
-    unit = float(total.mean())
-    if np.ptp(total) == 0.0:
-        return (None if len(found) == len(y) else np.sort(first)), None, unit
-    return first, total / unit, unit
+    entries = [y, *(tag for tag in (weights, *tags) if tag is not None)]
+    codes = [np.unique(entry, return_inverse=True)[1].reshape(len(y), -1) for entry in entries]
+    keys = row_keys(read_columns(X), np.column_stack(codes).astype(np.float64))
+    _, counts = np.unique(keys, return_counts=True)
+    if len(counts) == len(keys):
+        return None
+    usual = int(np.bincount(counts).argmax())
+    is_copied = usual > 1 and np.mean(counts == usual) >= _COPIED_SHARE
+    if is_copied and len(counts) >= _FEWEST_COPIED and all(tag is None for tag in tags):
+        warn_user(
+            f"Nearly every row is there {usual} times, with the same target. Each counts as an "
+            "independent row, so that errors and intervals are too small if they are copies of one "
+            "observation: drop the copies, or pass the number of the observation as groups."
+        )
+    return np.argsort(keys, kind="stable")
 
 
 def _per_row(name: str, X: Any, given: Any, n_samples: int) -> NDArray[Any] | None:
@@ -97,12 +149,12 @@ def _per_row(name: str, X: Any, given: Any, n_samples: int) -> NDArray[Any] | No
         if given not in getattr(X, "columns", ()):
             raise ValueError(f"{name} names the column {given!r}, which the table does not have.")
         given = X[given]
-    found = np.asarray(given)
-    if found.shape == (n_samples, 1):
-        found = found[:, 0]
-    if found.shape != (n_samples,):
-        got = len(found) if found.ndim == 1 else f"an array of shape {found.shape}"
+    entries = np.asarray(given)
+    if entries.shape == (n_samples, 1):
+        entries = entries[:, 0]
+    if entries.shape != (n_samples,):
+        got = len(entries) if entries.ndim == 1 else f"an array of shape {entries.shape}"
         raise ValueError(f"{name} must have an entry for each of the {n_samples} rows, got {got}.")
-    if np.ma.is_masked(given) or any(e is None or e != e for e in found.tolist()):
+    if np.ma.is_masked(given) or any(e is None or e != e for e in entries.tolist()):
         raise ValueError(f"{name} must not have missing entries.")
-    return np.asarray(labels(found, name))
+    return np.asarray(labels(entries, name))

@@ -18,6 +18,7 @@ from bochner._numerics.checked import named
 from bochner._numerics.foreign import is_frame, refuse_no_rows
 from bochner._numerics.naming import naming, refuse_repeated
 from bochner._numerics.whole_fits import all_or_nothing
+from bochner.learning.removal import Removal
 from bochner.registry import register
 from bochner.tables.columns import Column, read_column, unmasked
 from bochner.tables.encodings import (
@@ -57,9 +58,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       hour, the weekday and the day of the year are added if these vary in the training column and
       it covers more than one day, week or year; missing dates have zeros there. Dates that are all
       the first, or all the last, day of a month have no weekday.
-    - Text whose entries are all ISO 8601 dates or times is read as dates. A warning names text
     - Hours, weekdays and days of dates with a zone or an offset from UTC are those of the clock on
       the wall. Later dates with another zone are read on the clock of the training column's zone.
+    - Text whose entries are all ISO 8601 dates or times is read as dates. A warning names text
       that holds other dates, or numbers with decimal commas: `bochner.read_table` reads both.
     - Other text, and pandas and polars categories, are one-hot encoded, with one feature for
       unknown and missing entries. With more than ``max_levels`` levels the most frequent ones are,
@@ -140,20 +141,29 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         TypeError
             If entries are neither numbers, text nor dates.
         """
-        self._learn(X, y)
+        self._learn(X, y, Removal())
         return self
 
     @all_or_nothing
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def fit_transform(self, X: Any, y: Any = None, *, removal: Removal | None = None) -> Array:
         """Learn the encoding as `fit` does, and return the features (n, d_out) of the table.
 
         They differ from those of `transform` only in means of the target.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        removal : bochner.learning.removal.Removal or None, default=None
+            Which rows are removed together when a model is scored: those of a group, or the latest
+            ones. Means of the target at a row are computed without them. ``None`` for each row by
+            itself.
         """
-        columns, out_of_fold = self._learn(X, y)
+        columns, out_of_fold = self._learn(X, y, removal or Removal())
         pairs = zip(self.columns_, columns, strict=True)
         return np.hstack([encode(s, c, out_of_fold.get(c.name)) for s, c in pairs])
 
-    def _learn(self, X: Any, y: Any) -> tuple[list[Column], dict[str, Array]]:
+    def _learn(self, X: Any, y: Any, removal: Removal) -> tuple[list[Column], dict[str, Array]]:
         """Learn the states of the columns, and return the columns and their means out of fold."""
         self._check_parameters()
         columns = self._read(X, reset=True)
@@ -177,7 +187,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             check_consistent_length(X, y)
             for state, column in read:
                 if state["kind"] == "text" and len(state["levels"]) == self.max_levels:
-                    means = add_means(state, column, target_columns(y), float(self.clip))
+                    targets = target_columns(y)
+                    means = add_means(state, column, targets, float(self.clip), removal)
                     out_of_fold[column.name] = means
         self.columns_ = states
         return columns, out_of_fold

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bochner._numerics.arrays import Array, as_array
+from bochner.learning.removal import Removal
 from bochner.tables.columns import KIND_NAMES, Column, labels
 from bochner.tables.cycles import CycleName, cycle_names, encode_cycles, varying_cycles
 from bochner.tables.level_means import level_scores
@@ -37,8 +38,8 @@ class NumericState(TypedDict):
     points: list[float]
     scores: list[float]
     cycles: NotRequired[list[CycleName]]
-
     zone: NotRequired[str | None]
+
 
 class TextState(TypedDict):
     """One output per level, and one for rare, unknown and missing entries.
@@ -123,15 +124,19 @@ def _text_state(name: str, counts: Counter[str], complete: bool, max_levels: int
     return TextState(name=name, kind="text", levels=sorted(ordered[:max_levels]))
 
 
-def add_means(state: TextState, column: Column, targets: Array, clip: float) -> Array:
+def add_means(
+    state: TextState, column: Column, targets: Array, clip: float, removal: Removal
+) -> Array:
     """Learn the means of targets (n, t) at the rare levels of a column, those without an output.
 
-    Returns the scores (n, width) of the training rows, each from the rows of other folds.
+    Returns the scores (n, width) of the training rows, each from the rows of other folds, with rows
+    that are removed together in one fold.
     """
     rare = sorted(set(column.raw[column.present]).difference(state["levels"]))
     codes = _codes(column.raw, rare)
     rows = np.flatnonzero(codes < len(rare))
-    found = [level_scores(codes[rows], target[rows], clip) for target in targets.T] if rare else []
+    part = removal.part(rows)
+    found = [level_scores(codes[rows], y[rows], clip, part) for y in targets.T] if rare else []
     kept = [scores for scores in found if scores is not None]
     if kept:
         scores = np.column_stack([scores for scores, _ in kept])

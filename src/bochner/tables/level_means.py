@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
+from bochner.learning.removal import Removal
 
 _N_FOLDS = 5
 """Folds of the rows of a level: as many as scikit-learn's TargetEncoder has by default."""
@@ -25,7 +26,9 @@ def target_columns(y: Any) -> Array:
     return np.eye(len(classes))[codes][:, 1 if len(classes) == 2 else 0 :]
 
 
-def level_scores(codes: NDArray[np.intp], target: Array, clip: float) -> tuple[Array, Array] | None:
+def level_scores(
+    codes: NDArray[np.intp], target: Array, clip: float, removal: Removal
+) -> tuple[Array, Array] | None:
     r"""Return scores of all levels, and scores (n,) of rows from the rows of other folds.
 
     The score of a level with :math:`n_g` rows is
@@ -41,26 +44,56 @@ def level_scores(codes: NDArray[np.intp], target: Array, clip: float) -> tuple[A
     target : array of shape (n,)
     clip : float
         Bound on the absolute values of scores.
+    removal : Removal
+        Rows that are removed together are in one fold. Targets of the latest rows enter no score
+        of a row.
     """
+    earlier = np.flatnonzero(~removal.latest) if removal.latest is not None else slice(None)
+    spread = _variances(codes[earlier], target[earlier])
+    if spread is None:
+        return None
+    within, between = spread
+    n_levels = int(codes.max()) + 1
+
+    def scores(sums: Array, counts: Array) -> Array:
+        shrunk = sums / np.maximum(counts + within / between, _TINY)
+        return as_array(np.clip(shrunk / np.sqrt(between), -clip, clip))
+
+    centred = target - target[earlier].mean()
+    folds = codes * _N_FOLDS + _folds(codes, removal.labels(len(codes)))
+    counted = np.ones(len(codes)) if removal.latest is None else 1.0 * ~removal.latest
+    size = n_levels * _N_FOLDS
+    known, n_known = (
+        as_array(np.bincount(folds, values, size)) for values in (counted * centred, counted)
+    )
+    rest, n_rest = (
+        values.reshape(-1, _N_FOLDS).sum(axis=1)[codes] - counted * values[folds]
+        for values in (known, n_known)
+    )
+    of_all = scores(
+        as_array(np.bincount(codes, target - target.mean())), as_array(np.bincount(codes))
+    )
+    return of_all, scores(rest, n_rest)
+
+
+def _folds(codes: NDArray[np.intp], labels: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the fold (n,) of each row: those of a level in turn, with one label in one fold."""
+    pairs = np.stack((codes, labels))
+    (levels, _), number = np.unique(pairs, axis=1, return_inverse=True)
+    place = np.arange(len(levels)) - np.searchsorted(levels, levels)
+    return np.asarray(place[np.ravel(number)] % _N_FOLDS)
+
+
+def _variances(codes: NDArray[np.intp], target: Array) -> tuple[float, float] | None:
+    """Return the variances within and between levels; ``None`` if the latter is not positive."""
+    codes = np.unique(codes, return_inverse=True)[1]
     centred = target - target.mean()
     counts, sums = np.bincount(codes), as_array(np.bincount(codes, centred))
     n, n_levels = codes.size, counts.size
     if n == n_levels:
         return None
     means = sums / counts
-    within = np.sum((centred - means[codes]) ** 2) / (n - n_levels)
+    within = float(np.sum((centred - means[codes]) ** 2)) / (n - n_levels)
     size = n - np.sum(counts**2) / n
-    between = (counts @ means**2 - (n_levels - 1) * within) / size if size > 0 else 0.0
-    if not between > 0.0:
-        return None
-
-    def scores(sums: Array, counts: NDArray[Any]) -> Array:
-        shrunk = sums / np.maximum(counts + within / between, _TINY)
-        return as_array(np.clip(shrunk / np.sqrt(between), -clip, clip))
-
-    order = np.argsort(codes, kind="stable")
-    rank = np.empty(n, dtype=np.intp)
-    rank[order] = np.arange(n) - np.repeat(np.cumsum(counts) - counts, counts)
-    cells = codes * _N_FOLDS + rank % _N_FOLDS
-    rest = sums[codes] - as_array(np.bincount(cells, centred))[cells]
-    return scores(sums, counts), scores(rest, counts[codes] - np.bincount(cells)[cells])
+    between = float(counts @ means**2 - (n_levels - 1) * within) / size if size > 0 else 0.0
+    return (within, between) if between > 0.0 else None

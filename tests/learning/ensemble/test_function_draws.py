@@ -12,20 +12,28 @@ from bochner.learning.ensemble.ensemble import SumOfLaws
 from bochner.learning.ensemble.function_draws import drawn_functions
 from bochner.learning.ensemble.learner import Laws
 from bochner.learning.ensemble.leave_one_out import LearnedKernel
-from bochner.learning.ensemble.rows import Rows
+from bochner.learning.ensemble.observations import Observations
 
 FAMILY_ALPHA = 1e-6
 OTHER, SECOND = LearnedKernel(Laplacian((1.0, 2.0, 1.5)), 0.2), np.arange(3)
-ROWS = Rows(TABLE, Y, np.random.default_rng(1).uniform(0.5, 1.5, N))
+DATA = Observations.of(TABLE, Y, np.random.default_rng(1).uniform(0.5, 1.5, N))
+ORDER = np.arange(N)
+ROWS = DATA.rows(ORDER)
+
+
+def last(count):
+    return DATA.scored(ORDER, count, np.zeros(count, dtype=int))
+
+
 WEIGHTS = np.array([[0.7, 0.2], [0.3, 0.8]])
 SCALE = np.array([1.3, 1.0])
 
 
 def head(with_landmarks=False):
-    first, _ = kernel_laws.exact("first", KERNEL, ROWS, COLUMNS, N, N, 1)
-    second = kernel_laws.on_landmarks("second", OTHER, ROWS, SECOND, (40, M), 30, 1)[0]
+    first, _ = kernel_laws.exact("first", KERNEL, ROWS, COLUMNS, N, last(N), 1)
+    second = kernel_laws.on_landmarks("second", OTHER, ROWS, SECOND, (40, M), last(30), 1)[0]
     if not with_landmarks:
-        second, _ = kernel_laws.exact("second", OTHER, ROWS, SECOND, N, N, 1)
+        second, _ = kernel_laws.exact("second", OTHER, ROWS, SECOND, N, last(N), 1)
     return SumOfLaws(Laws(TABLE, [first, second]), WEIGHTS, np.ones((3, 2)), SCALE, np.ones(2))
 
 
@@ -99,7 +107,7 @@ def test_functions_have_the_joint_posterior(monkeypatch, with_landmarks):
 def test_gradients_by_columns_are_differences_of_values():
     # Waves of kernels with kinks are too short for differences.
     smooth = LearnedKernel(Matern((1.0, 2.0), nu=2.5), ALPHA, KERNEL.matrix)
-    law, _ = kernel_laws.exact("", smooth, ROWS, COLUMNS, N, N, 1)
+    law, _ = kernel_laws.exact("", smooth, ROWS, COLUMNS, N, last(N), 1)
     laws = Laws(TABLE, [law])
     single = SumOfLaws(laws, np.ones((1, 2)), np.ones((3, 2)), SCALE, np.ones(2))
     functions = drawn_functions(single, 3, np.random.default_rng(0))

@@ -1,7 +1,5 @@
 """Laws on all rows and on landmarks, and what they predict at rows left out, by brute force."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,7 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
 from bochner.learning.ensemble import kernel_laws, search
 from bochner.learning.ensemble.leave_one_out import LearnedKernel
-from bochner.learning.ensemble.rows import Rows
+from bochner.learning.ensemble.observations import Scored
+from bochner.learning.ensemble.rows import Observed, Rows
 
 RNG = np.random.default_rng(0)
 N, ALPHA = 90, 0.3
@@ -26,6 +25,13 @@ M = 25  # Landmarks
 
 def rows_of(grouped):
     return Rows(TABLE, Y, WEIGHTS / WEIGHTS.mean(), GROUPS if grouped else None)
+
+
+def last_of(rows, n_last):
+    """The last rows, each a single observation."""
+    cell = np.arange(len(rows) - n_last, len(rows))
+    single = Observed(cell, np.zeros((n_last, 2)), rows.weights[cell], np.ones(n_last))
+    return Scored(cell, np.zeros(n_last, dtype=int), single)
 
 
 def without(rows, left, kernel, landmarks=None):
@@ -46,7 +52,9 @@ def groups_of(rows):
 
 def assert_exact(grouped=True, n_scored=N):
     rows = rows_of(grouped)
-    law, (means, variances) = kernel_laws.exact("", KERNEL, rows, COLUMNS, N, n_scored, 1)
+    law, (means, variances) = kernel_laws.exact(
+        "", KERNEL, rows, COLUMNS, N, last_of(rows, n_scored), 1
+    )
     whole = KERNEL(X, X) + np.diag(ALPHA / rows.weights)
     kernel = KERNEL(NEW[:, COLUMNS], X)
     assert_allclose(law.mean(NEW, TABLE), kernel @ np.linalg.solve(whole, Y), rtol=1e-9)
@@ -81,7 +89,9 @@ def test_the_last_rows_may_be_scored_alone():
 
 def assert_landmarks(grouped=True):
     rows, scored = rows_of(grouped), np.arange(M, N)
-    law, found = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, (M, M), N - M, 1)
+    law, found = kernel_laws.on_landmarks(
+        "", KERNEL, rows, COLUMNS, (M, M), last_of(rows, N - M), 1
+    )
     means, variances = (np.concatenate((np.full_like(part[:M], np.nan), part)) for part in found)
     coef, landmarks = without(rows, [], KERNEL, np.arange(M))
     expected = KERNEL(NEW[:, COLUMNS], X[landmarks]) @ coef
@@ -91,7 +101,8 @@ def assert_landmarks(grouped=True):
         if len(own):
             coef, landmarks = without(rows, own, KERNEL, np.arange(M))
             assert_allclose(means[own], KERNEL(X[own], X[landmarks]) @ coef, rtol=1e-6)
-    assert_allclose(variances[scored], law.variance(TABLE[scored], TABLE), rtol=1e-9)
+    expected = law.variance(TABLE[scored], TABLE, rows.weights[scored])
+    assert_allclose(variances[scored], expected, rtol=1e-9)
     squares = (Y - means)[scored] ** 2 / variances[scored]
     assert_allclose(np.mean(squares, axis=0), 1.0, rtol=1e-9)
 
@@ -115,8 +126,10 @@ def check_elsewhere(sizes=(M, M - 5)):
     """Rows may be in memory or elsewhere, as long as landmarks and scored rows are in memory."""
     rows, few = rows_of(False), np.r_[: M + 5, N - 20 : N]
     others = InParts(rows.part(np.arange(M + 5, N - 20)), [3, 4, 22])
-    whole = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, sizes, 20, 1)
-    some = kernel_laws.on_landmarks("", KERNEL, rows.part(few), COLUMNS, sizes, 20, 1, others)
+    whole = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, sizes, last_of(rows, 20), 1)
+    some = kernel_laws.on_landmarks(
+        "", KERNEL, rows.part(few), COLUMNS, sizes, last_of(rows.part(few), 20), 1, others
+    )
     for found, expected in zip(some[1], whole[1], strict=True):
         assert_allclose(found, expected, rtol=1e-7)
     table = TABLE[few]
@@ -131,7 +144,7 @@ def test_sums_over_rows_elsewhere_are_added(sizes):
 
 def test_groups_larger_than_the_landmarks_are_left_out_too():
     rows = Rows(TABLE, Y, np.ones(N), np.arange(N) % 2)
-    _, (means, _) = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, (M, 0), N, 1)
+    _, (means, _) = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, (M, 0), last_of(rows, N), 1)
     for label in range(2):
         own = np.flatnonzero(rows.groups == label)
         coef, landmarks = without(rows, own, KERNEL, np.arange(M))
@@ -141,7 +154,7 @@ def test_groups_larger_than_the_landmarks_are_left_out_too():
 def assert_variance_of_landmarks():
     """The Nyström approximation's variance with what it lacks, at new rows."""
     rows = rows_of(False)
-    law, _ = kernel_laws.exact("", KERNEL, rows, COLUMNS, M, N, 1)
+    law, _ = kernel_laws.exact("", KERNEL, rows, COLUMNS, M, last_of(rows, N), 1)
     K, new = KERNEL(X, X[:M]), KERNEL(NEW[:, COLUMNS], X[:M])
     inner = np.linalg.inv(KERNEL(X[:M], X[:M]))
     posterior = np.linalg.inv(KERNEL(X[:M], X[:M]) + K.T @ (rows.weights[:, None] * K) / ALPHA)
@@ -161,19 +174,23 @@ def test_equal_landmarks_do_no_harm():
     once = Rows(TABLE, Y, np.ones(N))
     half = LearnedKernel(Exponential(1.5), ALPHA / 2.0, KERNEL.matrix)
     for sizes in ((40, 40), (40, 0)):
-        law, _ = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, sizes, 2 * N - 40, 1)
-        alone, _ = kernel_laws.on_landmarks("", half, once, COLUMNS, (20, 20), N - 20, 1)
+        law, _ = kernel_laws.on_landmarks(
+            "", KERNEL, rows, COLUMNS, sizes, last_of(rows, 2 * N - 40), 1
+        )
+        alone, _ = kernel_laws.on_landmarks(
+            "", half, once, COLUMNS, (20, 20), last_of(once, N - 20), 1
+        )
         assert_allclose(law.mean(NEW, rows.X), alone.mean(NEW, TABLE), rtol=1e-5)
     relative = alone.variance(NEW, TABLE) / alone.signal + ALPHA / 2.0
-    variance = kernel_laws.exact("", KERNEL, rows, COLUMNS, 40, 2 * N, 1)[0]
+    variance = kernel_laws.exact("", KERNEL, rows, COLUMNS, 40, last_of(rows, 2 * N), 1)[0]
     assert_allclose(variance.variance(NEW, rows.X) / variance.signal, relative, rtol=1e-5)
 
 
 def test_single_precision_predicts_as_double_does(monkeypatch):
     rows = rows_of(True)
-    double, (means, _) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, N, 1)
+    double, (means, _) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, last_of(rows, N), 1)
     monkeypatch.setattr(kernel_laws, "_FEW", 10)
-    single, (rounded, _) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, N, 1)
+    single, (rounded, _) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, last_of(rows, N), 1)
     assert_allclose(rounded, means, atol=1e-5)
     assert_allclose(single.coef, double.coef, atol=1e-4)
     assert np.abs(single.coef - double.coef).max() > 1e-12
@@ -219,15 +236,19 @@ def test_the_length_scale_that_made_the_data_is_found(length):
     assert errors[Gaussian] < errors[Laplacian]
 
 
+def half_numbers(half):
+    return np.argmin(np.abs(half.X[:, None] - TABLE).sum(axis=2), axis=1)
+
+
 def test_rows_keep_their_groups_together():
     rows = rows_of(True)
-    first, second = rows.halves()
+    first, second = (half_numbers(half) for half in rows.halves())
     assert not set(GROUPS[first]) & set(GROUPS[second])
     assert_array_equal(np.sort(np.concatenate((first, second))), np.arange(N))
     part = rows.part(np.array([3, 16, 5]))
     assert_array_equal(part.groups, [0, 0, 1])
-    for kind, matrix in product((False, True), [KERNEL(X, X) + np.eye(N)]):
-        own = rows_of(kind)
+    for matrix in [KERNEL(X, X) + np.eye(N)]:
+        own = rows_of(True)
         blocks = np.zeros((N, N))
         for members in groups_of(own):
             blocks[np.ix_(members, members)] = matrix[np.ix_(members, members)]

@@ -13,7 +13,7 @@ from bochner.learning.ensemble import learner as laws_learner
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws, mixture
 from bochner.learning.ensemble.learner import _ROUGH, _SMOOTH, Effort, Learner
 from bochner.learning.ensemble.leave_one_out import Found, LearnedKernel
-from bochner.learning.ensemble.rows import Rows
+from bochner.learning.ensemble.observations import Observations
 from bochner.learning.ensemble.weights import member_weights
 
 RNG = np.random.default_rng(0)
@@ -88,7 +88,7 @@ def learner(n_threads=2, time_limit=None, effort=SMALL):
 
 
 def fitted(X, y, effort=SMALL, **options):
-    rows = Rows(X, y[:, None], np.ones(len(y)), options.pop("groups", None))
+    rows = Observations.of(X, y[:, None], np.ones(len(y)), options.pop("groups", None))
     columns = [np.arange(X.shape[1])]
     judged = learner(effort=effort).fit(rows, columns, np.random.default_rng(0), **options)
     return judged, SumOfLaws.of(judged, y, np.ones(len(y)))
@@ -190,7 +190,7 @@ def test_rows_that_are_scored_share_no_group_with_others(n_samples):
 
 def test_a_time_limit_leaves_one_law_and_does_not_touch_the_rest():
     X, y = simulated(np.random.default_rng(0), 300)
-    rows = Rows(X, y[:, None] - y.mean(), np.ones(300))
+    rows = Observations.of(X, y[:, None] - y.mean(), np.ones(300))
     judged = [
         learner(n_threads, limit).fit(rows, [np.arange(3)], np.random.default_rng(0))
         for n_threads, limit in ((1, 1e-9), (1, None), (2, None))
@@ -217,7 +217,7 @@ def test_probabilities_are_nearly_those_that_drew_the_classes(n_classes):
         probability = np.column_stack((1.0 - probability[:, 1], probability[:, 1]))
     names = np.array(["a", "b", "c"])[:n_classes]
     Y = (labels[:, None] == np.unique(labels)[1 - (n_classes > 2) :]).astype(float)
-    rows = Rows(X, Y - Y.mean(axis=0), np.ones(900))
+    rows = Observations.of(X, Y - Y.mean(axis=0), np.ones(900))
     judged = learner().fit(rows, [np.arange(2)], rng, with_variance=False)
     model = SoftmaxOfLaws.of(judged, names, np.asarray(labels, dtype=np.intp), np.ones(900))
     found = model.predict_proba(new)

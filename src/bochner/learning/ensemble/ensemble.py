@@ -8,10 +8,18 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.warn import warn_user
 from bochner.learning.ensemble.learner import Judged, Laws
 from bochner.learning.ensemble.weights import member_weights
+from bochner.learning.removal import fold_numbers
 from bochner.learning.softmax_weights import SoftmaxWeights, fit_softmax
 from bochner.registry import register
+
+_WEIGHT_FOLDS = 10
+"""Folds of the weights of laws for scores: nine tenths of the scores give nearly their weights."""
+
+_SAME_RANK = 1e-6
+"""Rounding of ranks, such as that of 0.9 times the number of scores."""
 
 _TINY = 1e-12
 """Least standard deviation, relative to that of the target: exact predictions have scores, too."""
@@ -27,23 +35,24 @@ class SumOfLaws:
 
     With weights :math:`w_k`, mean and variance are those of the mixture, :math:`m = \sum_k w_k m_k`
     and :math:`s^2 = \sum_k w_k (s_k^2 + (m_k - m)^2)`. The scores are
-    :math:`r_i = (y_i - m_{-i}(x_i)) / s_{-i}(x_i)` of rows left out. Standard deviations are
-    multiplied by the scores' root mean square. The interval of level ``l`` is
-    :math:`m(x) \pm q s(x)`, ``q`` the :math:`\lceil (n + 1) l \rceil`-th smallest :math:`|r_i|`, as
-    in jackknife+ (Barber, Candès, Ramdas and Tibshirani, 2021). For exchangeable rows that has a
-    coverage of at least :math:`2 l - 1`, and of about ``l`` if leaving out a row changes
-    predictions little. The few numbers that are chosen on all rows (weights, pulls) are not covered
-    by the guarantee.
+    :math:`r_i = (y_i - m_{-i}(x_i)) / s_{-i}(x_i)` of observations left out, with weights of laws
+    that other observations give. Standard deviations are multiplied by the scores' root mean
+    square. The interval of level ``l`` is :math:`m(x) \pm q s(x)`, ``q`` the
+    :math:`\lceil (n + 1) l \rceil`-th smallest :math:`|r_i|`. If a new score had the law of the
+    left-out ones, exchangeable with them, it would contain ``l`` of new targets. The mean ``m`` of
+    all observations takes the place of means without one of them, so that no lower bound holds for
+    every law of the data: coverage is measured. A quantile of a level below one half is minus that
+    of the opposite level for the targets with the other sign.
 
     Several targets have weights and scores of their own. Shapes end with ``*t``: nothing for a
-    single target, else the number of targets.
+    single target, else the number of targets. A new target has the noise of weight one.
     """
 
     laws: Laws
     weights: Array  # (K, *t)
     scores: Array  # (s, *t)
     scale: Array | float  # (*t): Root mean square of the scores
-    left_out_rmse: Array | float  # (*t): Root mean square of left-out residuals
+    left_out_rmse: Array | float  # (*t): Root mean square of residuals of new targets
 
     def __post_init__(self) -> None:
         of_target = self.scores.shape[1:], np.shape(self.scale), np.shape(self.left_out_rmse)
@@ -57,61 +66,81 @@ class SumOfLaws:
 
     @classmethod
     def of(cls, judged: Judged, y: Array, sample_weight: Array) -> "SumOfLaws":
-        """Return the sum for targets (n, *t) of all rows, whose weights (n,) have mean one."""
-        target, row_weights = y[judged.scored], sample_weight[judged.scored]
-        residuals = judged.means - target.reshape(len(target), 1, -1)
-        residuals *= np.sqrt(row_weights)[:, None, None]
-        found = [member_weights(residuals[:, :, own]) for own in range(residuals.shape[2])]
-        weights = np.stack(found, axis=1).reshape(-1, *target.shape[1:])
-        mean, std = mixture(judged.means, judged.variances, weights)
-        scores = (target - mean) / np.maximum(std, _TINY)
-        scale, error = (
-            np.sqrt(np.average(part**2, axis=0, weights=row_weights))
-            for part in (scores, target - mean)
-        )
-        return cls(judged.laws, weights, scores, np.maximum(scale, _TINY), error)
+        """Return the sum for targets (n, *t) of all observations.
 
-    def predict(self, X: Array, return_std: bool = False, return_cov: bool = False) -> Array | Pair:
+        Their weights (n,) have a mean of one. Left-out residuals are scaled to the noise of a
+        target of weight one for the expected error.
+        """
+        target, root = y[judged.scored], np.sqrt(sample_weight[judged.scored])
+        residuals = judged.means - target.reshape(len(target), 1, -1)
+        residuals *= root[:, None, None]
+        shape = target.shape[1:]
+        mean, std, new_std = (np.empty(target.shape) for _ in range(3))
+        folds = fold_numbers(judged.groups, len(target), _WEIGHT_FOLDS)
+        new_variances = judged.new_variances()
+        for fold in np.unique(folds):
+            rows, others = np.flatnonzero(folds == fold), folds != fold
+            weights = _weights(residuals[others] if others.any() else residuals[:0], shape)
+            means = judged.means[rows]
+            mean[rows], std[rows] = mixture(means, judged.variances[rows], weights)
+            _, new_std[rows] = mixture(means, new_variances[rows], weights)
+        std, new_std = np.maximum(std, _TINY), np.maximum(new_std, _TINY)
+        scores = (target - mean) / std
+        scale, error = (np.sqrt(np.mean(part**2, axis=0)) for part in (scores, scores * new_std))
+        return cls(judged.laws, _weights(residuals, shape), scores, np.maximum(scale, _TINY), error)
+
+    def predict(
+        self,
+        X: Array,
+        return_std: bool = False,
+        return_cov: bool = False,
+        sample_weight: Array | None = None,
+    ) -> Array | Pair:
         """Return means (n, *t) of encoded rows (n, d), and what is asked for.
 
-        Standard deviations are (n, *t) and covariances (n, n, *t).
+        Standard deviations are (n, *t) and covariances (n, n, *t), with the noise of new targets
+        of ``sample_weight`` (n,), by default one.
         """
         if return_cov:
-            return self._joint_moments(X)
+            return self._joint_moments(X, sample_weight)
         if not return_std:
             laws, weights = self.laws.used(self.weights)
             return _averaged(laws.means(X), weights)
-        mean, std = self._moments(X)
+        mean, std = self._moments(X, sample_weight)
         return mean, self.scale * std
 
-    def interval(self, X: Array, level: float) -> Pair:
+    def interval(self, X: Array, level: float, sample_weight: Array | None = None) -> Pair:
         """Return lower and upper ends (n, *t) of prediction intervals of encoded rows (n, d)."""
-        mean, std = self._moments(X)
+        mean, std = self._moments(X, sample_weight)
         half = self.score(level) * std
         return mean - half, mean + half
 
     def score(self, level: float) -> Array:
         """Return the conformal quantile (*t) of absolute scores: the greatest of too few."""
-        return _ranked(np.abs(self.scores), level)
+        rank = int(np.ceil((len(self.scores) + 1) * level - _SAME_RANK))
+        ordered = np.sort(np.abs(self.scores), axis=0)
+        return as_array(ordered[min(rank, len(ordered)) - 1])
 
-    def quantiles(self, X: Array, levels: Array) -> Array:
+    def quantiles(self, X: Array, levels: Array, sample_weight: Array | None = None) -> Array:
         """Return quantiles (n, *t, q) of new targets at encoded rows (n, d)."""
-        mean, std = self._moments(X)
-        ends = np.stack([_ranked(self.scores, level) for level in levels], axis=-1)
-        found: Array = mean[..., None] + std[..., None] * ends
-        return found
+        mean, std = self._moments(X, sample_weight)
+        ends = np.stack([ranked(self.scores, level) for level in levels], axis=-1)
+        quantiles: Array = mean[..., None] + std[..., None] * ends
+        return quantiles
 
-    def sample(self, X: Array, n_samples: int, rng: Generator) -> Array:
+    def sample(
+        self, X: Array, n_samples: int, rng: Generator, sample_weight: Array | None = None
+    ) -> Array:
         """Return draws (n, *t, n_samples) of new targets at encoded rows.
 
         All targets of a draw have the scores of one row, which keeps what their errors share.
         """
-        mean, std = self._moments(X)
+        mean, std = self._moments(X, sample_weight)
         drawn = np.moveaxis(rng.choice(self.scores, (len(X), n_samples)), 1, -1)
-        found: Array = mean[..., None] + std[..., None] * drawn
-        return found
+        draws: Array = mean[..., None] + std[..., None] * drawn
+        return draws
 
-    def _joint_moments(self, X: Array) -> Pair:
+    def _joint_moments(self, X: Array, sample_weight: Array | None) -> Pair:
         """Return means (n, *t), and scaled covariances (n, n, *t) of the mixture of laws."""
         laws, weights = self.laws.used(self.weights)
         means = laws.means(X)
@@ -119,18 +148,48 @@ class SumOfLaws:
         deviation = means - mean.reshape(len(mean), 1, -1)
         shares = weights.reshape(len(weights), -1)
         cov = np.einsum("ikt,jkt,kt->ijt", deviation, deviation, shares)
+        noise_weight = 1.0 if sample_weight is None else sample_weight
         for law, share in zip(laws.members, shares, strict=True):
-            cov += share * law.covariance(X, laws.rows)
+            cov += share * law.covariance(X, laws.rows, noise_weight)
         return mean, self.scale**2 * cov.reshape(len(X), *mean.shape)
 
-    def _moments(self, X: Array) -> Pair:
+    def _moments(self, X: Array, sample_weight: Array | None = None) -> Pair:
         laws, weights = self.laws.used(self.weights)
-        return mixture(laws.means(X), laws.variances(X), weights)
+        return mixture(laws.means(X), laws.variances(X, sample_weight), weights)
 
 
-def _ranked(scores: Array, level: float) -> Array:
-    rank = int(np.ceil((len(scores) + 1) * level))
-    return as_array(np.sort(scores, axis=0)[min(max(rank, 1), len(scores)) - 1])
+def _weights(residuals: Array, shape: tuple[int, ...]) -> Array:
+    """Return weights (K, *t) of laws, given their left-out residuals (n, K, t)."""
+    n_targets = residuals.shape[2]
+    weights = [member_weights(residuals[:, :, target]) for target in range(n_targets)]
+    return np.stack(weights, axis=1).reshape(-1, *shape)
+
+
+def ranked(scores: Array, level: float) -> Array:
+    r"""Return the conformal quantile (*t) of scores (s, *t): the extreme one where they are few.
+
+    Above one half it is the :math:`\lceil (s + 1) l \rceil`-th smallest, below it the
+    :math:`\lfloor (s + 1) l \rfloor`-th, and in between the mean of both, so that quantiles of
+    scores with the other sign are those of the opposite levels.
+    """
+    rank = (len(scores) + 1) * level
+    above, below = np.ceil(rank - _SAME_RANK), np.floor(rank + _SAME_RANK)
+    ranks = np.array([below if level <= 0.5 else above, above if level >= 0.5 else below])
+    places = np.clip(ranks.astype(np.intp), 1, len(scores)) - 1
+    return as_array(np.sort(scores, axis=0)[places].mean(axis=0))
+
+
+def warn_of_few_scores(n_scores: int, levels: Array) -> None:
+    """Warn of quantiles that need more scores than there are, and say how many they need."""
+    tails = np.minimum(levels, 1.0 - levels)
+    least = int(np.ceil(1.0 / tails.min() - 1.0 - _SAME_RANK))
+    if n_scores < least:
+        level = levels[np.argmin(tails)]
+        warn_user(
+            f"A quantile of level {level:g} needs the errors of at least {least:,} rows left out, "
+            f"and there are {n_scores:,}: the greatest error takes its place, and fewer new targets "
+            "than that lie within it. Choose a level nearer to one half, or fit more rows."
+        )
 
 
 def mixture(means: Array, variances: Array, weights: Array) -> Pair:

@@ -1,6 +1,6 @@
 r"""Gaussian processes on all rows: exact ones, and ones on landmarks where rows are many."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,8 @@ from bochner._numerics.arrays import Array, as_array, row_blocks
 from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.ensemble.leave_one_out import LEAST_SINGLE, LearnedKernel, factor_inverse
-from bochner.learning.ensemble.rows import Chosen, Elsewhere, Rows
+from bochner.learning.ensemble.observations import Scored
+from bochner.learning.ensemble.rows import Chosen, Elsewhere, Observed, Rows
 from bochner.registry import register
 
 _FEW = 2000
@@ -26,7 +27,7 @@ _BLOCK_BYTES = 2**25
 """Size of a block of kernel values: threads keep two each, and longer ones gain nothing."""
 
 LeftOut = tuple[Array, Array]
-"""Means and variances (s, t) of rows by fits without their groups; ``nan`` if not known."""
+"""Means and variances (s, t) of observations by fits without them; ``nan`` if not known."""
 
 
 @register(shapes={"coef": "nt", "factor": "mm", "signal": "t"})
@@ -34,7 +35,7 @@ LeftOut = tuple[Array, Array]
 class KernelLaw:
     r"""The posterior of a Gaussian process, with coefficients of rows that it is told.
 
-    The mean is :math:`\sum_i c_i k(x_i, x)`. With the factor ``R`` of the first ``m`` rows, the
+    The mean is :math:`\sum_i c_i k(x_i, x)` over distinct rows. With the factor ``R`` of the first ``m`` rows, the
     variance of a new target is :math:`s^2 (\alpha + k(x, x) - \|R^\top k(X_{1:m}, x)\|^2)`: exact
     if these are all rows, else that of the Nyström approximation with the variance it lacks.
     """
@@ -46,25 +47,36 @@ class KernelLaw:
     factor: Array  # (m, m)
     signal: Array | float  # s², (t,): A number in files from before there were several targets
 
+    def with_noise(self, factor: float) -> "KernelLaw":
+        """Return the law with its ratio of noise to signal multiplied by a number."""
+        return replace(self, found=replace(self.found, alpha=factor * self.found.alpha))
+
     def mean(self, X: Array, rows: Array) -> Array:
         """Return means (n', t) of encoded rows (n', d), given its own rows (n, d)."""
         own = rows[: len(self.coef), self.columns]
         return as_array(self.found(X[:, self.columns], own) @ self.coef)
 
-    def variance(self, X: Array, rows: Array) -> Array:
-        """Return variances (n', t) of new targets at encoded rows (n', d)."""
-        X, own = X[:, self.columns], rows[: len(self.factor), self.columns]
-        explained = np.sum((self.found(X, own) @ self.factor) ** 2, axis=1)
-        lacking = np.maximum(self.found.kernel.diag(X) - explained, 0.0)
-        return self.signal * (self.found.alpha + as_array(lacking))[:, None]
+    def variance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
+        r"""Return variances (n', t) of new targets at encoded rows (n', d).
 
-    def covariance(self, X: Array, rows: Array) -> Array:
+        The noise of a target of weight ``w`` has the variance :math:`s^2 \\alpha / w`.
+        """
+        noise = self.found.alpha / as_array(weight)
+        return self.signal * (noise + self.latent(X, rows))[:, None]
+
+    def latent(self, X: Array, rows: Array) -> Array:
+        """Return variances (n',) of the function at encoded rows, relative to the signal's."""
+        X, landmarks = X[:, self.columns], rows[: len(self.factor), self.columns]
+        explained = np.sum((self.found(X, landmarks) @ self.factor) ** 2, axis=1)
+        return as_array(np.maximum(self.found.kernel.diag(X) - explained, 0.0))
+
+    def covariance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
         """Return covariances (n', n', t) of new targets, :meth:`variance` on their diagonal."""
-        inner, own = X[:, self.columns], rows[: len(self.factor), self.columns]
-        explained = self.found(inner, own) @ self.factor
+        inner, landmarks = X[:, self.columns], rows[: len(self.factor), self.columns]
+        explained = self.found(inner, landmarks) @ self.factor
         relative = self.found(inner, inner) - explained @ explained.T
         cov: Array = relative[:, :, None] * self.signal
-        np.einsum("iit->it", cov)[:] = self.variance(X, rows)
+        np.einsum("iit->it", cov)[:] = self.variance(X, rows, weight)
         return cov
 
 
@@ -74,34 +86,53 @@ def exact(
     rows: Rows,
     columns: Chosen,
     n_landmarks: int,
-    n_scored: int,
+    scored: Scored,
     n_threads: int,
-    learned_from: Chosen | None = None,
+    learned_from: int | None = None,
 ) -> tuple[KernelLaw, LeftOut]:
-    """Return the exact posterior of all rows, and what it predicts at the last without their group.
+    """Return the exact posterior of all rows, and its left-out means and variances.
 
-    No group has some of its rows among the last and some before.
+    Rows of scored observations come after the others, and no group has rows of both kinds.
     Variances are approximated by landmarks unless these are all rows, or none is needed. Their
-    scale is that of left-out residuals of the rows that the kernel is learned from.
+    scale is that of the residuals of all scored observations, or of those of the part that the
+    kernel is ``learned_from``.
     """
-    own = rows.columns(columns)
-    lower = _cholesky(found, own, n_threads)
-    coef = as_array(cho_solve((lower, True), own.Y.astype(lower.dtype)))
+    inputs, observed = rows.columns(columns), scored.observed
+    lower = _cholesky(found, inputs, n_threads)
+    coef = as_array(cho_solve((lower, True), inputs.Y.astype(lower.dtype)))
     # The last rows of the inverse need the last rows of the factor alone.
-    last = own.part(np.arange(len(own) - n_scored, len(own)))
-    inverse = factor_inverse(np.array(lower[-n_scored:, -n_scored:], order="F"))
-    residuals = as_array(last.solved(inverse, coef[-n_scored:]))
-    relative = as_array(last.left_out_variance(inverse))
+    first = int(observed.cell.min())
+    last = inputs.part(np.arange(first, len(inputs)))
+    inverse = factor_inverse(np.array(lower[first:, first:], order="F"))
+    in_last = replace(observed, cell=observed.cell - first)
+    residuals, relative = _left_out(last, in_last, coef[first:], inverse, found.alpha)
     squares = residuals**2 / relative[:, None]
-    signal = np.mean(squares if learned_from is None else squares[learned_from], axis=0)
+    used = slice(None) if learned_from is None else scored.part == learned_from
+    signal = np.mean(squares[used], axis=0)
     factor = np.empty((0, 0))
-    if n_landmarks == len(own):
+    if n_landmarks == len(inputs):
         factor = lapack.dtrtri(lower, lower=1)[0].T
     elif n_landmarks:
-        landmarks = own.X[:n_landmarks]
-        factor = _factor(found, landmarks, _sums(found, own, landmarks, n_threads)[0])
+        landmarks = inputs.X[:n_landmarks]
+        factor = _factor(found, landmarks, _sums(found, inputs, landmarks, n_threads)[0])
     law = KernelLaw(name, found, columns, coef, factor, signal)
-    return law, (last.Y - residuals, signal * relative[:, None])
+    if 0 < n_landmarks < len(inputs) and rows.groups is None:
+        relative = law.latent(rows.X[first:], rows.X)[in_last.cell]
+        relative += found.alpha / observed.weights
+    targets = rows.Y[observed.cell] + observed.deviations
+    return law, (targets - residuals, signal * relative[:, None])
+
+
+def _left_out(
+    rows: Rows, observed: Observed, coef: Array, inverse: NDArray[Any], alpha: float
+) -> tuple[Array, Array]:
+    """Return residuals (s, t) and relative variances (s,) of fits without them or their groups."""
+    if rows.groups is None:
+        diagonal = np.diagonal(inverse).astype(np.float64)
+        return observed.left_out(rows.weights, coef, diagonal, alpha)
+    residuals = observed.deviations + rows.solved(inverse, coef)[observed.cell]
+    latent = rows.left_out_variance(inverse) - alpha / rows.weights
+    return residuals, latent[observed.cell] + alpha / observed.weights
 
 
 def _cholesky(found: LearnedKernel, rows: Rows, n_threads: int) -> NDArray[Any]:
@@ -140,21 +171,21 @@ def on_landmarks(
     rows: Rows,
     columns: Chosen,
     sizes: tuple[int, int],
-    n_scored: int,
+    scored: Scored,
     n_threads: int,
     elsewhere: Elsewhere | None = None,
 ) -> tuple[KernelLaw, LeftOut]:
-    r"""Return the posterior of the Nyström approximation, and what it predicts at the last rows.
+    r"""Return the posterior of the Nyström approximation, and its left-out means and variances.
 
     With ``Z`` the first rows and weights ``W``, the coefficients solve
     :math:`(k(Z, X) W k(X, Z) + \alpha k(Z, Z)) c = k(Z, X) W y`. ``sizes`` are the numbers of
-    landmarks of means and of variances. No group has some of its rows among the last and some
-    before. Sums over rows ``elsewhere`` are added to those over the rows.
+    landmarks of means and of variances. Rows of scored observations come after the others, and no
+    group has rows of both kinds. Sums over rows ``elsewhere`` are added to those over the rows.
     """
-    own = rows.columns(columns)
+    inputs, observed = rows.columns(columns), scored.observed
     n_landmarks, n_of_variance = sizes
-    landmarks = own.X[: max(sizes)]
-    inner, cross = _sums(found, own, landmarks, n_threads)
+    landmarks = inputs.X[: max(sizes)]
+    inner, cross = _sums(found, inputs, landmarks, n_threads)
     if elsewhere is not None:
         total = elsewhere.total(partial(_packed_sums, found, columns, landmarks))
         for sums, more in zip((inner, cross), _unpacked(total, len(landmarks)), strict=True):
@@ -164,39 +195,46 @@ def on_landmarks(
     inner += found.alpha * found(landmarks, landmarks)
     lower = jittered_cholesky(inner)
     coef = cho_solve((lower, True), cross[:n_landmarks])
-    last = own.part(np.arange(len(own) - n_scored, len(own)))
+    first = int(observed.cell.min())
+    last = inputs.part(np.arange(first, len(inputs)))
     values = found(landmarks, last.X)
-    half = solve_triangular(lower, values, lower=True) * np.sqrt(last.weights)
-    residuals = _without_groups(half, last.Y - values.T @ coef, last)
-    factor, signal = np.empty((0, 0)), np.ones(own.Y.shape[1])
+    half = solve_triangular(lower, values, lower=True)
+    in_last = replace(observed, cell=observed.cell - first)
+    residuals = _without(half, last.Y - values.T @ coef, last, in_last)
+    factor, signal = np.empty((0, 0)), np.ones(inputs.Y.shape[1])
     variances = np.full(residuals.shape, np.nan)
     if n_of_variance:
-        factor = _factor(found, own.X[:n_of_variance], of_variance)
+        factor = _factor(found, inputs.X[:n_of_variance], of_variance)
         unit = KernelLaw(name, found, columns, coef, factor, 1.0)
-        relative = unit.variance(rows.X[-n_scored:], rows.X)
+        latent = unit.latent(rows.X[first:], rows.X)[in_last.cell]
+        relative = (latent + found.alpha / observed.weights)[:, None]
         signal = np.mean(residuals**2 / relative, axis=0)
         variances = signal * relative
-    return KernelLaw(name, found, columns, coef, factor, signal), (last.Y - residuals, variances)
+    targets = rows.Y[observed.cell] + observed.deviations
+    return KernelLaw(name, found, columns, coef, factor, signal), (targets - residuals, variances)
 
 
-def _without_groups(half: Array, residuals: Array, rows: Rows) -> Array:
-    """Return residuals of fits without each group, given those of the fit to all rows.
+def _without(half: Array, residuals: Array, rows: Rows, observed: Observed) -> Array:
+    """Return residuals (s, t) of fits without each observation or group, given those of all rows.
 
-    Products of the columns of ``half`` (m, n) are the hat matrix between rows of equal noise.
+    ``residuals`` (n, t) are those of the rows' mean targets. Products of the columns of ``half``
+    (m, n) are covariances of the function at rows, relative to the noise of weight one.
     """
     if rows.groups is None:
-        left: Array = residuals / (1.0 - np.sum(half**2, axis=0))[:, None]
+        leverage = observed.weights * np.sum(half**2, axis=0)[observed.cell]
+        left: Array = (observed.deviations + residuals[observed.cell]) / (1.0 - leverage)[:, None]
         return left
-    left, root = np.empty_like(residuals), np.sqrt(rows.weights)[:, None]
-    for own in rows.members():
-        some, scaled = half[:, own], root[own] * residuals[own]
-        if len(own) <= len(half):
-            solved = np.linalg.solve(np.eye(len(own)) - some.T @ some, scaled)
+    half = half * np.sqrt(rows.weights)
+    of_rows, root = np.empty_like(residuals), np.sqrt(rows.weights)[:, None]
+    for group in rows.members():
+        some, scaled = half[:, group], root[group] * residuals[group]
+        if len(group) <= len(half):
+            solved = np.linalg.solve(np.eye(len(group)) - some.T @ some, scaled)
         else:
             inner = np.eye(len(half)) - some @ some.T
             solved = scaled + some.T @ np.linalg.solve(inner, some @ scaled)
-        left[own] = solved / root[own]
-    return left
+        of_rows[group] = solved / root[group]
+    return observed.deviations + of_rows[observed.cell]
 
 
 def _sums(

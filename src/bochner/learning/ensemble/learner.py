@@ -15,6 +15,7 @@ from bochner._numerics.threads import in_order, single_threaded_blas, threads_of
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.ensemble.kernel_laws import KernelLaw, LeftOut, exact, on_landmarks
 from bochner.learning.ensemble.leave_one_out import Found
+from bochner.learning.ensemble.observations import FIRST, SECOND, Observations, Scored
 from bochner.learning.ensemble.rows import Chosen, Elsewhere, Rows
 from bochner.learning.ensemble.search import Family, learned, noise_factor, refined
 from bochner.registry import register
@@ -102,7 +103,7 @@ class Laws:
 
     def means(self, X: Array) -> Array:
         """Return the laws' means (n', K, t) at encoded rows (n', d)."""
-        return self._stacked(X, lambda law, part: law.mean(part, self.rows))
+        return self._stacked(X, lambda law, part: law.mean(X[part], self.rows))
 
     def used(self, weights: Array) -> tuple["Laws", Array]:
         """Return the laws of weights (K, *t) that are not zero, at least one, and these weights."""
@@ -110,13 +111,21 @@ class Laws:
         kept = np.flatnonzero(is_used | ~is_used.any())
         return Laws(self.rows, [self.members[i] for i in kept]), weights[kept]
 
-    def variances(self, X: Array) -> Array:
-        """Return the laws' variances (n', K, t) of new targets at encoded rows (n', d)."""
-        return self._stacked(X, lambda law, part: law.variance(part, self.rows))
+    def variances(self, X: Array, sample_weight: Array | None = None) -> Array:
+        """Return the laws' variances (n', K, t) of new targets at encoded rows (n', d).
 
-    def _stacked(self, X: Array, values: Callable[[KernelLaw, Array], Array]) -> Array:
+        Their noise is that of ``sample_weight`` (n',), by default one.
+        """
+        weight = np.ones(len(X)) if sample_weight is None else sample_weight
+
+        def variance(law: KernelLaw, part: slice) -> Array:
+            return law.variance(X[part], self.rows, weight[part])
+
+        return self._stacked(X, variance)
+
+    def _stacked(self, X: Array, values: Callable[[KernelLaw, slice], Array]) -> Array:
         def block(rows: slice) -> Array:
-            return np.stack([values(law, X[rows]) for law in self.members], axis=1)
+            return np.stack([values(law, rows) for law in self.members], axis=1)
 
         blocks = list(row_blocks(len(X), 8 * len(self.rows)))
         with single_threaded_blas() as n_threads:
@@ -125,79 +134,115 @@ class Laws:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """Laws, and what they predict at rows that they were not fitted to."""
+    """Laws, and what they predict at observations that are left out."""
 
     laws: Laws
-    scored: Chosen  # (s,): Numbers of rows
+    scored: Chosen  # (s,): Numbers of observations
     means: Array  # (s, K, t)
-    variances: Array  # (s, K, t)
+    variances: Array  # (s, K, t): Of the observations, with their noise
+    noise: Array  # (s, K, t): Of the observations, by their weights
+    groups: Chosen | None = None  # (s,): Numbers of groups that are left out together
+
+    def new_variances(self) -> Array:
+        """Return the variances (s, K, t) of new targets of weight one in place of those scored."""
+        of_weight_one = np.stack([law.found.alpha * law.signal for law in self.laws.members])
+        return self.variances - self.noise + of_weight_one.reshape(self.noise.shape[1:])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """Rows in a random order, and what the first and the last of them are for."""
+    """Observations in a random order, and what the first and the last of them are for."""
 
-    rows: Rows
-    order: Chosen  # (n,): Numbers that the rows had
-    n_search: int  # Rows that choose kernels
+    observations: Observations
+    order: Chosen  # (n,): Numbers of the observations
+    search: Chosen  # Those that choose kernels, the first ones
+    rows: Rows  # The distinct rows of all; those of scored observations are the last
+    scored: Scored  # The last ones
     n_landmarks: int  # Zero for exact fits
     n_variance: int  # Landmarks of variances; zero if there is no need for variances
-    n_scored: int  # Rows, the last ones, that are scored
-    by_halves: bool  # Whether rows of the search are scored, by what the other half has learned
+    by_halves: bool  # Whether those of the search are scored, by what the other half has learned
     elsewhere: Elsewhere | None
 
     @classmethod
     def of(
         cls,
-        rows: Rows,
+        observations: Observations,
         effort: Effort,
         latest: NDArray[np.bool_] | None,
         with_variance: bool,
         rng: Generator,
         elsewhere: Elsewhere | None = None,
     ) -> "_Plan":
-        """Return the plan: the latest rows are scored, else those without another part if many.
+        """Return the plan: the latest are scored, else those without another part if many.
 
-        New rows are no landmarks, and predictions at landmarks that are left out are worse.
+        New rows are no landmarks, and predictions at landmarks that are left out are worse. Times
+        and memory depend on the number of distinct rows, errors of scores on that of observations.
         """
-        n_landmarks = effort.landmarks(len(rows)) if elsewhere is None else effort.n_landmarks
-        n_last, has_others = scored_rows(effort, len(rows), n_landmarks)
-        order = rng.permutation(len(rows))
+        n_rows = int(observations.cell.max()) + 1
+        n_landmarks = effort.landmarks(n_rows) if elsewhere is None else effort.n_landmarks
+        n_last, has_others = scored_rows(effort, len(observations), n_landmarks, n_rows)
+        order = rng.permutation(len(observations))
         if latest is not None:
             is_last = latest[order]
         elif has_others:
-            is_last = _last(rows.part(order), n_last)
+            is_last = _last(observations, order, n_last)
         else:
-            is_last = np.ones(len(rows), dtype=bool)
+            is_last = np.ones(len(order), dtype=bool)
         order = np.concatenate((order[~is_last], order[is_last]))
-        n_others = len(rows) if is_last.all() else int(np.sum(~is_last))
-        n_variance = min(VARIANCE_LANDMARKS, n_others) if has_others else len(rows)
+        n_scored = int(np.sum(is_last))
+        others = order if is_last.all() else order[:-n_scored]
+        search = observations.prefix(others, effort.search_rows)
+        by_halves = not has_others and latest is None
+        part = np.zeros(n_scored, dtype=np.int64)
+        if by_halves:
+            part[: len(search)] = _halves(observations, search)
+        rows = observations.rows(order, n_scored)
+        is_exact = not has_others or n_rows < VARIANCE_LANDMARKS + _FEWEST_OTHERS
+        n_variance = len(rows) if is_exact else VARIANCE_LANDMARKS
         return cls(
-            rows.part(order),
+            observations,
             order,
-            min(effort.search_rows, n_others),
-            min(n_landmarks, n_others),
+            search,
+            rows,
+            observations.scored(order, n_scored, part),
+            min(n_landmarks, len(rows)),
             n_variance if with_variance else 0,
-            int(np.sum(is_last)),
-            by_halves=not has_others and latest is None,
-            elsewhere=elsewhere,
+            by_halves,
+            elsewhere,
         )
 
-    def first(self, count: int) -> Rows:
-        """Return so many rows, or all that are not scored by kernels that do not know them."""
-        n_others = len(self.rows) - (0 if self.by_halves else self.n_scored)
-        return self.rows.part(np.arange(min(count, n_others)))
+    def first(self, n_rows: int) -> Rows:
+        """Return the first distinct rows, at most so many, and none of those that are scored.
+
+        Where all are scored, so are they, by kernels that halves of the search have learned.
+        """
+        n_others = len(self.order) - (0 if self.by_halves else len(self.scored.units))
+        return self.observations.rows(self.observations.prefix(self.order[:n_others], n_rows))
 
 
-def scored_rows(effort: Effort, n_rows: int, n_landmarks: int) -> tuple[int, bool]:
-    """Return how many rows are scored, and whether they have no other part.
+def scored_rows(
+    effort: Effort, n_samples: int, n_landmarks: int, n_rows: int | None = None
+) -> tuple[int, bool]:
+    """Return how many observations are scored, and whether they have no other part.
 
     They are those without a part in the search or among landmarks if these are many, else all.
+    ``n_rows`` is the number of distinct rows.
     """
+    n_rows = n_samples if n_rows is None else n_rows
     n_more = MORE_ROWS if n_rows > MANY_ROWS else VARIANCE_LANDMARKS
-    n_others = n_rows - max(effort.search_rows, n_landmarks, n_more)
+    n_others = n_samples - max(effort.search_rows, n_landmarks, n_more)
     has_others = n_others >= _FEWEST_OTHERS
-    return (min(n_others, MOST_SCORED) if has_others else n_rows), has_others
+    return (min(n_others, MOST_SCORED) if has_others else n_samples), has_others
+
+
+def _halves(observations: Observations, search: Chosen) -> Chosen:
+    """Return the half of each observation of the search, as :meth:`Rows.halves` takes them."""
+    if observations.groups is None:
+        is_first = np.arange(len(search)) < (len(search) + 1) // 2
+    else:
+        number = np.unique(observations.groups[search], return_inverse=True)[1]
+        is_first = number % 2 == 0
+    return np.where(is_first, FIRST, SECOND)
 
 
 def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
@@ -208,14 +253,17 @@ def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
     return [columns, others] if 0 < len(others) < len(columns) else [columns]
 
 
-def _last(rows: Rows, count: int) -> NDArray[np.bool_]:
-    """Return which rows (n,) in random order are about the last ones, with whole groups."""
-    if rows.groups is None:
-        return np.arange(len(rows)) >= len(rows) - count
-    _, places = np.unique(rows.groups, return_index=True)
-    order = np.argsort(-places)
-    totals = np.cumsum(np.bincount(rows.groups)[order])
-    return np.isin(rows.groups, order[: max(1, np.searchsorted(totals, count, "right"))])
+def _last(observations: Observations, order: Chosen, count: int) -> NDArray[np.bool_]:
+    """Return which observations in an order are about the last ones, with whole groups."""
+    if observations.groups is None:
+        return np.arange(len(order)) >= len(order) - count
+    labels, places, groups = np.unique(
+        observations.groups[order], return_index=True, return_inverse=True
+    )
+    latest_first = np.argsort(-places)
+    totals = np.cumsum(np.bincount(groups)[latest_first])
+    n_groups = min(max(1, np.searchsorted(totals, count, "right")), len(labels) - 1)
+    return np.isin(groups, latest_first[:n_groups])
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +277,7 @@ class Learner:
 
     def fit(
         self,
-        rows: Rows,
+        observations: Observations,
         encodings: Sequence[Chosen],
         rng: Generator,
         *,
@@ -238,7 +286,7 @@ class Learner:
         with_variance: bool = True,
         elsewhere: Elsewhere | None = None,
     ) -> Judged:
-        """Return the laws of encoded rows with targets of variance about one.
+        """Return the laws of observations with targets of variance about one.
 
         ``encodings`` are sets of columns, each the whole table; all of them together are one more.
         Rows that no search has seen are scored if they are many, else all rows, by kernels that the
@@ -249,7 +297,7 @@ class Learner:
         """
         began = perf_counter()
         order_rng, search_rng = rng.spawn(2)
-        plan = _Plan.of(rows, self.effort, latest, with_variance, order_rng, elsewhere)
+        plan = _Plan.of(observations, self.effort, latest, with_variance, order_rng, elsewhere)
         sets = [*encodings, np.unique(np.concatenate(encodings))]
         trials = [
             _Trial(name, family, columns)
@@ -266,11 +314,25 @@ class Learner:
             self.progress("fitting to all rows kernel", number + 1, len(found))
             with threads_of_blas(self.n_threads):
                 fitted.append(self._fitted(plan, trial, result))
+        return self._judged(plan, fitted)
+
+    def _judged(self, plan: _Plan, fitted: Sequence[tuple[KernelLaw, LeftOut]]) -> Judged:
+        """Return the laws, their noise in the units of the weights that were given."""
         members, left_out = zip(*fitted, strict=True)
         means, variances = (np.stack(part, axis=1) for part in zip(*left_out, strict=True))
+        weights = plan.scored.observed.weights
+        noises = [
+            law.found.alpha * np.broadcast_to(law.signal, means.shape[2]) / weights[:, None]
+            for law in members
+        ]
         longest = max(max(len(law.coef), len(law.factor)) for law in members)
-        laws = Laws(plan.rows.X[:longest], list(members))
-        return Judged(laws, plan.order[-plan.n_scored :], means, variances)
+        laws = Laws(
+            plan.rows.X[:longest], [law.with_noise(plan.observations.unit) for law in members]
+        )
+        units = plan.scored.units
+        groups = plan.observations.groups
+        groups = None if groups is None else groups[units]
+        return Judged(laws, units, means, variances, np.stack(noises, axis=1), groups)
 
     def _is_late(self, began: float, share: float) -> bool:
         limit = np.inf if self.time_limit is None else share * self.time_limit
@@ -281,7 +343,7 @@ class Learner:
     ) -> list[tuple[_Trial, Found]]:
         """Return the kernels found in the time that there is, at least one, the best first."""
         seeds = rng.spawn(len(trials))
-        some = plan.first(plan.n_search)
+        some = plan.observations.rows(plan.search)
         is_refined = len(plan.rows) > MANY_ROWS
         most = plan.first(MORE_ROWS if is_refined else NOISE_ROWS)
 
@@ -306,26 +368,23 @@ class Learner:
         results.sort(key=lambda entry: entry[1].error)
         most_error = _HOPELESS * results[0][1].error
         results = [entry for entry in results if entry[1].error <= most_error]
-        results = results[: FEW_LAWS if len(plan.rows) > MANY_ROWS else None]
-        if len(most) > plan.n_search:
+        results = results[: FEW_LAWS if is_refined else None]
+        if most.n_observations > len(plan.search):
             pairs = in_order(corrected, results, self.n_threads)
             results = [(trial, found) for (trial, _), found in pairs]
         return results
 
     def _fitted(self, plan: _Plan, trial: _Trial, found: Found) -> tuple[KernelLaw, LeftOut]:
-        """Return the law of all rows, and its left-out means and variances of scored rows."""
-        rows, n_scored = plan.rows, plan.n_scored
-        own = (trial.name, found.whole, rows, trial.columns)
+        """Return the law of all rows, and its left-out means and variances."""
+        learned = (trial.name, found.whole, plan.rows, trial.columns)
         if plan.n_landmarks:
             sizes = plan.n_landmarks, plan.n_variance
-            return on_landmarks(*own, sizes, n_scored, self.n_threads, plan.elsewhere)
-        law, (means, variances) = exact(*own, plan.n_variance, n_scored, self.n_threads)
-        if plan.by_halves:
-            halves = rows.part(np.arange(plan.n_search)).halves()
-            for half, learner, others in zip(halves, found.halves, halves[::-1], strict=True):
-                of_half = (trial.name, learner, rows, trial.columns)
-                _, left_out = exact(*of_half, plan.n_variance, n_scored, self.n_threads, half)
-                means[others], variances[others] = (part[others] for part in left_out)
-        elif plan.n_variance and rows.groups is None:
-            variances = law.variance(rows.X[-n_scored:], rows.X)
+            return on_landmarks(*learned, sizes, plan.scored, self.n_threads, plan.elsewhere)
+        law, (means, variances) = exact(*learned, plan.n_variance, plan.scored, self.n_threads)
+        for part, kernel in zip((FIRST, SECOND), found.halves, strict=True):
+            others = plan.scored.part == FIRST + SECOND - part
+            if others.any():
+                of_half = (trial.name, kernel, plan.rows, trial.columns, plan.n_variance)
+                _, left_out = exact(*of_half, plan.scored, self.n_threads, part)
+                means[others], variances[others] = (values[others] for values in left_out)
         return law, (means, variances)

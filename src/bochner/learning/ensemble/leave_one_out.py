@@ -86,7 +86,9 @@ def error_and_slope(
     :math:`e = M_{gg}^{-1} c` of the group ``g``, a change of the kernel adds
     :math:`\langle dK, M V M - M u c^\top \rangle` to the weighted mean of squares, where
     :math:`u = 2 M_{gg}^{-1} W e / n` and ``V`` consists of the groups' blocks of
-    :math:`u e^\top`. A matrix that is not positive definite has an infinite error.
+    :math:`u e^\top`. Without groups ``u`` and minus ``V`` are the derivatives of
+    :class:`~bochner.learning.ensemble.rows.Observed` by ``c`` and by the diagonal of ``M``. A
+    matrix that is not positive definite has an infinite error.
     """
     is_single = alpha >= LEAST_SINGLE
     dtype, syrk, syr2k = (
@@ -99,43 +101,57 @@ def error_and_slope(
     if inverse is None:
         return np.inf, np.zeros_like(slope), 0.0
     coefficients = inverse @ rows.Y.astype(dtype)
-    residuals = rows.solved(inverse, coefficients)
-    weighted = rows.weights[:, None] * residuals
-    u = rows.solved(inverse, weighted) * (2.0 / len(rows))
+    by_noise = 0.0
     if rows.groups is None:
-        # V is diagonal and not negative: half of the products are enough.
-        half = inverse * np.sqrt(np.sum(u * residuals, axis=1)).astype(dtype)
-        change = syrk(1.0, half.T, trans=1, lower=1)
-    elif (n_columns := u.shape[1] * (int(rows.groups.max()) + 1)) < len(rows):
-        # V has a rank of one for each group and target.
-        of_group = rows.groups[:, None, None] == np.arange(rows.groups.max() + 1)[:, None]
-        both = (
-            inverse @ (part[:, None] * of_group).reshape(-1, n_columns).astype(dtype)
-            for part in (u, residuals)
+        diagonal = np.diagonal(inverse).astype(np.float64)
+        error, u, v, by_noise = rows.observations.error(
+            rows.weights, coefficients.astype(np.float64), diagonal, alpha
         )
-        change = syr2k(0.5, *(part.T for part in both), trans=1, lower=1)
+        # V is diagonal and not negative: half of the products are enough.
+        half = inverse * np.sqrt(v).astype(dtype)
+        change = syrk(1.0, half.T, trans=1, lower=1)
     else:
-        blocks = (u @ residuals.T) * (rows.groups[:, None] == rows.groups)
-        change = inverse @ (blocks + blocks.T).astype(dtype) @ (0.5 * inverse)
-    pair = (inverse @ u).T, coefficients.T
+        error, u, residuals = _without_groups(rows, inverse, coefficients)
+        n_columns = u.shape[1] * (int(rows.groups.max()) + 1)
+        if n_columns < len(rows):
+            # V has a rank of one for each group and target.
+            of_group = rows.groups[:, None, None] == np.arange(rows.groups.max() + 1)[:, None]
+            both = (
+                inverse @ (part[:, None] * of_group).reshape(-1, n_columns).astype(dtype)
+                for part in (u, residuals)
+            )
+            change = syr2k(0.5, *(part.T for part in both), trans=1, lower=1)
+        else:
+            blocks = (u @ residuals.T) * (rows.groups[:, None] == rows.groups)
+            change = inverse @ (blocks + blocks.T).astype(dtype) @ (0.5 * inverse)
+    pair = (inverse @ u.astype(dtype)).T, coefficients.T
     change = syr2k(-0.5, *pair, 1.0, change, trans=1, lower=1, overwrite_c=1)
-    noise = float(np.sum(as_array(np.diagonal(change)) / rows.weights)) * alpha
+    noise = float(np.sum(as_array(np.diagonal(change)) / rows.weights)) * alpha + by_noise
     slope *= change.T
     _mirror(slope)
-    return float(np.sum(weighted * residuals)) / len(rows), slope, noise
+    return error, slope, noise
+
+
+def _without_groups(rows: Rows, inverse: Array, coef: Array) -> tuple[float, Array, Array]:
+    """Return the error of groups left out, ``u`` of :func:`error_and_slope`, and residuals."""
+    residuals = rows.solved(inverse, coef)
+    weighted = rows.weights[:, None] * residuals
+    squares = float(np.sum(weighted * residuals)) + rows.scatter()
+    u = rows.solved(inverse, weighted) * (2.0 / rows.n_observations)
+    return squares / rows.n_observations, u, residuals
 
 
 def error_across(pair: tuple[LearnedKernel, ...], parts: tuple[Rows, ...]) -> float:
     """Return the sum of squared errors of two parts of the rows that predict each other."""
     total = 0.0
-    for found, own, others in zip(pair, parts, parts[::-1], strict=True):
-        gram = found(own.X, own.X)
-        gram[np.diag_indices(len(own))] += found.alpha / own.weights
-        _, coefficients, failed = lapack.dposv(gram, own.Y)
+    for learned, training, new in zip(pair, parts, parts[::-1], strict=True):
+        gram = learned(training.X, training.X)
+        gram[np.diag_indices(len(training))] += learned.alpha / training.weights
+        _, coefficients, failed = lapack.dposv(gram, training.Y)
         if failed:
             return np.inf
-        errors = others.Y - found(others.X, own.X) @ coefficients
-        total += float(np.sum(others.weights[:, None] * errors**2))
+        errors = new.Y - learned(new.X, training.X) @ coefficients
+        total += float(np.sum(new.weights[:, None] * errors**2)) + new.scatter()
     return total
 
 

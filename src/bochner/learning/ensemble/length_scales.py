@@ -36,6 +36,9 @@ ITERATIONS = 25
 STEPS_OF_HALVES = 12
 """Steps on each half of the rows, from the best point of the stronger pull before."""
 
+NO_ERROR = 1e-24
+"""Added to errors before their logarithm: a targets' deviation of 1e-12 is rounding."""
+
 _TOLERANCE = 3e-4
 """Relative decrease of the error below which a search ends. Ten times more ends on plateaus before
 an input whose values nearly repeat has got its short scale."""
@@ -48,7 +51,7 @@ def with_length_scales(kernel: Learnable, alpha: float, rows: Rows, *, is_tied: 
     common length scale by how well they predict each other. The pull is without limit if
     ``is_tied``, or if that is best.
     """
-    halves = tuple(rows.part(half) for half in rows.halves())
+    halves = rows.halves()
     start = np.append(
         np.full(rows.X.shape[1], np.log(as_array(kernel.length_scale))), np.log(alpha)
     )
@@ -101,13 +104,14 @@ def descended(
 
     def loss(point: Array) -> tuple[float, Array]:
         error, slopes = error_and_gradient(kernel, point[owners], rows)
-        if not 0.0 < error < np.inf:
+        if not error < np.inf:
             return np.inf, np.zeros(len(point))
+        error += NO_ERROR
         gradient = np.bincount(owners, slopes)
         if is_tied:
             return np.log(error), gradient / error
         away = np.append(point[:-1] - point[:-1].mean(), 0.0)
-        pull = penalty / len(rows)
+        pull = penalty / rows.n_observations
         return np.log(error) + pull * away @ away, gradient / error + 2.0 * pull * away
 
     def tied(short: Array) -> tuple[float, Array]:

@@ -16,6 +16,7 @@ from bochner.learning.ensemble.leave_one_out import (
 from bochner.learning.ensemble.length_scales import (
     ITERATIONS,
     LOG_ALPHA,
+    NO_ERROR,
     STEPS_OF_HALVES,
     minimised,
 )
@@ -39,7 +40,7 @@ def with_linear_map(found: Found, rows: Rows) -> Found:
     """
     if len(rows) < _ROWS_PER_ENTRY * rows.X.shape[1] ** 2:
         return found
-    halves = tuple(rows.part(half) for half in rows.halves())
+    halves = rows.halves()
     best, penalty, points = found, None, found.halves
     for pull in PULLS:
         points = tuple(
@@ -66,7 +67,7 @@ def mapped(
     identity, and the pull is on their squared distance. ``start`` is ``origin`` or has been mapped
     from it.
     """
-    dim, pull = rows.X.shape[1], penalty / len(rows)
+    dim, pull = rows.X.shape[1], penalty / rows.n_observations
     to_origin, unit = origin.map_in_scales(dim), replace(origin.kernel, length_scale=1.0)
     scaled = rows.X @ to_origin
     first = np.linalg.solve(to_origin, start.map_in_scales(dim))
@@ -74,8 +75,9 @@ def mapped(
     def loss(point: Array) -> tuple[float, Array]:
         matrix, alpha = point[:-1].reshape(dim, dim), np.exp(point[-1])
         error, slope, noise = error_and_slope(unit, scaled @ matrix, alpha, rows)
-        if not 0.0 < error < np.inf:
+        if not error < np.inf:
             return np.inf, np.zeros(len(point))
+        error += NO_ERROR
         away = matrix - np.eye(dim)
         gradient = 2.0 * pull * away - square_moments(slope, scaled) @ matrix / error
         return np.log(error) + pull * np.sum(away**2), np.append(gradient, noise / error)

@@ -1,13 +1,18 @@
-"""Rows with targets, weights and groups, and their errors in fits without them."""
+"""Distinct rows of a table with their observations, and errors at observations left out.
+
+Observations with equal inputs share a row of the kernel matrix, a *cell*. That is an economy: the
+mean of the targets in a cell and the sum of their weights are all that a posterior depends on, and
+each observation is still left out by itself.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 
 Chosen = NDArray[np.int64]
 """Numbers of rows or of columns."""
@@ -20,30 +25,140 @@ class Elsewhere(Protocol):
         """Return the sum of a function of the rows of each part; the function can be pickled."""
 
 
+class UnitError(NamedTuple):
+    """The error of observations left out, and its derivatives."""
+
+    error: float
+    by_coef: Array  # (C, t): By the coefficients of the cells
+    by_diagonal: Array  # (C,): Minus that by the diagonal of the inverse, not negative
+    by_noise: float  # By log alpha, coefficients and diagonal being fixed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observed:
+    r"""Observations in cells, of which one unit at a time is left out.
+
+    An observation of weight ``u`` has the noise variance :math:`\alpha / u`, relative to that of
+    the signal. It stands for ``counts`` equal and independent observations.
+    """
+
+    cell: Chosen  # (m,): Numbers of their rows
+    deviations: Array  # (m, t): Of targets from the mean of their cell
+    weights: Array  # (m,)
+    counts: Array  # (m,): Whole numbers
+    n_first: Array | None = None  # (m,): How many are in the first half; None: see Rows.halves
+
+    def left_out(
+        self, totals: Array, coef: Array, diagonal: Array, alpha: float
+    ) -> tuple[Array, Array]:
+        r"""Return the residuals (m, t) and relative variances (m,) of observations left out.
+
+        ``totals`` (C,) are the weights ``W`` of cells, ``coef`` (C, t) and ``diagonal`` (C,) are
+        :math:`c = M \bar y` and the diagonal of :math:`M = (K + \alpha W^{-1})^{-1}`. A cell has
+        the posterior mean :math:`\hat f = \bar y - \alpha c / W` and variance
+        :math:`s = \alpha / W - \alpha^2 M_{cc} / W^2`. The residual and the variance of an
+        observation, its noise included, are :math:`(y_i - \hat f) / (1 - u_i s / \alpha)` and
+        :math:`(\alpha / u_i) / (1 - u_i s / \alpha)`. Both are divided by :math:`\alpha / W`, so
+        that a single observation has :math:`c / M_{cc}` and :math:`1 / M_{cc}` without rounding.
+        """
+        share, precision, left = self._shares(totals, diagonal, alpha)
+        numerators = precision[:, None] * self.deviations + coef[self.cell]
+        return numerators / left[:, None], 1.0 / (share * left)
+
+    def _shares(self, totals: Array, diagonal: Array, alpha: float) -> tuple[Array, Array, Array]:
+        """Return shares of the cells' weights, their precisions, and divisors, each (m,)."""
+        share = self.weights / totals[self.cell]
+        precision = totals[self.cell] / alpha
+        return share, precision, (1.0 - share) * precision + share * diagonal[self.cell]
+
+    def error(self, totals: Array, coef: Array, diagonal: Array, alpha: float) -> UnitError:
+        """Return the weighted mean of squares of residuals, with its derivatives.
+
+        Arguments are those of :meth:`left_out`. The mean is over observations, counts included.
+        """
+        share, precision, left = self._shares(totals, diagonal, alpha)
+        residuals, _ = self.left_out(totals, coef, diagonal, alpha)
+        n_cells, scale = len(totals), 1.0 / float(self.counts.sum())
+        weighted = (scale * self.counts * self.weights)[:, None] * residuals
+        change = 2.0 * weighted / left[:, None]
+        by_coef = np.stack([np.bincount(self.cell, part, n_cells) for part in change.T], axis=1)
+        by_left = np.sum(change * residuals, axis=1)
+        lag = (1.0 - share)[:, None] * residuals - self.deviations
+        by_noise = float(precision @ np.sum(change * lag, axis=1))
+        by_diagonal = as_array(np.bincount(self.cell, share * by_left, n_cells))
+        return UnitError(float(np.sum(weighted * residuals)), by_coef, by_diagonal, by_noise)
+
+    def part(self, chosen: Chosen, n_cells: int) -> "Observed":
+        """Return the observations of some of the cells."""
+        place = np.full(n_cells, -1)
+        place[chosen] = np.arange(len(chosen))
+        kept = np.flatnonzero(place[self.cell] >= 0)
+        n_first = None if self.n_first is None else self.n_first[kept]
+        cell = place[self.cell[kept]]
+        return Observed(cell, self.deviations[kept], self.weights[kept], self.counts[kept], n_first)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Encoded rows and their targets. Rows of a group are left out together."""
+    """Encoded rows, no two of them equal, and the targets that were observed at them.
 
-    X: Array  # (n, d)
-    Y: Array  # (n, t): Of mean zero
-    weights: Array  # (n,): Of mean one; noise variances are inversely proportional to them
-    groups: Chosen | None = None  # (n,): Numbers from zero; None: each row is a group
+    A single observation is left out at a time, or all of a group.
+    """
+
+    X: Array  # (C, d)
+    Y: Array  # (C, t): Weighted means of the targets of each row
+    weights: Array  # (C,): Their total weights; noise variances are inversely proportional to them
+    groups: Chosen | None = None  # (C,): Numbers from zero; None: no observations share a group
     shared: Chosen | None = None  # (d,): Numbers of the length scales of columns; None: all differ
+    observed: Observed | None = None  # None: a single one for each row
 
     def __len__(self) -> int:
         return len(self.Y)
+
+    @property
+    def observations(self) -> Observed:
+        """The observations, of which a row has one or several."""
+        if self.observed is not None:
+            return self.observed
+        n, one = len(self), np.ones(len(self))
+        return Observed(np.arange(n), np.zeros(self.Y.shape), self.weights, one)
+
+    @property
+    def n_observations(self) -> float:
+        """Number of observations, equal ones included."""
+        return float(len(self)) if self.observed is None else float(self.observed.counts.sum())
+
+    def scatter(self) -> float:
+        """Return the weighted sum of squares of targets about the means of their rows."""
+        if self.observed is None:
+            return 0.0
+        squares = np.sum(self.observed.deviations**2, axis=1)
+        return float(np.sum(self.observed.counts * self.observed.weights * squares))
 
     def part(self, chosen: Chosen) -> "Rows":
         """Return some of the rows."""
         groups = None
         if self.groups is not None:
             groups = np.unique(self.groups[chosen], return_inverse=True)[1]
-        return Rows(self.X[chosen], self.Y[chosen], self.weights[chosen], groups, self.shared)
+        observed = None if self.observed is None else self.observed.part(chosen, len(self))
+        return Rows(
+            self.X[chosen], self.Y[chosen], self.weights[chosen], groups, self.shared, observed
+        )
 
     def columns(self, chosen: Chosen) -> "Rows":
         """Return the rows with some of the columns."""
         shared = None if self.shared is None else self.shared[chosen]
         return replace(self, X=self.X[:, chosen], shared=shared)
+
+    def with_unit_targets(self) -> "Rows":
+        """Return the rows with targets over the root of their number.
+
+        Sums of squares over targets are means of them then, and equal targets count once.
+        """
+        root, observed = np.sqrt(self.Y.shape[1]), self.observed
+        if observed is not None:
+            observed = replace(observed, deviations=observed.deviations / root)
+        return replace(self, Y=self.Y / root, observed=observed)
 
     def length_scales(self) -> Chosen:
         """Return the number (d,), from zero, of the length scale of each column."""
@@ -57,28 +172,60 @@ class Rows:
         order = np.argsort(self.groups, kind="stable")
         return np.split(order, np.flatnonzero(np.diff(self.groups[order])) + 1)
 
-    def halves(self) -> tuple[Chosen, Chosen]:
-        """Return the rows of either half, each with whole groups."""
-        if self.groups is None:
+    def halves(self) -> tuple["Rows", "Rows"]:
+        """Return two halves of the observations, each with whole groups."""
+        if self.groups is not None:
+            is_first = self.groups % 2 == 0
+            return self.part(np.flatnonzero(is_first)), self.part(np.flatnonzero(~is_first))
+        if self.observed is None:
             first, second = np.array_split(np.arange(len(self)), 2)
-            return first, second
-        is_first = self.groups % 2 == 0
-        return np.flatnonzero(is_first), np.flatnonzero(~is_first)
+            return self.part(first), self.part(second)
+        n_first = self.observed.n_first
+        assert n_first is not None  # Rows with several observations are made with halves
+        return self._observed_by(n_first), self._observed_by(self.observed.counts - n_first)
+
+    def _observed_by(self, counts: Array) -> "Rows":
+        """Return the rows that have other counts of their observations."""
+        observed = self.observations
+        kept = np.flatnonzero(counts)
+        cell, counts = observed.cell[kept], counts[kept]
+        targets = self.Y[cell] + observed.deviations[kept]
+        cells, cell = np.unique(cell, return_inverse=True)
+        totals, means, deviations = pooled(cell, targets, observed.weights[kept] * counts)
+        one_each = Observed(cell, deviations, observed.weights[kept], counts)
+        return Rows(self.X[cells], means, totals, None, self.shared, one_each)
 
     def solved(self, inverse: Array, right: Array) -> Array:
         """Return the inverse of the groups' blocks of a matrix (n, n) times ``right`` (n, t)."""
-        if self.groups is None:
-            return right / np.diagonal(inverse)[:, None]
         result = np.empty_like(right)
-        for own in self.members():
-            result[own] = np.linalg.solve(inverse[np.ix_(own, own)], right[own])
+        for rows in self.members():
+            result[rows] = np.linalg.solve(inverse[np.ix_(rows, rows)], right[rows])
         return result
 
     def left_out_variance(self, inverse: Array) -> Array:
         """Return the diagonal (n,) of the inverse of the groups' blocks of a matrix (n, n)."""
-        if self.groups is None:
-            return 1.0 / np.diagonal(inverse)
         result = np.empty(len(self))
-        for own in self.members():
-            result[own] = np.diagonal(np.linalg.inv(inverse[np.ix_(own, own)]))
+        for rows in self.members():
+            result[rows] = np.diagonal(np.linalg.inv(inverse[np.ix_(rows, rows)]))
         return result
+
+    def left_out_squares(self, inverse: Array, coef: Array, alpha: float) -> float:
+        """Return the weighted sum of squares of residuals of observations left out.
+
+        ``inverse`` (n, n) is that of the covariance of targets, and ``coef`` (n, t) its product
+        with them.
+        """
+        if self.groups is None:
+            diagonal = as_array(np.diagonal(inverse))
+            error = self.observations.error(self.weights, coef, diagonal, alpha).error
+            return self.n_observations * error
+        residuals = self.solved(inverse, coef)
+        return float(np.sum(self.weights[:, None] * residuals**2)) + self.scatter()
+
+
+def pooled(cell: Chosen, targets: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """Return total weights (C,) and means (C, t) of cells, and deviations (m, t) from these."""
+    totals = np.bincount(cell, weights)
+    sums = np.stack([np.bincount(cell, weights * target) for target in targets.T], axis=1)
+    means = sums / totals[:, None]
+    return totals, means, targets - means[cell]

@@ -1,7 +1,7 @@
 r"""Kernels chosen by leave-one-out errors on a part of the rows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -67,8 +67,7 @@ def learned(family: Family, rows: Rows, rng: Generator) -> Found:
     A common length scale starts from the median distance and moves by octaves while errors of some
     rows fall. Then all rows move the length scale of each input.
     """
-    # Sums of squares over targets are means of them then, and equal targets count once.
-    rows = replace(rows, Y=rows.Y / np.sqrt(rows.Y.shape[1]))
+    rows = rows.with_unit_targets()
     few = rows.part(np.arange(min(len(rows), GRID_ROWS)))
     median = median_distance(few.X, rng, None)
     errors: dict[float, tuple[float, float]] = {}
@@ -111,11 +110,16 @@ def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
     for alpha in np.exp(_LOG_ALPHA):
         inverse = 1.0 / (values + alpha)
         right = vectors @ (rotated * inverse[:, None])
-        residuals = right / (squares @ inverse)[:, None] if rows.groups is None else right
-        for own in rows.members() if rows.groups is not None else ():
-            part = vectors[own]
-            residuals[own] = np.linalg.solve((part * inverse) @ part.T, right[own])
-        errors.append((float(np.sum(residuals**2)) / len(rows), float(alpha)))
+        if rows.groups is None:
+            diagonal = rows.weights * (squares @ inverse)
+            unit = rows.observations.error(rows.weights, root[:, None] * right, diagonal, alpha)
+            errors.append((unit.error, float(alpha)))
+            continue
+        for group in rows.members():
+            part = vectors[group]
+            right[group] = np.linalg.solve((part * inverse) @ part.T, right[group])
+        error = (float(np.sum(right**2)) + rows.scatter()) / rows.n_observations
+        errors.append((error, float(alpha)))
     least = min(errors)[0]
     return max(
         ((error, alpha) for error, alpha in errors if error <= _AS_GOOD * least), key=itemgetter(1)
@@ -134,8 +138,8 @@ def noise_factor(found: LearnedKernel, rows: Rows) -> float:
         inverse = shifted_inverse(gram.copy(), factor * found.alpha, rows.weights)
         if inverse is None:
             return np.inf
-        residuals = rows.solved(inverse, inverse @ targets)
-        return float(np.sum(rows.weights[:, None] * residuals**2))
+        coef = (inverse @ targets).astype(np.float64)
+        return rows.left_out_squares(inverse, coef, factor * found.alpha)
 
     best, least = 1.0, error(1.0)
     for step in (1.0 / _STEP, _STEP):

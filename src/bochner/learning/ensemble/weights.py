@@ -22,9 +22,9 @@ def member_weights(residuals: Array) -> Array:
     weighted mean, shrunk towards equal weights.
     """
     n_members = residuals.shape[1]
-    products = residuals.T @ residuals / len(residuals)
+    products = residuals.T @ residuals / max(len(residuals), 1)
     level = float(np.median(np.diagonal(products)))
-    if not level > 0.0:  # Members without any error are as good as each other.
+    if not level > 0.0:  # Members without any error, or any row, are as good as each other.
         return np.full(n_members, 1.0 / n_members)
     # On the simplex the linear term of the penalty is a constant.
     quadratic = products / level + _SHRINKAGE * np.eye(n_members)
