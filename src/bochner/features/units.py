@@ -1,0 +1,78 @@
+r"""What a weight is: a count of equal, independent observations, or a precision.
+
+Weights that are all whole numbers are counts: a row of weight three is three independent
+observations. Other weights are precisions: a row is one observation whatever its weight ``w``, with
+the noise variance :math:`\sigma^2 / w` in a regression, or with its log-likelihood multiplied by
+``w`` in a classification. Rows of weight zero are no observations.
+
+Both meanings have the same weighted sums, hence the same fit for given hyperparameters. They differ
+in the number of observations, on which the noise variance and the evidence depend, and in what is
+removed when one observation is left out.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bochner._numerics.arrays import Array, Mask, as_array
+
+_WHOLE = 1e-9
+"""Distance from a whole number, as a share of a weight, up to which a weight counts as whole:
+products and quotients of whole numbers are off by some spacings of float64, 1e-16."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """The observations that rows stand for; one of them is left out at a time.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,)
+        Precision of each of a row's observations, in units of that of weight one.
+    counts : ndarray of shape (n,)
+        Number of equal, independent observations that a row stands for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.features.units import Units
+    >>> Units.of(np.array([1.0, 3.0]), 2)
+    Units(weights=array([1., 1.]), counts=array([1., 3.]))
+    >>> Units.of(np.array([0.5, 3.0]), 2)
+    Units(weights=array([0.5, 3. ]), counts=array([1., 1.]))
+    """
+
+    weights: Array
+    counts: Array
+
+    @classmethod
+    def of(cls, sample_weight: Array | None, n: int) -> "Units":
+        """Return the units of ``n`` rows with checked weights (n,), ``None`` for ones."""
+        if sample_weight is None:
+            return cls(np.ones(n), np.ones(n))
+        if are_whole(sample_weight).all():
+            return cls(np.ones(n), np.rint(sample_weight))
+        return cls(sample_weight, (sample_weight > 0.0).astype(np.float64))
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @property
+    def totals(self) -> Array:
+        """Total weights of the rows, of shape (n,)."""
+        return as_array(self.weights * self.counts)
+
+    @property
+    def n_observations(self) -> float:
+        """Number of observations of all rows together."""
+        return float(self.counts.sum())
+
+    @property
+    def are_counts(self) -> bool:
+        """Whether every observation has the weight one."""
+        return bool((self.weights == 1.0).all())
+
+
+def are_whole(weights: Array) -> Mask:
+    """Return which weights (n,) are whole numbers, up to rounding."""
+    return np.asarray(np.abs(weights - np.rint(weights)) <= _WHOLE * weights)
