@@ -1,5 +1,6 @@
 """Class probabilities from the values of several laws, each with one weight for all classes."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index, as_array, row_blocks
+from bochner.features.units import Units
 from bochner.registry import register
 
 _PENALTY = 0.1
@@ -58,12 +60,10 @@ def fit_softmax(
     """
     n, n_laws, n_classes = scores.shape
     weight = np.ones(n) if sample_weight is None else sample_weight
-    total = max(float(weight.sum()), np.finfo(np.float64).tiny)
-    units = np.sqrt(weight @ scores.var(axis=2) / total)
-    units[units == 0.0] = 1.0
+    units = _law_units(scores, weight)
     scaled = scores / units[:, None]
     indicators = (labels[:, None] == np.arange(n_classes)).astype(np.float64)
-    size = max(total, 1.0)
+    size = max(float(weight.sum()), 1.0)
 
     def loss(parameters: Array) -> tuple[float, Array]:
         logits = _logits(scaled, parameters[:n_laws], parameters[n_laws:])
@@ -83,6 +83,88 @@ def fit_softmax(
         options={"maxiter": 1000, "ftol": 0.0, "gtol": _TOLERANCE},
     ).x
     return SoftmaxWeights(found[:n_laws] / units, found[n_laws:])
+
+
+def left_out_probabilities(
+    scores: Array,
+    labels: NDArray[np.intp],
+    units: Units,
+    groups: NDArray[np.intp] | None = None,
+    *,
+    has_biases: bool = True,
+) -> Array:
+    r"""Return the probability (n,) of each row's label, by a softmax fitted without the row.
+
+    ``scores`` (n, K, C) and ``labels`` (n,) are those of :func:`fit_softmax`, and weights multiply
+    the log-likelihood. One observation of the ``units`` is removed at a time or, with ``groups``
+    (n,) of numbers, all observations of its group.
+
+    The parameters follow the removal by one Newton step: with the gradient :math:`g_i` and the
+    Hessian :math:`H_i` of the loss of what is removed, they change by :math:`(H - H_i)^{-1} g_i`,
+    where :math:`H` is the Hessian of the penalised loss. Weights at their bound of zero stay there.
+    """
+    n, n_laws, n_classes = scores.shape
+    totals = units.totals
+    found = fit_softmax(scores, labels, totals, has_biases=has_biases)
+    free = np.append(found.weights > 0.0, np.full(n_classes, has_biases))
+    point = np.append(found.weights, found.biases)[free]
+    low = np.append(np.zeros(n_laws), np.full(n_classes, -np.inf))[free]
+    spread = np.append(_law_units(scores, totals), np.ones(n_classes))[free]
+    hessian = np.diag(_PENALTY * spread**2)
+    number = np.unique(np.arange(n) if groups is None else groups, return_inverse=True)[1]
+    blocks = list(_blocks(number, 8 * len(point) * (2 * n_classes + len(point))))
+    for rows, _ in blocks:
+        design = _design(scores[rows])[..., free]
+        hessian += np.tensordot(totals[rows], _derivatives(design, labels[rows], point)[1], 1)
+    removed = np.where(totals > 0.0, units.weights, 0.0) if groups is None else totals
+    result = np.empty(n)
+    for rows, place in blocks:
+        design, own = _design(scores[rows])[..., free], labels[rows]
+        terms = _derivatives(design, own, point)
+        slope, curvature = (_added(removed[rows], term, place) for term in terms)
+        moved = point + np.linalg.solve(hessian - curvature, slope[..., None])[place, :, 0]
+        logits = np.einsum("ncq,nq->nc", design, np.maximum(moved, low))
+        result[rows] = softmax(logits, axis=1)[np.arange(len(rows)), own]
+    return (1.0 - UNIFORM) * result + UNIFORM / n_classes
+
+
+def _blocks(number: NDArray[np.intp], row_bytes: int) -> Iterator[tuple[Index, Index]]:
+    """Yield rows of whole groups, numbered from zero, and the places of their groups."""
+    order = np.argsort(number, kind="stable")
+    ends = np.append(0, np.cumsum(np.bincount(number)))
+    for part in row_blocks(len(ends) - 1, row_bytes * len(number) // (len(ends) - 1)):
+        rows = order[ends[part.start] : ends[part.stop]]
+        yield rows, number[rows] - part.start
+
+
+def _design(scores: Array) -> Array:
+    """Return the derivatives (n, C, K + C) of logits by weights and biases."""
+    n, _, n_classes = scores.shape
+    ones = np.broadcast_to(np.eye(n_classes), (n, n_classes, n_classes))
+    return np.concatenate((scores.swapaxes(1, 2), ones), axis=2)
+
+
+def _derivatives(design: Array, labels: NDArray[np.intp], point: Array) -> tuple[Array, Array]:
+    """Return gradients (n, q) and Hessians (n, q, q) of each row's loss at parameters (q,)."""
+    probabilities = softmax(design @ point, axis=1)
+    mean = np.einsum("ncq,nc->nq", design, probabilities)
+    own = design[np.arange(len(labels)), labels]
+    curvature = design.swapaxes(1, 2) @ (probabilities[..., None] * design)
+    return mean - own, curvature - mean[:, :, None] * mean[:, None]
+
+
+def _added(weights: Array, terms: Array, place: NDArray[np.intp]) -> Array:
+    """Return weighted sums of terms (n, ...) by places from zero."""
+    sums = np.zeros((int(place.max()) + 1, *terms.shape[1:]))
+    np.add.at(sums, place, weights.reshape(-1, *[1] * (terms.ndim - 1)) * terms)
+    return sums
+
+
+def _law_units(scores: Array, weight: Array) -> Array:
+    """Return the standard deviations (K,) of laws' scores between classes, one for zero."""
+    total = max(float(weight.sum()), np.finfo(np.float64).tiny)
+    units: Array = np.sqrt(weight @ scores.var(axis=2) / total)
+    return as_array(np.where(units == 0.0, 1.0, units))
 
 
 def _logits(scores: Array, weights: Array, biases: Array) -> Array:
