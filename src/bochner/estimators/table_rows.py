@@ -12,6 +12,7 @@ from bochner._numerics.checked import labels
 from bochner._numerics.limits import FLOAT64_EPS
 from bochner._numerics.warn import warn_user
 from bochner.estimators.table_partitions import Others
+from bochner.features.units import are_whole
 from bochner.learning.removal import Removal
 from bochner.tables.columns import rows_of
 from bochner.tables.encoder import read_columns
@@ -47,8 +48,10 @@ class TableRows:
 
     @property
     def given_weights(self) -> Array | None:
-        """Weights (n,) in the units that they were given in."""
-        return None if self.weights is None else self.unit * self.weights
+        """Weights (n,) in the units that they were given in; whole precisions in their mean's."""
+        if self.weights is None or _are_counts(self.unit * self.weights):
+            return self.weights
+        return self.unit * self.weights
 
 
 def table_rows(
@@ -76,10 +79,10 @@ def table_rows(
         X, y, weights = rows_of(X, kept), y[kept], np.maximum(weights[kept], least)
         tags = _chosen(tags, kept)
     n_given = len(y)
-    if weights is not None and _are_whole(weights):
+    if weights is not None and _are_counts(weights):
         # Equal counts tell no rows apart, and are none.
         weights = np.ones(n_given) if np.ptp(weights) == 0.0 else weights
-    if weights is not None and _are_whole(weights) and not are_precisions(X, y, weights):
+    if weights is not None and _are_counts(weights) and not are_precisions(X, y, weights):
         repeats = _repeats(weights)
         rows = np.repeat(np.arange(n_given), repeats)
         weights = (weights / repeats)[rows]
@@ -106,8 +109,8 @@ def _chosen(
     return first, second
 
 
-def _are_whole(weights: Array) -> bool:
-    return bool(weights.max() <= _GREATEST_COUNT and np.all(weights == np.round(weights)))
+def _are_counts(weights: Array) -> bool:
+    return bool(weights.max() <= _GREATEST_COUNT and are_whole(weights).all())
 
 
 def _repeats(counts: Array) -> NDArray[np.int64]:

@@ -31,7 +31,7 @@ def last_of(rows, n_last):
     """The last rows, each a single observation."""
     cell = np.arange(len(rows) - n_last, len(rows))
     single = Observed(cell, np.zeros((n_last, 2)), rows.weights[cell], np.ones(n_last))
-    return Scored(cell, np.zeros(n_last, dtype=int), single)
+    return Scored(cell, np.zeros(n_last, dtype=int), single, np.zeros((n_last, 2)))
 
 
 def without(rows, left, kernel, landmarks=None):
@@ -52,7 +52,7 @@ def groups_of(rows):
 
 def assert_exact(grouped=True, n_scored=N):
     rows = rows_of(grouped)
-    law, (means, variances) = kernel_laws.exact(
+    law, (means, variances, _) = kernel_laws.exact(
         "", KERNEL, rows, COLUMNS, N, last_of(rows, n_scored), 1
     )
     whole = KERNEL(X, X) + np.diag(ALPHA / rows.weights)
@@ -92,7 +92,9 @@ def assert_landmarks(grouped=True):
     law, found = kernel_laws.on_landmarks(
         "", KERNEL, rows, COLUMNS, (M, M), last_of(rows, N - M), 1
     )
-    means, variances = (np.concatenate((np.full_like(part[:M], np.nan), part)) for part in found)
+    means, variances = (
+        np.concatenate((np.full_like(part[:M], np.nan), part)) for part in found[:2]
+    )
     coef, landmarks = without(rows, [], KERNEL, np.arange(M))
     expected = KERNEL(NEW[:, COLUMNS], X[landmarks]) @ coef
     assert_allclose(law.mean(NEW, TABLE), expected, rtol=1e-7)
@@ -144,7 +146,9 @@ def test_sums_over_rows_elsewhere_are_added(sizes):
 
 def test_groups_larger_than_the_landmarks_are_left_out_too():
     rows = Rows(TABLE, Y, np.ones(N), np.arange(N) % 2)
-    _, (means, _) = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, (M, 0), last_of(rows, N), 1)
+    _, (means, *_) = kernel_laws.on_landmarks(
+        "", KERNEL, rows, COLUMNS, (M, 0), last_of(rows, N), 1
+    )
     for label in range(2):
         own = np.flatnonzero(rows.groups == label)
         coef, landmarks = without(rows, own, KERNEL, np.arange(M))
@@ -188,9 +192,9 @@ def test_equal_landmarks_do_no_harm():
 
 def test_single_precision_predicts_as_double_does(monkeypatch):
     rows = rows_of(True)
-    double, (means, _) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, last_of(rows, N), 1)
+    double, (means, *_) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, last_of(rows, N), 1)
     monkeypatch.setattr(kernel_laws, "_FEW", 10)
-    single, (rounded, _) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, last_of(rows, N), 1)
+    single, (rounded, *_) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, last_of(rows, N), 1)
     assert_allclose(rounded, means, atol=1e-5)
     assert_allclose(single.coef, double.coef, atol=1e-4)
     assert np.abs(single.coef - double.coef).max() > 1e-12

@@ -107,11 +107,15 @@ def test_scales_that_are_tied_move_together():
         assert length_scales.error_and_gradient(Gaussian(), near, rows)[0] > error
 
 
+def starts(kernel, alpha):
+    return (LearnedKernel(kernel, alpha),) * 3
+
+
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_inputs_without_influence_get_long_scales(kernel):
     rows = np.random.default_rng(0).uniform(-1.5, 1.5, size=(200, 4))
     y = np.sin(3.0 * rows[:, 1])
-    found = length_scales.with_length_scales(kernel, 0.1, rows_of(rows, y), is_tied=False)
+    found = length_scales.with_length_scales(starts(kernel, 0.1), rows_of(rows, y), is_tied=False)
     scales = np.asarray(found.whole.kernel.length_scale)
     assert np.argmin(scales) == 1
     assert np.min(np.delete(scales, 1)) > 4.0 * scales[1]
@@ -121,7 +125,7 @@ def test_inputs_without_influence_get_long_scales(kernel):
 def test_noise_keeps_one_length_scale():
     rng = np.random.default_rng(2)
     rows = rows_of(rng.normal(size=(150, 10)), rng.normal(size=150))
-    found = length_scales.with_length_scales(Laplacian(10.0), 3.0, rows, is_tied=False)
+    found = length_scales.with_length_scales(starts(Laplacian(10.0), 3.0), rows, is_tied=False)
     assert found.whole.alpha > 0.5
     assert found.error > 0.85 * np.var(rows.Y)
 
@@ -130,7 +134,7 @@ def test_noise_keeps_one_length_scale():
 def test_few_rows_and_constant_targets_have_a_kernel(n_samples):
     for y in (np.zeros(n_samples), np.arange(n_samples) - 1.0):
         rows = rows_of(X[:n_samples], y)
-        found = length_scales.with_length_scales(Gaussian(), 0.1, rows, is_tied=False)
+        found = length_scales.with_length_scales(starts(Gaussian(), 0.1), rows, is_tied=False)
         assert np.all(np.isfinite(found.whole.kernel.length_scale))
         assert found.whole.alpha > 0.0
 
@@ -170,7 +174,7 @@ def test_the_penalised_error_of_a_map_is_stationary():
 @pytest.mark.parametrize("kernel", [Exponential(2.0), Matern(2.0, nu=2.5)], ids=repr)
 def test_a_map_finds_the_direction_of_the_target(kernel):
     rows = turned_rows()
-    alone = length_scales.with_length_scales(kernel, 0.1, rows, is_tied=False)
+    alone = length_scales.with_length_scales(starts(kernel, 0.1), rows, is_tied=False)
     found = linear_maps.with_linear_map(alone, rows)
     assert found.error < 0.5 * alone.error
     left, strength, _ = np.linalg.svd(found.whole.matrix)
@@ -180,7 +184,9 @@ def test_a_map_finds_the_direction_of_the_target(kernel):
 
 def test_few_rows_or_additive_targets_keep_their_length_scales():
     for rows in (turned_rows(80), rows_of(turned_rows().X, np.abs(turned_rows().X).sum(axis=1))):
-        alone = length_scales.with_length_scales(Matern(2.0, nu=2.5), 0.1, rows, is_tied=False)
+        alone = length_scales.with_length_scales(
+            starts(Matern(2.0, nu=2.5), 0.1), rows, is_tied=False
+        )
         found = linear_maps.with_linear_map(alone, rows)
         assert found.across <= alone.across
         assert found.whole.matrix is None or found.across < alone.across

@@ -37,19 +37,24 @@ def unmerged(data):
 
 
 def refits(data, removed, landmarks=None):
-    """Means and relative variances of each observation, by fits without those removed with it."""
+    """Means and relative variances of each observation, by fits without those removed with it.
+
+    The targets of each fit are less their mean.
+    """
     means, variances = np.empty((N, 2)), np.empty(N)
     for i in range(N):
         kept = np.flatnonzero(removed != removed[i])
+        centre = np.average(data.Y[kept], axis=0, weights=data.weights[kept])
+        targets = data.Y[kept] - centre
         K = KERNEL(data.X[kept], data.X[kept]) + np.diag(ALPHA / data.weights[kept])
         k = KERNEL(data.X[i : i + 1], data.X[kept])
         if landmarks is not None:
             cross = KERNEL(landmarks, data.X[kept]) * data.weights[kept]
             inner = cross @ KERNEL(data.X[kept], landmarks) + ALPHA * KERNEL(landmarks, landmarks)
-            coef = np.linalg.solve(inner, cross @ data.Y[kept])
-            means[i] = (KERNEL(data.X[i : i + 1], landmarks) @ coef)[0]
+            coef = np.linalg.solve(inner, cross @ targets)
+            means[i] = centre + (KERNEL(data.X[i : i + 1], landmarks) @ coef)[0]
             continue
-        means[i] = (k @ np.linalg.solve(K, data.Y[kept]))[0]
+        means[i] = centre + (k @ np.linalg.solve(K, targets))[0]
         variances[i] = 1.0 - (k @ np.linalg.solve(K, k.T))[0, 0] + ALPHA / data.weights[i]
     return means, variances
 
@@ -61,7 +66,7 @@ def scored(data, n_last=N):
 def check_exact(grouped=False, n_last=N):
     data = observations(groups=GROUPS if grouped else None)
     last = scored(data, n_last)
-    law, (means, variances) = kernel_laws.exact(
+    law, (means, variances, noise) = kernel_laws.exact(
         "", KERNEL, data.rows(ORDER, n_last), COLUMNS, 9, last, 1
     )
     expected = refits(data, GROUPS if grouped else np.arange(N))
@@ -69,6 +74,7 @@ def check_exact(grouped=False, n_last=N):
     relative = expected[1][last.units, None]
     squares = (data.Y[last.units] - means) ** 2 / relative
     assert_allclose(law.signal, squares.mean(axis=0), rtol=1e-8)
+    assert_allclose(noise, np.broadcast_to(law.signal * ALPHA, means.shape))
     if grouped or n_last == N:
         assert_allclose(variances, law.signal * relative, rtol=1e-7)
 
@@ -90,7 +96,7 @@ def test_observations_are_left_out_of_landmarks():
     last = scored(data)
     place = {tuple(x): i for i, x in enumerate(rows.X)}
     observed = replace(last.observed, cell=np.array([place[tuple(x)] for x in data.X[last.units]]))
-    _, (means, _) = kernel_laws.on_landmarks(
+    _, (means, *_) = kernel_laws.on_landmarks(
         "", KERNEL, rows, COLUMNS, (5, 0), replace(last, observed=observed), 1
     )
     expected, _ = refits(data, np.arange(N), landmarks)

@@ -9,10 +9,15 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.warn import warn_user
+from bochner.features.units import Units
 from bochner.learning.ensemble.learner import Judged, Laws
 from bochner.learning.ensemble.weights import member_weights
 from bochner.learning.removal import fold_numbers
-from bochner.learning.softmax_weights import SoftmaxWeights, fit_softmax
+from bochner.learning.softmax_weights import (
+    SoftmaxWeights,
+    fit_softmax,
+    left_out_probabilities,
+)
 from bochner.registry import register
 
 _WEIGHT_FOLDS = 10
@@ -77,13 +82,12 @@ class SumOfLaws:
         shape = target.shape[1:]
         mean, std, new_std = (np.empty(target.shape) for _ in range(3))
         folds = fold_numbers(judged.groups, len(target), _WEIGHT_FOLDS)
-        new_variances = judged.new_variances()
         for fold in np.unique(folds):
             rows, others = np.flatnonzero(folds == fold), folds != fold
             weights = _weights(residuals[others] if others.any() else residuals[:0], shape)
             means = judged.means[rows]
             mean[rows], std[rows] = mixture(means, judged.variances[rows], weights)
-            _, new_std[rows] = mixture(means, new_variances[rows], weights)
+            _, new_std[rows] = mixture(means, judged.new_variances[rows], weights)
         std, new_std = np.maximum(std, _TINY), np.maximum(new_std, _TINY)
         scores = (target - mean) / std
         scale, error = (np.sqrt(np.mean(part**2, axis=0)) for part in (scores, scores * new_std))
@@ -213,7 +217,8 @@ def _averaged(values: Array, weights: Array) -> Array:
 class SoftmaxOfLaws:
     r"""Class probabilities by a softmax of the laws' values, fitted to rows left out.
 
-    Each law regresses the indicators of the classes by least squares.
+    Each law regresses the indicators of the classes by least squares. The expected log loss is that
+    of rows that are left out of the softmax as well.
     """
 
     laws: Laws
@@ -226,11 +231,14 @@ class SoftmaxOfLaws:
         cls, judged: Judged, classes: NDArray[Any], labels: NDArray[np.intp], weight: Array
     ) -> "SoftmaxOfLaws":
         """Return the probabilities of classes for numbers of classes (n,) of all rows."""
-        scores = _both(judged.means)
-        own, row_weights = labels[judged.scored], weight[judged.scored]
-        softmax = fit_softmax(scores, own, row_weights)
-        found = softmax.probabilities(scores)[np.arange(len(own)), own]
-        loss = -float(np.average(np.log(found), weights=row_weights))
+        scores, labels = _both(judged.means), labels[judged.scored]
+        weights = weight[judged.scored]
+        softmax = fit_softmax(scores, labels, weights)
+        units = Units(weights, np.ones(len(labels)))
+        # The latest rows are a single group, without which no softmax could be fitted.
+        groups = judged.groups if judged.groups is not None and np.ptp(judged.groups) else None
+        left_out = left_out_probabilities(scores, labels, units, groups)
+        loss = -float(np.average(np.log(left_out), weights=weights))
         return cls(judged.laws, softmax, classes, loss)
 
     def predict_proba(self, X: Array) -> Array:

@@ -2,7 +2,7 @@ r"""Gaussian processes on all rows: exact ones, and ones on landmarks where rows
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,13 @@ _EQUAL_ROWS = 1e-8
 _BLOCK_BYTES = 2**25
 """Size of a block of kernel values: threads keep two each, and longer ones gain nothing."""
 
-LeftOut = tuple[Array, Array]
-"""Means and variances (s, t) of observations by fits without them; ``nan`` if not known."""
+
+class LeftOut(NamedTuple):
+    """Predictions (s, t) of observations by fits without them; variances ``nan`` if not known."""
+
+    means: Array
+    variances: Array
+    unit_noise: Array  # The part of the variance of a target of weight one that is noise
 
 
 @register(shapes={"coef": "nt", "factor": "mm", "signal": "t"})
@@ -35,8 +40,8 @@ LeftOut = tuple[Array, Array]
 class KernelLaw:
     r"""The posterior of a Gaussian process, with coefficients of rows that it is told.
 
-    The mean is :math:`\sum_i c_i k(x_i, x)` over distinct rows. With the factor ``R`` of the first ``m`` rows, the
-    variance of a new target is :math:`s^2 (\alpha + k(x, x) - \|R^\top k(X_{1:m}, x)\|^2)`: exact
+    The mean is :math:`\sum_i c_i k(x_i, x)` over distinct rows. With the factor ``R`` of the first
+    ``m`` rows, the variance of a new target is :math:`s^2 (\alpha + k(x, x) - \|R^\top k(X_{1:m}, x)\|^2)`: exact
     if these are all rows, else that of the Nyström approximation with the variance it lacks.
     """
 
@@ -99,13 +104,17 @@ def exact(
     """
     inputs, observed = rows.columns(columns), scored.observed
     lower = _cholesky(found, inputs, n_threads)
-    coef = as_array(cho_solve((lower, True), inputs.Y.astype(lower.dtype)))
+    # Values of the constant one show by how much predictions follow the mean of the targets.
+    targets = np.column_stack((inputs.Y, np.ones(len(inputs)))).astype(lower.dtype)
+    solved = as_array(cho_solve((lower, True), targets))
+    coef = solved[:, :-1]
     # The last rows of the inverse need the last rows of the factor alone.
     first = int(observed.cell.min())
     last = inputs.part(np.arange(first, len(inputs)))
     inverse = factor_inverse(np.array(lower[first:, first:], order="F"))
     in_last = replace(observed, cell=observed.cell - first)
-    residuals, relative = _left_out(last, in_last, coef[first:], inverse, found.alpha)
+    both, relative = _left_out(last, in_last, solved[first:], inverse, found.alpha)
+    residuals = both[:, :-1] - scored.centres * both[:, -1:]
     squares = residuals**2 / relative[:, None]
     used = slice(None) if learned_from is None else scored.part == learned_from
     signal = np.mean(squares[used], axis=0)
@@ -119,14 +128,20 @@ def exact(
     if 0 < n_landmarks < len(inputs) and rows.groups is None:
         relative = law.latent(rows.X[first:], rows.X)[in_last.cell]
         relative += found.alpha / observed.weights
-    targets = rows.Y[observed.cell] + observed.deviations
-    return law, (targets - residuals, signal * relative[:, None])
+    means = rows.Y[observed.cell] + observed.deviations - residuals
+    variances = signal * relative[:, None]
+    return law, LeftOut(means, variances, np.broadcast_to(signal * found.alpha, means.shape))
 
 
 def _left_out(
     rows: Rows, observed: Observed, coef: Array, inverse: NDArray[Any], alpha: float
 ) -> tuple[Array, Array]:
-    """Return residuals (s, t) and relative variances (s,) of fits without them or their groups."""
+    """Return residuals and relative variances (s,) of fits without observations or their groups.
+
+    ``coef`` (n, t + 1) are those of the targets, and of a target that is one everywhere.
+    """
+    n_targets = coef.shape[1] - observed.deviations.shape[1]
+    observed = replace(observed, deviations=np.pad(observed.deviations, ((0, 0), (0, n_targets))))
     if rows.groups is None:
         diagonal = np.diagonal(inverse).astype(np.float64)
         return observed.left_out(rows.weights, coef, diagonal, alpha)
@@ -185,7 +200,8 @@ def on_landmarks(
     inputs, observed = rows.columns(columns), scored.observed
     n_landmarks, n_of_variance = sizes
     landmarks = inputs.X[: max(sizes)]
-    inner, cross = _sums(found, inputs, landmarks, n_threads)
+    with_ones = replace(inputs, Y=np.column_stack((inputs.Y, np.ones(len(inputs)))))
+    inner, cross = _sums(found, with_ones, landmarks, n_threads)
     if elsewhere is not None:
         total = elsewhere.total(partial(_packed_sums, found, columns, landmarks))
         for sums, more in zip((inner, cross), _unpacked(total, len(landmarks)), strict=True):
@@ -194,13 +210,16 @@ def on_landmarks(
     inner, landmarks = inner[:n_landmarks, :n_landmarks], landmarks[:n_landmarks]
     inner += found.alpha * found(landmarks, landmarks)
     lower = jittered_cholesky(inner)
-    coef = cho_solve((lower, True), cross[:n_landmarks])
+    solved = cho_solve((lower, True), cross[:n_landmarks])
+    coef = solved[:, :-1]
     first = int(observed.cell.min())
-    last = inputs.part(np.arange(first, len(inputs)))
+    last = with_ones.part(np.arange(first, len(inputs)))
     values = found(landmarks, last.X)
     half = solve_triangular(lower, values, lower=True)
-    in_last = replace(observed, cell=observed.cell - first)
-    residuals = _without(half, last.Y - values.T @ coef, last, in_last)
+    deviations = np.pad(observed.deviations, ((0, 0), (0, 1)))
+    in_last = replace(observed, cell=observed.cell - first, deviations=deviations)
+    both = _without(half, last.Y - values.T @ solved, last, in_last)
+    residuals = both[:, :-1] - scored.centres * both[:, -1:]
     factor, signal = np.empty((0, 0)), np.ones(inputs.Y.shape[1])
     variances = np.full(residuals.shape, np.nan)
     if n_of_variance:
@@ -210,8 +229,10 @@ def on_landmarks(
         relative = (latent + found.alpha / observed.weights)[:, None]
         signal = np.mean(residuals**2 / relative, axis=0)
         variances = signal * relative
-    targets = rows.Y[observed.cell] + observed.deviations
-    return KernelLaw(name, found, columns, coef, factor, signal), (targets - residuals, variances)
+    means = rows.Y[observed.cell] + observed.deviations - residuals
+    noise = np.broadcast_to(signal * found.alpha, means.shape)
+    law = KernelLaw(name, found, columns, coef, factor, signal)
+    return law, LeftOut(means, variances, noise)
 
 
 def _without(half: Array, residuals: Array, rows: Rows, observed: Observed) -> Array:
@@ -254,8 +275,12 @@ def _sums(
 
 
 def _packed_sums(found: LearnedKernel, columns: Chosen, landmarks: Array, rows: Rows) -> Array:
-    """Return :func:`_sums` in one array: the upper triangle of the matrix, then the products."""
-    inner, cross = _sums(found, rows.columns(columns), landmarks, 1)
+    """Return :func:`_sums` in one array: the upper triangle of the matrix, then the products.
+
+    The last target is one everywhere.
+    """
+    rows = replace(rows.columns(columns), Y=np.column_stack((rows.Y, np.ones(len(rows)))))
+    inner, cross = _sums(found, rows, landmarks, 1)
     packed, _ = lapack.dtrttp(inner, uplo="U")
     return np.concatenate((packed, cross.ravel()))
 

@@ -139,14 +139,9 @@ class Judged:
     laws: Laws
     scored: Chosen  # (s,): Numbers of observations
     means: Array  # (s, K, t)
-    variances: Array  # (s, K, t): Of the observations, with their noise
-    noise: Array  # (s, K, t): Of the observations, by their weights
+    variances: Array  # (s, K, t): Of the observations, with the noise of their weights
+    new_variances: Array  # (s, K, t): With the noise of weight one instead
     groups: Chosen | None = None  # (s,): Numbers of groups that are left out together
-
-    def new_variances(self) -> Array:
-        """Return the variances (s, K, t) of new targets of weight one in place of those scored."""
-        of_weight_one = np.stack([law.found.alpha * law.signal for law in self.laws.members])
-        return self.variances - self.noise + of_weight_one.reshape(self.noise.shape[1:])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -319,20 +314,16 @@ class Learner:
     def _judged(self, plan: _Plan, fitted: Sequence[tuple[KernelLaw, LeftOut]]) -> Judged:
         """Return the laws, their noise in the units of the weights that were given."""
         members, left_out = zip(*fitted, strict=True)
-        means, variances = (np.stack(part, axis=1) for part in zip(*left_out, strict=True))
-        weights = plan.scored.observed.weights
-        noises = [
-            law.found.alpha * np.broadcast_to(law.signal, means.shape[2]) / weights[:, None]
-            for law in members
-        ]
+        means, variances, noise = (np.stack(p, axis=1) for p in zip(*left_out, strict=True))
+        unit = plan.observations.unit
+        change = unit - 1.0 / plan.scored.observed.weights
+        new_variances = variances + noise * change[:, None, None]
         longest = max(max(len(law.coef), len(law.factor)) for law in members)
-        laws = Laws(
-            plan.rows.X[:longest], [law.with_noise(plan.observations.unit) for law in members]
-        )
+        laws = Laws(plan.rows.X[:longest], [law.with_noise(unit) for law in members])
         units = plan.scored.units
         groups = plan.observations.groups
         groups = None if groups is None else groups[units]
-        return Judged(laws, units, means, variances, np.stack(noises, axis=1), groups)
+        return Judged(laws, units, means, variances, new_variances, groups)
 
     def _is_late(self, began: float, share: float) -> bool:
         limit = np.inf if self.time_limit is None else share * self.time_limit
@@ -380,11 +371,13 @@ class Learner:
         if plan.n_landmarks:
             sizes = plan.n_landmarks, plan.n_variance
             return on_landmarks(*learned, sizes, plan.scored, self.n_threads, plan.elsewhere)
-        law, (means, variances) = exact(*learned, plan.n_variance, plan.scored, self.n_threads)
+        law, left_out = exact(*learned, plan.n_variance, plan.scored, self.n_threads)
+        left_out = LeftOut(*map(np.array, left_out))
         for part, kernel in zip((FIRST, SECOND), found.halves, strict=True):
             others = plan.scored.part == FIRST + SECOND - part
             if others.any():
                 of_half = (trial.name, kernel, plan.rows, trial.columns, plan.n_variance)
-                _, left_out = exact(*of_half, plan.scored, self.n_threads, part)
-                means[others], variances[others] = (values[others] for values in left_out)
-        return law, (means, variances)
+                _, by_half = exact(*of_half, plan.scored, self.n_threads, part)
+                for values, new_values in zip(left_out, by_half, strict=True):
+                    values[others] = new_values[others]
+        return law, left_out

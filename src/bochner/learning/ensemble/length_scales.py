@@ -44,17 +44,17 @@ _TOLERANCE = 3e-4
 an input whose values nearly repeat has got its short scale."""
 
 
-def with_length_scales(kernel: Learnable, alpha: float, rows: Rows, *, is_tied: bool) -> Found:
+def with_length_scales(
+    starts: tuple[LearnedKernel, LearnedKernel, LearnedKernel], rows: Rows, *, is_tied: bool
+) -> Found:
     """Return the kernel with length scales and a ratio of noise to signal of least error.
 
-    The error is the mean square of leave-one-out residuals. Halves of the rows choose the pull to a
-    common length scale by how well they predict each other. The pull is without limit if
-    ``is_tied``, or if that is best.
+    The error is the mean square of leave-one-out residuals. Searches start from kernels of all rows
+    and of both halves of them, which know nothing of each other. Halves choose the pull to a common
+    length scale by how well they predict each other; it is without limit if ``is_tied``, or if that
+    is best.
     """
-    halves = rows.halves()
-    start = np.append(
-        np.full(rows.X.shape[1], np.log(as_array(kernel.length_scale))), np.log(alpha)
-    )
+    kernel, dim, halves = starts[0].kernel, rows.X.shape[1], rows.halves()
 
     def moved(points: tuple[Array, ...], pull: float) -> tuple[Array, ...]:
         pairs = zip(halves, points, strict=True)
@@ -63,7 +63,7 @@ def with_length_scales(kernel: Learnable, alpha: float, rows: Rows, *, is_tied: 
     def ends(points: tuple[Array, ...]) -> tuple[LearnedKernel, ...]:
         return tuple(LearnedKernel.at(kernel, point) for point in points)
 
-    points = best = moved((start, start), np.inf)
+    points = best = moved(tuple(_point(start, dim) for start in starts[1:]), np.inf)
     least, penalty = error_across(ends(best), halves), np.inf
     for pull in () if is_tied or not rows.length_scales().any() else PENALTIES:
         points = moved(points, pull)
@@ -71,9 +71,21 @@ def with_length_scales(kernel: Learnable, alpha: float, rows: Rows, *, is_tied: 
         if not error < least:
             break
         best, least, penalty = points, error, pull
-    found = descended(kernel, rows, np.mean(best, axis=0), penalty, ITERATIONS)
+    middle = np.mean(best, axis=0)
+    # Halves of few rows may end anywhere: rows as a whole then go on from their start.
+    begin = min(
+        (middle, _point(starts[0], dim)),
+        key=lambda point: error_and_gradient(kernel, point, rows)[0],
+    )
+    found = descended(kernel, rows, begin, penalty, ITERATIONS)
     error, _ = error_and_gradient(kernel, found, rows)
     return Found(LearnedKernel.at(kernel, found), ends(best), error, least)
+
+
+def _point(start: LearnedKernel, dim: int) -> Array:
+    """Return logarithms (dim + 1,) of a common length scale and of alpha."""
+    scale = np.full(dim, np.log(as_array(start.kernel.length_scale)))
+    return np.append(scale, np.log(start.alpha))
 
 
 def error_and_gradient(kernel: Learnable, point: Array, rows: Rows) -> tuple[float, Array]:

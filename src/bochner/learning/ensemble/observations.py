@@ -72,7 +72,25 @@ class Observations:
         last = slice(len(units) - n_last, None)
         weights = self.weights[units[last]]
         observed = Observed(cell[last], deviations[last], weights, np.ones(n_last))
-        return Scored(units[last], part, observed)
+        return Scored(units[last], part, observed, self._centres(units)[units[last]])
+
+    def _centres(self, units: Chosen) -> Array:
+        """Return means (n, t) of the targets of some observations, of mean zero, without each.
+
+        Targets are centred by the mean of all, which has to be left out with an observation.
+        """
+        labels = np.arange(len(self)) if self.groups is None else self.groups
+        total = np.bincount(labels[units], self.weights[units], int(labels.max()) + 1)
+        sums = np.stack(
+            [
+                np.bincount(labels[units], self.weights[units] * y, len(total))
+                for y in self.Y[units].T
+            ],
+            axis=1,
+        )
+        rest = np.maximum(total.sum() - total, np.finfo(np.float64).tiny)
+        means: Array = ((sums.sum(axis=0) - sums) / rest[:, None])[labels]
+        return means
 
     def _placed(self, units: Chosen, n_last: int) -> tuple[Chosen, Chosen]:
         """Return an observation of each distinct row, and the numbers of the rows of all."""
@@ -122,6 +140,7 @@ class Scored:
     units: Chosen  # (s,): Numbers of the observations
     part: Chosen  # (s,): REST, FIRST or SECOND
     observed: Observed
+    centres: Array  # (s, t): Means of all other targets, without those removed with it
 
 
 def equal_rows(*columns: NDArray[Any]) -> Chosen:
