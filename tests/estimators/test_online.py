@@ -5,6 +5,7 @@ import pytest
 from estimators.test_krein_ridge import NEW, WEIGHT, X, Y, assert_same_model, ridge
 from laws.head_laws import plant_signs
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 from sklearn.exceptions import NotFittedError
 
@@ -20,17 +21,50 @@ def stream(model, steps=STEPS, weight=None, **options):
     return model
 
 
+def tempered_evidence(Z, weight, alpha):
+    """Log evidence of log-likelihoods times weights up to a constant, and noise variances."""
+    A = Z.T @ (weight[:, None] * Z) + alpha * np.eye(Z.shape[1])
+    cross = Z.T @ (weight[:, None] * Y)
+    squares = weight @ Y**2 - np.sum(cross * np.linalg.solve(A, cross), axis=0)
+    noise, n_targets = squares / weight.sum(), Y.shape[1]
+    determinant = np.linalg.slogdet(A)[1] - Z.shape[1] * np.log(alpha)
+    return -0.5 * (weight.sum() * np.log(noise).sum() + n_targets * determinant), noise
+
+
 @pytest.mark.parametrize("weight", [None, WEIGHT])
-@pytest.mark.parametrize("parameters", [{}, {"fit_intercept": True}, {"alpha": "evidence"}])
-def test_forgetting_is_a_weight_for_each_row_of_its_age(parameters, weight):
-    model = stream(ridge(**parameters), weight=weight, forgetting=0.95)
+@pytest.mark.parametrize("alpha", [0.5, "evidence"])
+def test_forgotten_rows_are_fractions_of_observations(alpha, weight):
+    model = stream(ridge(alpha=alpha), weight=weight, forgetting=0.95)
     aged = 0.95 ** np.arange(80)[::-1] * (1.0 if weight is None else weight)
-    refitted = ridge(**parameters).fit(X, Y, sample_weight=aged)
-    if "fit_intercept" in parameters:  # The origin of targets is that of the first batch
-        assert_allclose(model.predict(NEW), refitted.predict(NEW), atol=1e-8)
-    else:
-        assert_same_model(model, refitted, rtol=1e-6)
-    assert_allclose(model.predict(NEW, return_std=True)[1], refitted.predict(NEW, True)[1])
+    Z = model.frequencies_.features(X)
+    if alpha == "evidence":
+        best = minimize_scalar(
+            lambda log_alpha: -tempered_evidence(Z, aged, np.exp(log_alpha))[0],
+            bounds=(-10.0, 5.0),
+            method="bounded",
+            options={"xatol": 1e-9},
+        )
+        assert_allclose(model.alpha_, np.exp(best.x), rtol=1e-3)
+    assert_allclose(model.noise_variance_, tempered_evidence(Z, aged, model.alpha_)[1], rtol=1e-6)
+    refitted = ridge(alpha=model.alpha_).fit(X, Y, sample_weight=aged)
+    assert_allclose(model.coef_, refitted.coef_, rtol=1e-6, atol=1e-8)
+
+
+def test_forgetting_with_an_intercept_is_a_weight_for_each_row_of_its_age():
+    model = stream(ridge(fit_intercept=True), forgetting=0.95)
+    aged = 0.95 ** np.arange(80)[::-1]
+    refitted = ridge(fit_intercept=True).fit(X, Y, sample_weight=aged)
+    assert_allclose(model.predict(NEW), refitted.predict(NEW), atol=1e-8)
+    degrees = 79.0 / (aged.sum() - 1.0)  # The rows of the other model are 80 observations
+    assert_allclose(model.noise_variance_, refitted.noise_variance_ * degrees)
+
+
+def test_forgotten_rows_of_fractional_weights_are_fractions_of_observations():
+    weight = np.random.default_rng(4).uniform(0.5, 2.0, 80)
+    model = stream(ridge(), weight=weight, forgetting=0.95)
+    aged = 0.95 ** np.arange(80)[::-1]
+    refitted = ridge().fit(X, Y, sample_weight=weight * aged)
+    assert_allclose(model.noise_variance_, refitted.noise_variance_ * 80.0 / aged.sum())
 
 
 def test_batches_make_no_difference_to_forgetting():

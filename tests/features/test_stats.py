@@ -10,6 +10,7 @@ from scipy import sparse
 from bochner import Frequencies
 from bochner._numerics import limits
 from bochner.features import FeatureSums, feature_sums
+from bochner.features.chunks import Chunk
 from bochner.features.length_scales import median_distance
 from bochner.features.stats import HostSums
 
@@ -91,9 +92,9 @@ def test_products_of_many_rows_in_float32_do_not_lose_the_last_ones():
     products = HostSums(2, 1)
     Z = np.full((4096, 2), 1.0, dtype=np.float32)
     Z[:, 1] = 0.1
-    n_blocks = 200
+    n_blocks, ones = 200, np.ones((4096, 1))
     for _ in range(n_blocks):
-        products.add(Z.copy(), np.ones((4096, 1)))
+        products.add(Z.copy(), ones, Chunk(Z, ones))
     sums = products.sums()
     n, tenth = 4096 * n_blocks, float(np.float32(0.1))
     expected = n * np.array([[1.0, tenth], [tenth, tenth**2]])

@@ -6,7 +6,7 @@ import numpy as np
 from learning import test_iterative as tests
 from mutants.registry import changes, planted, replaces
 
-from bochner.features.chunks import RowSample
+from bochner.features.chunks import Chunk, RowSample
 from bochner.features.stats import HostSums
 from bochner.learning import iterative, row_products
 
@@ -27,7 +27,8 @@ def check_single():
     total = HostSums(3, 1)
     for start in range(0, len(Z), 7_000):
         part = Z[start : start + 7_000].astype(np.float32)
-        total.add(part, part[:, :1].astype(float))
+        targets = part[:, :1].astype(float)
+        total.add(part, targets, Chunk(part, targets))
     sums = total.sums()
     assert np.abs(sums.gram - Z.T @ Z).max() < 1e-5 * len(Z)
     assert np.abs(sums.cross - Z.T @ Z[:, :1]).max() < 1e-5 * len(Z)

@@ -101,7 +101,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         """
         if not self._is_by_evidence or len(rows) > MOST_SEARCHED:
             return y, given, rows.weights
-        first, total = canonical_rows(rows, np.column_stack((y, given)))
+        first, total, _ = canonical_rows(rows, np.column_stack((y, given)))
         return y[first], given[first], total
 
     def _approximation(

@@ -161,7 +161,7 @@ class KreinRidge(
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to all rows at once.
+        r"""Fit to all rows at once.
 
         Parameters
         ----------
@@ -177,7 +177,10 @@ class KreinRidge(
         y : array-like of shape (n,) or (n, n_targets), or Dask collection
             Targets; ``None`` with chunks and with ``PartitionedRows``, which have their own.
         sample_weight : array-like of shape (n,), default=None
-            A row of weight ``w`` counts as ``w`` rows.
+            Whole numbers are counts: a row of weight three is three independent rows. Other
+            weights are precisions: a row of weight ``w`` is one observation of noise variance
+            :math:`\sigma^2 / w`, and ``noise_variance_`` is that of weight one. Whether weights
+            are counts is decided by all rows.
 
         Raises
         ------
@@ -204,9 +207,10 @@ class KreinRidge(
             As in :meth:`fit`; rows are in the order of time if ``forgetting`` is below one.
         forgetting : float, default=1.0
             Factor by which each new row multiplies the weights of all rows before it, greater than
-            zero: the model is that of :meth:`fit` with a weight of :math:`f^a` for a row that ``a``
-            others have followed, however the rows are batched. The weight of a row halves every
-            :math:`\log 2 / (1 - f)` rows. With one nothing is forgotten.
+            zero: coefficients are those of :meth:`fit` with a weight of :math:`f^a` for a row that
+            ``a`` others have followed, however the rows are batched. The row then counts as
+            :math:`f^a` of an observation for the noise variance and the evidence. The weight of a
+            row halves every :math:`\log 2 / (1 - f)` rows. With one nothing is forgotten.
 
         Raises
         ------

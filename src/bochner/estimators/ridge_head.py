@@ -196,7 +196,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
             kernel = kernel.resolved(names, X)
         chosen = select_kernel(
             kernel,
-            Chunk(X, targets(rows.y), rows.weight),
+            replace(rows, X=X, y=targets(rows.y)),
             n_frequencies,
             self.scheme,
             checked_alpha(self.alpha),

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import chain
 from operator import add
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array, as_array, stacked_rows
 from bochner._numerics.namespaces import taken
 from bochner.features.region import Region, check_rows
+from bochner.features.units import Units, are_whole
 from bochner.registry import register
 
 Sum = TypeVar("Sum")
@@ -32,12 +33,15 @@ class Chunk:
     """Rows ``X`` (n, d), float32 or float64, with their targets and weights.
 
     Rows are dense, CSR or on a device; targets ``y`` (n,) or (n, t), as the user gave them, and
-    weights (n,), ``None`` for ones, are NumPy arrays.
+    weights (n,), ``None`` for ones, are NumPy arrays. ``repeats`` (n,), ``None`` for ones, are
+    numbers of equal rows that are one row here, with their total weight; they are fractions for
+    rows that are being forgotten.
     """
 
     X: Any
     y: NDArray[Any]
     weight: Array | None = None
+    repeats: Array | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -45,14 +49,15 @@ class Chunk:
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> "Chunk":
         """Return some of the rows."""
         weight = None if self.weight is None else self.weight[rows]
-        return Chunk(taken(self.X, rows), self.y[rows], weight)
+        repeats = None if self.repeats is None else self.repeats[rows]
+        return Chunk(taken(self.X, rows), self.y[rows], weight, repeats)
 
     def __add__(self, other: "Chunk") -> "Chunk":
         """Return these rows and, after them, those of the other chunk."""
-        weight = None
-        if self.weight is not None or other.weight is not None:
-            weight = np.concatenate((self.weights, other.weights))
-        return Chunk(stacked_rows(self.X, other.X), np.concatenate((self.y, other.y)), weight)
+        weight = _joined(self.weight, other.weight, len(self), len(other))
+        repeats = _joined(self.repeats, other.repeats, len(self), len(other))
+        targets = np.concatenate((self.y, other.y))
+        return Chunk(stacked_rows(self.X, other.X), targets, weight, repeats)
 
     def aged(self, forgetting: float) -> "Chunk":
         """Return the rows with ``forgetting`` to the power of their age as a factor of weights.
@@ -61,7 +66,9 @@ class Chunk:
         """
         if forgetting == 1.0:
             return self
-        return Chunk(self.X, self.y, self.weights * forgetting ** np.arange(len(self))[::-1])
+        factors = forgetting ** np.arange(len(self))[::-1]
+        repeats = factors if self.repeats is None else factors * self.repeats
+        return Chunk(self.X, self.y, factors * self.weights, repeats)
 
     @property
     def weights(self) -> Array:
@@ -69,9 +76,32 @@ class Chunk:
         return np.ones(len(self)) if self.weight is None else self.weight
 
     @property
+    def row_weights(self) -> Array:
+        """Weights (n,) of single rows, as they were before equal rows were one."""
+        if self.repeats is None:
+            return self.weights
+        return as_array(self.weights / np.where(self.repeats > 0.0, self.repeats, 1.0))
+
+    @property
+    def units(self) -> Units:
+        """The observations that the rows stand for, if there are no other chunks."""
+        units = Units.of(self.row_weights, len(self))
+        if self.repeats is None:
+            return units
+        return Units(units.weights, self.repeats * units.counts)
+
+    @property
     def weight_rms(self) -> float:
         """Root mean square of the weights, one where none were given."""
         return 1.0 if self.weight is None else float(np.sqrt(np.mean(self.weight**2)))
+
+
+def _joined(first: Array | None, second: Array | None, n: int, m: int) -> Array | None:
+    """Return one array of two, ``None`` standing for ones; ``None`` if both are."""
+    if first is None and second is None:
+        return None
+    both = (np.ones(n) if first is None else first, np.ones(m) if second is None else second)
+    return np.concatenate(both)
 
 
 ChunkSum = Callable[Concatenate[Iterable[Chunk], Given], Sum]
@@ -212,7 +242,8 @@ class RowSample:
     Kaplan, "Summarizing data using bottom-k sketches", 2007). Rows of weight zero are never drawn,
     and equal weights give a uniform sample. ``limit`` is the least key of the other rows, infinite
     if there are none; ``n_samples`` and ``square`` are the number and the sum of squared weights of
-    all rows.
+    all rows, of which ``n_fractional`` have weights that are no whole numbers, and ``n_present``
+    positive ones.
     """
 
     size: int
@@ -221,6 +252,16 @@ class RowSample:
     limit: float
     n_samples: int
     square: float
+    n_fractional: int = 0
+    n_present: int = 0
+
+    @property
+    def unit_weights(self) -> Array:
+        """Weights (s,) of one observation of each kept row; see :class:`~.units.Units`."""
+        if self.n_fractional:
+            return self.rows.weights
+        repeats = self.rows.repeats
+        return np.ones(len(self.rows)) if repeats is None else repeats
 
     @property
     def shares(self) -> Array:
@@ -246,10 +287,14 @@ class RowSample:
         with np.errstate(over="ignore", divide="ignore"):
             keys, limit = self.keys / factor, float(np.float64(self.limit) / factor)
         weights = factor * self.rows.weights
+        repeats = np.full(len(keys), factor)
+        if self.rows.repeats is not None:
+            repeats *= self.rows.repeats
         kept = np.flatnonzero((weights > 0.0) & np.isfinite(keys))
-        rows = Chunk(self.rows.X, self.rows.y, weights)[kept]
-        square = factor**2 * self.square
-        return RowSample(self.size, keys[kept], rows, limit, self.n_samples, square)
+        rows = Chunk(self.rows.X, self.rows.y, weights, repeats)[kept]
+        return replace(
+            self, keys=keys[kept], rows=rows, limit=limit, square=factor**2 * self.square
+        )
 
     def __add__(self, other: "RowSample") -> "RowSample":
         keys = np.concatenate((self.keys, other.keys))
@@ -261,6 +306,8 @@ class RowSample:
             min(self.limit, other.limit, limit),
             self.n_samples + other.n_samples,
             self.square + other.square,
+            self.n_fractional + other.n_fractional,
+            self.n_present + other.n_present,
         )
 
 
@@ -275,7 +322,10 @@ def _sample(chunk: Chunk, size: int, rng: np.random.Generator) -> RowSample:
     keys = -np.log1p(-rng.random(len(chunk)))[drawable] / weights[drawable]
     kept, limit = _least(keys, size)
     square = float(weights @ weights)
-    return RowSample(size, keys[kept], chunk[drawable[kept]], limit, len(chunk), square)
+    n_fractional = int(np.count_nonzero(~are_whole(chunk.row_weights)))
+    rows = chunk[drawable[kept]]
+    n_present = len(drawable)
+    return RowSample(size, keys[kept], rows, limit, len(chunk), square, n_fractional, n_present)
 
 
 def _least(keys: Array, size: int) -> tuple[NDArray[np.intp], float]:

@@ -138,6 +138,9 @@ class FadingFeatures:
             targets=total.targets + before.targets,
             weight=total.weight + before.weight,
             n_samples=total.n_samples + before.n_samples,
+            n_fractional=total.n_fractional + before.n_fractional,
+            n_remembered=total.n_remembered + before.n_remembered,
+            log_weight=total.log_weight + before.log_weight,
         )
 
     def nothing(self) -> FeatureSums:

@@ -18,6 +18,7 @@ from bochner._numerics.scratch import Scratch
 from bochner.features.chunks import Chunk
 from bochner.features.residual import FeatureMap
 from bochner.features.targets import Numbers, Targets
+from bochner.features.units import are_whole
 from bochner.frequencies import Frequencies
 from bochner.registry import register
 
@@ -42,7 +43,8 @@ class FeatureSums:
     r"""Weighted sums over rows of features ``z`` (p of them) and targets ``y`` (t of them).
 
     Sums of disjoint sets of rows add, so chunks, batches and workers can be merged in any
-    order and give the sums of all rows. A row of weight ``w`` counts as ``w`` rows.
+    order and give the sums of all rows. Whether weights are counts or precisions, see
+    :class:`~bochner.features.units.Units`, is decided by all rows together.
 
     Parameters
     ----------
@@ -60,6 +62,12 @@ class FeatureSums:
         :math:`\sum w`.
     n_samples : int
         Number of rows of positive weight.
+    n_fractional : int, default=0
+        Number of rows whose weights are no whole numbers.
+    n_remembered : float, default=0.0
+        Number of rows of positive weight, of which those that are being forgotten are fractions.
+    log_weight : float, default=0.0
+        Sum of logarithms of the weights of these rows.
     """
 
     gram: Array
@@ -69,11 +77,25 @@ class FeatureSums:
     targets: Array
     weight: float
     n_samples: int
+    n_fractional: int = 0
+    n_remembered: float = 0.0
+    log_weight: float = 0.0
+
+    @property
+    def n_observations(self) -> float:
+        """Number of observations: the total weight if all weights are counts, else of rows."""
+        return self.n_remembered if self.n_fractional else self.weight
+
+    @property
+    def log_precision(self) -> float:
+        """Sum over observations of the logarithms of their precisions; zero if all are counts."""
+        return self.log_weight if self.n_fractional else 0.0
 
     @classmethod
     def from_rows(cls, Z: Array, Y: Array, weight: Array | None = None) -> "FeatureSums":
         """Return the sums over the rows of ``Z`` (n, p) and ``Y`` (n, t), in float64."""
         Z = Z.astype(np.float64, copy=False)
+        counted = _counted(Chunk(Z, Y, weight))
         weight = np.ones(len(Z)) if weight is None else weight
         root = np.sqrt(weight)[:, None]
         weighted = root * Z
@@ -85,7 +107,7 @@ class FeatureSums:
             features=weight @ Z,
             targets=weight @ Y,
             weight=float(weight.sum()),
-            n_samples=int(np.count_nonzero(weight)),
+            **counted,
         )
 
     def __add__(self, other: "FeatureSums") -> "FeatureSums":
@@ -119,6 +141,8 @@ class FeatureSums:
             left,
             square=np.maximum(left.square, 0.0),
             n_samples=self.n_samples - other.n_samples,
+            n_fractional=max(self.n_fractional - other.n_fractional, 0),
+            n_remembered=max(left.n_remembered, 0.0),
         )
 
     def misfit(self, coef: Array, intercept: Array, before: "FeatureSums") -> Array:
@@ -138,9 +162,9 @@ class FeatureSums:
         sums = {
             name: factor * getattr(self, name)
             for name in FeatureSums.__slots__
-            if name != "n_samples"
+            if name not in ("n_samples", "n_fractional")
         }
-        return FeatureSums(**sums, n_samples=self.n_samples)
+        return FeatureSums(**sums, n_samples=self.n_samples, n_fractional=self.n_fractional)
 
     def scaled(self, factors: Array) -> "FeatureSums":
         """Return new sums of the same rows with each feature times its factor (p,)."""
@@ -203,7 +227,7 @@ def chunk_sums(
         for rows in row_blocks(len(chunk), p * dtype.itemsize, block_bytes=block_bytes):
             part = chunk[rows]
             out = None if is_away else scratch.block(len(part), p, dtype)
-            total.add(features.features(part.X, dtype, out), targets(part.y), part.weight)
+            total.add(features.features(part.X, dtype, out), targets(part.y), part)
     if not totals:
         raise ValueError(_NO_ROWS)
     return reduce(add, (total.sums() for total in totals.values()))
@@ -245,22 +269,38 @@ def feature_sums(
     return chunk_sums([Chunk(X, Y, weight)], frequencies, targets)
 
 
+def _counted(rows: Chunk) -> dict[str, Any]:
+    """Return the numbers of rows that sums over them keep, by name."""
+    if rows.weight is None and rows.repeats is None:
+        return {"n_samples": len(rows), "n_remembered": float(len(rows))}
+    weights = rows.row_weights
+    present = weights > 0.0
+    repeats = np.ones(len(rows)) if rows.repeats is None else rows.repeats
+    return {
+        "n_samples": int(np.count_nonzero(present)),
+        "n_fractional": int(np.count_nonzero(~are_whole(weights))),
+        "n_remembered": float(repeats[present].sum()),
+        "log_weight": float(repeats[present] @ np.log(weights[present])),
+    }
+
+
 class RunningSums(ABC):
     """Sums over features and ``t`` targets, to which blocks of rows are added in place."""
 
     def __init__(self, t: int) -> None:
         self._square, self._targets = np.zeros(t), np.zeros(t)
-        self._weight, self._n_samples = 0.0, 0
+        self._weight = 0.0
+        self._counted: dict[str, Any] = {"n_samples": 0}
 
-    def add(self, Z: Any, Y: Array, weight: Array | None = None) -> None:
-        r"""Add rows of features (n, p), which are overwritten, and of targets (n, t).
+    def add(self, Z: Any, Y: Array, rows: Chunk) -> None:
+        r"""Add ``rows`` of features (n, p), which are overwritten, and of targets (n, t).
 
         Products have the type of the features and are added in float64. In float32 they take half
         the time, and the Gram matrix of ``n`` rows is off by some
         :math:`6 \cdot 10^{-8} \sqrt n\, k(0)` in the spectral norm: it may have negative
         eigenvalues of that size, which a ridge must outweigh.
         """
-        n = Z.shape[0]
+        n, weight = Z.shape[0], rows.weight
         root = np.ones((n, 1)) if weight is None else np.sqrt(weight)[:, None]
         if weight is not None:
             Z *= like(root, Z)
@@ -269,15 +309,16 @@ class RunningSums(ABC):
         self._square += np.sum(Y**2, axis=0)
         self._targets += root[:, 0] @ Y
         self._weight += float(n if weight is None else weight.sum())
-        self._n_samples += n if weight is None else int(np.count_nonzero(weight))
+        for name, number in _counted(rows).items():
+            self._counted[name] = self._counted.get(name, 0) + number
 
     def sums(self) -> FeatureSums:
         """Return the sums, after which no rows can be added; ``ValueError`` without any rows."""
-        if not self._n_samples:
+        if not self._counted["n_samples"]:
             raise ValueError(_NO_ROWS)
         gram, outer = self._products()
-        totals = self._square, outer[:, -1], self._targets, self._weight, self._n_samples
-        return FeatureSums(gram, outer[:, :-1], *totals)
+        totals = self._square, outer[:, -1], self._targets, self._weight
+        return FeatureSums(gram, outer[:, :-1], *totals, **self._counted)
 
     @abstractmethod
     def _multiply(self, Z: Any, columns: Array) -> None:

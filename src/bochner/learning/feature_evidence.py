@@ -9,7 +9,8 @@ maximum-likelihood value, :math:`n \sigma^2 = y^\top y - y^\top Z u`,
     \frac{\partial \log p}{\partial \log\alpha}
         &= \tfrac12 \big(p - \alpha \operatorname{tr} A^{-1} - \alpha \|u\|^2 / \sigma^2\big),
 
-summed over targets. Features are cosines and sines of angles, and the chain rule gives the slopes
+summed over targets. Rows of weight :math:`w` have the noise variance :math:`\sigma^2 / w`, which
+adds :math:`\tfrac12 \sum \log w`, or count as :math:`w` of the :math:`n` rows. Features are cosines and sines of angles, and the chain rule gives the slopes
 by frequencies. All of it is sums over rows, in two passes.
 """
 
@@ -103,7 +104,7 @@ def block_sums(
 
     def part(rows: Chunk) -> FeatureSums:
         sums = HostSums(features.n_features, targets.n_targets)
-        sums.add(features.features(rows.X, np.float64), targets(rows.y), rows.weight)
+        sums.add(features.features(rows.X, np.float64), targets(rows.y), rows)
         return sums.sums()
 
     return _total(chunks, part, n_threads)

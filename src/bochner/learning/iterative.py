@@ -28,13 +28,13 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, blas, lapack
 from sklearn.exceptions import ConvergenceWarning
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.namespaces import like, on_device, to_numpy
 from bochner._numerics.warn import warn_user
 from bochner.features.chunks import ArrayChunks, Chunk, RowChunks, RowSample, sample_rows
 from bochner.features.targets import Targets
 from bochner.learning.krein import NO_LIKELIHOOD
-from bochner.learning.ridge import LinearFunction, PointSolution, noise_variance
+from bochner.learning.ridge import LinearFunction, PointSolution, degrees_of, noise_variance
 from bochner.learning.row_products import (
     FeatureMap,
     PrecomputedFeatures,
@@ -136,18 +136,11 @@ def fit_iteratively(
     noise = None
     if is_positive:
         square = np.diagonal(moments[p : p + t, :t])
-        noise = _noise(square, sums[p:-1], weight, np.sum(cross * coef, axis=0), fit_intercept)
+        if fit_intercept:
+            square = np.maximum(square - sums[p:-1] ** 2 / weight, 0.0)
+        degrees = degrees_of(sample.n_present if sample.n_fractional else weight, fit_intercept)
+        noise = noise_variance(as_array(square), np.sum(cross * coef, axis=0), degrees)
     return IterativeSolution(coef, mean_y - mean_z @ coef, float(alpha), noise, n_iter)
-
-
-def _noise(
-    square: Array, targets: Array, weight: float, explained: Array, fit_intercept: bool
-) -> Array:
-    """Return the variance of the noise from the targets' sums, of squares and plain."""
-    if not fit_intercept:
-        return noise_variance(square, explained, weight)
-    centred = np.maximum(square - targets**2 / weight, 0.0)
-    return noise_variance(centred, explained, max(weight - 1.0, 1.0))
 
 
 def preconditioner(B: NDArray[Any], sample: RowSample, weight: float, alpha: float) -> Product:

@@ -160,7 +160,7 @@ class KreinSpectrum:
     def score(self, alpha: float) -> float:
         r"""Return the log of the generalised cross-validation score, averaged over targets.
 
-        With :math:`H = K (K + \alpha I)^{-1}` on ``n`` rows, whose eigenvalues are
+        With :math:`H = K (K + \alpha I)^{-1}` on ``n`` observations, whose eigenvalues are
         :math:`h_i = \lambda_i / (\lambda_i + \alpha)`, the score is
         :math:`n \|y - H y\|^2 / (n - \sum_i |h_i|)^2`; an intercept takes one more from ``n`` in
         the denominator. Without negative eigenvalues this is the score of Golub, Heath and Wahba,
@@ -197,7 +197,9 @@ class KreinSpectrum:
         left = self.degrees - float(np.sum(np.abs(hat)))
         if left <= 0.0:
             return np.inf, np.nan
-        score = float(np.mean(np.log(self.sums.weight * residual))) - 2.0 * float(np.log(left))
+        score = float(np.mean(np.log(self.sums.n_observations * residual))) - 2.0 * float(
+            np.log(left)
+        )
         growth = 2.0 * (hat * (1.0 - hat) ** 2) @ self.squares
         gain = float(np.sum(np.abs(hat) * (1.0 - hat)))
         return score, float(np.mean(growth / residual)) - 2.0 * gain / left
@@ -212,7 +214,8 @@ class KreinSpectrum:
         return max(10.0 * float(double.eps * np.trace(self.sums.gram)), float(double.tiny))
 
     def _grid(self) -> Array:
-        scale = max(float(np.trace(self.sums.gram)) / self.sums.weight, np.finfo(np.float64).tiny)
+        scale = float(np.trace(self.sums.gram)) / self.sums.n_observations
+        scale = max(scale, np.finfo(np.float64).tiny)
         lowest, highest = np.log(scale) + np.array(LOG_ALPHA)
         if len(self.poles):
             highest = max(highest, np.log(10.0 * self.poles[-1]))

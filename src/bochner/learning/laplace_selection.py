@@ -133,6 +133,6 @@ def _part(problem: LaplaceProblem, some: Any) -> LaplaceProblem:
 def _merged(problem: LaplaceProblem) -> LaplaceProblem:
     """Return the problem of the different rows, in the order of their entries."""
     rows = problem.rows
-    first, weight = canonical_rows(rows, np.column_stack((rows.y, problem.offset)))
+    first, weight, _ = canonical_rows(rows, np.column_stack((rows.y, problem.offset)))
     merged = _part(problem, first)
     return replace(merged, rows=replace(merged.rows, weight=weight))

@@ -39,8 +39,9 @@ def left_out_indicators(
     r"""Return the values (s, t) at sampled rows of the fit without each of them.
 
     The row's residual without it is :math:`r_i / (1 - h_i)`, where :math:`r_i` is its residual and
-    :math:`h_i` its entry on the diagonal of the hat matrix. A row of weight :math:`w > 1` counts as
-    ``w`` equal rows, of which one is left out. The solution and ``sums`` are those of all rows.
+    :math:`h_i` its entry on the diagonal of the hat matrix. One observation of a row is left out,
+    see :class:`~bochner.features.units.Units`: one of ``w`` equal rows where weights are counts,
+    else the row. The solution and ``sums`` are those of all rows.
     Without sums, which conjugate gradients do not form, the hat matrix is that of the sample with a
     plus for every sign: it is exact for positive kernels if the sample has all rows.
     """
@@ -52,10 +53,11 @@ def left_out_indicators(
     else:
         leverage = _of_sample(sample, features, solution.alpha, fit_intercept)
     values = np.empty((len(rows), targets.n_targets))
+    weights = sample.unit_weights
     row_bytes = 8 * features.n_features
     for part in row_blocks(len(rows), row_bytes, block_bytes=limits.SUMS_BLOCK_BYTES):
         Z, y = _features(features, rows[part]), targets(rows.y[part])
-        left = 1.0 - np.minimum(rows.weights[part], 1.0) * leverage(Z)
+        left = 1.0 - weights[part] * leverage(Z)
         left[np.abs(left) < limits.NEGLIGIBLE] = limits.NEGLIGIBLE
         values[part] = y - (y - solution.mean(Z)) / left[:, None]
     return np.clip(values, -_FARTHEST, _FARTHEST)

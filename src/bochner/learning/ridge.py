@@ -82,7 +82,9 @@ class RidgePosterior(LinearFunction):
     :math:`y_t = b_t + z \cdot w_t + \varepsilon`, :math:`\varepsilon \sim N(0, \sigma_t^2)`,
     :math:`w_t \sim N(0, (\sigma_t^2 / \alpha) I)`: the mean of ``w`` is the ridge solution and
     its covariance :math:`\sigma_t^2 A^{-1}`, :math:`A = Z^\top Z + \alpha I`. The noise
-    variance is its maximum-likelihood value, :math:`(y^\top y - b^\top A^{-1} b) / n`.
+    variance is its maximum-likelihood value, :math:`(y^\top y - b^\top A^{-1} b) / n`, where
+    ``n`` is the number of observations, less one with an intercept. It is that of a row of weight
+    one where weights are precisions.
     """
 
     coef: Array  # (p, t)
@@ -134,6 +136,7 @@ def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -
     # Rounding of the centred sums is relative to the sums, which a heavy row makes far larger.
     lower = jittered_cholesky(centred.gram, alpha, float(np.mean(np.diagonal(sums.gram))))
     log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(lower)))) - len(lower) * np.log(alpha)
+    log_determinant -= sums.log_precision
     inverse, _ = lapack.dtrtri(lower, lower=1, overwrite_c=1)
     whitener = inverse.T
     coef = whitener @ (whitener.T @ centred.cross)
@@ -163,7 +166,7 @@ def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float
     centred, degrees = centred_sums(sums, fit_intercept)
     spectrum = _Spectrum.of(centred, degrees)
     # Features that do not vary explain nothing, whatever alpha is.
-    scale = float(spectrum.values.sum()) / sums.weight or 1.0
+    scale = float(spectrum.values.sum()) / sums.n_observations or 1.0
     grid = np.log(scale) + np.linspace(*LOG_ALPHA, _GRID)
     best = int(np.argmax([spectrum.log_evidence(point) for point in grid]))
     log_alpha = grid[best]
@@ -184,11 +187,12 @@ def _alpha_by_factors(sums: FeatureSums, fit_intercept: bool) -> tuple[float, fl
     def loss(log_alpha: float) -> float:
         lower = jittered_cholesky(centred.gram, np.exp(log_alpha), scale)
         log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(lower)))) - len(lower) * log_alpha
+        log_determinant -= sums.log_precision
         half = solve_triangular(lower, centred.cross, lower=True)
         noise = noise_variance(centred.square, np.sum(half**2, axis=0), degrees)
         return -log_evidence(noise, log_determinant, degrees)
 
-    unit = np.log(float(np.trace(centred.gram)) / sums.weight or 1.0)
+    unit = np.log(float(np.trace(centred.gram)) / sums.n_observations or 1.0)
     least, greatest = (float(unit + end) for end in LOG_ALPHA)
     for _ in range(1 + int((greatest - least) / _APART)):
         low, high = max(first - _APART, least), min(first + _APART, greatest)
@@ -220,6 +224,7 @@ class _Spectrum:
     def log_evidence(self, log_alpha: float) -> float:
         shifted = self.values + np.exp(log_alpha)
         log_determinant = float(np.sum(np.log(shifted))) - len(shifted) * log_alpha
+        log_determinant -= self.sums.log_precision
         return log_evidence(self._noise_variance(shifted), log_determinant, self.degrees)
 
     def slope(self, log_alpha: float) -> float:
@@ -237,13 +242,13 @@ class _Spectrum:
 
 def centred_sums(sums: FeatureSums, fit_intercept: bool) -> tuple[FeatureSums, float]:
     """Return the sums, centred with an intercept, and the number of degrees of freedom."""
-    degrees = degrees_of(sums.weight, fit_intercept)
+    degrees = degrees_of(sums.n_observations, fit_intercept)
     return sums.centred() if fit_intercept else sums, degrees
 
 
-def degrees_of(weight: float, fit_intercept: bool) -> float:
-    """Return the degrees of freedom of rows with a total weight."""
-    return max(weight - 1.0, 1.0) if fit_intercept else weight
+def degrees_of(n_observations: float, fit_intercept: bool) -> float:
+    """Return the degrees of freedom of a number of observations."""
+    return max(n_observations - 1.0, 1.0) if fit_intercept else n_observations
 
 
 def origin(sums: FeatureSums, centred: FeatureSums) -> tuple[Array, Array]:

@@ -41,11 +41,11 @@ class RidgeSearch(EvidenceSearch):
 
     @property
     def _size(self) -> float:
-        return float(self.rows.y.shape[1] * self.rows.weights.sum())
+        return self.rows.y.shape[1] * self.rows.units.n_observations
 
     @abstractmethod
     def _scale(self, theta: Array) -> float:
-        """Return the mean over rows of the kernel of a row with itself."""
+        """Return the mean over observations of the kernel times the row's weight."""
 
     def bounds_of_others(self, start: Array) -> tuple[Array, Array]:
         if self.alpha is not None:
@@ -83,7 +83,8 @@ class FeatureSearch(RidgeSearch):
 
     def _scale(self, theta: Array) -> float:
         Z = self.family.frequencies(self.draws, theta).features(self.rows.X)
-        return float(np.average(np.einsum("ij,ij->i", Z, Z), weights=self.rows.weights))
+        squares = np.einsum("ij,ij->i", Z, Z)
+        return float(self.rows.weights @ squares) / self.rows.units.n_observations
 
     def loss(self, point: Array) -> tuple[float, Array]:
         theta = point[:-1]
@@ -111,7 +112,8 @@ class GramSearch(RidgeSearch):
     .. math:: -\tfrac12 \big[\nu (\log 2 \pi s^2 + 1) + \log |I + B / \alpha|\big],
               \qquad \nu s^2 = \alpha\, y^\top (B + \alpha I)^{-1} y,
 
-    that of features without end (Rasmussen and Williams, "Gaussian processes for machine learning",
+    with as many degrees of freedom :math:`\nu` as observations, less one with an intercept, and
+    half the sum of logarithms of their precisions added: that of features without end (Rasmussen and Williams, "Gaussian processes for machine learning",
     2006, equation 5.8, where the noise is the best one).
     """
 
@@ -141,12 +143,13 @@ class GramSearch(RidgeSearch):
         """Return the loss, the factor of B + alpha I, its solutions (n, t) and the noise (t,)."""
         theta, alpha = point[:-1], float(np.exp(point[-1]))
         lower = jittered_cholesky(gram, alpha)
-        targets, total = self._rooted(self.rows.y), float(self.rows.weights.sum())
-        degrees = degrees_of(total, self.fit_intercept)
+        targets, units = self._rooted(self.rows.y), self.rows.units
+        degrees = degrees_of(units.n_observations, self.fit_intercept)
         U = cho_solve((lower, True), targets)
         square, misfit = np.sum(targets**2, axis=0), alpha * np.sum(targets * U, axis=0)
         noise = noise_variance(square, square - misfit, degrees)
         determinant = 2.0 * float(np.sum(np.log(np.diagonal(lower)))) - len(lower) * point[-1]
+        determinant -= float(units.counts @ np.log(units.weights))
         value = self.penalty(theta)[0] - log_evidence(noise, determinant, degrees)
         return value / self._size, lower, U, noise
 
@@ -181,4 +184,4 @@ class GramSearch(RidgeSearch):
 
     def _scale(self, theta: Array) -> float:
         diagonal = self.family.kernel(theta).diag(self.rows.X)
-        return float(np.average(diagonal, weights=self.rows.weights))
+        return float(self.rows.weights @ diagonal) / self.rows.units.n_observations

@@ -1,6 +1,6 @@
 """Choosing the parameters of a kernel by the evidence of its features, along its gradient."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, starmap
 from operator import itemgetter
 from typing import Any
@@ -57,13 +57,14 @@ _LEAST_FREQUENCIES = 16
 
 
 def _canonical(rows: Chunk) -> Chunk:
-    """Return the different rows in the order of their entries, with their total weights.
+    """Return the different rows in the order of their entries, with numbers of their repeats.
 
     Targets are in units of their deviations, and rounded, as the last digit may decide between two
     maxima of the evidence: repeated rows, other orders and other units do not change it.
     """
-    first, total = canonical_rows(rows, rows.y)
-    return Chunk(taken(rows.X, first), _rounded(rows.y, rows.weights)[first], total)
+    first, weight, repeats = canonical_rows(rows, rows.y)
+    targets = _rounded(rows.y, rows.weights)[first]
+    return Chunk(taken(rows.X, first), targets, weight, repeats)
 
 
 def drawn_rows(rows: NDArray[np.intp], most: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -71,15 +72,21 @@ def drawn_rows(rows: NDArray[np.intp], most: int, rng: np.random.Generator) -> N
     return rows if len(rows) <= most else np.sort(rng.permutation(rows)[:most])
 
 
-def canonical_rows(rows: Chunk, numbers: Array) -> tuple[NDArray[np.intp], Array]:
-    """Return which rows are the first of equal ones, by their entries, and their total weights.
+def canonical_rows(rows: Chunk, numbers: Array) -> tuple[NDArray[np.intp], Array, Array]:
+    """Return the first of equal rows, in the order of entries, their total weights and repeats.
 
-    Rows are equal if their numbers (n, t), such as targets, are, too.
+    Rows are equal if their numbers (n, t), such as targets, are, too, and their weights where
+    these are precisions. As many observations are left as there were.
     """
+    units = rows.units
     scaled = rows.X @ sparse.diags_array(1.0 / spreads(rows.X, rows.weights))
-    keys = _sortable(rounded(scaled), _rounded(numbers, rows.weights))
+    columns = np.column_stack((_rounded(numbers, rows.weights), units.weights))
+    keys = _sortable(rounded(scaled), columns)
     _, first, number = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    return first, as_array(np.bincount(number.ravel(), rows.weights))
+    totals, counts = (
+        as_array(np.bincount(number.ravel(), each)) for each in (units.totals, units.counts)
+    )
+    return first, totals, counts
 
 
 def _rounded(numbers: Array, weights: Array) -> Array:
@@ -145,7 +152,7 @@ def select_kernel(
     n, d = rows.X.shape
     values = (1 + family.origin.size) * n * (n + d)
     if n <= 2 * min(n_frequencies, _STAGES[2].n_frequencies) and values <= _KERNEL_VALUES:
-        few_rows = Chunk(dense_rows(rows.X, np.arange(n)), rows.y, rows.weight)
+        few_rows = replace(rows, X=dense_rows(rows.X, np.arange(n)))
         most = GramSearch(family.in_units, few_rows, alpha, fit_intercept)
     with single_threaded_blas():
         starts = map(few.started, family.starts(start_rng))
@@ -172,7 +179,7 @@ def _by_values(
 
     def search(stage: _Stage) -> GramSearch:
         some = np.sort(order[: stage.n_rows])
-        few = Chunk(dense_rows(rows.X, some), rows.y[some], rows.weights[some])
+        few = replace(rows[some], X=dense_rows(rows.X, some))
         return GramSearch(family.in_units, few, alpha, fit_intercept)
 
     few, most = map(search, _EXACT_STAGES)
