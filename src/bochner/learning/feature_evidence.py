@@ -9,9 +9,10 @@ maximum-likelihood value, :math:`n \sigma^2 = y^\top y - y^\top Z u`,
     \frac{\partial \log p}{\partial \log\alpha}
         &= \tfrac12 \big(p - \alpha \operatorname{tr} A^{-1} - \alpha \|u\|^2 / \sigma^2\big),
 
-summed over targets. Rows of weight :math:`w` have the noise variance :math:`\sigma^2 / w`, which
-adds :math:`\tfrac12 \sum \log w`, or count as :math:`w` of the :math:`n` rows. Features are cosines and sines of angles, and the chain rule gives the slopes
-by frequencies. All of it is sums over rows, in two passes.
+summed over targets, where ``n`` is the number of observations. Rows of weight :math:`w` have the
+noise variance :math:`\sigma^2 / w`, which adds :math:`\tfrac12 \sum \log w`, or count as ``w`` of
+the observations. Features are cosines and sines of angles, and the chain rule gives the slopes by
+frequencies. All of it is sums over rows, in two passes.
 """
 
 from collections.abc import Callable, Iterable

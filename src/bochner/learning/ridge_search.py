@@ -113,8 +113,9 @@ class GramSearch(RidgeSearch):
               \qquad \nu s^2 = \alpha\, y^\top (B + \alpha I)^{-1} y,
 
     with as many degrees of freedom :math:`\nu` as observations, less one with an intercept, and
-    half the sum of logarithms of their precisions added: that of features without end (Rasmussen and Williams, "Gaussian processes for machine learning",
-    2006, equation 5.8, where the noise is the best one).
+    half the sum of logarithms of their precisions added: the evidence of features without end
+    (Rasmussen and Williams, "Gaussian processes for machine learning", 2006, equation 5.8, where
+    the noise is the best one).
     """
 
     def value(self, point: Array) -> float:
