@@ -119,7 +119,7 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> Self:
-        """Fit the model.
+        r"""Fit the model.
 
         Parameters
         ----------
@@ -127,7 +127,11 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         y : array-like of shape (n,)
             Targets; counts are whole numbers.
         sample_weight : array-like of shape (n,), default=None
-            A row of weight ``w`` counts as ``w`` rows, at most a million.
+            Whole numbers, at most a million, are counts: a row of weight three is three independent
+            rows. Other weights multiply the log-likelihood of a single observation. If the scale of
+            the noise is learned they are precisions, with normal noise of variance
+            :math:`\sigma^2 / w`: a factor of all weights changes the unit of the scale only, which
+            is that of weight one.
         exposure : array-like of shape (n,), default=None
             Time, area or population in which the counts of a row arose, by which their mean is
             multiplied; ones if ``None``. For counts only.

@@ -96,7 +96,8 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
         y : array-like of shape (n,)
             Labels of at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            A row of weight ``w`` counts as ``w`` rows, at most a million.
+            Weights, at most a million, by which the log-likelihoods of rows are multiplied: a row
+            of weight three is three independent rows.
 
         Raises
         ------

@@ -27,7 +27,8 @@ from bochner.learning.laplace import LaplacePosterior, latent_features
 from bochner.learning.laplace_evidence import LaplaceProblem
 from bochner.learning.laplace_selection import MOST_SEARCHED, select_latent_kernel
 from bochner.learning.selection import canonical_rows
-from bochner.likelihoods import Likelihood
+from bochner.likelihoods import GaussianLikelihood, Likelihood
+from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.sampling import Scheme
 
 _MOST_WEIGHT = 1e6
@@ -69,6 +70,9 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         # Rows of weight zero count in nothing.
         kept = np.flatnonzero(rows.weights > 0.0)
         rows, y, given = rows[kept], y[kept], given[kept]
+        unit = _weight_unit(rows, likelihood)
+        if unit != 1.0:
+            rows = replace(rows, weight=rows.weights / unit)
         told = self._told(rows, y, given)
         started = likelihood.started(*told)
         centre = started.origin(*told)
@@ -86,8 +90,13 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         learned, posterior = problem.solved(frequencies)
         names = likelihood.unknown
         self.kernel_, self.frequencies_, self._region = kernel, frequencies, region
-        self.likelihood_ = started.with_vector(names, learned.vector(names))
-        self.posterior_ = replace(posterior, centre=centre)
+        fitted = started.with_vector(names, learned.vector(names))
+        log_evidence = posterior.log_evidence + _log_density_change(rows, fitted)
+        if unit != 1.0 and isinstance(fitted, LocationLikelihood):
+            scale = float(np.sqrt(unit)) * fitted.unit
+            fitted = replace(fitted, scale=scale)  # type: ignore[type-var]
+        self.likelihood_ = fitted
+        self.posterior_ = replace(posterior, centre=centre, log_evidence=log_evidence)
 
     @property
     def _is_by_evidence(self) -> bool:
@@ -220,6 +229,26 @@ def resolve_likelihood(
         f"{kind.__name__}, got {likelihood!r}. {also}"
     )
     raise ValueError(message) if isinstance(likelihood, str) else TypeError(message)
+
+
+def _weight_unit(rows: Chunk, likelihood: Likelihood) -> float:
+    r"""Return the number by which weights are divided, and the learned scale squared multiplied.
+
+    Precisions have the mean one then, so that the likelihood
+    :math:`\prod_i p(y_i \mid f_i)^{w_i}` depends on the scale of normal noise as that of ``n``
+    observations with variances :math:`\sigma^2 / w_i` does.
+    """
+    is_learned = isinstance(likelihood, LocationLikelihood) and likelihood.scale is None
+    return 1.0 if not is_learned or rows.units.are_counts else float(rows.weights.mean())
+
+
+def _log_density_change(rows: Chunk, likelihood: Likelihood) -> float:
+    """Return what the log density of normal targets gains if weights are precisions, not powers."""
+    if not isinstance(likelihood, GaussianLikelihood) or rows.units.are_counts:
+        return 0.0
+    weights, variance = rows.weights, likelihood.noise_variance
+    gains = np.log(weights) + (weights - 1.0) * np.log(2.0 * np.pi * variance)
+    return 0.5 * float(gains.sum())
 
 
 def weighted_rows(X: Any, y: NDArray[Any], sample_weight: Any) -> Chunk:

@@ -41,7 +41,7 @@ class RidgeSearch(EvidenceSearch):
 
     @property
     def _size(self) -> float:
-        return self.rows.y.shape[1] * self.rows.units.n_observations
+        return float(self.rows.y.shape[1] * self.rows.units.n_observations)
 
     @abstractmethod
     def _scale(self, theta: Array) -> float:

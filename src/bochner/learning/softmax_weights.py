@@ -125,7 +125,7 @@ def left_out_probabilities(
         moved = point + np.linalg.solve(hessian - curvature, slope[..., None])[place, :, 0]
         logits = np.einsum("ncq,nq->nc", design, np.maximum(moved, low))
         result[rows] = softmax(logits, axis=1)[np.arange(len(rows)), own]
-    return (1.0 - UNIFORM) * result + UNIFORM / n_classes
+    return as_array((1.0 - UNIFORM) * result + UNIFORM / n_classes)
 
 
 def _blocks(number: NDArray[np.intp], row_bytes: int) -> Iterator[tuple[Index, Index]]:
