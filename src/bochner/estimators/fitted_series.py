@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import as_positive_scalar
 from bochner._numerics.progress import Progress
-from bochner.estimators.series_rows import LEARNED, SeriesRows, future_inputs
+from bochner.estimators.series_rows import SeriesRows, future_inputs
 from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.learning import Plan, learn
 from bochner.learning.series.model import Rows
@@ -43,7 +43,8 @@ class FittedSeries:
         inputs = future_inputs(X, future, law.inputs.shape[1], self.input_names)
         order = np.argsort(future.numbers, kind="stable")
         unknown = np.full(len(order), np.nan)
-        rows = law.units.rows(future.numbers[order], unknown, inputs[order])
+        clock = None if future.clock is None else future.clock[order]
+        rows = law.units.rows(future.numbers[order], unknown, inputs[order], clock)
         return Ahead(rows, np.argsort(order, kind="stable"), future)
 
     def try_out(self) -> None:
@@ -72,9 +73,17 @@ def fitted_series(
         lengths = [as_positive_scalar("periods", one) for one in periods]
         seasons = [(length, timeline.name(length)) for length in lengths]
     plan = Plan(
-        seasons, timeline.name, periods is None, find_cycle, transformations, n_threads, progress
+        seasons,
+        timeline.name,
+        periods is None,
+        find_cycle,
+        transformations,
+        n_threads,
+        progress,
+        timeline.follows_clock,
     )
-    law = learn(series.times[LEARNED], series.values[LEARNED], series.inputs[LEARNED], plan, rng)
+    rows = series.learned
+    law = learn(rows.times, rows.values, rows.inputs, plan, rng, rows.clock)
     return FittedSeries(timeline, law, series.input_names)
 
 

@@ -125,6 +125,8 @@ class Forecaster(BaseEstimator):
             ``y`` is one, has the inputs of each series.
         times : array-like of shape (n,), default=None
             Numbers or dates. By default the index of a pandas series, or positions 0, 1, ...
+            Dates may be missing: a forecast goes on by the calendar that they tell. Days, weeks
+            and years of dates with a zone or an offset from UTC follow the clock on the wall.
         callback : callable, default=None
             Function that is called with a :class:`bochner.FitProgress` before every step. If it
             returns ``False``, the structures and transformations that are left are not compared.

@@ -21,13 +21,24 @@ _CONSTANT = 1e-10
 
 
 class SeriesRows(NamedTuple):
-    """A series: times and values (n,) with NaN, known inputs (n, d), and what it was."""
+    """A series: times and values (n,) with NaN, known inputs (n, d), and what it was.
+
+    ``clock`` (n,) is the time by the clock of the dates' zone minus the time, None without a zone.
+    """
 
     times: Array
     values: Array
     inputs: Array
     timeline: Timeline
     input_names: list[str] | None
+    clock: Array | None = None
+
+    @property
+    def learned(self) -> "SeriesRows":
+        """The rows that are learned from, the last ones."""
+        clock = None if self.clock is None else self.clock[LEARNED]
+        times, values, inputs = (part[LEARNED] for part in (self.times, self.values, self.inputs))
+        return SeriesRows(times, values, inputs, self.timeline, self.input_names, clock)
 
 
 def several(y: Any) -> dict[str, Any] | None:
@@ -72,7 +83,7 @@ def read_series(y: Any, X: Any, times: Any) -> SeriesRows:
             "nothing to learn; forecast that value."
         )
     inputs, names = _inputs(X, y, len(values))
-    return SeriesRows(found.numbers, values, inputs, found.timeline, names)
+    return SeriesRows(found.numbers, values, inputs, found.timeline, names, found.clock)
 
 
 def check_taken(transformation: str, values: Array) -> None:

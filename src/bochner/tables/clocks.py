@@ -20,6 +20,7 @@ _FIXED = re.compile(r"UTC([+-])(\d{2}):(\d{2})(?::(\d{2}))?")
 """Names of fixed offsets, as `datetime.timezone` has them."""
 
 _EPOCH = np.datetime64(0, "us")
+"""Midnight of 1 January 1970, from which quarters of an hour are counted."""
 
 
 def zone_name(zone: tzinfo | str | None) -> str | None:

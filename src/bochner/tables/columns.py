@@ -193,7 +193,7 @@ def _clock(
 
     The zone is None if dates have several.
     """
-    entries = raw[present] if raw.dtype.kind == "O" else []
+    entries = raw[present] if raw.dtype.kind == "O" else raw[:0]
     zones = {getattr(entry, "tzinfo", None) for entry in entries}
     if zones <= {None}:
         return None, None

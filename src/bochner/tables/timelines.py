@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.checked import check_size
 from bochner.registry import register
+from bochner.tables.calendars import frequency_of, month_numbers, monthly_offset
+from bochner.tables.clocks import clock_times
+from bochner.tables.offsets import from_text, localised, next_dates
+from bochner.tables.stamps import Dates, days_of, month_offset, months_of, on_clock_of, read_dates
 
-Stamps = NDArray[np.datetime64]
 Kind = Literal["steps", "numbers", "days", "months"]
 Index = Literal["none", "numbers", "dates", "periods"]
 
-_DAY = np.timedelta64(1, "D")
-"""One day, the unit of dates that do not stand for months."""
+_DAY_LENGTH = 86_400 * 10**9
+"""Nanoseconds of a day, the unit of the last date."""
 
 _MICROSECONDS = 86_400e6
 """Microseconds of a day; steps between dates are multiples of one."""
 
 _YEAR = 365.2425
 """Days of a year: the mean of the Gregorian calendar's four centuries."""
-
-_SHORTEST_MONTH = 27
-"""Days between dates from which they may stand for months: February has 28."""
 
 _MOST_STEPS = 10_000_000
 """Largest horizon in steps: ten times more need minutes and gigabytes, and are likely a mistake."""
@@ -45,18 +43,32 @@ _CALENDAR = {"days": (1.0, 7.0, _YEAR), "months": (12.0,), "numbers": (), "steps
 """Periods of the calendar by kind of times, in their unit."""
 
 
+_WHOLE = 0.002
+"""Departure from whole days, or from a whole part of a day, relative to it, up to which a period is
+one of the clock: tides and the moon are ten times farther away."""
+
+
 class Times(NamedTuple):
-    """Times of a series or a forecast as numbers (n,), with what they were."""
+    """Times of a series or a forecast as numbers (n,), with what they were.
+
+    ``clock`` (n,) is the time by the clock of the dates' zone minus the number, in its unit, None
+    without a zone.
+    """
 
     numbers: Array
     timeline: Timeline
+    clock: Array | None = None
 
 
 class Future(NamedTuple):
-    """Times to predict at: numbers (h,) as they were asked for, and a pandas index or None."""
+    """Times to predict at: numbers (h,) as they were asked for, and a pandas index or None.
+
+    ``clock`` (h,) is that of `Times`.
+    """
 
     numbers: Array
     index: Any
+    clock: Array | None = None
 
 
 @register
@@ -66,8 +78,9 @@ class Timeline:
 
     ``kind`` is the unit of the numbers, ``step`` the usual one between two times, or None where
     they are irregular, and ``last`` the last time. Dates have their last one in nanoseconds since
-    1970 (``stamp``), and zone, frequency and resolution of their pandas index. Months begin
-    ``offset`` days after the first of the calendar's.
+    1970 (``stamp``), in UTC, or by the clock if they stand for months; their zone; the text of the
+    offset from each to the next (``frequency``), see `bochner.tables.offsets`; and the resolution
+    of their pandas index. Months begin ``offset`` days after the first of the calendar's.
     """
 
     kind: Kind
@@ -105,18 +118,43 @@ class Timeline:
                 f"horizon must be a number of steps, an integer, or an array of times to predict "
                 f"at, got {horizon!r}."
             )
-        numbers, given = timed(horizon)
+        numbers, given, clock = timed(horizon, infer=False)
         self._check(given)
-        if self.kind == "months":
-            numbers = _months(_stamps(horizon, by_clock=True)[0], self.offset)
+        if self._has_dates:
+            numbers, clock = self._numbers(on_clock_of(read_dates(horizon), self.zone))
         if len(np.unique(numbers)) < len(numbers):
             raise ValueError("Times to predict at must differ from each other; some are repeated.")
         index = horizon if self.index != "none" and hasattr(horizon, "dtype") else None
-        return Future(numbers, index if hasattr(index, "get_indexer") else None)
+        return Future(numbers, index if hasattr(index, "get_indexer") else None, clock)
+
+    def follows_clock(self, period: float) -> bool:
+        """Tell whether a period repeats by the clock of a zone, as days, weeks and years do.
+
+        Hours follow it if a day has a whole number of them. Other periods follow UTC.
+        """
+        if self.kind != "days" or self.zone is None:
+            return False
+        turns = max(period, 1.0 / period)
+        return abs(turns - round(turns)) <= _WHOLE * turns or abs(period - _YEAR) <= _WHOLE * _YEAR
+
+    @property
+    def _has_dates(self) -> bool:
+        return self.kind in ("days", "months")
+
+    def _numbers(self, dates: Dates) -> tuple[Array, Array | None]:
+        """Return dates as numbers (n,), and the time by the clock minus these."""
+        if self.kind == "days":
+            clock = None if dates.zone is None else days_of(dates.clock) - days_of(dates.utc)
+            return days_of(dates.utc), clock
+        monthly = None if self.index == "periods" else monthly_offset(self.frequency)
+        if monthly is None:
+            return months_of(dates.clock, self.offset), None
+        return month_numbers(
+            dates.clock, monthly, np.timedelta64(self.stamp % _DAY_LENGTH, "ns")
+        ), None
 
     def _check(self, given: Timeline) -> None:
-        dates = "days", "months"
-        if (self.kind in dates) != (given.kind in dates):
+        if self._has_dates != given._has_dates:
             raise TypeError(
                 f"The series has {_KINDS[self.kind]} for times, and the times to predict at are "
                 f"{_KINDS[given.kind]}: pass them as the series has them."
@@ -142,59 +180,63 @@ class Timeline:
                 "The times of the series are irregular, so that a horizon has no unit: pass the "
                 "times to predict at instead of a number of steps."
             )
-        numbers: Array = self.last + self.step * np.arange(1.0, count + 1.0)
-        if self.index == "none":
-            return Future(numbers, None)
+        if self._has_dates and (index := self._index(count)) is not None:
+            numbers, clock = self._numbers(on_clock_of(read_dates(index), self.zone))
+            return Future(numbers, None if self.index == "none" else index, clock)
+        numbers = self.last + self.step * np.arange(1.0, count + 1.0)
         if self.index == "numbers":
             import pandas as pd
 
             whole = float(self.last).is_integer() and float(self.step).is_integer()
             return Future(numbers, pd.Index(numbers.astype(np.int64) if whole else numbers))
-        index = self._periods(count) if self.index == "periods" else self._dates(count)
-        if self.kind == "days":
-            # Business days and the like are not evenly spaced.
-            numbers = _days(_stamps(index)[0])
-        return Future(numbers, index)
+        if self.kind != "days" or self.zone is None:
+            return Future(numbers, None)
+        utc = np.rint(numbers * _MICROSECONDS).astype("M8[us]")
+        return Future(numbers, None, days_of(clock_times(utc, self.zone)) - numbers)
 
-    def _periods(self, count: int) -> Any:
-        import pandas as pd
-
-        last = pd.Period(pd.Timestamp(self.stamp), freq=self.frequency)
-        return pd.period_range(last, periods=count + 1, freq=self.frequency)[1:]
-
-    def _dates(self, count: int) -> Any:
-        import pandas as pd
-
-        step = self.step or 1.0
+    def _index(self, count: int) -> Any:
+        """Return the next dates or periods, None for arrays that have no calendar, or no pandas."""
+        if self.index == "none" and self.frequency is None:
+            return None
+        try:
+            import pandas as pd
+        except ImportError:
+            return None
+        if self.index == "periods":
+            period = pd.Period(pd.Timestamp(self.stamp), freq=self.frequency)
+            return pd.period_range(period, periods=count + 1, freq=self.frequency)[1:]
         last = pd.Timestamp(self.stamp).as_unit(self.unit)  # type: ignore[arg-type]
-        if self.kind == "days" and self.zone is not None:
-            last = last.tz_localize("UTC").tz_convert(self.zone)
+        if self.zone is None:
+            return self._dates(last, count)
+        if self.kind == "days":
+            return self._dates(last.tz_localize("UTC").tz_convert(self.zone), count)
+        return localised(self._dates(last, count), self.zone)
+
+    def _dates(self, last: Any, count: int) -> Any:
+        import pandas as pd
+
         if self.frequency is not None:
-            index = pd.date_range(last, periods=count + 1, freq=self.frequency)
-            index = index[index > last][:count]
-        elif self.kind == "days":
+            return next_dates(last, from_text(self.frequency), count)
+        step = self.step or 1.0
+        if self.kind == "days":
             one = pd.Timedelta(round(step * _MICROSECONDS), "us")
-            index = pd.DatetimeIndex([last + k * one for k in _from_one(count)])
-        else:
-            # A month's last day is the day before the next one's first.
-            shift = pd.Timedelta(self.offset, "D")
-            months = [pd.DateOffset(months=round(step * k)) for k in _from_one(count)]
-            index = pd.DatetimeIndex([last - shift + month for month in months]) + shift
-        return index.tz_localize(self.zone) if self.zone and index.tz is None else index
+            return pd.DatetimeIndex([last + k * one for k in range(1, count + 1)])
+        # A month's last day is the day before the next one's first.
+        shift = pd.Timedelta(self.offset, "D")
+        months = [pd.DateOffset(months=round(step * k)) for k in range(1, count + 1)]
+        return pd.DatetimeIndex([last - shift + month for month in months]) + shift
 
 
-def _from_one(count: int) -> range:
-    return range(1, count + 1)
-
-
-def timed(times: Any) -> Times:
+def timed(times: Any, *, infer: bool = True) -> Times:
     """Return times (n,) as numbers with their timeline.
 
     Times are numbers, ``datetime64`` or what becomes it, or a pandas index of numbers, dates or
-    periods. Raises TypeError or ValueError if they are not, or if there are none.
+    periods. With ``infer`` the calendar of dates is inferred. Raises TypeError or ValueError if
+    times are none of these, or if there are none.
     """
     if getattr(times, "ndim", 1) == 2 and np.shape(times)[1] == 1:
-        times = np.asarray(times)[:, 0]
+        times = times.iloc[:, 0] if hasattr(times, "iloc") else np.asarray(times)[:, 0]
+    times = times.array if hasattr(times, "iloc") else times  # A column of pandas, with its zone
     if np.ndim(times) != 1 or not len(times):
         raise ValueError(f"Times must have shape (n,) with n > 0, got {np.shape(times)}.")
     has_index = hasattr(times, "get_indexer")  # That of pandas
@@ -213,33 +255,37 @@ def timed(times: Any) -> Times:
             "Times must be numbers or dates, got durations. Divide them by a unit, such as "
             "np.timedelta64(1, 'h') for hours, or add a date."
         )
-    return _dated(times, has_index)
+    return _dated(times, has_index, infer)
 
 
-def _dated(times: Any, has_index: bool) -> Times:
-    stamps, zone = _stamps(times)
-    if np.isnat(stamps).any():
+def _dated(times: Any, has_index: bool, infer: bool) -> Times:
+    dates = read_dates(times)
+    if np.isnat(dates.utc).any():
         raise ValueError("Times must be dates; some are missing (NaT).")
-    by_clock = _stamps(times, by_clock=True)[0]
-    offset = _month_offset(by_clock)
-    kind: Kind = "days" if offset is None else "months"
-    stamps = stamps if offset is None else by_clock
-    numbers = _days(stamps) if offset is None else _months(stamps, offset)
+    frequency = frequency_of(times, *dates) if infer else None
     index: Index = "none"
     if has_index:
         index = "periods" if hasattr(times, "to_timestamp") else "dates"
+    is_monthly = index != "periods" and monthly_offset(frequency) is not None
+    offset = None if is_monthly else month_offset(dates.clock)
+    kind: Kind = "months" if is_monthly or offset is not None else "days"
+    last = (dates.utc if kind == "days" else dates.clock)[-1]
     timeline = Timeline(
         kind,
         index,
-        float(numbers[-1]),
-        _usual_step(numbers),
+        0.0,
+        None,
         offset or 0.0,
-        int(stamps[-1].astype("M8[ns]").astype(np.int64)),
-        zone,
-        _frequency(times) if has_index else None,
+        int(last.astype("M8[ns]").astype(np.int64)),
+        dates.zone,
+        frequency,
         str(getattr(times, "unit", "ns")),
     )
-    return Times(numbers, timeline)
+    numbers, clock = timeline._numbers(dates)
+    step = _usual_step(numbers)
+    if step is None and frequency is not None and len(numbers) > 1:
+        step = float(np.median(np.diff(numbers)))  # Of months, and of days between some weekdays
+    return Times(numbers, replace(timeline, last=float(numbers[-1]), step=step), clock)
 
 
 def steps(count: int) -> Times:
@@ -250,71 +296,6 @@ def steps(count: int) -> Times:
 
 def _are_numbers(times: Any) -> bool:
     return getattr(getattr(times, "dtype", np.asarray(times).dtype), "kind", "O") in "iuf"
-
-
-def _stamps(times: Any, *, by_clock: bool = False) -> tuple[Stamps, str | None]:
-    """Return dates as ``datetime64`` in nanoseconds, and their zone.
-
-    Dates with a zone become those of UTC, or of the zone's clock.
-    """
-    if hasattr(times, "to_timestamp"):
-        times = times.to_timestamp()
-    zone = getattr(times, "tz", None)
-    if zone is not None:
-        times = (times if by_clock else times.tz_convert("UTC")).tz_localize(None)
-    try:
-        given = np.asarray(times)
-        stamps, coarse = given.astype("M8[ns]"), given.astype("M8[us]")
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"Times must be numbers, datetime64 or a pandas index of these or of periods, got "
-            f"{str(np.asarray(times)[0])!r} first."
-        ) from error
-    # NumPy lets nanoseconds overflow without a word.
-    if (outside := (stamps.astype("M8[us]") != coarse) & ~np.isnat(coarse)).any():
-        raise ValueError(
-            f"Dates must lie between the years 1678 and 2262, got {coarse[outside][0]}. Pass times "
-            "as numbers, such as decimal years."
-        )
-    return stamps, None if zone is None else str(zone)
-
-
-def _frequency(times: Any) -> str | None:
-    known: str | None = getattr(times, "freqstr", None)
-    if known is not None or hasattr(times, "to_timestamp") or len(times) < 3:
-        return known  # pandas infers from three dates at least
-    with warnings.catch_warnings():
-        # pandas announces that it will return an object, which has the text, too.
-        warnings.simplefilter("ignore")
-        found = getattr(times, "inferred_freq", None)
-    inferred: str | None = getattr(found, "freqstr", found)
-    return inferred
-
-
-def _days(stamps: Stamps) -> Array:
-    return (stamps - np.datetime64(0, "ns")) / _DAY
-
-
-def _month_offset(stamps: Stamps) -> float | None:
-    """Return days after the first of a month, minus one for its last day, if dates are months."""
-    if len(stamps) < 2 or np.median(np.diff(stamps) / _DAY) < _SHORTEST_MONTH:
-        return None
-    for shift in (0 * _DAY, _DAY):
-        own = stamps + shift
-        after = (own - own.astype("M8[M]").astype("M8[ns]")) / _DAY
-        # The last days of months have different numbers, the days after them have not.
-        if np.ptp(after) == 0.0 and (shift == 0 * _DAY or after[0] < 1.0):
-            return float(after[0]) - float(shift / _DAY)
-    return None
-
-
-def _months(stamps: Stamps, offset: float) -> Array:
-    """Return months since 1970, with their fractions, for dates shifted back by some days."""
-    own = stamps - np.timedelta64(round(offset * 86_400), "s")  # Seconds of a day
-    first = own.astype("M8[M]")
-    length = (first + 1).astype("M8[ns]") - first.astype("M8[ns]")
-    fraction: Array = (own - first.astype("M8[ns]")) / length
-    return first.astype(np.int64) + fraction
 
 
 def _usual_step(numbers: Array) -> float | None:

@@ -1,6 +1,7 @@
 """Models of series, rows at irregular times, and laws with chosen parameters."""
 
 import numpy as np
+from learning.series.dense import clock_at
 
 from bochner.learning.series.law import Member, SeriesLaw, Units
 from bochner.learning.series.model import Rows, SeriesModel
@@ -15,11 +16,13 @@ from bochner.learning.series.parts import (
 
 SEASON = Waves(0.2, 3, 5.0, 0.0, "season")
 CYCLE = Waves(0.31, 1, 0.9, 0.3, "cycle")
+BY_CLOCK = Waves(0.2, 3, 5.0, 0.0, "season", by_clock=True)
 LEARNED = Waves(0.2, 2, 5.0, 0.1, "season")
 MODELS = {
     "level": (ConstantLevel(), Variation(0.1), Remainder(0.03)),
     "damped": (Slope(has_line=False), Variation(0.1), SEASON, Remainder(0.03)),
     "line": (Slope(has_line=True), Variation(0.1), LEARNED, CYCLE, Inputs(2), Remainder(0.03)),
+    "clock": (Slope(has_line=False), Variation(0.1), BY_CLOCK, CYCLE, Remainder(0.03)),
 }
 
 
@@ -38,7 +41,7 @@ def rows_of(n=24, seed=0, *, irregular=True, gaps=(3, 4, 11), n_inputs=2):
     times = (times - times[0]) / np.ptp(times)
     values = np.sin(9.0 * times) + 0.3 * rng.normal(size=n)
     values[list(gaps)] = np.nan
-    return Rows(times, values, rng.normal(size=(n, n_inputs)))
+    return Rows(times, values, rng.normal(size=(n, n_inputs)), clock_at(times))
 
 
 def law_of(name, rows, *, transformation="none", n_draws=3, factors=None):
@@ -71,4 +74,5 @@ def law_of(name, rows, *, transformation="none", n_draws=3, factors=None):
         horizons,
         of_horizons,
         1.0 * n_draws,
+        rows.clock,
     )

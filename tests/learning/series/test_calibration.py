@@ -10,12 +10,13 @@ from bochner.learning.series.model import Rows, SeriesModel
 from bochner.learning.series.parts import ConstantLevel, Remainder, Variation
 
 
-def assert_factors():
+def assert_factors(name="damped"):
     """The factor of a horizon is the root mean square of errors of refitted filters."""
-    model, theta = model_and_theta("damped")
+    model, theta = model_and_theta(name)
     n, step = 36, 1.0 / 35.0
     rows = rows_of(n, irregular=False, gaps=(20, 31))
-    rows = Rows(rows.times, 4.0 * rows.values, rows.inputs)  # Larger than the model expects
+    # Larger than the model expects
+    rows = Rows(rows.times, 4.0 * rows.values, rows.inputs, rows.clock)
     horizons, factors = horizon_factors(model, theta, rows, step)
     counts = np.rint(horizons / step).astype(int).tolist()
     assert counts[0] == 1
@@ -27,7 +28,7 @@ def assert_factors():
                 continue
             hidden = rows.values.copy()
             hidden[origin + 1 :] = np.nan
-            given = Rows(rows.times, hidden, rows.inputs)
+            given = Rows(rows.times, hidden, rows.inputs, rows.clock)
             _, states = model.filtered(theta, given)
             weight = model.weights(rows)[origin + horizon]
             mean = weight @ states.mean[origin + horizon]
@@ -39,8 +40,9 @@ def assert_factors():
     assert factors.max() > 1.2
 
 
-def test_factors_are_errors_of_past_origins():
-    assert_factors()
+@pytest.mark.parametrize("name", ["damped", "clock"])
+def test_factors_are_errors_of_past_origins(name):
+    assert_factors(name)
 
 
 def test_a_true_model_is_hardly_widened():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from learning.series.dense import conditioned, covariance
+from learning.series.dense import clock_at, conditioned, covariance
 from learning.series.models import MODELS, law_of, rows_of
 from numpy.testing import assert_allclose
 from scipy.stats import norm
@@ -16,7 +16,7 @@ INSIDE = np.array([0.05, 0.33, 0.5, 0.9])
 
 def new_rows(times, seed=5):
     inputs = np.random.default_rng(seed).normal(size=(len(times), 2))
-    return Rows(times, np.full(len(times), np.nan), inputs)
+    return Rows(times, np.full(len(times), np.nan), inputs, clock_at(times))
 
 
 def dense_prediction(law, rows):
@@ -46,9 +46,10 @@ def assert_predictions(name, times):
         assert_allclose(found.variances[number], 0.49 * (np.diagonal(cov) + noise), rtol=1e-5)
 
 
-def test_rows_of_the_training_are_smoothed_in_place():
-    law = law_of("line", rows_of())
-    again = Rows(law.times, np.full(len(law.times), np.nan), law.inputs)
+@pytest.mark.parametrize("name", ["line", "clock"])
+def test_rows_of_the_training_are_smoothed_in_place(name):
+    law = law_of(name, rows_of())
+    again = Rows(law.times, np.full(len(law.times), np.nan), law.inputs, law.clock)
     found = law.predict(again)
     for number, (mean, _, _) in enumerate(dense_prediction(law, again)):
         assert_allclose(found.means[number], 3.0 + 0.7 * mean, rtol=1e-6, atol=1e-8)

@@ -44,7 +44,7 @@ def horizon_factors(
     factors = []
     for horizon in horizons.tolist():
         origins, later = _pairs(rows, horizon * step, step)
-        at = Rows(rows.times[later], rows.values[later], rows.inputs[later])
+        at = rows.part(later)
         mean, variance = model.carried(
             theta, states.mean[origins], states.cov[origins], horizon * step, at
         )

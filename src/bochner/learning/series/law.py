@@ -91,12 +91,15 @@ class Units:
     mean: Array  # (d,)
     scale: Array  # (d,)
 
-    def rows(self, times: Array, transformed: Array, inputs: Array) -> Rows:
+    def rows(
+        self, times: Array, transformed: Array, inputs: Array, clock: Array | None = None
+    ) -> Rows:
         """Return rows in the units of `bochner.learning.series.parts`."""
         return Rows(
             (times - self.start) / self.span,
             (transformed - self.centre) / self.deviation,
             (inputs - self.mean) / self.scale,
+            None if clock is None else clock / self.span,
         )
 
     @classmethod
@@ -122,6 +125,7 @@ class Units:
         "inputs": "nd",
         "horizons": "h",
         "factors": "h",
+        "clock": "n",
     }
 )
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,6 +142,7 @@ class SeriesLaw:
     horizons: Array  # (q,): Those at which deviations are multiplied by the factors
     factors: Array  # (q,)
     effective_draws: float
+    clock: Array | None = None  # (n,): See `Rows`
 
     def __post_init__(self) -> None:
         weights = np.concatenate([np.zeros(0), *(member.weights for member in self.members)])
@@ -200,12 +205,14 @@ class SeriesLaw:
             horizons,
             factors,
             1.0 / float(np.sum(np.concatenate(weights) ** 2)),
+            rows.clock,
         )
 
     @property
     def rows(self) -> Rows:
         """The training rows."""
-        return Rows(self.times, np.where(self.is_known, self.values, np.nan), self.inputs)
+        values = np.where(self.is_known, self.values, np.nan)
+        return Rows(self.times, values, self.inputs, self.clock)
 
     @property
     def components(self) -> list[str]:
@@ -269,7 +276,7 @@ class SeriesLaw:
         """Return joint draws (n_samples, h) of values with noise at rows after the last one."""
         weights = np.concatenate([member.weights for member in self.members])
         counts = rng.multinomial(n_samples, weights / weights.sum())
-        later, factors = _part(self.rows, slice(-1, None)).joined(rows), self._factors(rows.times)
+        later, factors = self.rows.part(slice(-1, None)).joined(rows), self._factors(rows.times)
         found = []
         for (member, number), count in zip(self._draws(), counts, strict=True):
             if count:
@@ -328,10 +335,10 @@ class SeriesLaw:
         """
         n_inside = int(np.sum(rows.times <= self.times[-1]))
         whole = self.rows
-        inside = _part(rows, slice(0, n_inside))
+        inside = rows.part(slice(0, n_inside))
         order, places = _merged(whole.times, inside.times)
-        joined = _part(whole.joined(inside), order)
-        later = _part(whole, slice(-1, None)).joined(_part(rows, slice(n_inside, None)))
+        joined = whole.joined(inside).part(order)
+        later = whole.part(slice(-1, None)).joined(rows.part(slice(n_inside, None)))
         for member, number in self._draws():
             model, theta = member.model, member.theta[number]
             parts = []
@@ -343,10 +350,6 @@ class SeriesLaw:
                 parts.append(tuple(one[1:] for one in moments))
             mean, variance = (np.concatenate(one) for one in zip(*parts, strict=True))
             yield model, theta, float(member.weights[number]), mean, variance
-
-
-def _part(rows: Rows, which: Any) -> Rows:
-    return Rows(rows.times[which], rows.values[which], rows.inputs[which])
 
 
 def _merged(times: Array, others: Array) -> tuple[Any, Any]:

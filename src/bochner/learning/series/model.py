@@ -28,11 +28,15 @@ _DIGITS = 9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """A series in its own units: times (n,) in ranges, values (n,) with NaN, inputs (n, d)."""
+    """A series in its own units: times (n,) in ranges, values (n,) with NaN, inputs (n, d).
+
+    ``clock`` (n,) is the time by the clock of a zone minus the time, in ranges; None for zero.
+    """
 
     times: Array
     values: Array
     inputs: Array
+    clock: Array | None = None
 
     def __len__(self) -> int:
         return len(self.times)
@@ -44,11 +48,18 @@ class Rows:
 
     def joined(self, other: "Rows") -> "Rows":
         """Return these rows and then the others."""
+        clocks = [np.zeros(len(one)) if one.clock is None else one.clock for one in (self, other)]
         return Rows(
             np.concatenate((self.times, other.times)),
             np.concatenate((self.values, other.values)),
             np.concatenate((self.inputs, other.inputs)),
+            None if self.clock is other.clock is None else np.concatenate(clocks),
         )
+
+    def part(self, which: Any) -> "Rows":
+        """Return some of the rows."""
+        clock = None if self.clock is None else self.clock[which]
+        return Rows(self.times[which], self.values[which], self.inputs[which], clock)
 
 
 @dataclass(frozen=True)
@@ -95,7 +106,7 @@ class SeriesModel:
 
     def weights(self, rows: Rows) -> Array:
         """Return the weights (n, s) of the states in the values."""
-        found = [part.weights(rows.times, rows.inputs) for part in self.parts]
+        found = [part.weights(rows.times, rows.inputs, rows.clock) for part in self.parts]
         return np.ascontiguousarray(np.concatenate(found, axis=1))
 
     def steps(self, theta: Array, times: Array) -> Steps:

@@ -89,8 +89,11 @@ class Part(ABC):
     def initial(self, theta: Any) -> Any:
         """Return the variances (..., s) of the states at the first training row."""
 
-    def weights(self, times: Array, inputs: Array) -> Array:
-        """Return the weights (n, s) of the states in the values at times (n,)."""
+    def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
+        """Return the weights (n, s) of the states in the values at times (n,).
+
+        ``clock`` (n,) is the time by the clock of a zone minus the time; None for zero.
+        """
         one = np.zeros((len(times), len(self.partners)))
         one[:, 0] = 1.0
         return one
@@ -170,7 +173,7 @@ class Slope(Part):
             return np.stack([level, 0.0 * level, 0.0 * level + _LINE**2], axis=-1)
         return np.stack([level, diffusion / (2.0 * rate)], axis=-1)
 
-    def weights(self, times: Array, inputs: Array) -> Array:
+    def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
         found = Part.weights(self, times, inputs)
         if self.has_line:
             found[:, 2] = times - 0.5  # From the middle of the range, apart from the level
@@ -258,6 +261,8 @@ class Waves(Part):
     The kernel is :math:`s^2 e^{-|\Delta| / \ell} \sum_h h^{-2 a} \cos(2 \pi h \Delta / p)`.
     The memory :math:`\ell` is several ranges for a season, and a few periods for a cycle. A season
     of the calendar has the given period ``p``; others learn it, within about ``freedom`` of it.
+    With ``by_clock`` the cosine's lag is that of the clock of a zone: the phase jumps where clocks
+    change, and the memory does not.
     """
 
     period: float
@@ -265,6 +270,7 @@ class Waves(Part):
     memory: float
     freedom: float
     name: str
+    by_clock: bool = False
 
     @property
     def priors(self) -> tuple[Prior, ...]:
@@ -307,9 +313,14 @@ class Waves(Part):
             return variance
         return variance * np.exp(-2.0 * np.exp(theta[..., 2, None]) * np.log(self._harmonics))
 
-    def weights(self, times: Array, inputs: Array) -> Array:
+    def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
         found = np.zeros((len(times), 2 * self.n_harmonics))
-        found[:, ::2] = 1.0
+        if clock is None or not self.by_clock:
+            found[:, ::2] = 1.0
+            return found
+        # States turn with the time, and values have turned on by what the clock is ahead of it.
+        angle = (2.0 * np.pi * clock / self.period)[:, None] * self._harmonics
+        found[:, ::2], found[:, 1::2] = np.cos(angle), np.sin(angle)
         return found
 
 
@@ -336,5 +347,5 @@ class Inputs(Part):
     def initial(self, theta: Any) -> Any:
         return np.repeat(np.exp(2.0 * theta[..., :1]), self.n_inputs, axis=-1)
 
-    def weights(self, times: Array, inputs: Array) -> Array:
+    def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
         return inputs

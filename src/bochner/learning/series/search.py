@@ -72,6 +72,11 @@ _SLOW = 0.1
 """Ranges after which slow variation is forgotten, where the prior is centred."""
 
 
+def never(period: float) -> bool:
+    """Tell that no period follows the clock of a zone."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Season:
     """A period in ranges of the training rows, with its name."""
@@ -124,7 +129,8 @@ class Fit:
 class Searcher:
     """How to compare models of one series.
 
-    ``step`` is the usual one, in ranges. ``names`` turns a period into the name of its component.
+    ``step`` is the usual one, in ranges. ``names`` turns a period into the name of its component,
+    and ``follows_clock`` tells whether it repeats by the clock of a zone.
     """
 
     step: float
@@ -132,6 +138,7 @@ class Searcher:
     names: Callable[[float], str]
     n_threads: int = 1
     progress: Progress = silent
+    follows_clock: Callable[[float], bool] = never
 
     def first(self, rows: Rows, seasons: Sequence[Season]) -> Fit:
         """Return the fit with a line and all seasons of which there are enough periods."""
@@ -165,7 +172,10 @@ class Searcher:
 
     def _waves(self, season: Season, freedom: float = 0.0) -> Waves:
         n_harmonics = min(_N_HARMONICS, int(0.5 * season.period / self.step + 1e-6))
-        return Waves(season.period, max(1, n_harmonics), _SEASON_MEMORY, freedom, season.name)
+        by_clock = self.follows_clock(season.period)
+        return Waves(
+            season.period, max(1, n_harmonics), _SEASON_MEMORY, freedom, season.name, by_clock
+        )
 
     def _fit(self, rows: Rows, structure: Structure, near: Fit | None = None) -> Fit:
         """Return the fit of a structure, begun where another has the same parts."""

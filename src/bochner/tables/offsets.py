@@ -1,0 +1,147 @@
+"""Offsets of pandas between the dates of an index: as text, and the dates that come next."""
+
+from __future__ import annotations
+
+import json
+from datetime import time, timedelta
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_CLASSES = (
+    "BusinessDay",
+    "BusinessHour",
+    "CustomBusinessDay",
+    "CustomBusinessHour",
+    "CustomBusinessMonthBegin",
+    "CustomBusinessMonthEnd",
+    "DateOffset",
+    "Easter",
+)
+"""Offsets that the text of pandas does not describe in full: it has no holidays, for example."""
+
+_EVERY_DAY = (1, 1, 1, 1, 1, 1, 1)
+"""The week as a mask of days, if all of them count."""
+
+
+def as_text(offset: Any) -> str | None:
+    """Return a text from which `from_text` makes an offset again, None if there is none.
+
+    The text is that of pandas, such as "ME", or JSON for offsets with holidays or other hours.
+    """
+    from pandas.tseries.frequencies import to_offset
+
+    name = str(offset.freqstr)
+    try:
+        if to_offset(name) == offset:
+            return name
+    except ValueError:  # pandas does not read what it writes
+        pass
+    if type(offset).__name__ not in _CLASSES:
+        return None
+    try:
+        options = {key: _plain(value) for key, value in offset.kwds.items() if key != "calendar"}
+    except TypeError:
+        return None
+    facts = {"offset": type(offset).__name__, "n": offset.n, "normalize": offset.normalize}
+    return json.dumps({**facts, "options": options})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, time):
+        return {"time": value.strftime("%H:%M")}
+    if isinstance(value, timedelta):
+        return {"microseconds": round(value / timedelta(microseconds=1))}
+    if isinstance(value, np.datetime64):
+        return {"day": str(value.astype("M8[D]"))}
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    raise TypeError
+
+
+def _restored(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_restored(one) for one in value)
+    if not isinstance(value, dict):
+        return value
+    if "time" in value:
+        return time.fromisoformat(value["time"])
+    if "day" in value:
+        return np.datetime64(value["day"])
+    return timedelta(microseconds=value["microseconds"])
+
+
+def from_text(text: str) -> Any:
+    """Return the offset of a text; raises ValueError if there is none."""
+    import pandas as pd
+    from pandas.tseries.frequencies import to_offset
+
+    if not text.startswith("{"):
+        return to_offset(text)
+    try:
+        facts = json.loads(text)
+        if facts["offset"] not in _CLASSES:
+            raise KeyError(facts["offset"])
+        options = {key: _restored(value) for key, value in facts["options"].items()}
+        made = getattr(pd.offsets, facts["offset"])
+        return made(int(facts["n"]), normalize=facts["normalize"], **options)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"The frequency of the dates must be an offset, got {text}.") from error
+
+
+def weekly(days: Any) -> str:
+    """Return the text of the offset to the next of some days of the week, Monday being 0."""
+    import pandas as pd
+
+    mask = "".join("1" if day in days else "0" for day in range(len(_EVERY_DAY)))
+    text = as_text(pd.offsets.CustomBusinessDay(weekmask=mask))
+    assert text is not None
+    return text
+
+
+def is_clockwork(offset: Any) -> bool:
+    """Tell whether an offset is a duration, such as an hour, and not a step of a calendar.
+
+    A day of a zone has 23 to 25 hours.
+    """
+    import pandas as pd
+
+    return isinstance(offset, pd.offsets.Tick) and not isinstance(offset, pd.offsets.Day)
+
+
+def dates_from(first: pd.Timestamp, offset: Any, **end: Any) -> pd.DatetimeIndex:
+    """Return ``pandas.date_range`` from a date, at the same time of the day where a zone allows.
+
+    Times that clocks leave out move forward, and of times that come twice it is the earlier one.
+    """
+    import pandas as pd
+
+    zone = first.tz
+    if zone is None or is_clockwork(offset):
+        return pd.date_range(first, freq=offset, **end)
+    clock: dict[str, Any] = {
+        name: one.tz_localize(None) if isinstance(one, pd.Timestamp) else one
+        for name, one in end.items()
+    }
+    shown = pd.date_range(first.tz_localize(None), freq=offset, **clock)
+    index = localised(shown, zone)
+    # Only pandas gives an index its frequency, which it does where no time is left out or twice.
+    later = shown.tz_localize(zone, ambiguous=np.zeros(len(shown), bool), nonexistent="NaT")
+    return pd.date_range(first, freq=offset, **end) if index.equals(later) else index
+
+
+def localised(shown: pd.DatetimeIndex, zone: Any) -> pd.DatetimeIndex:
+    """Return dates of the clocks of a zone as dates with the zone, as `dates_from` does."""
+    twice = np.ones(len(shown), dtype=bool)
+    return shown.tz_localize(zone, ambiguous=twice, nonexistent="shift_forward")
+
+
+def next_dates(last: pd.Timestamp, offset: Any, count: int) -> pd.DatetimeIndex:
+    """Return the dates after the last one, which need not lie on the calendar itself."""
+    index = dates_from(last, offset, periods=count + 1)
+    return index[index > last][:count]

@@ -1,0 +1,114 @@
+"""Dates as stamps in UTC and by the clock, and as numbers of days or months since 1970."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner.tables.clocks import clock_times, is_fixed, zone_name
+from bochner.tables.columns import read_column
+
+Stamps = NDArray[np.datetime64]
+
+_DAY = np.timedelta64(1, "D")
+"""One day, the unit of dates that do not stand for months."""
+
+_SHORTEST_MONTH = 27
+"""Days between dates from which they may stand for months: February has 28."""
+
+
+class Dates(NamedTuple):
+    """Dates (n,) in nanoseconds: in UTC, and what clocks showed; and their zone.
+
+    Dates of several offsets from UTC have the last of these for a zone.
+    """
+
+    utc: Stamps
+    clock: Stamps
+    zone: str | None
+
+
+def read_dates(times: Any) -> Dates:
+    """Return times (n,), a pandas index, a series, text or ``datetime64``, as dates.
+
+    Raises TypeError if they are none, and ValueError if nanoseconds do not reach them.
+    """
+    times = times.array if hasattr(times, "iloc") else times
+    if hasattr(times, "to_timestamp"):
+        times = times.to_timestamp()
+    zone = getattr(times, "tz", None)
+    if zone is not None:  # An index, which may have nanoseconds
+        utc = _nanoseconds(times.tz_convert("UTC").tz_localize(None))
+        return Dates(utc, _nanoseconds(times.tz_localize(None)), zone_name(zone))
+    dtype = getattr(times, "dtype", np.asarray(times).dtype)
+    if getattr(dtype, "kind", "O") in "OUT" or hasattr(dtype, "tz") or hasattr(dtype, "time_zone"):
+        column = read_column("times", times if hasattr(times, "dtype") else np.asarray(times))
+        if column.clock is not None and column.present.all():
+            utc, clock = _nanoseconds(column.times()), _nanoseconds(column.wall_times())
+            return Dates(utc, clock, column.zone or _offset_name(utc[-1], clock[-1]))
+    stamps = _nanoseconds(times)
+    return Dates(stamps, stamps, None)
+
+
+def _offset_name(utc: np.datetime64, clock: np.datetime64) -> str:
+    minutes = int((clock - utc) / np.timedelta64(1, "m"))
+    hours, rest = divmod(abs(minutes), 60)
+    return f"UTC{'-' if minutes < 0 else '+'}{hours:02d}:{rest:02d}"
+
+
+def on_clock_of(dates: Dates, zone: str | None) -> Dates:
+    """Return dates with the clock of a zone, unless it is none or a fixed offset from UTC.
+
+    Offsets alone do not tell the zone: dates then have the clocks that they came with.
+    """
+    if zone is None or is_fixed(zone) or zone == dates.zone:
+        return dates
+    return Dates(dates.utc, _nanoseconds(clock_times(dates.utc, zone)), zone)
+
+
+def _nanoseconds(times: Any) -> Stamps:
+    try:
+        given = np.asarray(times)
+        stamps, coarse = given.astype("M8[ns]"), given.astype("M8[us]")
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"Times must be numbers, datetime64 or a pandas index of these or of periods, got "
+            f"{str(np.asarray(times)[0])!r} first."
+        ) from error
+    # NumPy lets nanoseconds overflow without a word.
+    if (outside := (stamps.astype("M8[us]") != coarse) & ~np.isnat(coarse)).any():
+        raise ValueError(
+            f"Dates must lie between the years 1678 and 2262, got {coarse[outside][0]}. Pass times "
+            "as numbers, such as decimal years."
+        )
+    return stamps
+
+
+def days_of(stamps: Stamps) -> Array:
+    """Return days since 1970."""
+    return (stamps - np.datetime64(0, "ns")) / _DAY
+
+
+def month_offset(stamps: Stamps) -> float | None:
+    """Return days after the first of a month, minus one for its last day, if dates are months."""
+    if len(stamps) < 2 or np.median(np.diff(stamps) / _DAY) < _SHORTEST_MONTH:
+        return None
+    for shift in (0 * _DAY, _DAY):
+        own = stamps + shift
+        after = (own - own.astype("M8[M]").astype("M8[ns]")) / _DAY
+        # The last days of months have different numbers, the days after them have not.
+        if np.ptp(after) == 0.0 and (shift == 0 * _DAY or after[0] < 1.0):
+            return float(after[0]) - float(shift / _DAY)
+    return None
+
+
+def months_of(stamps: Stamps, offset: float) -> Array:
+    """Return months since 1970, with their fractions, for dates shifted back by some days."""
+    own = stamps - np.timedelta64(round(offset * 86_400), "s")  # Seconds of a day
+    first = own.astype("M8[M]")
+    length = (first + 1).astype("M8[ns]") - first.astype("M8[ns]")
+    fraction: Array = (own - first.astype("M8[ns]")) / length
+    return first.astype(np.int64) + fraction

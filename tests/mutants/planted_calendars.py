@@ -1,0 +1,106 @@
+"""Bugs in the calendars of dates and in seasons by the clock, with the tests that notice them."""
+
+import numpy as np
+from estimators import test_forecaster_calendars as forecasts
+from learning.series.test_calibration import assert_factors
+from learning.series.test_law import LATER, assert_predictions
+from learning.series.test_model import assert_evidence
+from mutants.registry import changes, edit, plant_edits, planted
+from tables import test_calendars
+
+from bochner.learning.series.model import Rows
+from bochner.learning.series.parts import Waves
+from bochner.tables import calendars, offsets, timelines
+from bochner.tables.timelines import Timeline
+
+
+def goes_on(*names):
+    return tuple(
+        lambda name=name: test_calendars.test_dates_go_on_by_their_calendar(name) for name in names
+    )
+
+
+@changes(
+    calendars,
+    "_with_holes",
+    *goes_on("B", "Sunday to Thursday"),
+    lambda: test_calendars.test_dates_of_a_zone_go_on_by_their_calendar(test_calendars.STARTS[0]),
+)
+def dates_with_holes_have_no_calendar(right, *arguments):
+    return None
+
+
+plant_edits(
+    calendars,
+    "_with_holes",
+    *goes_on("B"),
+    days_explain_everything=("total < least", "total >= 0.0"),
+)
+
+planted(
+    test_calendars.test_a_third_of_the_days_is_not_a_calendar_of_weekdays,
+    name="weekdays_are_chosen_at_no_cost",
+)(edit(calendars, "_daily", "places, _WEEKMASKS", "places"))
+
+planted(*goes_on("SME-15"), name="halves_of_months_are_counted_as_months")(
+    edit(calendars, "_half_monthly", "halves = 2 * ", "halves = ")
+)
+
+planted(test_calendars.test_months_by_their_last_business_day, name="months_are_read_off_midway")(
+    edit(
+        calendars,
+        "month_numbers",
+        "nanoseconds[before + 1] - nanoseconds[before])\n",
+        "1e9 * 86_400 * 31.0)\n",
+        timelines,
+    )
+)
+
+planted(
+    lambda: test_calendars.test_an_index_knows_its_holidays(test_calendars.WEEKDAYS),
+    name="offsets_are_known_by_their_short_names",
+)(edit(offsets, "as_text", "to_offset(name) == offset", "to_offset(name)", calendars))
+
+
+@changes(
+    offsets,
+    "localised",
+    lambda: test_calendars.test_times_that_clocks_leave_out("Europe/Berlin"),
+)
+def times_that_are_left_out_move_back(right, shown, zone):
+    twice = np.ones(len(shown), dtype=bool)
+    return shown.tz_localize(zone, ambiguous=twice, nonexistent="shift_backward")
+
+
+def tides():
+    forecasts.test_tides_follow_utc()
+
+
+@changes(Timeline, "follows_clock", tides)
+def tides_follow_the_clock(right, *arguments):
+    return True
+
+
+@changes(
+    timelines,
+    "on_clock_of",
+    lambda: test_calendars.test_given_dates_are_taken_to_the_clock_of_the_series(),
+)
+def given_dates_keep_their_clock(right, dates, zone):
+    return dates
+
+
+plant_edits(
+    Waves,
+    "weights",
+    lambda: assert_evidence("clock"),
+    phases_turn_back=("np.sin(angle)", "-np.sin(angle)"),
+    harmonics_turn_together=("[:, None] * self._harmonics", "[:, None] * 1.0"),
+    the_clock_is_not_read=("clock is None or not self.by_clock", "True"),
+)
+
+planted(
+    lambda: assert_factors("clock"),
+    lambda: assert_predictions("clock", LATER),
+    name="parts_of_rows_have_no_clock",
+)(edit(Rows, "part", "self.inputs[which], clock)", "self.inputs[which])"))
