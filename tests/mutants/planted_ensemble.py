@@ -2,20 +2,28 @@
 
 from functools import partial
 
-from learning.ensemble import test_kernel_laws, test_length_scales, test_sum_of_laws
+from learning.ensemble import (
+    test_kernel_laws,
+    test_length_scales,
+    test_observations,
+    test_sum_of_laws,
+)
 from mutants.registry import edit, plant_edits, planted
 
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.ensemble import (
+    ensemble,
     kernel_laws,
     leave_one_out,
     length_scales,
     linear_maps,
     weights,
 )
-from bochner.learning.ensemble.ensemble import SumOfLaws
+from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.ensemble.kernel_laws import KernelLaw
 from bochner.learning.ensemble.learner import Learner
-from bochner.learning.ensemble.rows import Rows
+from bochner.learning.ensemble.observations import Observations
+from bochner.learning.ensemble.rows import Observed, Rows
 
 SCALES = (1.0, 1.2, 0.8)
 check_gradient = test_length_scales.assert_gradient
@@ -24,17 +32,68 @@ plant_edits(
     kernel_laws,
     "exact",
     test_kernel_laws.assert_exact,
-    residuals_of_the_fit_to_all_rows=(
-        "last.solved(inverse, coef[-n_scored:])",
-        "found.alpha * coef",
-    ),
-    one_signal_of_all_targets=("squares[learned_from], axis=0)", "squares[learned_from])"),
+    one_signal_of_all_targets=("squares[used], axis=0)", "squares[used])"),
+)
+plant_edits(
+    kernel_laws,
+    "_left_out",
+    test_kernel_laws.assert_exact,
+    residuals_of_the_fit_to_all_rows=("rows.solved(inverse, coef)", "(alpha * coef)"),
 )
 plant_edits(
     kernel_laws,
     "exact",
     test_kernel_laws.assert_last_rows,
-    rows_without_the_others=("lower[-n_scored:, -n_scored:]", "lower[:n_scored, :n_scored]"),
+    rows_without_the_others=("lower[first:, first:]", "lower[:-first, :-first]"),
+)
+plant_edits(
+    kernel_laws,
+    "exact",
+    partial(test_observations.check_exact, n_last=25),
+    a_mean_that_knows_what_is_left_out=("scored.centres * both", "0.0 * both"),
+    deviations_from_the_mean_that_are_lost=("+ observed.deviations - residuals", "- residuals"),
+)
+plant_edits(
+    kernel_laws,
+    "_left_out",
+    partial(test_observations.check_exact, True),
+    groups_whose_rows_have_one_target=("observed.deviations + rows.solved", "rows.solved"),
+    noise_of_all_observations_of_a_row=(
+        "latent[observed.cell] + alpha / observed.weights",
+        "(latent + alpha / rows.weights)[observed.cell]",
+    ),
+)
+plant_edits(
+    Observed,
+    "_shares",
+    test_observations.check_exact,
+    all_copies_of_a_row_left_out=(
+        "share = self.weights / totals[self.cell]",
+        "share = np.ones(len(self.cell))",
+    ),
+)
+plant_edits(
+    Observed,
+    "error",
+    partial(test_observations.check_gradient, Laplacian(0.8)),
+    noise_of_shared_rows_that_does_not_move=(
+        "by_noise = float(precision @ np.sum(change * lag, axis=1))",
+        "by_noise = 0.0",
+    ),
+    diagonals_of_whole_rows=("share * by_left", "by_left"),
+    repeats_that_count_once=("scale * self.counts", "scale * np.ones(len(self.counts))"),
+)
+plant_edits(
+    Observations,
+    "rows",
+    test_observations.test_halves_are_those_of_the_observations,
+    halves_of_one_observation_more=("(len(units) + 1) // 2", "(len(units) + 5) // 2"),
+)
+plant_edits(
+    Observations,
+    "_centres",
+    test_observations.check_exact,
+    means_of_all_targets=("sums.sum(axis=0) - sums", "sums.sum(axis=0) - 0.0 * sums"),
 )
 plant_edits(
     kernel_laws,
@@ -47,8 +106,8 @@ plant_edits(
     "on_landmarks",
     test_kernel_laws.assert_landmarks,
     scored_rows_that_are_not_left_out=(
-        "_without_groups(half, last.Y - values.T @ coef, last)",
-        "(last.Y - values.T @ coef)",
+        "_without(half, last.Y - values.T @ solved, last, in_last)",
+        "(last.Y - values.T @ solved)[in_last.cell]",
     ),
 )
 plant_edits(
@@ -57,7 +116,7 @@ plant_edits(
     test_kernel_laws.check_elsewhere,
     rows_elsewhere_that_variances_miss=(
         "of_variance = inner[:n_of_variance, :n_of_variance].copy()",
-        "of_variance = _sums(found, own, own.X[:n_of_variance], 1)[0]",
+        "of_variance = _sums(found, inputs, inputs.X[:n_of_variance], 1)[0]",
     ),
 )
 plant_edits(
@@ -74,7 +133,7 @@ plant_edits(
 )
 plant_edits(
     kernel_laws,
-    "_without_groups",
+    "_without",
     test_kernel_laws.test_groups_larger_than_the_landmarks_are_left_out_too,
     large_groups_that_stay=("some.T @ np.linalg.solve(inner, some @ scaled)", "0.0 * scaled"),
 )
@@ -91,8 +150,13 @@ plant_edits(
     users=(length_scales,),
     gradient_without_the_ranks_of_groups=("change = syr2k(0.5,", "change = syr2k(0.0,"),
     rows_of_all_later_groups=("rows.groups[:, None, None] ==", "rows.groups[:, None, None] >="),
-    slopes_without_weights=("weighted) * (2.0", "residuals) * (2.0"),
     noise_that_does_not_move=("/ rows.weights)) * alpha", "/ rows.weights)) * 0.0"),
+)
+plant_edits(
+    leave_one_out,
+    "_without_groups",
+    partial(check_gradient, Matern(nu=2.5)),
+    slopes_without_weights=("weighted) * (2.0", "residuals) * (2.0"),
 )
 plant_edits(
     leave_one_out,
@@ -141,7 +205,7 @@ plant_edits(
     Learner,
     "_fitted",
     test_sum_of_laws.assert_halves,
-    halves_that_predict_themselves=("found.halves, halves[::-1]", "found.halves, halves"),
+    halves_that_predict_themselves=("== FIRST + SECOND - part", "== part"),
 )
 plant_edits(
     Rows,
@@ -153,11 +217,50 @@ plant_edits(
     SumOfLaws,
     "quantiles",
     test_sum_of_laws.assert_new_rows,
-    quantiles_of_absolute_scores=("_ranked(self.scores, level)", "self.score(level)"),
+    quantiles_of_absolute_scores=("ranked(self.scores, level)", "self.score(level)"),
+)
+plant_edits(
+    ensemble,
+    "ranked",
+    test_sum_of_laws.test_quantiles_change_sides_with_the_sign,
+    the_rank_above_on_both_sides=("below if level <= 0.5", "above if level <= 0.5"),
+)
+plant_edits(
+    SumOfLaws,
+    "score",
+    partial(test_sum_of_laws.test_few_scores_have_ranks_of_one_more, 14, 0.9, 14),
+    ranks_among_the_scores_alone=("(len(self.scores) + 1) * level", "len(self.scores) * level"),
+)
+plant_edits(
+    SumOfLaws,
+    "of",
+    test_sum_of_laws.test_weights_of_laws_do_not_know_what_they_are_scored_on,
+    weights_of_all_scores=("residuals[others] if others.any()", "residuals if others.any()"),
+)
+plant_edits(
+    SumOfLaws,
+    "of",
+    test_sum_of_laws.test_expected_errors_are_those_of_weight_one,
+    errors_of_the_weights_that_were_given=("scores * new_std", "scores * std"),
+)
+plant_edits(
+    SoftmaxOfLaws,
+    "of",
+    test_sum_of_laws.test_no_labels_beat_their_entropy,
+    a_softmax_that_knows_its_labels=(
+        "left_out_probabilities(scores, labels, units, groups)",
+        "softmax.probabilities(scores)[np.arange(len(labels)), labels]",
+    ),
+)
+plant_edits(
+    KernelLaw,
+    "variance",
+    test_sum_of_laws.test_expected_errors_are_those_of_weight_one,
+    noise_of_any_weight=("/ as_array(weight)", "* np.ones_like(weight)"),
 )
 plant_edits(
     Learner,
-    "fit",
+    "_judged",
     test_sum_of_laws.test_the_latest_rows_are_scored_alone,
-    rows_scored_in_another_order=("plan.order[-plan", "np.arange(len(rows))[-plan"),
+    rows_scored_in_another_order=("Judged(laws, units", "Judged(laws, np.arange(len(units))"),
 )

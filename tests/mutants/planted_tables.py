@@ -25,11 +25,22 @@ planted(
 planted(
     LEVELS.test_means_of_rare_levels_are_shrunk_and_out_of_fold,
     name="a_row_is_in_its_own_mean",
-)(
+)(edit(level_means, "level_scores", " - counted * values[folds]", "", encodings))
+
+planted(LEVELS.test_means_of_a_level_leave_groups_out, name="groups_in_their_own_means")(
+    edit(
+        level_means,
+        "_folds",
+        "np.stack((codes, labels))",
+        "np.stack((codes, np.arange(len(codes))))",
+    )
+)
+
+planted(LEVELS.test_means_of_a_level_know_no_later_target, name="means_that_know_later_targets")(
     edit(
         level_means,
         "level_scores",
-        " - as_array(np.bincount(cells, centred))[cells]",
+        "if removal.latest is None else 1.0 * ~removal.latest",
         "",
         encodings,
     )

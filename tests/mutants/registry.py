@@ -80,7 +80,9 @@ def edit(owner, name, old, new, *users):
     """Return what plants a changed line, also where the name has been imported to."""
 
     def plant(patch):
-        changed = edited(inspect.getattr_static(owner, name), old, new)
+        function = inspect.getattr_static(owner, name)
+        # Of a class method, whose decorator is a line of its source
+        changed = edited(getattr(function, "__func__", function), old, new)
         for place in (owner, *users):
             patch.setattr(place, name, changed)
 

@@ -17,6 +17,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bochner import TableRegressor
+from bochner.learning.removal import Removal
 from bochner.tables.encoder import TableEncoder
 
 ENCODERS = [TableEncoder(), TableEncoder(numeric="normal_quantile", n_quantiles=16)]
@@ -289,6 +290,53 @@ class TestManyLevels:
         later = encoder.transform(known[["a"]])[:, -1:]
         np.testing.assert_allclose(later, (means - mean) / np.sqrt(between), atol=1e-9)
         assert encoder.transform(pd.DataFrame({"a": ["new", None]}))[:, -1].tolist() == [0, 0]
+
+    def expected_means(self, known, fold, counts, size):
+        """Shrunken means of other folds, of the rows that count, by loops over rows."""
+        some = known[counts]
+        groups = [part["y"] for _, part in some.groupby("a")]
+        sizes, n = np.array([len(part) for part in groups]), len(some)
+        within = sum(len(part) * part.var(ddof=0) for part in groups) / (n - len(groups))
+        ratio = f_oneway(*groups).statistic - 1
+        between = ratio * within * (len(groups) - 1) / (n - np.sum(sizes**2) / n)
+        expected = np.zeros(size)
+        for i in known.index:
+            is_other = (some["a"] == known["a"][i]) & ((fold[counts] != fold[i]) | ~counts[i])
+            other = some["y"][is_other] - some["y"].mean()
+            expected[i] = other.sum() / (len(other) + within / between) / np.sqrt(between)
+        return expected
+
+    def known_rows(self):
+        X, y = self.rows()
+        encoder = TableEncoder(max_levels=10).fit(X[["a"]], y)
+        return X[["a"]], y, X.assign(y=y)[~X["a"].isin(encoder.columns_[0]["levels"])]
+
+    def test_means_of_a_level_leave_groups_out(self):
+        X, y, known = self.known_rows()
+        groups = np.random.default_rng(6).integers(0, 60, len(X))
+        out = TableEncoder(max_levels=10).fit_transform(X, y, removal=Removal.of_labels(groups))
+        numbers = known.assign(group=groups[known.index]).groupby("a")["group"]
+        fold = numbers.rank("dense").astype(int).sub(1) % 5
+        everyone = pd.Series(True, known.index)
+        expected = self.expected_means(known, fold, everyone, len(X))
+        np.testing.assert_allclose(out[:, -1], expected, atol=1e-9)
+        alone = TableEncoder(max_levels=10).fit_transform(
+            X, y, removal=Removal.of_labels(X["a"].to_numpy())
+        )
+        assert not alone[:, -1].any()  # A level of one group tells nothing of new groups
+
+    def test_means_of_a_level_know_no_later_target(self):
+        X, y, known = self.known_rows()
+        removal = Removal.of_times(np.arange(len(X)) // 7)
+        out = TableEncoder(max_levels=10).fit_transform(X, y, removal=removal)
+        blocks = known.assign(group=removal.groups[known.index]).groupby("a")["group"]
+        fold = blocks.rank("dense").astype(int).sub(1) % 5
+        earlier = pd.Series(~removal.latest[known.index], known.index)
+        expected = self.expected_means(known, fold, earlier, len(X))
+        np.testing.assert_allclose(out[:, -1], expected, atol=1e-9)
+        changed = np.where(removal.latest, 100.0 * y, y)
+        again = TableEncoder(max_levels=10).fit_transform(X, changed, removal=removal)
+        np.testing.assert_array_equal(again, out)
 
     def test_classes_are_indicators_and_noise_has_no_means(self):
         X, y = self.rows()

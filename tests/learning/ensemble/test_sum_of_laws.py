@@ -1,5 +1,6 @@
 """Weights and calibration of sums of laws."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +10,11 @@ from scipy.optimize import minimize
 
 from bochner._numerics.progress import silent
 from bochner.kernels import Gaussian
+from bochner.learning.ensemble import ensemble
 from bochner.learning.ensemble import learner as laws_learner
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws, mixture
-from bochner.learning.ensemble.learner import _ROUGH, _SMOOTH, Effort, Learner
+from bochner.learning.ensemble.kernel_laws import KernelLaw
+from bochner.learning.ensemble.learner import _ROUGH, _SMOOTH, Effort, Judged, Laws, Learner
 from bochner.learning.ensemble.leave_one_out import Found, LearnedKernel
 from bochner.learning.ensemble.observations import Observations
 from bochner.learning.ensemble.weights import member_weights
@@ -71,6 +74,91 @@ def test_the_score_of_a_level_is_the_conformal_quantile(count, level, rank):
     pair = np.column_stack((scores, 2.0 * scores[::-1]))
     both = SumOfLaws(None, np.empty((0, 2)), pair, np.ones(2), np.ones(2))
     assert both.score(level).tolist() == [rank, 2.0 * rank]
+
+
+@pytest.mark.parametrize(
+    ("count", "level", "rank"), [(10, 0.9, 10), (14, 0.9, 14), (28, 0.9, 27), (10, 0.3, 4)]
+)
+def test_few_scores_have_ranks_of_one_more(count, level, rank):
+    model = SumOfLaws(None, np.empty(0), np.arange(1.0, count + 1.0), 1.0, 1.0)
+    assert model.score(level) == rank
+
+
+def test_quantiles_change_sides_with_the_sign():
+    scores = np.random.default_rng(0).exponential(size=28)
+    for level in (0.01, 0.1, 0.25, 0.4, 0.5):
+        opposite = ensemble.ranked(-scores, 1.0 - level)
+        assert ensemble.ranked(scores, level) == -opposite
+    ordered = np.sort(scores)
+    assert ensemble.ranked(scores, 0.9) == ordered[26]  # Of rank 27, the ceiling of 26.1
+    assert ensemble.ranked(scores, 0.1) == ordered[1]
+    assert ensemble.ranked(scores[:27], 0.5) == np.median(scores[:27])
+
+
+@pytest.mark.parametrize(("count", "level", "least"), [(12, 0.99, 99), (8, 0.9, 9), (12, 0.01, 99)])
+def test_levels_of_too_few_scores_are_warned_of(count, level, least):
+    with pytest.warns(UserWarning, match=f"at least {least} rows left out, and there are {count}"):
+        ensemble.warn_of_few_scores(count, np.array([0.5, level]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ensemble.warn_of_few_scores(least, np.array([0.5, level]))
+
+
+def judged_by(means, y, weights=None, noise=1.0, groups=None):
+    """Laws that predict what they are told, with the noise of weight one."""
+    weights = np.ones(len(y)) if weights is None else weights
+    law = KernelLaw("", LearnedKernel(Gaussian(), noise), np.arange(1), *np.zeros((2, 1, 1)), 1.0)
+    n_laws = means.shape[1]
+    variances = np.broadcast_to((noise / weights)[:, None, None], (len(y), n_laws, 1))
+    laws = Laws(np.zeros((1, 1)), [law] * n_laws)
+    new = np.full(variances.shape, noise)
+    return Judged(laws, np.arange(len(y)), means[:, :, None], variances, new, groups)
+
+
+def test_weights_of_laws_do_not_know_what_they_are_scored_on():
+    """Many useless laws of few rows: weights of all rows would fit the noise."""
+    rng = np.random.default_rng(0)
+    y, means = rng.normal(size=(200, 20)), rng.normal(size=(200, 20, 40))
+    found = [
+        SumOfLaws.of(judged_by(m, t), t, np.ones(20)).left_out_rmse
+        for m, t in zip(means, y, strict=True)
+    ]
+    fresh = rng.normal(size=(200, 500, 41))
+    errors = []
+    for m, t, new in zip(means, y, fresh, strict=True):
+        model = SumOfLaws.of(judged_by(m, t), t, np.ones(20))
+        errors.append(np.mean((new[:, 0] - new[:, 1:] @ model.weights) ** 2))
+    excess = np.square(found) - errors
+    assert abs(excess.mean()) < 3.0 * excess.std() / np.sqrt(200)
+
+
+def test_expected_errors_are_those_of_weight_one():
+    rng = np.random.default_rng(1)
+    weights = 10.0 ** rng.uniform(-1.0, 1.0, 4000)
+    y = 0.5 * rng.normal(size=4000) / np.sqrt(weights)
+    model = SumOfLaws.of(judged_by(np.zeros((4000, 1)), y, weights, 0.25), y, weights)
+    assert_allclose(model.left_out_rmse, 0.5, rtol=0.05)
+    assert_allclose(model.scale, 1.0, rtol=0.05)
+    rows, new = np.zeros((3, 1)), np.array([0.1, 1.0, 10.0])
+    _, std = model.predict(rows, return_std=True, sample_weight=new)
+    latent = np.ones(3)  # The prior's: the law knows no row
+    assert_allclose(std, model.scale * np.sqrt(latent + 0.25 / new), rtol=1e-6)
+    _, cov = model.predict(rows, return_cov=True, sample_weight=new)
+    assert_allclose(np.diagonal(cov), std**2)
+
+
+def test_no_labels_beat_their_entropy():
+    """The softmax of useless laws, fitted to few rows, is worse than the entropy."""
+    rng = np.random.default_rng(2)
+    losses = []
+    for _ in range(60):
+        labels, means = rng.integers(2, size=30), rng.normal(size=(30, 3))
+        judged = judged_by(means, np.zeros(30))
+        model = SoftmaxOfLaws.of(judged, np.arange(2), labels, np.ones(30))
+        losses.append(model.left_out_log_loss)
+    error = np.std(losses) / np.sqrt(60)
+    assert np.mean(losses) > np.log(2.0) - 2.0 * error
+    assert np.mean(losses) > np.log(2.0)
 
 
 def simulated(rng, n_samples):
