@@ -8,8 +8,12 @@ from numpy.testing import assert_allclose
 
 import bochner
 from bochner import Forecaster
+from bochner.estimators.rolling_origins import _season
+from bochner.estimators.series_rows import read_series
 
 QUICK = {"find_cycle": False, "transformation": "none", "random_state": 0}
+
+THOROUGH = pytest.mark.thorough
 
 NOISE = 0.1
 """Standard deviation of the noise."""
@@ -47,6 +51,18 @@ def test_a_hole_is_as_long_as_on_the_calendar():
     assert_allclose(predicted[0], predicted[1], atol=0.3 * NOISE)
 
 
+@pytest.mark.parametrize(
+    ("freq", "season"),
+    [("B", 5), ("D", 7), ("h", 24), ("15min", 96), ("MS", 12), ("BME", 12), ("QE", 4), ("W", 52)],
+)
+def test_seasons_of_errors_are_counted_on_the_calendar(freq, season):
+    """A week has five business days: errors are those of the same weekday a week before."""
+    dates = pd.date_range("2015-01-01", periods=60, freq=freq)
+    for kept in (dates, dates.delete([20, 31])):
+        series = read_series(pd.Series(noise(len(kept)), index=kept), None, None)
+        assert _season(series) == season
+
+
 BERLIN = "Europe/Berlin"
 AUTUMN, SPRING = "2023-10-20", "2024-03-22"
 
@@ -73,7 +89,7 @@ def forms(hours):
     }
 
 
-@pytest.fixture(scope="module", params=[AUTUMN, SPRING])
+@pytest.fixture(scope="module", params=[AUTUMN, pytest.param(SPRING, marks=THOROUGH)])
 def daily(request):
     """A forecaster of a daily peak up to a day before clocks change, and its hours and truth."""
     hours, values, true = hourly(request.param)
@@ -115,7 +131,10 @@ def test_models_of_zones_are_saved(daily, tmp_path):
     np.testing.assert_array_equal(again.predict(hours[:50]), model.predict(hours[:50]))
 
 
-@pytest.mark.parametrize("form", ["text", "objects", "series", "polars"])
+@pytest.mark.parametrize(
+    "form",
+    ["text", *(pytest.param(form, marks=THOROUGH) for form in ("objects", "series", "polars"))],
+)
 def test_arrays_of_times_have_a_clock(form):
     hours, values, true = hourly(AUTUMN)
     n = 10 * 24 + 2  # The last offset is that of all times to come

@@ -8,6 +8,7 @@ from learning.series.test_model import assert_evidence
 from mutants.registry import changes, edit, plant_edits, planted
 from tables import test_calendars
 
+from bochner.estimators import rolling_origins
 from bochner.learning.series.model import Rows
 from bochner.learning.series.parts import Waves
 from bochner.tables import calendars, offsets, timelines
@@ -104,3 +105,17 @@ planted(
     lambda: assert_predictions("clock", LATER),
     name="parts_of_rows_have_no_clock",
 )(edit(Rows, "part", "self.inputs[which], clock)", "self.inputs[which])"))
+
+
+planted(
+    lambda: forecasts.test_seasons_of_errors_are_counted_on_the_calendar("B", 5),
+    name="a_week_of_business_days_has_seven",
+)(
+    edit(
+        rolling_origins,
+        "_season",
+        "round(np.sum(",
+        "round(length / step + 0.0 * np.sum(",
+        forecasts,
+    )
+)

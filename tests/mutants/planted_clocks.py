@@ -84,3 +84,8 @@ def files_with_zones_are_read_in_utc(right, name, series, kind):
     if isinstance(series.dtype, pd.DatetimeTZDtype):
         series = series.dt.tz_convert("UTC").dt.tz_localize(None)
     return right(name, series, kind)
+
+
+@changes(columns.Column, "wall_times", test_clocks.test_facts_of_a_table_are_days_by_the_clock)
+def clocks_show_utc(right, column, zone=None):
+    return column.times()

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tables.written import column as written
 from tables.written import read_text
 
+from bochner.comparison.study import table_facts
 from bochner.tables.clocks import clock_times, is_fixed, zone_name, zone_of
 from bochner.tables.columns import read_column
 from bochner.tables.encoder import TableEncoder
@@ -126,6 +127,13 @@ def test_columns_of_parquet_keep_their_clock(tmp_path, by_clock):
     frame = read(tmp_path / "t.parquet").frame
     features = TableEncoder(clip=9.0).fit_transform(frame)
     assert_allclose(features[:, 1:], by_clock[1][:, 1:], atol=1e-9)
+
+
+def test_facts_of_a_table_are_days_by_the_clock():
+    """A local midnight is the evening before in UTC."""
+    days = pd.date_range("2023-03-01", periods=90, tz=BERLIN)
+    facts = table_facts(pd.DataFrame({"t": days}), "a").columns[0]
+    assert facts.summary == "2023-03-01 to 2023-05-29"
 
 
 ZONES = [BERLIN, "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC", "UTC-03:30"]

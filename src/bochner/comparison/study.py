@@ -107,7 +107,7 @@ def _column_facts(name: str, series: pd.Series) -> ColumnFacts:
         low, high = (f"{end:.6g}" for end in (np.nanmin(column.values), np.nanmax(column.values)))
         n_distinct, summary = len(np.unique(column.values[column.present])), f"{low} to {high}"
     elif column.kind == "date":
-        times = column.times()
+        times = column.wall_times()
         unit = "M8[D]" if (times == times.astype("M8[D]")).all() else "M8[m]"
         low, high = (str(end.astype(unit)) for end in (times.min(), times.max()))
         n_distinct, summary = len(np.unique(times)), f"{low} to {high}".replace("T", " ")

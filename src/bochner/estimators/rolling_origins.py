@@ -13,6 +13,15 @@ from bochner.tables.timelines import tidy
 _FEWEST = 8
 """Fewest values before the first origin; a fit needs as many known ones."""
 
+_PERIODS = 4
+"""Periods in which the steps are counted: hours are 23 to 25 a day where clocks change."""
+
+_ROUNDING = 0.02
+"""Share of a period that a step may end beyond it: a year has 365.2425 days, and months none."""
+
+_MOST_STEPS = 1_000_000
+"""Most steps that are counted; more rows than that no series has."""
+
 
 def rolling_table(
     model: Any,
@@ -105,9 +114,18 @@ def _where(y: Any, times: Any, after: slice, horizon: int) -> Any:
 
 def _season(series: SeriesRows) -> int:
     """Return the shortest period of the calendar in steps, or one."""
-    step = series.timeline.step
-    found = [round(length / step) for length, _ in series.timeline.calendar] if step else []
-    return min((length for length in found if length > 1), default=1)
+    timeline, step = series.timeline, series.timeline.step
+    if step is None:
+        return 1
+    for length, _ in sorted(timeline.calendar):
+        # A week has five business days, and four weeks have twenty.
+        most = int(np.ceil(_PERIODS * length / step)) + 1
+        if most > _MOST_STEPS:
+            break
+        ahead = timeline.future(most).numbers - timeline.last
+        if (steps := round(np.sum(ahead <= (_PERIODS + _ROUNDING) * length) / _PERIODS)) > 1:
+            return steps
+    return 1
 
 
 def _scale(values: Array, season: int) -> float:

@@ -187,7 +187,7 @@ def residuals(
     found = column_of(model, X, column)
     if found.kind == "date":
         against: NDArray[Any] = np.full(len(errors), np.datetime64("NaT"), dtype="M8[us]")
-        against[found.present] = found.times()
+        against[found.present] = found.wall_times()
     elif found.kind in ("numeric", "empty"):
         against = found.values
     else:

@@ -136,7 +136,7 @@ def _number_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
         return codes, []
     codes[column.present] = groups[numbers]
     if column.kind == "date":
-        texts = [str(time.astype("M8[D]")) for time in column.times()[first]]
+        texts = [str(time.astype("M8[D]")) for time in column.wall_times()[first]]
     else:
         texts = [number(value) for value in distinct]
     ends = [np.flatnonzero(groups == group)[[0, -1]] for group in range(groups[-1] + 1)]

@@ -138,7 +138,7 @@ def shown_values(column: Column) -> NDArray[Any]:
     """Return numbers, times, or levels of a column, for a picture. Few numbers are levels."""
     if column.kind == "date":
         times: NDArray[Any] = np.full(len(column.raw), np.datetime64("NaT"), dtype="M8[us]")
-        times[column.present] = column.times()
+        times[column.present] = column.wall_times()
         return times
     if column.kind in ("numeric", "empty"):
         values = as_array(column.values)

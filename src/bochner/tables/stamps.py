@@ -43,7 +43,7 @@ def read_dates(times: Any) -> Dates:
     if zone is not None:  # An index, which may have nanoseconds
         utc = _nanoseconds(times.tz_convert("UTC").tz_localize(None))
         return Dates(utc, _nanoseconds(times.tz_localize(None)), zone_name(zone))
-    dtype = getattr(times, "dtype", np.asarray(times).dtype)
+    dtype = times.dtype if hasattr(times, "dtype") else np.asarray(times).dtype
     if getattr(dtype, "kind", "O") in "OUT" or hasattr(dtype, "tz") or hasattr(dtype, "time_zone"):
         column = read_column("times", times if hasattr(times, "dtype") else np.asarray(times))
         if column.clock is not None and column.present.all():

@@ -250,7 +250,7 @@ def timed(times: Any, *, infer: bool = True) -> Times:
         index: Index = "numbers" if has_index else "none"
         kind: Kind = "steps" if are_places else "numbers"
         return Times(numbers, Timeline(kind, index, float(numbers[-1]), step))
-    if isinstance(np.asarray(times).flat[0], np.timedelta64 | timedelta):
+    if isinstance(np.asarray(times[:1])[0], np.timedelta64 | timedelta):
         raise TypeError(
             "Times must be numbers or dates, got durations. Divide them by a unit, such as "
             "np.timedelta64(1, 'h') for hours, or add a date."
@@ -295,7 +295,8 @@ def steps(count: int) -> Times:
 
 
 def _are_numbers(times: Any) -> bool:
-    return getattr(getattr(times, "dtype", np.asarray(times).dtype), "kind", "O") in "iuf"
+    dtype = times.dtype if hasattr(times, "dtype") else np.asarray(times).dtype
+    return getattr(dtype, "kind", "O") in "iuf"
 
 
 def _usual_step(numbers: Array) -> float | None:
