@@ -1,6 +1,7 @@
 """Errors and calibration from left-out rows: against the chains run one by one."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,7 +28,8 @@ def fitted(model, y, weight=None):
         )
         model.fit(X, y, weight)
     block = np.empty(len(X), dtype=int)
-    block[np.lexsort((y, *X.T[::-1]))] = kept[0]
+    block[np.lexsort((y, *X.T[::-1]))] = np.argmax(kept[0], axis=1)
+    assert_array_equal(kept[0].sum(axis=1), 1)
     return model, block
 
 
@@ -44,7 +46,8 @@ def of_one_chain(model, index):
             name: getattr(draws, name)[index * n_kept : (index + 1) * n_kept] for name in names
         }
         whitener = draws.whitener[draws.whitened // n_kept == index]
-        own = type(draws)(**parts, whitener=whitener, whitened=np.arange(n_kept))
+        parts |= {"whitener": whitener, "whitened": np.arange(n_kept)}
+        own = replace(draws, **parts)
         one.learned_.append(type(learned)(own, learned.trace, learned.kernel, learned.structure))
     return one
 
@@ -55,9 +58,13 @@ def assert_regression():
     means, stds = np.swapaxes(each, 0, 1)
     place = block, np.arange(len(X))
     residual = Y - means[place]
-    assert_allclose(model.score_, np.sqrt(np.average(residual**2, weights=WEIGHT)))
-    variance = stds[place] ** 2 + means.var(axis=0)
-    scale = np.sqrt(np.average(residual**2 / variance, weights=WEIGHT))
+    between = means.var(axis=0)
+    new = stds[place] ** 2 + between
+    # Less the noise of weight one, plus that of the row's own weight.
+    noises = np.array([of_one_chain(model, k).noise_variance_ for k in range(3)])[block]
+    ratio = residual**2 / (new - noises + noises / WEIGHT)
+    assert_allclose(model.score_, np.sqrt(np.mean(new * ratio)), rtol=1e-5)
+    scale = np.sqrt(np.mean(ratio))
     mixture = np.sqrt(np.mean(stds**2, axis=0) + means.var(axis=0))
     mean, std = model.predict(X, return_std=True)
     assert_allclose(mean, means.mean(axis=0))
@@ -75,11 +82,19 @@ def assert_classes():
     def log_p(factor):
         return log_softmax(factor * scores, axis=1)[np.arange(len(X)), THREE]
 
-    def loss(factor):
-        return 0.05 * (factor * unit) ** 2 - WEIGHT @ log_p(factor)
+    def best(weight):
+        def loss(factor):
+            return 0.05 * (factor * unit) ** 2 - weight @ log_p(factor)
 
-    best = minimize_scalar(loss, bounds=(0.0, 20.0), method="bounded", options={"xatol": 1e-9}).x
-    assert_allclose(model.score_, -np.average(log_p(best), weights=WEIGHT), rtol=1e-5)
+        options = {"xatol": 1e-9}
+        return minimize_scalar(loss, bounds=(0.0, 20.0), method="bounded", options=options).x
+
+    # Each row's probability has the temperature of the other rows.
+    found = [log_p(best(np.where(np.arange(len(X)) == i, 0.0, WEIGHT)))[i] for i in range(len(X))]
+    assert_allclose(model.score_, -np.average(found, weights=WEIGHT), rtol=1e-3)
+    inside = -np.average(log_p(best(WEIGHT)), weights=WEIGHT)
+    assert model.score_ > inside + 1e-3
+    best = best(WEIGHT)
     power = model._averaged([learned.draws for learned in model.learned_], *model._rows(X)) ** best
     expected = power / power.sum(axis=1, keepdims=True)
     assert_allclose(model.predict_proba(X), expected, rtol=1e-4)

@@ -52,7 +52,9 @@ def some_fit(structure, trend, weight):
     model = BaNKRegressor(
         6, structure, n_burn_in=8, n_samples=16, thin=1, trend=trend, n_chains=1, random_state=0
     )
-    return model.fit(X, Y, weight), np.ones(50) if weight is None else weight
+    # Weights of mean one count 50 observations; new ones have the weight one of the user.
+    unit = 1.0 if weight is None else weight.mean()
+    return model.fit(X, Y, weight), np.ones(50) if weight is None else weight / unit, unit
 
 
 FITS = {"sparse": ("sparse", 0, None), "weights": ("dense", 1, WEIGHT)}
@@ -64,13 +66,13 @@ def fit(request):
 
 
 def test_mean_and_deviation_are_those_of_the_mixture_of_students(fit):
-    model, weight = fit
+    model, weight, unit = fit
     n_draws = model.learned_[0].draws.n_draws
     means, variances = [], []
     for index in range(n_draws):
         mean, covariance, shape, rate = posterior(model, index, weight)
         Z = design(model, index, NEW)
-        spread = 1.0 + np.einsum("ij,jk,ik->i", Z, covariance, Z)
+        spread = unit + np.einsum("ij,jk,ik->i", Z, covariance, Z)
         student = stats.t(2.0 * shape, Z @ mean, np.sqrt(rate / shape * spread))
         means.append(student.mean())
         variances.append(student.var())
@@ -83,12 +85,13 @@ def test_mean_and_deviation_are_those_of_the_mixture_of_students(fit):
 
 
 def test_the_noise_is_the_posterior_mean(fit):
-    model, weight = fit
+    model, weight, unit = fit
     expected = []
     for index in range(model.learned_[0].draws.n_draws):
         _, _, shape, rate = posterior(model, index, weight)
         expected.append(stats.invgamma(shape, scale=rate).mean())
-    assert_allclose(model.noise_variance_, np.mean(expected) * model.target_scale_**2, rtol=1e-9)
+    variance = unit * np.mean(expected) * model.target_scale_**2
+    assert_allclose(model.noise_variance_, variance, rtol=1e-9)
 
 
 @pytest.mark.parametrize("noise", [True, False])

@@ -47,6 +47,15 @@ def test_probabilities_are_those_of_refits(kind, has_biases):
     assert abs(np.log(found / right).mean()) < 0.04 * abs(np.log(inside / right).mean())
 
 
+def test_outliers_of_great_weight_are_refitted():
+    """One Newton step would make half of the change of an outlier's log-probability."""
+    scores, labels, _ = problem(40, (3.0,))
+    scores[0, 0], labels[0] = [9.0, 0.0, 0.0], 1
+    units = Units(np.where(np.arange(40) == 0, 1.3, 1.01), np.ones(40))
+    found = left_out_probabilities(scores, labels, units)
+    assert_allclose(found[0], refitted(scores, labels, units, None, True)[0], rtol=1e-5)
+
+
 def test_whole_weights_are_repeated_rows():
     scores, labels, rng = problem(40)
     counts = rng.integers(1, 5, 40)

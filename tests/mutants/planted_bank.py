@@ -19,6 +19,7 @@ from mutants.registry import changes, plant_edits, planted, quietly, replaces
 
 from bochner.estimators import bank
 from bochner.estimators.bank_models import BaNKClassification, BaNKRegression
+from bochner.features.units import Units
 from bochner.learning.inference import components, draws, driver, pooling, relevance
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.evidence import InverseGammaNoise
@@ -167,9 +168,9 @@ def wave_averaged_to_nothing(wave, X, i):
 
 
 @changes(test_preparation, "distinct_rows", check_repetitions)
-def repetitions_dropped(right, X, y, weight=None):
-    X, y, total = right(X, y, weight)
-    return X, y, total if weight is not None else None
+def repetitions_dropped(right, X, y, units):
+    X, y, found = right(X, y, units)
+    return X, y, found if len(units) < len(X) else Units.of(None, len(found))
 
 
 @planted(check_outliers)
@@ -184,20 +185,25 @@ plant_edits(
     "_calibrate",
     test_bank_left_out.assert_regression,
     scale_without_the_variance_between_chains=("means.var(axis=0)", "0.0 * means[0]"),
-    error_without_weights=("left_out.mean(residual**2))", "np.mean(residual**2))"),
+    error_of_other_weights=("left_out.mean(new * ratio))", "left_out.mean(residual**2))"),
+    scale_of_weights_of_one=(", left_out.units.weights[own])", ")"),
 )
 plant_edits(
     BaNKClassification,
     "_calibrate",
     test_bank_left_out.assert_classes,
-    temperature_without_weights=("left_out.weight, has", "None, has"),
+    temperature_without_weights=("units.totals, has", "None, has"),
+    score_of_its_own_temperature=(
+        "left_out_probabilities(scores, labels, units, has_biases=False)",
+        "self._softmax.probabilities(scores)[np.arange(len(labels)), labels]",
+    ),
 )
 plant_edits(
     pooling,
     "parts_of",
     test_bank_left_out.test_a_chain_does_not_depend_on_the_rows_that_it_leaves_out,
     users=(bank,),
-    rows_that_are_not_left_out=("block != own", "block != own + 1"),
+    rows_that_are_not_left_out=("units.counts - own", "units.counts"),
 )
 plant_edits(
     pooling,

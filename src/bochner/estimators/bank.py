@@ -29,6 +29,7 @@ from bochner.estimators.bank_problems import mean_kernel, one_share, with_pooled
 from bochner.estimators.inputs import is_dask
 from bochner.features.parameters import check_dtype, drawn_seed
 from bochner.features.transformer import FourierFeatures
+from bochner.features.units import Units
 from bochner.kernels import Kernel
 from bochner.learning.inference.checkpoint import forget, problem_paths
 from bochner.learning.inference.components import waves_in_units
@@ -63,10 +64,16 @@ class Problems:
 
     X: Array  # (n, d)
     codes: Array  # (n,): Numbers that stand for the given targets
-    weight: Array | None  # (n,) or None
+    units: Units  # (n,)
     task: Any  # Has ``codes`` of targets, and the ``columns`` that chains learn
     unit: float = 1.0  # Number by which the given weights were divided
     outcomes: Outcomes | None = None  # Targets of another law than a normal one
+
+    @property
+    def weight(self) -> Array | None:
+        """Total weights of the rows (n,), ``None`` for ones."""
+        totals = self.units.totals
+        return None if (totals == 1.0).all() else totals
 
 
 @dataclass(eq=False, repr=False)
@@ -158,9 +165,10 @@ class BaNK(BaseEstimator, ABC):
         y : array-like of shape (n,), or Dask array or column of a data frame
             Targets: numbers for a regression, at least two labels for a classification.
         sample_weight : array-like of shape (n,), default=None
-            Weights of the rows. A row of weight ``w`` counts as ``w`` rows, which may be a
-            fraction: in a regression its noise has the variance :math:`\sigma^2 / w`, and weights
-            whose mean is less than one are scaled up to one.
+            Weights of the rows. Whole numbers are counts: a row of weight three is three
+            independent rows. A row of another weight ``w`` is one observation. In a regression its
+            noise has the variance :math:`\sigma^2 / w`, and predictions are of weight one; in a
+            classification its log-likelihood is multiplied by ``w``.
         checkpoint : str or Path, default=None
             File to write progress to. If it exists, and belongs to a fit with the same data and
             parameters, that fit continues, with the result that it would have had; the file is
@@ -248,10 +256,13 @@ class BaNK(BaseEstimator, ABC):
             columns = learnable(collected, columns, problems, self._scaling, self._trend)
         elif settings.n_chains > 1 and self.trend == 0 and settings.model == BANK:
             codes = problems.codes if self._is_classifier else None
-            block = blocks_of(rng, problems.X, codes, settings.n_chains)
-            parts = None if block is None else parts_of(rng, block, settings.n_chains)
+            block = blocks_of(rng, problems.units, codes, settings.n_chains)
+            parts = None if block is None else parts_of(rng, problems.units, block)
         paths = problem_paths(checkpoint, len(columns), settings.n_chains)
-        self.learned_ = self._sampled(columns, settings, seed, parts, paths, progress)
+        found = self._sampled(columns, settings, seed, parts, paths, progress)
+        self.learned_ = [
+            replace(each, draws=replace(each.draws, noise_unit=problems.unit)) for each in found
+        ]
         self.kernel_ = mean_kernel([learned.kernel for learned in self.learned_])
         points = scaled.T, self._trend.columns(scaled).T
         self.convergence_ = [Convergence.of(learned, *points) for learned in self.learned_]
@@ -341,12 +352,11 @@ class BaNK(BaseEstimator, ABC):
         """Learn the score and a calibration from rows that chains left out, if there are any."""
         left_out = None
         if block is not None:
-            rows = scored_of(rng, block)
-            weight = problems.weight
-            weights = np.ones(len(rows)) if weight is None else weight[rows]
+            rows, own = scored_of(rng, block)
+            weights = problems.unit * problems.units.weights[rows]
+            units = Units(weights, block[rows, own].astype(np.float64))
             inputs, fixed = (part[:, rows] for part in points)
-            codes = problems.codes[rows]
-            left_out = LeftOut(n_chains, block[rows], inputs, fixed, codes, weights)
+            left_out = LeftOut(n_chains, own, inputs, fixed, problems.codes[rows], units)
         self._calibrate(left_out, problems.task)
 
     def _choice(self) -> Choice:

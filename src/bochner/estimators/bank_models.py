@@ -17,12 +17,17 @@ from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask,
 from bochner.estimators.labelled import LabelledClassifier
 from bochner.features.parameters import generators
 from bochner.features.targets import Indicators
+from bochner.features.units import Units
 from bochner.learning.functions import SampledFunctions
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.function_draws import drawn_functions
 from bochner.learning.inference.pooling import LeftOut
 from bochner.learning.inference.preparation import distinct_rows
-from bochner.learning.softmax_weights import SoftmaxWeights, fit_softmax
+from bochner.learning.softmax_weights import (
+    SoftmaxWeights,
+    fit_softmax,
+    left_out_probabilities,
+)
 
 _MOST_ROWS = 1e12
 """Largest sum of weights of labels: next to more rows, rounding loses a part of a single one."""
@@ -84,13 +89,22 @@ class Classes:
         return as_array(positive / positive.sum(axis=1, keepdims=True))
 
 
-def positive_rows(X: Array, y: Any, sample_weight: Any) -> tuple[Array, Any, Array | None]:
-    """Return the rows that have weight, and their checked weights."""
+def positive_rows(X: Array, y: Any, sample_weight: Any) -> tuple[Array, Any, Units]:
+    """Return the rows that have weight, and the observations that they stand for."""
     weight = checked_weight(sample_weight, X)
     if weight is None:
-        return X, y, None
+        return X, y, Units.of(None, len(X))
     kept = weight > 0
-    return X[kept], y[kept], weight[kept]
+    return X[kept], y[kept], Units.of(weight[kept], int(np.count_nonzero(kept)))
+
+
+def of_mean_one(units: Units) -> tuple[Units, float]:
+    """Return observations whose precisions have the mean one, and what these were divided by.
+
+    Sums of weights are then numbers of observations, on which the law of the noise depends.
+    """
+    unit = 1.0 if units.are_counts else float(np.average(units.weights, weights=units.counts))
+    return Units(units.weights / unit, units.counts), unit
 
 
 def function_moments(draws: Draws, inputs: Array, fixed: Array) -> tuple[Array, Array]:
@@ -102,12 +116,16 @@ def function_moments(draws: Draws, inputs: Array, fixed: Array) -> tuple[Array, 
     return mean, variance
 
 
-def _spread(draws: Draws, inputs: Array, fixed: Array) -> Array:
-    """Return the mean variance (n,) of new observations given a draw, noise included."""
+def _spread(draws: Draws, inputs: Array, fixed: Array, weights: Array | None = None) -> Array:
+    """Return the mean variance (n,) of new observations given a draw, noise included.
+
+    Their ``weights`` (n,) are ones by default.
+    """
+    precision = np.ones(inputs.shape[1]) if weights is None else weights
     variance = np.empty(inputs.shape[1])
     level = draws.noise_variance[draws.whitened, None]
     for part, spreads in draws.spreads(inputs, fixed):
-        noise = [draws.noise(index, inputs[:, part]) for index in draws.whitened]
+        noise = [draws.noise(index, inputs[:, part]) / precision[part] for index in draws.whitened]
         variance[part] = np.mean(level * spreads + np.array(noise), axis=0)
     return variance
 
@@ -122,14 +140,11 @@ class BaNKRegression(RegressorMixin, BaNK):
 
     def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
         X, y = validated_with_numbers(self, X, y, dtype=np.float64)
-        X, y, weight = distinct_rows(*positive_rows(X, y.astype(np.float64), sample_weight))
-        unit = 1.0
-        if weight is not None:  # weights of a mean below one are scaled up to it
-            unit = min(1.0, float(weight.mean()))
-            weight = weight / unit
-        task = Numbers.of(y, weight)
+        X, y, units = distinct_rows(*positive_rows(X, y.astype(np.float64), sample_weight))
+        units, unit = of_mean_one(units)
+        task = Numbers.of(y, units.totals)
         self.target_mean_, self.target_scale_ = task.mean, task.scale
-        return Problems(X, y, weight, task, unit)
+        return Problems(X, y, units, task, unit)
 
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False
@@ -184,12 +199,15 @@ class BaNKRegression(RegressorMixin, BaNK):
         for part, values in draws.activations(left_out.inputs, left_out.fixed):
             means[:, part] = values.reshape(len(means), -1, values.shape[1]).mean(axis=1)
         variance: Array = means.var(axis=0)
+        new = np.empty_like(variance)  # That of new observations of weight one
         for own, (chain,), inputs, fixed in left_out.by_chain([draws]):
             mean, within = function_moments(chain, inputs, fixed)
             residual[own] -= mean
-            variance[own] += within + _spread(chain, inputs, fixed)
-        self.score_ = self.target_scale_ * np.sqrt(left_out.mean(residual**2))
-        self._scale = max(np.sqrt(left_out.mean(residual**2 / variance)), _ROUNDING)
+            new[own] = variance[own] + within + _spread(chain, inputs, fixed)
+            variance[own] += within + _spread(chain, inputs, fixed, left_out.units.weights[own])
+        ratio = residual**2 / variance
+        self.score_ = self.target_scale_ * np.sqrt(left_out.mean(new * ratio))
+        self._scale = max(np.sqrt(left_out.mean(ratio)), _ROUNDING)
 
     def sample_y(
         self, X: Any, n_samples: int = 1, random_state: Any = 0, *, noise: bool = True
@@ -257,7 +275,8 @@ class BaNKRegression(RegressorMixin, BaNK):
     @property
     def noise_variance_(self) -> float:
         """Posterior mean of the noise's variance, in squared units of the target."""
-        return float(self.learned_[0].draws.noise_variance.mean()) * self.target_scale_**2
+        draws = self.learned_[0].draws
+        return draws.noise_unit * float(draws.noise_variance.mean()) * self.target_scale_**2
 
 
 class BaNKClassification(LabelledClassifier, BaNK):
@@ -269,19 +288,20 @@ class BaNKClassification(LabelledClassifier, BaNK):
 
     def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
         X, y = validated_with_labels(self, X, y, dtype=np.float64)
-        X, y, weight = positive_rows(X, y, sample_weight)
+        X, y, units = positive_rows(X, y, sample_weight)
         labels = np.unique(y) if labels is None else labels
         if len(labels) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes, got 1 class: {labels[0]}."
             )
-        if weight is not None and weight.sum() > _MOST_ROWS:
+        total = units.totals.sum()
+        if total > _MOST_ROWS:
             raise ValueError(
                 f"sample_weight must have a sum of at most {_MOST_ROWS:g}, as a row of weight w "
-                f"counts as w rows, got {weight.sum():g}. Divide the weights by a number."
+                f"counts as w rows, got {total:g}. Divide the weights by a number."
             )
         self.classes_, task = labels, Classes(labels)
-        return Problems(*distinct_rows(X, task.codes(y), weight), task)
+        return Problems(*distinct_rows(X, task.codes(y), units), task)
 
     def predict_proba(self, X: Any) -> Array:
         """Return posterior mean probabilities of the classes, of shape (n, n_classes)."""
@@ -315,9 +335,10 @@ class BaNKClassification(LabelledClassifier, BaNK):
         for own, chain, inputs, fixed in left_out.by_chain(every):
             probability[own] = self._averaged(chain, inputs, fixed)
         scores, labels = np.log(probability)[:, None], left_out.codes.astype(np.intp)
-        self._softmax = fit_softmax(scores, labels, left_out.weight, has_biases=False)
-        found = self._softmax.probabilities(scores)[np.arange(len(labels)), labels]
-        self.score_ = -left_out.mean(np.log(found))
+        units = left_out.units
+        self._softmax = fit_softmax(scores, labels, units.totals, has_biases=False)
+        found = left_out_probabilities(scores, labels, units, has_biases=False)
+        self.score_ = -float(np.average(np.log(found), weights=units.totals))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row, of shape (n,)."""

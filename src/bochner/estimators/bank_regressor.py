@@ -17,6 +17,7 @@ from bochner.estimators.bank_models import (
     BaNKRegression,
     Numbers,
     function_moments,
+    of_mean_one,
     positive_rows,
 )
 from bochner.estimators.bank_parameters import documented
@@ -25,6 +26,7 @@ from bochner.estimators.kernel_glm import NUMBERS
 from bochner.estimators.kernel_glm_head import checked_exposure, resolve_likelihood
 from bochner.estimators.law_predictions import LawPredictions, check_shape, is_lazy
 from bochner.features.parameters import generators
+from bochner.features.units import Units
 from bochner.learning.inference.draws import NORMAL, Draws
 from bochner.learning.inference.outcomes import outcomes_of
 from bochner.learning.inference.preparation import distinct_rows
@@ -136,7 +138,7 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         checkpoint: Any = None,
         callback: Callback | None = None,
     ) -> Self:
-        """Sample the posterior.
+        r"""Sample the posterior.
 
         Parameters
         ----------
@@ -146,9 +148,10 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         y : array-like of shape (n,), or Dask array or column of a data frame
             Targets; counts are whole numbers.
         sample_weight : array-like of shape (n,), default=None
-            Weights of the rows. A row of weight ``w`` counts as ``w`` rows, which may be a
-            fraction, but for censored targets. Weights whose mean is less than one are scaled up
-            to one.
+            Weights of the rows. Whole numbers are counts: a row of weight three is three
+            independent rows. A row of another weight ``w`` is one observation, whose noise has the
+            variance :math:`\sigma^2 / w` if its scale is learned, and whose log-likelihood is
+            multiplied by ``w`` otherwise; censored targets have counts only.
         exposure : array-like of shape (n,), default=None
             Time, area or population in which the counts of a row arose, by which their mean is
             multiplied; ones if ``None``. For counts only.
@@ -193,18 +196,19 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         # Rows of equal inputs and other exposures are distinct.
         keyed = X if times is None else np.column_stack([X, times])
         y = law.checked(y.astype(np.float64))
-        keyed, y, weight = distinct_rows(*positive_rows(keyed, y, sample_weight))
+        keyed, y, units = distinct_rows(*positive_rows(keyed, y, sample_weight))
         X, times = (keyed, None) if times is None else (keyed[:, :-1], keyed[:, -1])
-        unit = 1.0
-        if weight is not None:  # weights of a mean below one are scaled up to it
-            unit = min(1.0, float(weight.mean()))
-            weight = weight / unit
-        outcomes = outcomes_of(law, y, times, weight)
-        if weight is not None and not outcomes.takes_weights:
-            index = repetitions(weight)
-            X, weight, outcomes = X[index], None, outcomes.rows(index)
+        given, unit = units, 1.0
+        if isinstance(law, LocationLikelihood) and law.scale is None:
+            units, unit = of_mean_one(units)
+        problems = Problems(X, y, units, Numbers(0.0, 1.0), unit)
+        outcomes = outcomes_of(law, y, times, problems.weight)
+        if problems.weight is not None and not outcomes.takes_weights:
+            index = repetitions(given.totals)
+            X, outcomes, unit = X[index], outcomes.rows(index), 1.0
+            units = Units.of(None, len(index))
         self.target_mean_, self.target_scale_ = outcomes.centre, outcomes.unit
-        return Problems(X, outcomes.stand_in, weight, Numbers(0.0, 1.0), unit, outcomes)
+        return Problems(X, outcomes.stand_in, units, Numbers(0.0, 1.0), unit, outcomes)
 
     @property
     def likelihood_(self) -> NumberLikelihood:

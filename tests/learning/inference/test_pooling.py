@@ -5,12 +5,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
+from scipy.stats import binom, chi2, hypergeom
 
+from bochner.features.units import Units
 from bochner.learning.inference import pooling
 from bochner.learning.inference.draws import drawn, stacked
 from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.models import BANK
-from bochner.learning.inference.pooling import blocks_of, parts_of, pooled
+from bochner.learning.inference.pooling import blocks_of, parts_of, pooled, scored_of
 from bochner.learning.inference.training_data import ScaledData
 
 K, M, KEPT = 3, 4, 5
@@ -38,35 +40,61 @@ def design(omega, data):
     return np.column_stack([*(np.array(waves) / np.sqrt(len(omega))), data.fixed])
 
 
-def test_equal_rows_share_a_block_and_blocks_are_as_large_as_can_be():
-    X = np.repeat(np.arange(40.0)[:, None], 3, axis=0)
-    block = blocks_of(np.random.default_rng(0), X, None, 4)
-    assert (block.reshape(40, 3) == block[::3, None]).all()
-    assert_array_equal(np.bincount(block), [30, 30, 30, 30])
-    assert (np.diff(block[::3]) != 0).any()
-    assert blocks_of(np.random.default_rng(0), X[:57], None, 4) is None
+def test_blocks_are_equal_parts_of_single_observations():
+    units = Units(np.ones(6), np.array([7.0, 1.0, 30.0, 4.0, 2.0, 16.0]))
+    left = blocks_of(np.random.default_rng(0), units, None, 4)
+    assert_array_equal(left.sum(axis=0), [15, 15, 15, 15])
+    assert_array_equal(left.sum(axis=1), units.counts)
+    few = Units(units.weights, units.counts - [0.0, 0.0, 26.0, 0.0, 0.0, 15.0])
+    assert blocks_of(np.random.default_rng(0), few, None, 4) is None
 
 
-def test_classes_are_spread_and_none_is_missing():
+@pytest.mark.parametrize("most", [2**22, 10])
+def test_a_row_has_a_random_number_of_observations_in_a_block(most, monkeypatch):
+    """It has the hypergeometric law of a random half, or nearly so in blocks of random sizes."""
+    monkeypatch.setattr(pooling, "_MOST_PERMUTED", most)
+    units = Units(np.ones(2), np.array([12.0, 28.0]))
+    rng = np.random.default_rng(0)
+    found = [blocks_of(rng, units, None, 2)[0, 0] for _ in range(4000)]
+    law = hypergeom(40, 12, 20) if most > 40 else binom(12, 0.5)
+    expected = 4000.0 * law.pmf(np.arange(13))
+    likely = expected > 5.0
+    counts = np.bincount(found, minlength=13)
+    statistic = np.sum((counts - expected)[likely] ** 2 / expected[likely])
+    assert chi2.sf(statistic, likely.sum() - 1) > 1e-3
+
+
+def test_no_class_is_missing():
     codes = np.zeros(90, dtype=float)
     codes[:8], codes[88] = 1.0, 2.0
-    block = blocks_of(np.random.default_rng(0), np.arange(90.0)[:, None], codes, 4)
-    assert_array_equal(np.bincount(block[codes == 1.0]), [2, 2, 2, 2])
-    assert block[88] == -1
-    assert np.ptp(np.bincount(block[codes == 0.0])) <= 1
-    for part in parts_of(np.random.default_rng(0), block, 4):
-        assert set(codes[part]) == {0.0, 1.0, 2.0}
+    units = Units.of(None, 90)
+    for seed in range(20):
+        left = blocks_of(np.random.default_rng(seed), units, codes, 4)
+        assert not left[88].any()
+        for part in parts_of(np.random.default_rng(0), units, left):
+            assert set(codes[part.rows]) == {0.0, 1.0, 2.0}
 
 
 def test_chains_learn_from_at_most_so_many_rows_outside_of_their_block(monkeypatch):
-    block = np.arange(30) % 3
-    parts = parts_of(np.random.default_rng(0), block, 3)
-    for own, part in enumerate(parts):
-        assert_array_equal(part, np.flatnonzero(block != own))
+    units = Units(np.full(30, 0.5), np.append(np.ones(29), 40.0))
+    left = blocks_of(np.random.default_rng(0), units, None, 3)
+    for own, part in zip(left.T, parts_of(np.random.default_rng(0), units, left), strict=True):
+        weight = np.zeros(30)
+        weight[part.rows] = part.weight
+        assert_array_equal(weight, 0.5 * (units.counts - own))
+        assert part.weight.all()
     monkeypatch.setattr(pooling, "MOST_ROWS", 12)
-    for own, part in enumerate(parts_of(np.random.default_rng(0), block, 3)):
-        assert len(set(part)) == 12
-        assert (block[part] != own).all()
+    for own, part in zip(left.T, parts_of(np.random.default_rng(0), units, left), strict=True):
+        assert len(set(part.rows)) == 12
+        assert (own[part.rows] < units.counts[part.rows]).all()
+
+
+def test_rows_are_judged_where_they_are_left_out(monkeypatch):
+    left = np.array([[2, 0, 1], [0, 0, 0], [0, 3, 0]])
+    rows, blocks = scored_of(np.random.default_rng(0), left)
+    assert set(zip(rows, blocks, strict=True)) == {(0, 0), (0, 2), (2, 1)}
+    monkeypatch.setattr(pooling, "_SCORED", 2)
+    assert len(scored_of(np.random.default_rng(0), left)[0]) == 2
 
 
 def assert_pooled():

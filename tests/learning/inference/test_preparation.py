@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from bochner.features.units import Units
 from bochner.learning.inference.preparation import Scaling, Trend, distinct_rows, frequency_scales
 
 RNG = np.random.default_rng(0)
@@ -16,28 +17,38 @@ def test_weights_and_repetitions_are_the_same_data(high):
     weight = RNG.integers(1, high, size=40)
     weight[5:] = np.where(high == 2, 1, weight[5:])
     order = RNG.permutation(weight.sum())
-    repeated = distinct_rows(np.repeat(X, weight, axis=0)[order], np.repeat(y, weight)[order])
-    weighted = distinct_rows(X, y, weight.astype(float))
-    for one, other in zip(repeated, weighted, strict=True):
+    repeated = distinct_rows(
+        np.repeat(X, weight, axis=0)[order],
+        np.repeat(y, weight)[order],
+        Units.of(None, weight.sum()),
+    )
+    weighted = distinct_rows(X, y, Units.of(weight.astype(float), 40))
+    for one, other in zip(flat(repeated), flat(weighted), strict=True):
         assert_array_equal(one, other)
+
+
+def flat(found):
+    """Return rows, targets, weights and counts."""
+    return *found[:2], found[2].weights, found[2].counts
 
 
 def test_rows_are_counted_as_often_as_they_are():
     X = RNG.integers(0, 3, size=(200, 2)).astype(float)
     y = RNG.integers(0, 2, size=200).astype(float)
-    rows, target, weight = distinct_rows(X, y)
+    rows, target, units = distinct_rows(X, y, Units.of(None, 200))
     table = {}
     for row in np.column_stack([X, y]).tolist():
         table[tuple(row)] = table.get(tuple(row), 0) + 1
     found = np.column_stack([rows, target]).tolist()
     assert found == sorted(map(list, table))
-    assert_array_equal(weight, [table[tuple(row)] for row in found])
+    assert_array_equal(units.counts, [table[tuple(row)] for row in found])
+    assert units.are_counts
 
 
-def test_rows_without_repetitions_have_no_weights():
+def test_rows_without_repetitions_have_counts_of_one():
     X, y = RNG.normal(size=(30, 2)), RNG.normal(size=30)
-    rows, target, weight = distinct_rows(X, y)
-    assert weight is None
+    rows, target, units = distinct_rows(X, y, Units.of(None, 30))
+    assert_array_equal(units.totals, np.ones(30))
     order = np.argsort(X[:, 0])
     assert_array_equal(rows, X[order])
     assert_array_equal(target, y[order])
@@ -45,16 +56,18 @@ def test_rows_without_repetitions_have_no_weights():
 
 def test_few_repetitions_are_rows():
     X = np.append(np.arange(20.0), 3.0)[:, None]
-    rows, _, weight = distinct_rows(X, np.zeros(21))
-    assert weight is None
+    rows, _, units = distinct_rows(X, np.zeros(21), Units.of(None, 21))
+    assert_array_equal(units.totals, np.ones(21))
     assert_array_equal(rows, np.sort(X, axis=0))
 
 
-def test_fractions_are_added():
-    rows, target, weight = distinct_rows(np.ones((3, 1)), np.zeros(3), np.array([0.5, 0.25, 0.75]))
-    assert_array_equal(rows, [[1.0]])
-    assert len(target) == 1
-    assert_allclose(weight if weight is not None else [1.0], [1.5])
+def test_rows_of_other_precisions_stay_observations_of_their_own():
+    given = Units.of(np.array([0.5, 0.25, 0.5, 0.5]), 4)
+    rows, target, units = distinct_rows(np.ones((4, 1)), np.zeros(4), given)
+    assert_array_equal(rows, [[1.0], [1.0]])
+    assert len(target) == 2
+    assert_array_equal(units.weights, [0.25, 0.5])
+    assert_array_equal(units.counts, [1.0, 3.0])
 
 
 def test_scaling_undoes_units():

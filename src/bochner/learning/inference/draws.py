@@ -60,6 +60,7 @@ class Draws:
     # Law of a target given the function, in its unit; parameters that are None are those of a draw
     law: Laws = NORMAL
     law_parameters: Array | None = None  # (S, l): ``law.vector`` without a scale
+    noise_unit: float = 1.0  # Noise variance of an observation of weight one, in noise_variance
 
     def __post_init__(self) -> None:
         if not np.isin(self.whitened, np.arange(self.n_draws)).all():
@@ -146,7 +147,8 @@ class Draws:
         """Return the law of targets of one draw, with its own ``scale`` of the noise or another."""
         law = self.law
         if isinstance(law, LocationLikelihood):
-            own = float(np.sqrt(self.noise_variance[index])) if scale is None else scale
+            level = self.noise_unit * self.noise_variance[index]
+            own = float(np.sqrt(level)) if scale is None else scale
             scaled: Laws = replace(law, scale=own)  # type: ignore[type-var]
             law = scaled
         if self.law_parameters is None:
@@ -154,10 +156,10 @@ class Draws:
         return law.with_vector(law.unknown, self.law_parameters[index])
 
     def noise(self, index: int, inputs: Array) -> Array:
-        """Return the noise's variance of one draw at inputs (d, n), of shape (n,)."""
+        """Return the noise's variance (n,) of one draw at inputs (d, n), for weights of one."""
         unit = self.law_of(index, scale=1.0)
         assert isinstance(unit, LocationLikelihood)
-        variance = float(self.noise_variance[index]) * unit.noise_variance
+        variance = self.noise_unit * float(self.noise_variance[index]) * unit.noise_variance
         if self.field_omega is None or self.field_weights is None:
             return np.full(inputs.shape[1], variance)
         field = log_factor(inputs, self.field_omega[index], self.field_weights[index])
@@ -236,7 +238,9 @@ def point_draw(
     return Draw(*parts, prior.components() if in_full else None)
 
 
-def stacked(draws: Sequence[Draw], basis: Basis = PLAIN, law: Laws = NORMAL) -> Draws:
+def stacked(
+    draws: Sequence[Draw], basis: Basis = PLAIN, law: Laws = NORMAL, noise_unit: float = 1.0
+) -> Draws:
     """Return the draws as one value."""
 
     def all_of(name: str) -> Any:
@@ -253,6 +257,7 @@ def stacked(draws: Sequence[Draw], basis: Basis = PLAIN, law: Laws = NORMAL) -> 
         whitened=np.flatnonzero([draw.whitener is not None for draw in draws]),
         basis=basis,
         law=law,
+        noise_unit=noise_unit,
     )
 
 

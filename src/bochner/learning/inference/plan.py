@@ -12,7 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.random import Generator
 
 from bochner._numerics import progress as reports
-from bochner._numerics.arrays import Index
+from bochner._numerics.arrays import Array, Index
 from bochner._numerics.threads import single_threaded_blas
 from bochner.learning.batched.chain import check_chain
 from bochner.learning.batched.driver import run_together
@@ -145,12 +145,15 @@ def learn(
     data: ScaledData,
     settings: SamplerSettings,
     *,
-    parts: Sequence[Index] | None = None,
+    parts: Sequence[tuple[Index, Array | None]] | None = None,
     checkpoint: Path | None = None,
     fingerprint: str = "",
     report: reports.Progress = reports.silent,
 ) -> tuple[Structure, list[Progress]]:
-    """Return the structure in use and what every chain has made, of its part of the rows."""
+    """Return the structure in use and what every chain has made.
+
+    A chain learns from its part of the rows, with the weights that this has.
+    """
     if settings.home is not None:
         check_chain(chain_of(data, replace(settings, structures=settings.structures[:1])))
     structure_seed, *chain_seeds = seed.spawn(1 + settings.n_chains)
@@ -165,7 +168,7 @@ def learn(
 
     def chain(index: int) -> Prepared:
         rng = np.random.default_rng(chain_seeds[index])
-        own = data if parts is None else data.subset(parts[index])
+        own = data if parts is None else data.weighted_subset(*parts[index])
         return prepared(rng, own, settings, start)
 
     def one(index: int, report: reports.Progress) -> Progress:

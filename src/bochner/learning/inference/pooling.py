@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, Index, Mask
+from bochner.features.units import Units
 from bochner.learning.batched.draws import draw_of_labels, draw_of_numbers
 from bochner.learning.inference.draws import Draws, drawn, stacked
 from bochner.learning.inference.evidence import (
@@ -30,6 +32,10 @@ _FEWEST_LEFT_OUT = 5
 """Rows for each chain to leave out, below which none leaves out any: 20 rows determine a root mean
 square to a sixth."""
 
+_MOST_PERMUTED = 2**22
+"""Observations up to which blocks have equal sizes, by a permutation of a tenth of a second. Sizes
+of random blocks of more differ by less than a thousandth."""
+
 _SCORED = 2_000
 """Most left-out rows that are predicted: they determine a root mean square to 1.6 per cent."""
 
@@ -41,39 +47,59 @@ MOST_FEATURES = 4_096
 """Most features of pooled draws: their Gram matrix has 128 MB."""
 
 
-def blocks_of(rng: Generator, X: Array, codes: Array | None, n_blocks: int) -> Index | None:
-    """Return the block (n,) that leaves each row out, ``None`` where rows are too few.
+class Part(NamedTuple):
+    """The rows that a chain learns from, and their weights; ``None`` for ones."""
 
-    Equal rows of ``X`` (n, d) follow each other and share a block. Rows of each of the ``codes``
-    (n,) of classes are spread over the blocks; -1 stands for rows that no block leaves out, those
-    of classes that would be missing without them.
+    rows: Index
+    weight: Array | None
+
+
+def blocks_of(
+    rng: Generator, units: Units, codes: Array | None, n_blocks: int
+) -> NDArray[np.int64] | None:
+    """Return how many observations of each row a block leaves out (n, n_blocks).
+
+    Blocks are random parts of single observations: equal ones are independent, and their numbers
+    in a block follow neither from inputs nor from targets. Of ``codes`` (n,) of classes, those that
+    would be missing without a block are left out by none. The result is ``None`` where observations
+    are too few.
     """
-    is_new = np.append(True, (X[1:] != X[:-1]).any(axis=1))
-    first = np.flatnonzero(is_new)
-    if len(first) < _FEWEST_LEFT_OUT * n_blocks:
+    counts, n = units.counts.astype(np.int64), len(units)
+    total = int(counts.sum())
+    if total < _FEWEST_LEFT_OUT * n_blocks:
         return None
-    order = rng.permutation(len(first))
-    if codes is not None:
-        order = order[np.argsort(codes[first][order], kind="stable")]
-    of_first = np.empty(len(first), dtype=np.intp)
-    of_first[order] = np.arange(len(first)) % n_blocks
-    block: Index = of_first[np.cumsum(is_new) - 1]
+    if total <= _MOST_PERMUTED:
+        row = rng.permutation(np.repeat(np.arange(n), counts))
+        cell = row * n_blocks + np.arange(total) % n_blocks
+        left = np.bincount(cell, minlength=n * n_blocks).reshape(n, n_blocks)
+    else:
+        left = rng.multinomial(counts, np.full(n_blocks, 1.0 / n_blocks))
     for code in () if codes is None else np.unique(codes):
         own = codes == code
-        if len(np.unique(block[own])) == 1:
-            block[own] = -1
-    return block
+        if np.count_nonzero(left[own].sum(axis=0)) == 1:
+            left[own] = 0
+    return np.asarray(left, dtype=np.int64)
 
 
-def parts_of(rng: Generator, block: Index, n_blocks: int) -> list[Index]:
-    """Return the rows that each chain learns from: at most 8,000 outside of its block."""
-    rows = (rng.permutation(np.flatnonzero(block != own))[:MOST_ROWS] for own in range(n_blocks))
-    return [np.sort(chosen) for chosen in rows]
+def parts_of(rng: Generator, units: Units, left: NDArray[np.int64]) -> list[Part]:
+    """Return what each chain learns from: the observations outside of its block (n, n_blocks).
+
+    They are those of 8,000 rows at most.
+    """
+    parts = []
+    for own in left.T:
+        counts = units.counts - own
+        rows = np.sort(rng.permutation(np.flatnonzero(counts))[:MOST_ROWS])
+        weight = units.weights[rows] * counts[rows]
+        parts.append(Part(rows, None if (weight == 1.0).all() else weight))
+    return parts
 
 
-def scored_of(rng: Generator, block: Index) -> Index:
-    """Return the rows whose left-out predictions are judged: at most 2,000 of all blocks."""
-    return np.sort(rng.permutation(np.flatnonzero(block >= 0))[:_SCORED])
+def scored_of(rng: Generator, left: NDArray[np.int64]) -> tuple[Index, Index]:
+    """Return rows whose left-out predictions are judged, and their blocks: at most 2,000 pairs."""
+    rows, blocks = np.nonzero(left)
+    chosen = np.sort(rng.permutation(len(rows))[:_SCORED])
+    return rows[chosen], blocks[chosen]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +111,7 @@ class LeftOut:
     inputs: Array  # (d, s): Scaled
     fixed: Array  # (q, s)
     codes: Array  # (s,): Numbers that stand for the targets
-    weight: Array  # (s,)
+    units: Units  # (s,): The observations that the chain has left out
 
     def by_chain(self, draws: Sequence[Draws]) -> Iterator[tuple[Mask, list[Draws], Array, Array]]:
         """Yield each chain's rows (s,), its draws of every problem, and columns of these rows."""
@@ -96,8 +122,8 @@ class LeftOut:
                 yield own, parts, self.inputs[:, own], self.fixed[:, own]
 
     def mean(self, values: Array) -> float:
-        """Return the weighted mean of values (s,)."""
-        return float(np.average(values, weights=self.weight))
+        """Return the mean of values (s,) over observations."""
+        return float(np.average(values, weights=self.units.counts))
 
 
 def _chain_of(draws: Draws, index: int, n_chains: int) -> Draws:
@@ -146,13 +172,14 @@ def pooled(
         else:
             noise = BANK.likelihood().noise
             draw = draw_of_numbers(rows, omega, precision, noise, home)
-        return stacked([draw], draws.basis)
+        return stacked([draw], draws.basis, noise_unit=draws.noise_unit)
     if data.is_binary:
         _, fit = LogisticLabels().start(rng, rows, omega, precision, n_copies=1)
     else:
         noise = BANK.likelihood().noise
         fit = _of_greatest_evidence(evidence_of(rows, omega, precision, noise, keep=False))
-    return stacked([drawn(fit, None, fit.log_evidence(), in_full=True)], draws.basis)
+    draw = drawn(fit, None, fit.log_evidence(), in_full=True)
+    return stacked([draw], draws.basis, noise_unit=draws.noise_unit)
 
 
 def _of_greatest_evidence(fit: Evidence) -> Evidence:

@@ -7,6 +7,7 @@ from numpy.random import Generator
 from scipy.linalg import qr, solve_triangular
 
 from bochner._numerics.arrays import Array, Index, as_array
+from bochner.features.units import Units
 from bochner.registry import register
 
 # Share of the values at either end that the scale of an input does not depend on.
@@ -97,26 +98,26 @@ def frequency_scales(X: Array, rng: Generator) -> Array:
     return scales
 
 
-def distinct_rows(
-    X: Array, y: Array, weight: Array | None = None
-) -> tuple[Array, Array, Array | None]:
-    """Return rows and targets in ascending order, equal ones together, with their weights.
+def distinct_rows(X: Array, y: Array, units: Units) -> tuple[Array, Array, Units]:
+    """Return rows and targets in ascending order, equal ones together, with their observations.
 
-    Data that differ in the order of the rows, or in positive weights in place of repetitions,
-    become the same. Few repetitions stay rows, without weights: sums are faster then.
+    Data that differ in the order of the rows, or in counts in place of repetitions, become the
+    same. Rows whose observations have other weights are not equal. Few repetitions stay rows: sums
+    are faster without weights.
     """
-    order = np.lexsort((y, *X.T[::-1]))
-    X, y = X[order], y[order]
+    weights, counts = units.weights, units.counts
+    order = np.lexsort((weights, y, *X.T[::-1]))
+    X, y, weights = X[order], y[order], weights[order]
     is_new = np.ones(len(y), dtype=np.bool_)
-    is_new[1:] = (X[1:] != X[:-1]).any(axis=1) | (y[1:] != y[:-1])
+    is_new[1:] = (X[1:] != X[:-1]).any(axis=1) | (y[1:] != y[:-1]) | (weights[1:] != weights[:-1])
     first = np.flatnonzero(is_new)
-    ones = np.ones(len(y))
-    total: Array = np.add.reduceat(ones if weight is None else weight[order], first)
-    X, y = X[first], y[first]
-    if total.sum() <= _FEW_REPEATED * len(total) and (total == np.rint(total)).all():
+    total: Array = np.add.reduceat(counts[order], first)
+    X, y, weights = X[first], y[first], weights[first]
+    if total.sum() <= _FEW_REPEATED * len(total):
         times = total.astype(np.intp)
-        return np.repeat(X, times, axis=0), np.repeat(y, times), None
-    return X, y, total
+        X, y, weights = (np.repeat(each, times, axis=0) for each in (X, y, weights))
+        return X, y, Units(weights, np.ones(len(y)))
+    return X, y, Units(weights, total)
 
 
 def _independent(columns: Array) -> Index:

@@ -256,6 +256,10 @@ class ScaledData:
     def subset(self, index: Any) -> "ScaledData":
         """Return some of the rows in memory."""
         weight = None if self.weight is None else self.weight[index]
+        return self.weighted_subset(index, weight)
+
+    def weighted_subset(self, index: Any, weight: Array | None) -> "ScaledData":
+        """Return some of the rows in memory, with other weights."""
         return replace(
             self,
             X=self.X[index],
