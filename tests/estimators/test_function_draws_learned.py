@@ -14,6 +14,8 @@ from bochner import BaNKRegressor
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 FAMILY_ALPHA = 1e-6
+UNIT = WEIGHT.mean()
+"""Noise variance of a weight of one, in that of the mean weight."""
 COUNT = 8000
 SHORT = {"n_burn_in": 6, "n_samples": 12, "thin": 1, "random_state": 0}
 CASES = {
@@ -44,11 +46,11 @@ def test_covariances_are_those_of_the_mixture(name):
     draws = model.learned_[0].draws
     means, within = [], []
     for index in range(draws.n_draws):
-        mean, P, shape, rate = posterior(model, index, WEIGHT)
+        mean, P, shape, rate = posterior(model, index, WEIGHT / UNIT)
         Z = design(model, index, NEW)
         means.append(Z @ mean)
         if index in draws.whitened:
-            within.append(rate / (shape - 1.0) * (Z @ P @ Z.T + np.eye(len(NEW))))
+            within.append(rate / (shape - 1.0) * (Z @ P @ Z.T + UNIT * np.eye(len(NEW))))
     expected = np.cov(np.transpose(means), ddof=0) + np.mean(within, axis=0)
     found, cov = model.predict(NEW, return_cov=True)
     assert_array_equal(found, model.predict(NEW))
@@ -64,7 +66,8 @@ def test_functions_have_the_joint_posterior(name):
     assert_allclose(np.diagonal(cov), std**2, rtol=1e-5)
     assert (model._scale == 1.0) == (name != "left-out rows")
     draws = model.learned_[0].draws
-    level = (model._scale * model.target_scale_) ** 2 * draws.noise_variance[draws.whitened].mean()
+    noise = UNIT * draws.noise_variance[draws.whitened].mean()
+    level = (model._scale * model.target_scale_) ** 2 * noise
     samples = model.sample_functions(COUNT, random_state=1)(NEW)
     assert_moments(samples, mean, cov - level * np.eye(len(NEW)))
     assert_moments(model.sample_y(NEW, COUNT, random_state=2), mean, cov)
