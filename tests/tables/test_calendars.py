@@ -87,6 +87,38 @@ def test_dates_go_on_by_their_calendar(name):
         goes_on(index, CALENDARS[name], np.setdiff1d(np.arange(N), holes))
 
 
+OPENING = {
+    "pandas'": pd.offsets.BusinessHour(),
+    "eight to four": pd.offsets.BusinessHour(start="08:00", end="16:00"),
+    "half past nine": pd.offsets.BusinessHour(start="09:30", end="15:30"),
+    "with Saturdays": pd.offsets.CustomBusinessHour(
+        start="07:00", end="20:00", weekmask="Mon Tue Wed Thu Fri Sat"
+    ),
+    "every day": pd.offsets.CustomBusinessHour(start="10:00", end="19:00", weekmask="1111111"),
+}
+
+
+@pytest.mark.parametrize("name", OPENING)
+def test_business_hours_go_on_when_they_open(name):
+    """pandas infers business hours whichever they are, and goes on as if they began at nine."""
+    offset = OPENING[name]
+    for zone in (None, "Europe/Berlin"):
+        index = pd.date_range("2023-10-02 10:30", periods=230, freq=offset, tz=zone)
+        index = index[1:] if index[0].minute != index[1].minute else index
+        for holes in ([], [4, 5, 6], [0, 50, 81, 120, 121, 200], list(range(90, 150))):
+            left = without_frequency(index).delete(holes)
+            future = timed(left).timeline.future(80).index
+            expected = pd.date_range(left[-1], periods=81, freq=offset)[1:]
+            assert future.equals(expected), (zone, holes, timed(left).timeline.frequency)
+
+
+def test_hours_with_holes_are_hours():
+    for seed in range(10):
+        kept = np.sort(np.random.default_rng(seed).choice(60, 48, replace=False))
+        index = without_frequency(dates("h", None, count=60)[kept])
+        assert timed(index).timeline.frequency == "h"
+
+
 IN_ZONES = ["D", "B", "W-MON", "h", "15min", "MS", "BME", "QS-JAN"]
 
 

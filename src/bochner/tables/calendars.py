@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.tables.offsets import as_text, dates_from, from_text, localised, weekly
+from bochner.tables.offsets import (
+    as_text,
+    dates_from,
+    from_text,
+    localised,
+    opening_hours,
+    weekly,
+)
 
 Stamps = NDArray[np.datetime64]
 Places = NDArray[np.int64]
@@ -36,11 +43,17 @@ _WEEKMASKS = float(np.log(127.0))
 """Nats that a choice of weekdays costs, the logarithm of the number of choices: of dates with
 holes a few never fall on some weekday, by chance."""
 
+_WINDOWS = float(np.log(276.0))
+"""Nats that a choice of opening hours costs: 24 hours have so many pairs of a first and a last."""
+
 _QUARTERS = {0: "DEC", 1: "OCT", 2: "NOV"}
 """Names that pandas gives quarters, by the number of a month of theirs modulo three."""
 
 _NAMES = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _WEEKDAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
+
+_HOUR = np.timedelta64(1, "h")
+"""One hour, the step of business hours."""
 
 _ONE_DAY = np.timedelta64(1, "D")
 """One day, from the first of a month to the last of the one before."""
@@ -118,7 +131,9 @@ def _inferred(index: Any) -> str | None:
         # pandas announces that it will return an object, which has the text, too.
         warnings.simplefilter("ignore")
         found = pd.infer_freq(index)
-    return None if found is None else str(getattr(found, "freqstr", found))
+    text = None if found is None else str(getattr(found, "freqstr", found))
+    # pandas finds business hours whichever they are, and takes them to begin at nine.
+    return None if text is None or text.lower() == "bh" else text
 
 
 def _with_holes(index: Any, utc: Stamps, clock: Stamps) -> str | None:
@@ -156,6 +171,8 @@ def _calendars(index: Any, utc: Stamps, clock: Stamps) -> Iterator[_Calendar]:
         if (calendar := _of_longest_run(index)) is not None:
             yield calendar
         yield from _daily(days)
+    if np.diff(clock).min() >= _HOUR:
+        yield from _in_opening_hours(clock, days)
     lengths = np.diff(utc).astype(np.int64)
     unit = int(np.gcd.reduce(lengths))
     yield _Calendar(_duration(unit), np.cumsum(np.concatenate(([0], lengths // unit))))
@@ -225,7 +242,7 @@ def _half_monthly(days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
 def _daily(days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
     """Yield calendars of weeks, of business days, of some weekdays and of days."""
     numbers = days.astype(np.int64)
-    weekdays = (numbers + _THURSDAY) % 7
+    weekdays = _weekdays(numbers)
     unit = int(np.gcd.reduce(np.diff(numbers)))
     if unit % 7 == 0:
         text = f"W-{_WEEKDAYS[weekdays[0]]}"
@@ -238,6 +255,27 @@ def _daily(days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
         places = np.busday_count(days[0], days, weekmask=mask)
         yield _Calendar(weekly(present), places, _WEEKMASKS)
     yield _Calendar("D" if unit == 1 else f"{unit}D", (numbers - numbers[0]) // unit)
+
+
+def _in_opening_hours(clock: Stamps, days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
+    """Yield the calendar of the hours from the first to the last one of a day, on some weekdays."""
+    hours, after = np.divmod(clock - days, _HOUR)
+    low, high = int(hours.min()), int(hours.max())
+    if np.ptp(after) or high == 23 or low == high:  # To midnight there is no end for pandas
+        return
+    numbers = days.astype(np.int64)
+    reached = np.arange(numbers[0], numbers[-1] + 1)
+    absent = set(_weekdays(reached).tolist()) - set(_weekdays(numbers).tolist())
+    mask = [day not in absent for day in range(len(_WEEKDAYS))]
+    places = np.busday_count(days[0], days, weekmask=mask) * (high - low + 1) + hours
+    cost = _WINDOWS + (0.0 if absent <= {5, 6} else _WEEKMASKS)
+    text = opening_hours(low, high + 1, after[0], set(range(7)) - absent)
+    yield _Calendar(text, places - places[0], cost)
+
+
+def _weekdays(numbers: Places) -> Places:
+    """Return the weekdays of days since 1970, Monday being zero."""
+    return (numbers + _THURSDAY) % 7
 
 
 def _of_longest_run(index: Any) -> _Calendar | None:

@@ -23,8 +23,8 @@ _CLASSES = (
 )
 """Offsets that the text of pandas does not describe in full: it has no holidays, for example."""
 
-_EVERY_DAY = (1, 1, 1, 1, 1, 1, 1)
-"""The week as a mask of days, if all of them count."""
+_WEEK = 7
+"""Days of a week, from Monday to Sunday."""
 
 
 def as_text(offset: Any) -> str | None:
@@ -98,8 +98,30 @@ def weekly(days: Any) -> str:
     """Return the text of the offset to the next of some days of the week, Monday being 0."""
     import pandas as pd
 
-    mask = "".join("1" if day in days else "0" for day in range(len(_EVERY_DAY)))
-    text = as_text(pd.offsets.CustomBusinessDay(weekmask=mask))
+    return _text_of(pd.offsets.CustomBusinessDay(weekmask=_mask(days)))
+
+
+def opening_hours(first: int, end: int, after: np.timedelta64, days: Any) -> str:
+    """Return the text of the offset to the next hour from ``first`` to ``end`` on some days.
+
+    Hours begin ``after`` the full ones.
+    """
+    import pandas as pd
+
+    minutes = int(after / np.timedelta64(1, "m"))
+    made: Any = pd.offsets.CustomBusinessHour  # Its stubs do not know the days
+    offset = made(
+        start=f"{first:02d}:{minutes:02d}", end=f"{end:02d}:{minutes:02d}", weekmask=_mask(days)
+    )
+    return _text_of(offset)
+
+
+def _mask(days: Any) -> str:
+    return "".join("1" if day in days else "0" for day in range(_WEEK))
+
+
+def _text_of(offset: Any) -> str:
+    text = as_text(offset)
     assert text is not None
     return text
 
