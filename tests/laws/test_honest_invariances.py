@@ -1,0 +1,75 @@
+"""Changes of a table that do not matter do not change a model."""
+
+import pytest
+from laws import honest_invariances as laws
+from laws.honest_laws import chosen_kinds
+from laws.honest_models import MODELS
+from laws.honest_tables import KINDS
+
+TABLES = [MODELS["table quick"], MODELS["table classes quick"]]
+COUNTED = ("six cells", "ratings", "one column", "six cells of labels", "coin flips")
+
+
+def _cases(models, names=None):
+    return [
+        pytest.param(kind, model, id=f"{kind.name}-{model.name}")
+        for model in models
+        for kind in chosen_kinds(model)
+        if names is None or kind.name in names
+    ]
+
+
+EVERY = [m for m in MODELS.values() if "default" not in m.name]
+
+
+@pytest.mark.parametrize(("kind", "model"), _cases(TABLES, ("ratings", "six cells of labels")))
+def test_counts_are_independent_rows(kind, model):
+    laws.counts_are_repeats(kind, model, 0, 60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "model"), _cases(EVERY, COUNTED))
+def test_counts_are_independent_rows_for_every_model(kind, model):
+    for seed in range(3):
+        laws.counts_are_repeats(kind, model, seed, 60)
+
+
+@pytest.mark.parametrize(("kind", "model"), _cases(TABLES, ("ratings", "six cells of labels")))
+def test_units_do_not_matter(kind, model):
+    laws.units_do_not_matter(kind, model, 0, 100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "model"), _cases(EVERY))
+def test_units_do_not_matter_to_any_model(kind, model):
+    laws.units_do_not_matter(kind, model, 1, 100)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["two cells of labels", pytest.param("four random classes", marks=pytest.mark.thorough)],
+)
+def test_labels_do_not_matter(name):
+    laws.labels_do_not_matter(KINDS[name], MODELS["table classes quick"], 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "model"), _cases([m for m in EVERY if m.task == "classes"]))
+def test_labels_do_not_matter_to_any_model(kind, model):
+    laws.labels_do_not_matter(kind, model, 1)
+
+
+@pytest.mark.parametrize("change", laws.CHANGES)
+@pytest.mark.parametrize(
+    ("kind", "model"), _cases(TABLES, ("thirty cells", "twenty cells of labels"))
+)
+@pytest.mark.thorough
+def test_errors_change_little(change, kind, model):
+    laws.changes_little(change, kind, model, 1, 200)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", laws.CHANGES)
+@pytest.mark.parametrize(("kind", "model"), _cases(EVERY))
+def test_errors_of_every_model_change_little(change, kind, model):
+    laws.changes_little(change, kind, model, 5)

@@ -1,0 +1,86 @@
+"""Expected errors are those on new rows, and intervals cover as many of them as they state."""
+
+import pytest
+from laws import honest_laws as laws
+from laws.honest_models import MODELS
+from laws.honest_tables import KINDS
+
+TABLES = {"numbers": MODELS["table quick"], "classes": MODELS["table classes quick"]}
+CHANCE = [kind for kind in KINDS.values() if "chance" in kind.tags]
+QUICK = {
+    "two cells": 60,
+    "ratings": 80,
+    "weights of cells": 80,
+    "counts as weights": 80,
+    "two cells of labels": 60,
+    "coin flips of levels": 40,
+}
+"""Kinds of the quick tests, and their numbers of rows."""
+
+THOROUGH = {
+    "zero-inflated": 100,
+    "groups with their names": 120,
+    "parity with errors": 100,
+    "groups of labels with names": 120,
+    "survey": 120,
+    "counts of labels as weights": 100,
+}
+"""Further kinds of the thorough tests."""
+
+SIZES = {
+    "six cells": (12, 40, 400, 2000, 20_000),
+    "one column": (12, 20, 31, 33, 60, 100, 400),
+    "smooth": (30, 60, 400, 1000),
+    "noise": (12, 20, 60),
+    "weights of cells": (40, 1490, 1510),
+    "six cells of labels": (12, 40, 400, 2000, 20_000),
+    "smooth classes": (30, 60, 400),
+    "coin flips": (12, 20, 100, 300),
+}
+"""Numbers of rows for which expected errors are compared, apart from those of the kinds."""
+
+
+def _cases(*names):
+    return [
+        pytest.param(kind, MODELS[name], id=f"{kind.name}-{name}")
+        for name in names
+        for kind in laws.chosen_kinds(MODELS[name])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [*QUICK.items(), *(pytest.param(*c, marks=pytest.mark.thorough) for c in THOROUGH.items())],
+)
+def test_tables_state_the_error_of_new_rows(name, n):
+    kind = KINDS[name]
+    laws.agrees(kind, TABLES[kind.task], 6, n)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "model"), _cases(*MODELS))
+def test_every_model_states_the_error_of_new_rows(kind, model):
+    laws.agrees(kind, model, 20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "n"), [(name, n) for name in SIZES for n in SIZES[name]])
+def test_tables_of_every_size_state_the_error_of_new_rows(name, n):
+    kind = KINDS[name]
+    laws.agrees(kind, TABLES[kind.task], 20 if n < 5000 else 6, n)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", CHANCE, ids=lambda kind: kind.name)
+def test_no_label_beats_its_entropy(kind):
+    laws.no_label_beats_its_entropy(kind, TABLES["classes"], 6, 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", [n for n, m in MODELS.items() if m.task == "classes" and m.has_score]
+)
+@pytest.mark.parametrize("n", [12, 40, 120])
+@pytest.mark.parametrize("kind", CHANCE, ids=lambda kind: kind.name)
+def test_no_label_beats_its_entropy_for_any_model(kind, n, name):
+    laws.no_label_beats_its_entropy(kind, MODELS[name], 20, n)
