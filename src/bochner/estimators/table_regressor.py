@@ -216,9 +216,10 @@ class TableRegressor(RegressionTable, LawsTable):
 
         Values at several rows are those of one function, with the covariances of :meth:`predict`
         less the noise, while :meth:`sample` draws new targets independently between rows. With the
-        method ``"auto"`` each is a function of one law, drawn by its weight: a draw of the prior on
-        2,048 random features plus the exact update by the rows (Matheron's rule), at the cost of a
-        prediction. Other methods draw those of their heads.
+        method ``"auto"`` each is a function of one law, drawn by its weight: a draw of the prior as
+        a sum of 256 waves, which no other function has, plus the exact update by the rows
+        (Matheron's rule). It costs about as much as a prediction. Other methods draw those of their
+        heads.
 
         Parameters
         ----------

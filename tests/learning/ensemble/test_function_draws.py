@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from laws.function_laws import assert_draws, assert_normal_draws
 from learning.ensemble.test_kernel_laws import ALPHA, COLUMNS, KERNEL, NEW, TABLE, M, N, Y
 from numpy.testing import assert_allclose
-from scipy import stats
 
-from bochner.kernels import Laplacian, Matern
+from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.ensemble import function_draws, kernel_laws
 from bochner.learning.ensemble.ensemble import SumOfLaws
 from bochner.learning.ensemble.function_draws import drawn_functions
@@ -14,7 +14,6 @@ from bochner.learning.ensemble.learner import Laws
 from bochner.learning.ensemble.leave_one_out import LearnedKernel
 from bochner.learning.ensemble.observations import Observations
 
-FAMILY_ALPHA = 1e-6
 OTHER, SECOND = LearnedKernel(Laplacian((1.0, 2.0, 1.5)), 0.2), np.arange(3)
 DATA = Observations.of(TABLE, Y, np.random.default_rng(1).uniform(0.5, 1.5, N))
 ORDER = np.arange(N)
@@ -85,23 +84,74 @@ def test_covariances_are_those_of_the_mixture(with_landmarks):
     assert_allclose(np.sqrt(np.einsum("iit->it", covariances)), std, rtol=1e-9)
 
 
-@pytest.mark.parametrize("with_landmarks", [False, True])
-def test_functions_have_the_joint_posterior(monkeypatch, with_landmarks):
-    """Over draws of features, which are few: their covariance is unbiased."""
+@pytest.mark.parametrize("with_landmarks", [False, pytest.param(True, marks=pytest.mark.thorough)])
+def test_functions_of_one_call_have_the_moments_of_the_mixture(monkeypatch, with_landmarks):
+    """With few frequencies a function: over functions the covariance is unbiased."""
     monkeypatch.setattr(function_draws, "_N_FREQUENCIES", 20)
-    found, size, batches = head(with_landmarks), 40, 150
+    found = head(with_landmarks)
     mean, cov = expected(found, with_landmarks)
-    rng = np.random.default_rng(0)
-    sums, products = np.empty((batches, *mean.shape)), np.empty((batches, *cov.shape))
-    for batch in range(batches):
-        values = drawn_functions(found, size, rng)(NEW)
-        deviation = values - mean[:, :, None]
-        sums[batch] = values.mean(axis=-1)
-        products[batch] = np.einsum("its,jts->ijt", deviation, deviation) / size
-    bound = stats.norm.isf(FAMILY_ALPHA / (2 * (mean.size + cov.size)))
-    for each, truth in ((sums, mean), (products, cov)):
-        error = each.std(axis=0, ddof=1) / np.sqrt(batches)
-        assert (np.abs(each.mean(axis=0) - truth) < bound * error).all()
+    values = drawn_functions(found, 400, np.random.default_rng(0))(NEW)
+    for target in range(2):
+        assert_draws(values[:, target], mean[:, target], cov[:, :, target])
+
+
+TURN = np.array([[1.0, 0.4, 0.0], [-0.3, 0.8, 0.2], [0.1, 0.0, 0.5]])
+LEARNED = {
+    "laplacian": LearnedKernel(Laplacian((1.0, 2.0, 1.5)), 1e-3),
+    "exponential, turned": LearnedKernel(Exponential(3.0), 1e-4, TURN),
+    "matern, turned": LearnedKernel(Matern(4.0, nu=2.5), 1e-4, TURN),
+}
+FAR = np.array([[30.0, 0.0, -20.0], [31.0, 0.5, -20.0]])
+BY_ROWS = np.concatenate((TABLE[:3] + 1e-3, NEW, FAR))
+
+
+def dense(kernel, law, new, n_landmarks):
+    """Mean (n, t) and relative covariance (n, n) of the functions of a law of all columns."""
+    mean = kernel(new, TABLE[: len(law.coef)]) @ law.coef
+    return mean, kernel(new, new) - explained(kernel, TABLE, new, n_landmarks)
+
+
+def assert_each_call_keeps_the_promise(name, n_landmarks, seed, count=120):
+    """Means and covariances of the functions of one call, near the rows and far from them."""
+    kernel, all_columns = LEARNED[name], np.arange(3)
+    if n_landmarks:
+        law = kernel_laws.on_landmarks(
+            "", kernel, ROWS, all_columns, (40, n_landmarks), last(30), 1
+        )[0]
+    else:
+        law, _ = kernel_laws.exact("", kernel, ROWS, all_columns, N, last(N), 1)
+    found = SumOfLaws(Laws(TABLE, [law]), np.ones((1, 2)), np.ones((3, 2)), SCALE, np.ones(2))
+    mean, relative = dense(kernel, law, BY_ROWS, n_landmarks)
+    values = drawn_functions(found, count, np.random.default_rng(seed))(BY_ROWS)
+    for target in range(2):
+        cov = SCALE[target] ** 2 * law.signal[target] * relative
+        assert_normal_draws(values[:, target], mean[:, target], cov)
+
+
+CALLS = [
+    *((name, 0, 0) for name in LEARNED),
+    ("matern, turned", M, 0),
+    *(
+        pytest.param(name, n_landmarks, seed, marks=pytest.mark.thorough)
+        for name in LEARNED
+        for n_landmarks in (0, M)
+        for seed in range(1, 5)
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "n_landmarks", "seed"), CALLS)
+def test_each_call_keeps_the_promise(name, n_landmarks, seed):
+    assert_each_call_keeps_the_promise(name, n_landmarks, seed)
+
+
+def test_functions_do_not_depend_on_the_rows_that_they_are_asked_at():
+    # A function with kinks moves by 1e-8 where its input moves by rounding.
+    functions = drawn_functions(head(), 4, np.random.default_rng(0))
+    values = functions(BY_ROWS)
+    for row in (0, 5, -1):
+        assert_allclose(functions(BY_ROWS[[row]])[0], values[row], atol=1e-7)
+    assert_allclose(functions[2](BY_ROWS[::-1]), values[::-1, :, 2], atol=1e-7)
 
 
 def test_gradients_by_columns_are_differences_of_values():
