@@ -33,12 +33,12 @@ def fitted(frequencies, rows, method, alpha, fit_intercept):
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("method", ["posterior", "krein", "passes"])
-@pytest.mark.parametrize("weights", ["none", "light", "whole"])
+@pytest.mark.parametrize("weights", ["none", "fractions", "whole"])
 def test_values_are_those_of_fits_without_a_row_or_one_of_equal_rows(
     method, weights, fit_intercept
 ):
     data = krein_problem(negative=None if method == "krein" else False)
-    weight = {"none": None, "light": RNG.uniform(0.1, 1.0, 40)}.get(
+    weight = {"none": None, "fractions": RNG.uniform(0.1, 4.0, 40)}.get(
         weights, RNG.integers(0, 4, 40).astype(float)
     )
     rows, options = Chunk(data.X, LABELS, weight), (method, 0.31, fit_intercept)
@@ -52,10 +52,20 @@ def test_values_are_those_of_fits_without_a_row_or_one_of_equal_rows(
     assert len(found) == len(kept)
     for i, value in zip(kept, found, strict=True):
         left = rows.weights.copy()
-        left[i] -= min(left[i], 1.0)
+        left[i] -= left[i] if weights == "fractions" else 1.0
         other, _ = fitted(data.frequencies, replace(rows, weight=left), *options)
         expected = other.mean(data.frequencies.features(data.X[[i]]))[0]
         assert_allclose(value, np.clip(expected, -3.0, 3.0), rtol=1e-6, atol=1e-8)
+
+
+def test_an_observation_that_is_being_forgotten_is_left_out_as_it_counts():
+    data = krein_problem(negative=False)
+    rows = Chunk(data.X, LABELS, RNG.integers(1, 4, 40).astype(float)).aged(0.9)
+    sample = sample_rows([rows], 40, np.random.default_rng(0))
+    assert_allclose(sample.unit_weights, 0.9 ** np.arange(40)[::-1])
+    assert_allclose(sample.weighted(0.5).unit_weights, 0.5 * sample.unit_weights)
+    fractions = sample_rows([replace(rows, weight=0.3 * rows.weights)], 40, np.random.default_rng())
+    assert_allclose(fractions.unit_weights, 0.3 * rows.weights)
 
 
 def test_leverages_of_a_sample_are_close_to_those_of_all_rows():
