@@ -147,7 +147,7 @@ def test_inspect(regressor):
         f"tested on 30 rows: RMSE {record['test_rmse']:.4g}, mean absolute error",
         f"expected RMSE {model.score_:.4g} on new rows, by rows left out of the fit",
         "law kernel inputs weight",
-        "Laplacian",
+        "Matern",
         "a numbers b numbers colour text",
     ):
         assert part in flat

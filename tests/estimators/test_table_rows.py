@@ -183,7 +183,8 @@ def test_counts_are_rows_and_equal_rows_stay():
     assert told.n_given == 4
     assert told.unit == 1.0
     precise = table_rows(rows, y, counts, None, None, lambda *args: True)
-    assert_allclose(np.sort(precise.given_weights), counts)
+    assert_allclose(np.sort(precise.unit * precise.weights), counts)
+    assert_allclose(precise.given_weights.mean(), 1.0)  # No model takes them for counts
     assert_allclose(precise.weights.mean(), 1.0)
     halves = table_rows(rows, y, 0.5 * counts, None, None, never)
     assert_allclose(np.sort(halves.given_weights), 0.5 * counts)

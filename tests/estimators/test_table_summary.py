@@ -74,7 +74,7 @@ def test_a_sum_of_laws_tells_what_it_is():
     mean, std = model.predict(X, return_std=True)
     half = model.predict_interval(X, 0.9)[1] - mean
     np.testing.assert_allclose(width * std / model.head_.scale, half, rtol=1e-2)
-    first, last = found.texts.index("kernel weights"), found.texts.index("importance")
+    first, last = found.texts.index("weights of laws"), found.texts.index("importance")
     shares = [float(text[:-1]) for text in found.texts[first:last] if text.endswith("%")]
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) == pytest.approx(100.0, abs=0.5 * len(shares))
@@ -94,7 +94,7 @@ def test_classes_and_kernels_of_all_methods(parameters):
     found = page(model)
     assert found.after("predicts") == "2 classes: <i>much</i>, little"
     is_sum = parameters is SUM
-    assert ("kernel weights" if is_sum else "kernel") in found.texts
+    assert ("weights of laws" if is_sum else "kernel") in found.texts
     assert ("calibration" in found.texts) == is_sum
     if model.score_ is not None:
         assert found.after("expected error").startswith(f"{model.score_:.4g} (log loss")
@@ -118,7 +118,7 @@ def test_kernels_without_the_columns_that_grow_in_time_are_told_apart():
     model = TableRegressor(**SUM).fit(X, y, time="time")
     found = page(model)
     n_shown = np.sum(model.head_.weights > 0.0)
-    names = found.texts[found.texts.index("kernel weights") + 1 :: 2][:n_shown]
+    names = found.texts[found.texts.index("weights of laws") + 1 :: 2][:n_shown]
     assert len(set(names)) == n_shown
     order = np.argsort(-model.head_.weights, kind="stable")[:n_shown]
     width = len(model.encoder_.get_feature_names_out())

@@ -167,7 +167,7 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws) -> Table:
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
     rows = zip(head.laws.members, weights, strict=True)
     cells = [
-        (law.name, type(law.found.kernel).__name__, str(len(law.columns)), _shown(weight))
+        (law.name, law.kind, str(len(law.columns)), _shown(weight))
         for law, weight in rows
     ]
     return cells_table(("law", "kernel", "inputs", "weight"), cells)

@@ -69,6 +69,10 @@ class LawsTable(FixedKernelTable):
     def _regressed(self, rows: TableRows) -> Array:
         return self._law_targets(rows)(rows.y)
 
+    def _labels(self, y: NDArray[Any]) -> NDArray[np.int64] | None:
+        """Return numbers of classes (n,), or ``None`` for targets that are numbers."""
+        return None
+
     @abstractmethod
     def _combined(self, judged: Judged, rows: TableRows, weights: Array) -> Any:
         """Return the head that combines the laws, given weights (n,) of mean one."""
@@ -119,6 +123,7 @@ class LawsTable(FixedKernelTable):
             trends=_trends(encoded, rows.order),
             with_variance=isinstance(self, RegressionTable),
             elsewhere=None if others is None else others.encoded(encoders, law_targets),
+            labels=self._labels(rows.y),
         )
         self.quantile_encoder_ = encoders[1]
         return encoders[0], self._combined(judged, rows, weights)

@@ -334,8 +334,8 @@ class RegressionTable(ScoredRegressor, TableModel):
             )
         if not weight.all():
             raise ValueError(
-                "sample_weight of new targets must be positive, got a zero: a target of weight zero "
-                "has a noise without bound. Leave such rows out."
+                "sample_weight of new targets must be positive, got a zero: a target of weight "
+                "zero has a noise without bound. Leave such rows out."
             )
         return weight
 

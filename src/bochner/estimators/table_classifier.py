@@ -28,10 +28,10 @@ from bochner.registry import register
 @register
 @dataclass(eq=False, repr=False)
 class TableClassifier(ClassificationTable, LawsTable):
-    r"""Classification on a table: calibrated probabilities and no parameters to choose.
+    r"""Classification on a table, with calibrated probabilities; defaults need no tuning.
 
-    The laws are those of :class:`TableRegressor`, as least-squares regressions of the indicators of
-    the classes. Probabilities are the softmax of their values, with a weight for each law and a
+    The laws are those of :class:`TableRegressor`: kernels regress the indicators of the classes by
+    least squares, and trees have their log odds. Probabilities are the softmax of their values, with a weight for each law and a
     constant for each class fitted to rows that were left out. They are never zero or one.
 
     Parameters
@@ -78,6 +78,9 @@ class TableClassifier(ClassificationTable, LawsTable):
     def _combined(self, judged: Judged, rows: TableRows, weights: Array) -> SoftmaxOfLaws:
         classes, labels = np.unique(rows.y, return_inverse=True)
         return SoftmaxOfLaws.of(judged, classes, labels, weights)
+
+    def _labels(self, y: NDArray[Any]) -> NDArray[np.int64] | None:
+        return np.unique(y, return_inverse=True)[1].astype(np.int64)
 
     def _named(self, head: Any, names: NDArray[Any]) -> Any:
         if isinstance(head, SoftmaxOfLaws):

@@ -16,7 +16,7 @@ from bochner.features.units import are_whole
 from bochner.learning.removal import Removal
 from bochner.tables.columns import rows_of
 from bochner.tables.encoder import read_columns
-from bochner.tables.repeated import row_keys
+from bochner.tables.repeated import entry_order, row_keys
 
 Precisions = Callable[[Any, NDArray[Any], Array], bool]
 """Takes a table, targets and whole-number weights; returns whether these are no counts of rows."""
@@ -129,7 +129,8 @@ def _in_order_of_entries(
     """
     entries = [y, *(tag for tag in (weights, *tags) if tag is not None)]
     codes = [np.unique(entry, return_inverse=True)[1].reshape(len(y), -1) for entry in entries]
-    keys = row_keys(read_columns(X), np.column_stack(codes).astype(np.float64))
+    columns, targets = read_columns(X), np.column_stack(codes).astype(np.float64)
+    keys = row_keys(columns, targets)
     _, counts = np.unique(keys, return_counts=True)
     if len(counts) == len(keys):
         return None
@@ -141,7 +142,7 @@ def _in_order_of_entries(
             "independent row, so that errors and intervals are too small if they are copies of one "
             "observation: drop the copies, or pass the number of the observation as groups."
         )
-    return np.argsort(keys, kind="stable")
+    return entry_order(columns, targets)
 
 
 def _per_row(name: str, X: Any, given: Any, n_samples: int) -> NDArray[Any] | None:

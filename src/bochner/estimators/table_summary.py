@@ -16,6 +16,7 @@ from bochner.diagnosis.sensitivity import N_PARTNERS, VarianceShares
 from bochner.kernels import Matern
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.ensemble.kernel_laws import KernelLaw
+from bochner.learning.ensemble.tree_laws import TreeLaw
 from bochner.tables.encodings import output_names
 
 if TYPE_CHECKING:
@@ -117,11 +118,13 @@ def _kernels(model: TableModel) -> dict[str, str]:
     widths = [len(encoder.get_feature_names_out()) for encoder in model._encoders()]
     order = [i for i in np.argsort(-shares, kind="stable") if shares[i] > 0.0]
     names = [_kernel(head.laws.members[i], widths) for i in order]
-    return {"kernel weights": _bars(names, shares[order])}
+    return {"weights of laws": _bars(names, shares[order])}
 
 
-def _kernel(law: KernelLaw, widths: Sequence[int]) -> str:
+def _kernel(law: KernelLaw | TreeLaw, widths: Sequence[int]) -> str:
     """Return the name of a kernel and its inputs, by the numbers of columns of both encodings."""
+    if isinstance(law, TreeLaw):
+        return law.kind
     kernel, first, last = law.found.kernel, law.columns.min(), law.columns.max()
     name = f"{type(kernel).__name__}{f' {kernel.nu:g}' if isinstance(kernel, Matern) else ''}"
     inputs, width = "both encodings", sum(widths)

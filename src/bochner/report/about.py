@@ -11,6 +11,7 @@ import numpy as np
 from bochner.comparison.study import ColumnFacts, Study
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.ensemble.kernel_laws import KernelLaw
+from bochner.learning.ensemble.tree_laws import TreeLaw
 from bochner.report.blocks import Block, Bullets, Cell, Facts, Listing, Paragraph, Section, Table
 from bochner.report.subject import Subject
 from bochner.report.words import counted, cut, listed, number, percent, plain, quoted
@@ -104,18 +105,18 @@ def model_section(subjects: Sequence[Subject]) -> Section:
 def _model_sentence(subject: Subject) -> str:
     head, fitted = subject.study.model.head_, f"fitted to {counted(subject.n_fit, 'row')}"
     if isinstance(head, SumOfLaws):
-        count = counted(len(head.laws.members), "Gaussian process", "Gaussian processes")
+        count = counted(_n_kernels(head), "Gaussian process", "Gaussian processes")
         return (
-            f"The model is a weighted sum of {count}, {fitted}. Their kernels minimise the errors "
-            "of rows that are left out; such rows also give the weights and calibrate the "
-            "intervals."
+            f"The model is a weighted sum of {count}{_trees(head)}, {fitted}. Kernels minimise "
+            "the errors of rows that are left out; such rows also give the weights and calibrate "
+            "the intervals."
         )
     if isinstance(head, SoftmaxOfLaws):
-        count = counted(len(head.laws.members), "kernel regression")
+        count = counted(_n_kernels(head), "kernel regression")
         return (
             f"The model's class probabilities are the softmax of {count} of the classes' "
-            f"indicators, {fitted}. Their kernels minimise the errors of rows that are left out; "
-            "such rows also give the weights."
+            f"indicators{_trees(head)}, {fitted}. Kernels minimise the errors of rows that are "
+            "left out; such rows also give the weights."
         )
     if subject.study.model.method == "learned":
         return (
@@ -124,6 +125,14 @@ def _model_sentence(subject: Subject) -> str:
         )
     kernel = type(subject.study.model.kernel_).__name__
     return f"The model is a kernel machine with a {kernel} kernel chosen by evidence, {fitted}."
+
+
+def _n_kernels(head: SumOfLaws | SoftmaxOfLaws) -> int:
+    return sum(isinstance(law, KernelLaw) for law in head.laws.members)
+
+
+def _trees(head: SumOfLaws | SoftmaxOfLaws) -> str:
+    return " and of boosted trees" if _n_kernels(head) < len(head.laws.members) else ""
 
 
 def _expected(subjects: Sequence[Subject]) -> str:
@@ -152,14 +161,14 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) ->
     for law, own in zip(head.laws.members, weights, strict=True):
         inputs = _inputs(law, widths[0], sum(widths))
         cells = [Cell(_FUNCTIONS.get(law.name, law.name)), Cell(inputs)]
-        cells += [Cell(type(law.found.kernel).__name__)]
+        cells += [Cell(law.kind)]
         values = [float(own[s.number if sums else 0]) for s in subjects]
         shown = [percent(value) if sums else number(value, 3) for value in values]
         rows.append([*cells, *(Cell(t, v) for t, v in zip(shown, values, strict=True))])
     return Table("Parts of the sum", ("functions", "inputs", "kernel", *names), rows)
 
 
-def _inputs(law: KernelLaw, n_standardised: int, n_encoded: int) -> str:
+def _inputs(law: KernelLaw | TreeLaw, n_standardised: int, n_encoded: int) -> str:
     """Return which encoded columns a law is defined on; those of normal quantiles come last.
 
     Laws of rows in time may leave out columns that only grow.

@@ -190,10 +190,14 @@ def _parts(model: Any, target: int) -> Iterator[tuple[float, Kernel]]:
     own = own[:, target if own.shape[1] > 1 else 0]
     # The laws of classes regress all of their indicators, whose signals are averaged.
     of_target = target if isinstance(head, SumOfLaws) else slice(None)
-    sizes = own * [np.mean(np.ravel(law.signal)[of_target]) for law in head.laws.members]
-    total = float(sizes.sum()) or 1.0
-    for size, law in zip(sizes, head.laws.members, strict=True):
-        yield float(size) / total, partial(_of_law, law)
+    kernels = [
+        (share * float(np.mean(np.ravel(law.signal)[of_target])), law)
+        for share, law in zip(own, head.laws.members, strict=True)
+        if isinstance(law, KernelLaw)
+    ]
+    total = sum(size for size, _ in kernels) or 1.0
+    for size, law in kernels:
+        yield size / total, partial(_of_law, law)
 
 
 def _of_law(law: KernelLaw, X: Array, Y: Array) -> Array:

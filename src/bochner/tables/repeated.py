@@ -29,6 +29,24 @@ def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:
     return keys
 
 
+def entry_order(columns: Sequence[Column], target: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return an order (n,) of rows by their entries, then by their targets (n, t).
+
+    It is the same for rows in another order, and in other units of numbers.
+    """
+    codes = [_ranks(column) for column in columns]
+    return np.lexsort((*target.T[::-1], *codes[::-1]))
+
+
+def _ranks(column: Column) -> NDArray[np.intp]:
+    """Return ranks of entries: of numbers by size, of texts by the alphabet, missing ones first."""
+    if column.values.dtype.kind == "f":
+        return np.unique(column.values, return_inverse=True)[1]
+    entries = zip(column.raw.tolist(), column.present.tolist(), strict=True)
+    texts = [f"1{entry}" if there else "" for entry, there in entries]
+    return np.unique(texts, return_inverse=True)[1]
+
+
 def _numbers(column: Column) -> Keys:
     """Return a number for each entry: its bits, or a digest of its text."""
     if column.values.dtype.kind == "f":

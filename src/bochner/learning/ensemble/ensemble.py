@@ -191,8 +191,8 @@ def warn_of_few_scores(n_scores: int, levels: Array) -> None:
         level = levels[np.argmin(tails)]
         warn_user(
             f"A quantile of level {level:g} needs the errors of at least {least:,} rows left out, "
-            f"and there are {n_scores:,}: the greatest error takes its place, and fewer new targets "
-            "than that lie within it. Choose a level nearer to one half, or fit more rows."
+            f"and there are {n_scores:,}: the greatest error takes its place, and fewer new "
+            "targets than that lie within it. Choose a level nearer to one half, or fit more rows."
         )
 
 

@@ -32,6 +32,7 @@ from bochner._numerics.linalg import jittered_cholesky
 from bochner.frequencies import Frequencies
 from bochner.learning.ensemble.ensemble import SumOfLaws
 from bochner.learning.ensemble.kernel_laws import KernelLaw
+from bochner.learning.ensemble.tree_laws import TreeLaw, TreeTerm
 from bochner.learning.functions import FunctionTerm, KernelTerm, SampledFunctions, WaveTerm
 from bochner.spectral import spectral_measure
 from bochner.spectral.tails import sample_with_tails
@@ -46,7 +47,7 @@ def drawn_functions(head: SumOfLaws, count: int, rng: Generator) -> SampledFunct
     """Return functions of encoded columns, of the shape (count,) or (t, count).
 
     Each is a function of one law, drawn by its weight, and its deviation from the mean of all laws
-    is multiplied by the scale of the standard deviations.
+    is multiplied by the scale of the standard deviations. A function of trees is their mean.
     """
     laws, weights = head.laws.used(head.weights)
     shares = weights.reshape(len(weights), -1)
@@ -58,6 +59,12 @@ def drawn_functions(head: SumOfLaws, count: int, rng: Generator) -> SampledFunct
     everyone = np.arange(len(target))
     for number, law in enumerate(laws.members):
         own = np.flatnonzero(chosen == number)
+        if isinstance(law, TreeLaw):
+            factors = (1.0 - scale) * shares[number, target]
+            factors[own] += scale[own]
+            coef = np.eye(n_targets)[:, target] * factors
+            terms.append(TreeTerm(coef, everyone, law))
+            continue
         coef = (1.0 - scale) * shares[number, target] * law.coef[:, target]
         coef[:, own] += scale[own] * law.coef[:, target[own]]
         matrix = np.eye(laws.rows.shape[1])[:, law.columns] @ _matrix(law)

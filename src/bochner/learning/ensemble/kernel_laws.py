@@ -41,8 +41,9 @@ class KernelLaw:
     r"""The posterior of a Gaussian process, with coefficients of rows that it is told.
 
     The mean is :math:`\sum_i c_i k(x_i, x)` over distinct rows. With the factor ``R`` of the first
-    ``m`` rows, the variance of a new target is :math:`s^2 (\alpha + k(x, x) - \|R^\top k(X_{1:m}, x)\|^2)`: exact
-    if these are all rows, else that of the Nyström approximation with the variance it lacks.
+    ``m`` rows, the variance of a new target is
+    :math:`s^2 (\alpha + k(x, x) - \|R^\top k(X_{1:m}, x)\|^2)`: exact if these are all rows, else
+    that of the Nyström approximation with the variance it lacks.
     """
 
     name: str
@@ -51,6 +52,11 @@ class KernelLaw:
     coef: Array  # (n, t)
     factor: Array  # (m, m)
     signal: Array | float  # s², (t,): A number in files from before there were several targets
+
+    @property
+    def kind(self) -> str:
+        """Name of the kernel."""
+        return type(self.found.kernel).__name__
 
     def with_noise(self, factor: float) -> "KernelLaw":
         """Return the law with its ratio of noise to signal multiplied by a number."""

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.progress import Progress
@@ -18,6 +19,12 @@ from bochner.learning.ensemble.leave_one_out import Found
 from bochner.learning.ensemble.observations import FIRST, SECOND, Observations, Scored
 from bochner.learning.ensemble.rows import Chosen, Elsewhere, Rows
 from bochner.learning.ensemble.search import Family, learned, noise_factor, refined
+from bochner.learning.ensemble.tree_laws import (
+    FEWEST_FOR_TREES,
+    TreeInputs,
+    TreeLaw,
+    TreeLearner,
+)
 from bochner.registry import register
 
 MOST_SCORED = 3000
@@ -99,7 +106,7 @@ class Laws:
     """Several laws of the same targets on the same rows."""
 
     rows: Array  # (n, d)
-    members: list[KernelLaw]
+    members: list[KernelLaw | TreeLaw]
 
     def means(self, X: Array) -> Array:
         """Return the laws' means (n', K, t) at encoded rows (n', d)."""
@@ -118,12 +125,12 @@ class Laws:
         """
         weight = np.ones(len(X)) if sample_weight is None else sample_weight
 
-        def variance(law: KernelLaw, part: slice) -> Array:
+        def variance(law: KernelLaw | TreeLaw, part: slice) -> Array:
             return law.variance(X[part], self.rows, weight[part])
 
         return self._stacked(X, variance)
 
-    def _stacked(self, X: Array, values: Callable[[KernelLaw, slice], Array]) -> Array:
+    def _stacked(self, X: Array, values: Callable[[KernelLaw | TreeLaw, slice], Array]) -> Array:
         def block(rows: slice) -> Array:
             return np.stack([values(law, rows) for law in self.members], axis=1)
 
@@ -280,6 +287,7 @@ class Learner:
         trends: Chosen | None = None,
         with_variance: bool = True,
         elsewhere: Elsewhere | None = None,
+        labels: NDArray[np.int64] | None = None,
     ) -> Judged:
         """Return the laws of observations with targets of variance about one.
 
@@ -288,10 +296,11 @@ class Learner:
         other half of the rows has learned; only those marked by ``latest`` if it is given. Each
         kernel is also learned without the columns ``trends``, if there are some: those that only
         grow or fall in time, which later rows have beyond all that was fitted. Laws are also fitted
-        to rows ``elsewhere``, of which ``rows`` are a sample without them.
+        to rows ``elsewhere``, of which ``rows`` are a sample without them. Trees are a law of rows
+        in memory, if these are many; those of ``labels`` (n,), numbers of classes, have log odds.
         """
         began = perf_counter()
-        order_rng, search_rng = rng.spawn(2)
+        order_rng, search_rng, tree_rng = rng.spawn(3)
         plan = _Plan.of(observations, self.effort, latest, with_variance, order_rng, elsewhere)
         sets = [*encodings, np.unique(np.concatenate(encodings))]
         trials = [
@@ -302,23 +311,39 @@ class Learner:
         ]
         with single_threaded_blas():
             found = self._searched(plan, trials, began, search_rng)
-        fitted: list[tuple[KernelLaw, LeftOut]] = []
+        fitted: list[tuple[KernelLaw | TreeLaw, LeftOut]] = []
         for number, (trial, result) in enumerate(found):
             if fitted and self._is_late(began, 1.0):
                 break
             self.progress("fitting to all rows kernel", number + 1, len(found))
             with threads_of_blas(self.n_threads):
                 fitted.append(self._fitted(plan, trial, result))
+        if not self._is_late(began, 1.0) and elsewhere is None:
+            fitted += self._of_trees(plan, encodings[-1], labels, tree_rng)
         return self._judged(plan, fitted)
 
-    def _judged(self, plan: _Plan, fitted: Sequence[tuple[KernelLaw, LeftOut]]) -> Judged:
+    def _of_trees(
+        self, plan: _Plan, columns: Chosen, labels: NDArray[np.int64] | None, rng: Generator
+    ) -> list[tuple[KernelLaw | TreeLaw, LeftOut]]:
+        """Return boosted trees on some of the columns, if there are rows enough."""
+        data = plan.observations
+        if len(data) < FEWEST_FOR_TREES:
+            return []
+        self.progress("fitting trees")
+        inputs, seed = TreeInputs.of(columns, data.shared), int(rng.integers(2**31))
+        with threadpool_limits(self.n_threads, user_api="openmp"):
+            trees = TreeLearner(inputs, labels, seed).fit(data, plan.order, plan.scored)
+        return [] if trees is None else [trees]
+
+    def _judged(self, plan: _Plan, fitted: Sequence[tuple[KernelLaw | TreeLaw, LeftOut]]) -> Judged:
         """Return the laws, their noise in the units of the weights that were given."""
         members, left_out = zip(*fitted, strict=True)
         means, variances, noise = (np.stack(p, axis=1) for p in zip(*left_out, strict=True))
         unit = plan.observations.unit
         change = unit - 1.0 / plan.scored.observed.weights
         new_variances = variances + noise * change[:, None, None]
-        longest = max(max(len(law.coef), len(law.factor)) for law in members)
+        kernels = [law for law in members if isinstance(law, KernelLaw)]
+        longest = max(max(len(law.coef), len(law.factor)) for law in kernels)
         laws = Laws(plan.rows.X[:longest], [law.with_noise(unit) for law in members])
         units = plan.scored.units
         groups = plan.observations.groups

@@ -1,0 +1,367 @@
+r"""Gradient-boosted trees among the laws of a table, with predictions at observations left out.
+
+Trees are fitted by scikit-learn on the encoded columns, of which one-hot levels of a column are one
+categorical input. Left-out predictions are those of fits without a fold of the scored observations
+and of what is removed with them. The variance of a new target is that of the left-out residuals.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.compiling import compiled
+from bochner.learning.ensemble.kernel_laws import LeftOut
+from bochner.learning.ensemble.observations import Observations, Scored
+from bochner.learning.ensemble.rows import Chosen
+from bochner.learning.functions import FunctionTerm
+from bochner.learning.removal import fold_numbers
+from bochner.registry import register
+
+FEWEST_FOR_TREES = 400
+"""Fewest observations for trees: leaves of twenty rows tell little apart in fewer."""
+
+_N_FOLDS = 4
+"""Folds of scored observations, each with a fit to the others."""
+
+_FEW_SCORED = 0.2
+"""Share of scored observations up to which one fit to the others predicts them all: it has nearly
+as many rows as that to all."""
+
+_MANY = 2000
+"""Observations beyond which a tenth of them ends the boosting of the others; of fewer, a hundred
+trees are fitted."""
+
+_MOST_LEVELS = 255
+"""Most levels of a categorical input of scikit-learn's trees; more are numbers in their order."""
+
+_OPTIONS: dict[str, Any] = {"min_samples_leaf": 20, "l2_regularization": 1.0}
+"""Leaves of at least twenty observations, scikit-learn's default, shrunk by one observation."""
+
+_FEW: dict[str, Any] = {"learning_rate": 0.1, "max_iter": 100, "early_stopping": False}
+_LONG: dict[str, Any] = {
+    "learning_rate": 0.06,
+    "max_iter": 400,
+    "early_stopping": True,
+    "n_iter_no_change": 15,
+}
+"""scikit-learn's defaults for few rows; smaller steps for many, until errors of a tenth of the rows
+have not fallen for fifteen trees."""
+
+
+@register(shapes={"columns": "c", "starts": "b", "widths": "b"})
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeInputs:
+    """The inputs of trees: levels of one-hot columns, then other columns as they are."""
+
+    starts: Chosen  # (b,): First column of each block of one-hot columns
+    widths: Chosen  # (b,): Number of its columns
+    columns: Chosen  # (c,): Other columns
+
+    @classmethod
+    def of(cls, columns: Chosen, shared: Chosen | None) -> "TreeInputs":
+        """Return the inputs for columns of which those of a block share a length scale."""
+        numbers = np.arange(len(columns)) if shared is None else shared[columns]
+        edges = np.flatnonzero(np.diff(numbers)) + 1
+        runs = np.split(columns, edges)
+        blocks = [run for run in runs if len(run) > 1]
+        single = [run[0] for run in runs if len(run) == 1]
+        return cls(
+            np.array([run[0] for run in blocks], dtype=np.int64),
+            np.array([len(run) for run in blocks], dtype=np.int64),
+            np.array(single, dtype=np.int64),
+        )
+
+    def __call__(self, X: Array) -> Array:
+        """Return the inputs (n, b + c) of encoded rows (n, d): numbers of levels first."""
+        pairs = zip(self.starts.tolist(), self.widths.tolist(), strict=True)
+        levels = [X[:, first : first + width].argmax(axis=1) for first, width in pairs]
+        return np.column_stack([*levels, X[:, self.columns]]).astype(np.float64)
+
+
+@register(
+    shapes={
+        "feature": "m",
+        "threshold": "m",
+        "left": "m",
+        "right": "m",
+        "value": "m",
+        "is_leaf": "m",
+        "level_set": "m",
+        "level_sets": "sl",
+        "roots": "r",
+        "output": "r",
+        "baseline": "t",
+    }
+)
+@dataclass(frozen=True, slots=True, eq=False)
+class Trees:
+    """Boosted trees as arrays of nodes, whose values add up to outputs."""
+
+    feature: Chosen  # (m,)
+    threshold: Array  # (m,): Numbers up to it go left
+    left: Chosen  # (m,): Nodes
+    right: Chosen
+    value: Array  # (m,)
+    is_leaf: NDArray[np.bool_]  # (m,)
+    level_set: Chosen  # (m,): Row of level_sets, those go left; minus one for numbers
+    level_sets: NDArray[np.bool_]  # (s, l)
+    roots: Chosen  # (r,): First node of each tree
+    output: Chosen  # (r,): Output that it belongs to
+    baseline: Array  # (t,)
+
+    @classmethod
+    def of(cls, models: list[Any], codes: list[Array]) -> "Trees":
+        """Return the trees of fitted models, whose outputs are side by side.
+
+        ``codes`` are the levels that each categorical input had at the fit, in ascending order.
+        """
+        parts: list[NDArray[Any]] = []
+        level_sets: list[NDArray[np.bool_]] = []
+        roots, output, baselines = [0], [], []
+        width = max((int(c.max()) + 1 for c in codes if len(c)), default=1)
+        for model in models:
+            first_output = len(baselines)
+            baselines += np.ravel(model._baseline_prediction).tolist()
+            for iteration in model._predictors:
+                for place, tree in enumerate(iteration):
+                    nodes = tree.nodes.copy()
+                    nodes["left"] += roots[-1]
+                    nodes["right"] += roots[-1]
+                    splits = np.flatnonzero(nodes["is_categorical"])
+                    for node in splits:
+                        bits = tree.raw_left_cat_bitsets[nodes["bitset_idx"][node]]
+                        ranks = _ranks(bits)
+                        of_input = codes[nodes["feature_idx"][node]]
+                        goes_left = np.zeros(width, dtype=bool)
+                        goes_left[:] = bool(nodes["missing_go_to_left"][node])
+                        goes_left[of_input.astype(np.intp)] = ranks[: len(of_input)]
+                        nodes["bitset_idx"][node] = len(level_sets)
+                        level_sets.append(goes_left)
+                    parts.append(nodes)
+                    roots.append(roots[-1] + len(nodes))
+                    output.append(first_output + place)
+        nodes = np.concatenate(parts)
+        is_set = nodes["is_categorical"].astype(bool)
+        sets = np.array(level_sets) if level_sets else np.zeros((1, width), dtype=bool)
+        return cls(
+            nodes["feature_idx"].astype(np.int64),
+            np.where(is_set, 0.0, np.where(nodes["is_leaf"], 0.0, nodes["num_threshold"])),
+            nodes["left"].astype(np.int64),
+            nodes["right"].astype(np.int64),
+            nodes["value"].astype(np.float64),
+            nodes["is_leaf"].astype(bool),
+            np.where(is_set, nodes["bitset_idx"].astype(np.int64), -1),
+            sets,
+            np.array(roots[:-1], dtype=np.int64),
+            np.array(output, dtype=np.int64),
+            np.array(baselines),
+        )
+
+    def __call__(self, inputs: Array) -> Array:
+        """Return the outputs (n, t) of inputs (n, k)."""
+        outputs = np.tile(self.baseline, (len(inputs), 1))
+        _add_values(
+            inputs,
+            self.feature,
+            self.threshold,
+            self.left,
+            self.right,
+            self.value,
+            self.is_leaf,
+            self.level_set,
+            self.level_sets,
+            self.roots,
+            self.output,
+            outputs,
+        )
+        return outputs
+
+
+@compiled()
+def _add_values(
+    inputs: Array,
+    feature: Chosen,
+    threshold: Array,
+    left: Chosen,
+    right: Chosen,
+    value: Array,
+    is_leaf: NDArray[np.bool_],
+    level_set: Chosen,
+    level_sets: NDArray[np.bool_],
+    roots: Chosen,
+    output: Chosen,
+    outputs: Array,
+) -> None:
+    for i in range(inputs.shape[0]):
+        for tree in range(roots.size):
+            node = roots[tree]
+            while not is_leaf[node]:
+                entry = inputs[i, feature[node]]
+                if level_set[node] >= 0:
+                    level = min(int(entry), level_sets.shape[1] - 1)
+                    goes_left = level_sets[level_set[node], level]
+                else:
+                    goes_left = entry <= threshold[node]
+                node = left[node] if goes_left else right[node]
+            outputs[i, output[tree]] += value[node]
+
+
+def _ranks(bits: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Return which of 256 numbers are in a set of bits, 32 to a word."""
+    words = bits.astype(np.uint32)[:, None] >> np.arange(32, dtype=np.uint32)
+    return np.asarray((words & 1).ravel(), dtype=bool)
+
+
+@register(shapes={"signal": "t"})
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeLaw:
+    """Boosted trees as a law of a table: means, and the variance of left-out residuals.
+
+    The variance is ``signal`` times the sum of ``misfit`` and ``alpha`` over the target's weight.
+    Draws of functions are the mean, as nothing tells how errors at different rows depend.
+    """
+
+    name: str
+    inputs: TreeInputs
+    trees: Trees
+    signal: Array  # (t,): Variance of left-out residuals at weight one
+    misfit: float
+    alpha: float
+
+    @property
+    def kind(self) -> str:
+        """Name of the functions."""
+        return "boosted trees"
+
+    @property
+    def columns(self) -> Chosen:
+        """The encoded columns (d',) that it uses."""
+        pairs = zip(self.inputs.starts, self.inputs.widths, strict=True)
+        blocks = [np.arange(first, first + width) for first, width in pairs]
+        return np.sort(np.concatenate([*blocks, self.inputs.columns]))
+
+    def mean(self, X: Array, rows: Array) -> Array:
+        """Return means (n', t) of encoded rows (n', d)."""
+        return self.trees(self.inputs(X))
+
+    def variance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
+        """Return variances (n', t) of new targets at encoded rows (n', d)."""
+        relative = np.broadcast_to(self.misfit + self.alpha / as_array(weight), len(X))
+        return relative[:, None] * self.signal
+
+    def covariance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
+        """Return covariances (n', n', t) of new targets, :meth:`variance` on their diagonal."""
+        cov = np.zeros((len(X), len(X), len(self.signal)))
+        np.einsum("iit->it", cov)[:] = self.variance(X, rows, weight)
+        return cov
+
+    def with_noise(self, factor: float) -> "TreeLaw":
+        """Return the law with its noise multiplied by a number."""
+        return TreeLaw(
+            self.name, self.inputs, self.trees, self.signal, self.misfit, factor * self.alpha
+        )
+
+
+@register(shapes={"members": "k"})
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeTerm(FunctionTerm):
+    """A sum of the outputs of trees, whose slopes are zero but for jumps."""
+
+    law: TreeLaw
+
+    def values(self, X: Array) -> Array:
+        return as_array(self.law.mean(X, X) @ self.coef)
+
+    def gradient(self, X: Array) -> Array:
+        return np.zeros((*X.shape, self.coef.shape[1]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeLearner:
+    """How trees are fitted to the targets of laws, or to labels."""
+
+    inputs: TreeInputs
+    labels: NDArray[np.int64] | None  # (n,): Numbers of classes; None for numbers
+    seed: int
+
+    def trees(self, data: Observations, rows: Chosen) -> Trees:
+        """Return trees that are fitted to some of the observations."""
+        inputs = self.inputs(data.X[rows])
+        codes = [np.unique(inputs[:, block]) for block in range(len(self.inputs.starts))]
+        is_category = np.zeros(inputs.shape[1], dtype=bool)
+        for block, levels in enumerate(codes):
+            if len(levels) <= _MOST_LEVELS:
+                inputs[:, block] = np.searchsorted(levels, inputs[:, block])
+                is_category[block] = True
+        options = {
+            **_OPTIONS,
+            **(_LONG if len(rows) > _MANY else _FEW),
+            "categorical_features": np.flatnonzero(is_category),
+            "random_state": self.seed,
+        }
+        weights = data.weights[rows]
+        if self.labels is None:
+            models = [
+                HistGradientBoostingRegressor(**options).fit(inputs, y, weights)
+                for y in data.Y[rows].T
+            ]
+        else:
+            classifier = HistGradientBoostingClassifier(**options)
+            models = [classifier.fit(inputs, self.labels[rows], weights)]
+        return Trees.of(models, codes)
+
+    def fit(
+        self, data: Observations, order: Chosen, scored: Scored
+    ) -> tuple[TreeLaw, LeftOut] | None:
+        """Return the law of all observations, and its left-out means and variances.
+
+        The result is ``None`` if a fold leaves fewer than two observations of a class.
+        """
+        folds = [
+            (np.setdiff1d(order, removed), places)
+            for removed, places in self._folds(data, order, scored)
+        ]
+        if self.labels is not None:
+            n_classes = int(self.labels.max()) + 1
+            of_class = [np.bincount(self.labels[rows], minlength=n_classes) for rows, _ in folds]
+            if np.min(of_class) < 2:
+                return None
+        whole = self.trees(data, np.sort(order))
+        units, means = scored.units, np.empty((len(scored.units), len(whole.baseline)))
+        for rows, places in folds:
+            means[places] = self.trees(data, rows)(self.inputs(data.X[units[places]]))
+        if self.labels is not None:
+            unknown = np.full(means.shape, np.nan)
+            law = TreeLaw("trees", self.inputs, whole, np.ones(means.shape[1]), 0.0, 1.0)
+            return law, LeftOut(means, unknown, unknown)
+        squares = (data.Y[units] - means) ** 2
+        weights = scored.observed.weights
+        signal = squares.mean(axis=0)
+        relative = np.mean(squares / np.where(signal > 0.0, signal, 1.0), axis=1)
+        parts = np.column_stack((np.ones(len(units)), 1.0 / weights))
+        # Equal weights tell no misfit from noise: all is noise then.
+        misfit, alpha = nnls(parts, relative)[0] if np.ptp(weights) else (0.0, 1.0)
+        law = TreeLaw("trees", self.inputs, whole, signal, float(misfit), float(alpha))
+        variances = signal * (misfit + alpha / weights)[:, None]
+        return law, LeftOut(means, variances, np.broadcast_to(signal * alpha, means.shape))
+
+    def _folds(
+        self, data: Observations, order: Chosen, scored: Scored
+    ) -> Iterator[tuple[Chosen, Chosen]]:
+        """Yield observations that are removed, and places of the scored ones among them."""
+        n_scored = len(scored.units)
+        groups = None if data.groups is None else data.groups[scored.units]
+        is_one_block = groups is not None and not np.ptp(groups)
+        if is_one_block or n_scored <= _FEW_SCORED * len(order):
+            yield scored.units, np.arange(n_scored)
+            return
+        folds = fold_numbers(groups, n_scored, _N_FOLDS)
+        for fold in range(_N_FOLDS):
+            places = np.flatnonzero(folds == fold)
+            yield scored.units[places], places

@@ -1,0 +1,173 @@
+"""Trees as laws of tables: scikit-learn's predictions, and means of what is left out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from bochner import TableClassifier, TableRegressor, load, save
+from bochner.learning.ensemble import tree_laws
+from bochner.learning.ensemble.observations import Observations
+from bochner.learning.ensemble.tree_laws import TreeInputs, TreeLaw, TreeLearner
+
+RNG = np.random.default_rng(0)
+N = 700
+LEVEL = RNG.integers(0, 9, N)
+CODE = np.where(LEVEL == 7, 9, LEVEL)  # Level 7 has no rows, as levels of later tables
+NUMBERS = RNG.normal(size=(N, 3))
+X = np.hstack([NUMBERS[:, :1], np.eye(11)[CODE], NUMBERS[:, 1:]])
+SHARED = np.r_[0, [1] * 11, 2, 3]
+Y = np.sin(2.0 * NUMBERS[:, 0]) + np.array([0, 2, 1, 0, 3, 1, 2, 0, 1.0])[LEVEL]
+Y = Y - Y.mean() + 0.3 * RNG.normal(size=N)
+WEIGHTS = RNG.choice([0.5, 1.5], N)
+INPUTS = TreeInputs.of(np.arange(14), SHARED)
+KNOWN = np.flatnonzero(CODE != 3)[:500]  # Rows of a fit that has no row of level 3
+
+
+def observations(y=Y, groups=None):
+    return Observations.of(X, y.reshape(N, -1), WEIGHTS, groups, SHARED)
+
+
+def as_categories(inputs):
+    """The inputs as scikit-learn takes them: numbers of the levels of the fit, others missing."""
+    levels = np.unique(inputs[KNOWN, 0])
+    rank = np.searchsorted(levels, inputs[:, 0]).astype(float)
+    rank[~np.isin(inputs[:, 0], levels)] = np.nan
+    return np.column_stack((rank, inputs[:, 1:]))
+
+
+def check_scikit_learn():
+    inputs = INPUTS(X)
+    assert_array_equal(inputs[:, 0], CODE)
+    assert_array_equal(inputs[:, 1:], NUMBERS)
+    given = as_categories(inputs)
+    options = {**tree_laws._OPTIONS, **tree_laws._FEW, "categorical_features": [0]}
+    both = np.column_stack((Y, -np.abs(Y)))
+    trees = TreeLearner(INPUTS, None, 0).trees(observations(both), KNOWN)
+    for target, outputs in zip(both.T, trees(inputs).T, strict=True):
+        model = HistGradientBoostingRegressor(**options, random_state=0)
+        model.fit(given[KNOWN], target[KNOWN], WEIGHTS[KNOWN])
+        assert_allclose(outputs, model.predict(given), rtol=1e-10)
+    for labels in (Y > 0.0, np.digitize(Y, [-0.5, 0.5])):
+        labels = labels.astype(np.int64)
+        trees = TreeLearner(INPUTS, labels, 0).trees(observations(), KNOWN)
+        model = HistGradientBoostingClassifier(**options, random_state=0)
+        model.fit(given[KNOWN], labels[KNOWN], WEIGHTS[KNOWN])
+        outputs = trees(inputs)
+        expected = model.decision_function(given).reshape(N, -1)
+        assert_allclose(outputs, expected, rtol=1e-10)
+
+
+def test_trees_are_those_of_scikit_learn():
+    check_scikit_learn()
+
+
+def test_more_levels_than_trees_take_are_numbers():
+    level = RNG.integers(0, 300, 3000)
+    inputs = TreeInputs.of(np.arange(300), np.zeros(300, dtype=int))
+    y = np.where(level < 100, 1.0, -1.0)[:, None]
+    data = Observations.of(np.eye(300)[level], y, np.ones(3000), None, np.zeros(300, dtype=int))
+    trees = TreeLearner(inputs, None, 0).trees(data, np.arange(3000))
+    assert_allclose(trees(inputs(data.X)), y, atol=0.05)
+
+
+def check_left_out(groups=None):
+    """Targets of an observation, or of its group, do not change what is predicted there."""
+    data, order = observations(groups=groups), np.random.default_rng(1).permutation(N)
+    learner = TreeLearner(INPUTS, None, 0)
+    _, (means, *_) = learner.fit(data, order, data.scored(order, N, np.zeros(N, dtype=int)))
+    removed = order[:1] if groups is None else np.flatnonzero(groups == groups[order[0]])
+    changed = Y.copy()
+    changed[removed] += 50.0
+    data = observations(changed, groups)
+    _, (again, *_) = learner.fit(data, order, data.scored(order, N, np.zeros(N, dtype=int)))
+    places = np.flatnonzero(np.isin(order, removed))
+    assert_array_equal(again[places], means[places])
+    assert np.abs(again - means).max() > 0.1
+    assert np.mean((means[:, 0] - Y[order]) ** 2) < 0.5 * np.var(Y)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(N) // 5])
+def test_what_is_left_out_is_unknown(groups):
+    check_left_out(groups)
+
+
+def test_few_scored_observations_have_one_fit_to_the_others():
+    data, order = observations(), np.random.default_rng(2).permutation(N)
+    scored = data.scored(order, 100, np.zeros(100, dtype=int))
+    learner = TreeLearner(INPUTS, None, 0)
+    law, (means, variances, noise) = learner.fit(data, order, scored)
+    trees = learner.trees(data, np.sort(order[:-100]))
+    assert_array_equal(means, trees(INPUTS(X[order[-100:]])))
+    assert_allclose(law.mean(X, X), learner.trees(data, np.arange(N))(INPUTS(X)))
+    squares = (Y[order[-100:], None] - means) ** 2
+    assert_allclose(law.signal, squares.mean(axis=0))
+    assert np.all(variances >= noise / 1.5)
+
+
+def check_weights():
+    """Residuals of variance 0.25 + 1 / w: the parts are told apart by the weights."""
+    rng, n = np.random.default_rng(3), 20_000
+    weights = 10.0 ** rng.uniform(-1.0, 1.0, n)
+    weights /= weights.mean()
+    y = (np.sqrt(0.25 + 1.0 / weights) * rng.normal(size=n))[:, None]
+    data = Observations.of(rng.normal(size=(n, 1)), y, weights)
+    order = np.arange(n)
+    scored = data.scored(order, n // 5, np.zeros(n // 5, dtype=int))
+    inputs = TreeInputs.of(np.arange(1), None)
+    law, (_, variances, noise) = TreeLearner(inputs, None, 0).fit(data, order, scored)
+    of_scored = weights[-(n // 5) :, None]
+    assert_allclose(variances, 0.25 + 1.0 / of_scored, rtol=0.2)
+    assert_allclose(noise, 1.0, rtol=0.15)
+    assert_allclose(law.variance(data.X[:2], data.X, 4.0), 0.5, rtol=0.25)
+    cov = law.covariance(data.X[:3], data.X, 4.0)
+    assert_allclose(cov[:, :, 0], law.variance(data.X[:1], data.X, 4.0) * np.eye(3))
+
+
+def test_noise_is_told_from_misfit_by_weights():
+    check_weights()
+
+
+def test_classes_that_a_fold_lacks_have_no_trees():
+    labels = np.zeros(N, dtype=np.int64)
+    labels[:2] = 1  # A fold with either leaves one
+    data, order = observations(), np.arange(N)
+    scored = data.scored(order, N, np.zeros(N, dtype=int))
+    assert TreeLearner(INPUTS, labels, 0).fit(data, order, scored) is None
+
+
+def steps(n, rng):
+    """A step along one of two numbers and an effect of words, which kernels are slow to learn."""
+    words = rng.choice(list("abcdefgh"), n)
+    table = pd.DataFrame({"word": words, "a": rng.normal(size=n), "b": rng.normal(size=n)})
+    mean = np.where(table["a"] > 0.3, 2.0, 0.0) * np.where(words < "d", 1.0, -1.0)
+    return table, mean + 0.3 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("is_classes", [False, True])
+def test_models_with_trees_are_saved_and_draw_functions(is_classes, tmp_path):
+    (table, y), (new, _) = steps(500, RNG), steps(50, RNG)
+    make = TableClassifier if is_classes else TableRegressor
+    target = y > 0.0 if is_classes else y
+    model = make(effort="quick", random_state=0).fit(table, target)
+    assert isinstance(model.head_.laws.members[-1], TreeLaw)
+    weights = model.head_.softmax.weights if is_classes else model.head_.weights
+    assert weights[-1] > 0.1
+    save(model, tmp_path / "model.bochner")
+    again = load(tmp_path / "model.bochner")
+    answer = "predict_proba" if is_classes else "predict"
+    assert_array_equal(getattr(again, answer)(new), getattr(model, answer)(new))
+    if is_classes:
+        return
+    functions = model.sample_functions(100, random_state=0)
+    values = functions(new)
+    mean, cov = model.predict(new, return_cov=True)
+    error = np.sqrt(np.diagonal(cov) / 100)
+    assert np.all(np.abs(values.mean(axis=1) - mean) < 5.0 * error)
+
+
+def test_few_rows_have_no_trees():
+    table, y = steps(tree_laws.FEWEST_FOR_TREES - 1, RNG)
+    model = TableRegressor(effort="quick", random_state=0).fit(table, y)
+    assert all(law.name != "trees" for law in model.head_.laws.members)
