@@ -89,6 +89,18 @@ def test_a_factor_of_fractional_weights_is_a_unit_of_the_noise(factor):
     assert_allclose(second.noise_variance, factor * first.noise_variance, rtol=1e-8)
 
 
+def test_alpha_of_noise_has_the_unit_of_weights():
+    """Targets without any signal have the greatest alpha of the range, relative to features."""
+    rng = np.random.default_rng(0)
+    Z, weight = rng.normal(size=(60, 4)), rng.uniform(0.1, 3.0, 60)
+    root = np.sqrt(weight)
+    y = rng.normal(size=60)
+    y -= Z @ np.linalg.lstsq(root[:, None] * Z, root * y)[0]
+    alphas = [best_alpha(FeatureSums.from_rows(Z, y[:, None], f * weight))[0] for f in (1.0, 70.0)]
+    assert_allclose(alphas[1], 70.0 * alphas[0], rtol=1e-6)
+    assert alphas[0] > 1e4
+
+
 @pytest.mark.parametrize("factor", [1.0, 0.3, 70.0])
 def test_cross_validation_of_indefinite_kernels_counts_observations(factor):
     """The score divides by the number of rows, which no factor of their weights changes."""

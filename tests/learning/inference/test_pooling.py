@@ -49,19 +49,22 @@ def test_blocks_are_equal_parts_of_single_observations():
     assert blocks_of(np.random.default_rng(0), few, None, 4) is None
 
 
-@pytest.mark.parametrize("most", [2**22, 10])
-def test_a_row_has_a_random_number_of_observations_in_a_block(most, monkeypatch):
-    """It has the hypergeometric law of a random half, or nearly so in blocks of random sizes."""
-    monkeypatch.setattr(pooling, "_MOST_PERMUTED", most)
+def assert_random_blocks(law=None):
+    """Of twelve equal observations among forty, a half has a hypergeometric number, or ``law``."""
     units = Units(np.ones(2), np.array([12.0, 28.0]))
     rng = np.random.default_rng(0)
     found = [blocks_of(rng, units, None, 2)[0, 0] for _ in range(4000)]
-    law = hypergeom(40, 12, 20) if most > 40 else binom(12, 0.5)
-    expected = 4000.0 * law.pmf(np.arange(13))
+    expected = 4000.0 * (law or hypergeom(40, 12, 20)).pmf(np.arange(13))
     likely = expected > 5.0
     counts = np.bincount(found, minlength=13)
     statistic = np.sum((counts - expected)[likely] ** 2 / expected[likely])
     assert chi2.sf(statistic, likely.sum() - 1) > 1e-3
+
+
+def test_a_row_has_a_random_number_of_observations_in_a_block(monkeypatch):
+    assert_random_blocks()
+    monkeypatch.setattr(pooling, "_MOST_PERMUTED", 39)
+    assert_random_blocks(binom(12, 0.5))
 
 
 def test_no_class_is_missing():
