@@ -143,21 +143,26 @@ def test_the_evidence_is_that_of_contrasts(fit_intercept):
     assert_minimises(alpha, loss)
 
 
-@pytest.mark.parametrize("seed", [0, 6, 8])
-def test_the_evidence_has_the_degrees_of_freedom_of_the_weights(seed):
-    """One and a half: a total weight of two and a half, less one for the kernel's multiple."""
-    f, X, Y, targets, weight = problem(3, m=1, seed=seed)
-    weight *= 2.5 / weight.sum()
-    root = np.sqrt(weight)
-    basis = null_space((root * cosines(f, X, Y))[None])
+@pytest.mark.parametrize("kind", ["fractions", "counts"])
+def test_the_evidence_has_the_degrees_of_freedom_of_the_observations(kind):
+    """Pairs of fractional weights are one observation each, counts are as many pairs."""
+    f, X, Y, noise, weight = problem(60)
+    if kind == "counts":
+        weight = np.random.default_rng(2).integers(1, 4, 60).astype(float)
     left, right = f.features(X), f.features_right(Y)
-    kernel = basis.T @ (np.outer(root, root) * (left @ left.T) * (right @ right.T)) @ basis
-    contrasts = basis.T @ (root * targets)
+    A = np.random.default_rng(1).normal(size=(6, 6))
+    targets = np.sum((left @ A) * right, axis=1) + noise
+    repeat = np.repeat(np.arange(60), weight.astype(int) if kind == "counts" else 1)
+    root = np.sqrt(weight[repeat] if kind == "fractions" else np.ones(len(repeat)))
+    basis = null_space((root * cosines(f, X, Y)[repeat])[None])
+    kernel = np.outer(root, root) * ((left @ left.T) * (right @ right.T))[np.ix_(repeat, repeat)]
+    kernel = basis.T @ kernel @ basis
+    contrasts = basis.T @ (root * targets[repeat])
 
     def loss(log_alpha):
-        covariance = kernel / np.exp(log_alpha) + np.eye(2)
-        square = contrasts @ np.linalg.solve(covariance, contrasts)
-        return 1.5 * np.log(square) + np.linalg.slogdet(covariance)[1]
+        covariance = kernel / np.exp(log_alpha) + np.eye(len(kernel))
+        noise = contrasts @ np.linalg.solve(covariance, contrasts) / len(kernel)
+        return -multivariate_normal(cov=noise * covariance).logpdf(contrasts)
 
     features, rng = PairFeatures.of(f, X, Y), np.random.default_rng(0)
     alpha = best_pair_alpha(features, targets, rng, weight=weight)

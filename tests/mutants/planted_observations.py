@@ -10,6 +10,7 @@ from learning import (
     test_left_out_indicators,
     test_left_out_probabilities,
     test_observations_of_ridge,
+    test_pair_ridge,
 )
 from learning.inference import test_pooling
 from mutants.registry import plant_edits, planted, quietly
@@ -18,7 +19,7 @@ from bochner.estimators import bank_models, kernel_glm_head
 from bochner.features.chunks import RowSample
 from bochner.features.stats import FeatureSums
 from bochner.features.units import Units
-from bochner.learning import left_out, ridge, selection, softmax_weights
+from bochner.learning import left_out, pair_ridge, ridge, selection, softmax_weights
 from bochner.learning.inference import pooling
 
 check_density = test_observations_of_ridge.test_fractional_weights_have_the_density_of_their_noise
@@ -50,6 +51,18 @@ plant_edits(
     test_observations_of_ridge.test_alpha_of_noise_has_the_unit_of_weights,
     users=(test_observations_of_ridge,),
     grid_that_weights_move=("sums.n_observations", "sums.weight"),
+)
+
+
+plant_edits(
+    pair_ridge,
+    "best_pair_alpha",
+    partial(
+        test_pair_ridge.test_the_evidence_has_the_degrees_of_freedom_of_the_observations,
+        "fractions",
+    ),
+    users=(test_pair_ridge,),
+    pairs_of_the_total_weight=("float(counts.sum())", "float(np.sum(root**2))"),
 )
 
 

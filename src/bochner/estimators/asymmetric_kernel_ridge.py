@@ -93,7 +93,8 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         X : {array-like, sparse matrix} of shape (n, d)
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : array-like of shape (n,), default=None
-            A row of weight ``w`` counts as ``w`` of them.
+            Counts of equal rows if all are whole numbers, else precisions, as in
+            :meth:`bochner.KreinRidge.fit`.
         **others
             There are no other arguments.
 

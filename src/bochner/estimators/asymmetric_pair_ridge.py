@@ -96,7 +96,8 @@ class AsymmetricPairRidge(TwoSidedRidge):
         right : {array-like, sparse matrix} of shape (n, d2)
             Right rows of the pairs.
         sample_weight : array-like of shape (n,), default=None
-            A pair of weight ``w`` counts as ``w`` of them.
+            Counts of equal pairs if all are whole numbers, else precisions, as in
+            :meth:`bochner.KreinRidge.fit`.
 
         Raises
         ------

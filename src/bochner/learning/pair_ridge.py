@@ -33,6 +33,7 @@ from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.linalg import jittered_cholesky, pivoted_cholesky
 from bochner._numerics.warn import warn_user
 from bochner.features.stats import FeatureSums
+from bochner.features.units import Units
 from bochner.frequencies import Frequencies
 from bochner.learning.ridge import PointSolution, best_alpha
 from bochner.registry import register
@@ -166,7 +167,8 @@ def best_pair_alpha(
     pair = root * factor, root * targets[rows, None]
     contrasts = (values - basis @ (basis.T @ values) for values in pair)
     sums = FeatureSums.from_rows(*contrasts)
-    degrees = max(float(np.sum(root**2)) - flat.shape[1], 1.0)
+    counts = Units.of(weight, len(targets)).counts[rows]
+    degrees = max(float(counts.sum()) - flat.shape[1], 1.0)
     return best_alpha(replace(sums, weight=degrees))[0]
 
 
