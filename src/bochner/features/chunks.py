@@ -66,7 +66,7 @@ class Chunk:
         """
         if forgetting == 1.0:
             return self
-        factors = forgetting ** np.arange(len(self))[::-1]
+        factors = as_array(forgetting ** np.arange(len(self))[::-1])
         repeats = factors if self.repeats is None else factors * self.repeats
         return Chunk(self.X, self.y, factors * self.weights, repeats)
 
