@@ -1,8 +1,10 @@
 """Errors of features, predicted and measured, against their known laws."""
 
+import warnings
+
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm, t
 
 from bochner import FourierFeatures, diagnose, kernels
 from bochner.diagnosis.errors import Split, features_of
@@ -77,6 +79,46 @@ def test_a_designed_measure_is_the_one_that_the_features_use(kernel):
         assert error.max_error == pytest.approx(map.max_error_, rel=1e-6)
         assert error.total_variation == pytest.approx(np.abs(map.frequencies_.weight).sum())
         assert error.sampled_error is error.least_squares_error is None
+
+
+ROWS = np.random.default_rng(2).normal(size=(20, 3))  # All 190 pairs are in the design
+UNIT = ROWS / np.linalg.norm(ROWS, axis=1, keepdims=True)
+DESIGNED = {
+    "tl1": (kernels.TL1(2.0), ROWS),
+    "difference": (kernels.DeltaGaussian(0.3, 1.0), ROWS),
+    "tanh": (kernels.Tanh(0.5, 0.0), ROWS),
+    "polynomial": (kernels.Polynomial(2, 1.0), ROWS),
+    "steep": (kernels.Radial(lambda t: np.exp(-3.0 * t)), ROWS),
+    "sphere": (kernels.SphericalPolynomial(4, 2.0), UNIT),
+    "ntk": (kernels.NTK(), UNIT),
+}
+
+
+def assert_predicted(name, n_seeds=60):
+    """Errors of fresh draws, over pairs of distinct rows, have the mean square that is said."""
+    kernel, rows = DESIGNED[name]
+    exact = distinct(kernel(rows))
+    square = np.empty(n_seeds)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        for seed in range(n_seeds):
+            map = FourierFeatures(kernel, 64, scheme="iid", random_state=seed).fit(rows)
+            square[seed] = np.mean((distinct(map.gram(rows)) - exact) ** 2) / np.mean(exact**2)
+    statistic = (square.mean() - map.predicted_error_**2) / (square.std() / np.sqrt(n_seeds))
+    assert abs(statistic) < t.isf(ALPHA / len(DESIGNED) / 2, n_seeds - 1)
+
+
+@pytest.mark.parametrize("name", DESIGNED)
+def test_the_predicted_error_of_a_design_is_that_of_independent_draws(name):
+    assert_predicted(name)
+
+
+@pytest.mark.parametrize(
+    "kernel", [kernels.ShiftGaussian(2.0, 0.5), kernels.SinhGaussian(2.0, 0.3)], ids=repr
+)
+def test_no_error_is_predicted_for_asymmetric_kernels(kernel):
+    assert FourierFeatures(kernel, 64, random_state=0).fit(ROWS).predicted_error_ is None
+    (error,) = diagnose(kernel, ROWS, n_components=64, random_state=0).features.errors
+    assert error.predicted_error is None
 
 
 def test_designed_errors_are_met_on_held_out_rows():

@@ -1,11 +1,13 @@
 """Bugs in signed and designed measures, each with the law that must notice it."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
+from diagnosis import test_feature_errors
 from laws import atom_laws, design_laws, weight_laws
 from laws.design_laws import CASES
-from mutants.registry import changes, deferred, planted, replaces
+from mutants.registry import changes, deferred, edit, planted, replaces
 from scipy.linalg import cho_factor, cho_solve
 from spectral import test_least_squares_phases as phases
 
@@ -259,3 +261,17 @@ def no_mixed_block(equations, *arguments, phases):
     m = len(g) // 2
     H[:m, m:] = H[m:, :m] = 0.0
     return H, g
+
+
+@planted(partial(test_feature_errors.assert_predicted, "tl1"))
+def errors_with_the_diagonal(patch):
+    forget(patch)
+    old, new = "self.predicted_error(m)", "self.relative_error(m)"
+    edit(design._Candidate, "measure", old, new)(patch)
+
+
+@planted(partial(test_feature_errors.assert_predicted, "tl1"))
+def errors_relative_to_the_whole_matrix(patch):
+    forget(patch)
+    old, new = "self.distinct.size or", "self.entries.size or"
+    edit(design._Candidate, "predicted_error", old, new)(patch)

@@ -105,8 +105,11 @@ class FourierFeatures(
         Bound on the bias of the kernel's values within the reach of the data, zero for a closed
         form; ``None`` with fitted weights.
     predicted_error_ : float or None
-        Predicted relative root mean square error over pairs of rows, for sampled weights of a
-        designed measure.
+        Expected root mean square error over pairs of distinct rows, relative to the root mean
+        square of the kernel over them, as :func:`bochner.diagnose` reports it; ``None`` unless
+        frequencies are drawn from a designed measure. It is that of independent frequencies, or of
+        orthogonal ones where the variance of their blocks is known. Other schemes have smaller
+        errors, by a fifth at most.
     fit_error_ : float or None
         Relative error on held-out rows, with ``weights="least_squares"``.
 

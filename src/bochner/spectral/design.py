@@ -130,34 +130,81 @@ def _is_hashable(kernel: Kernel) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Squares:
+    """Mean squares over some entries of a Gram matrix: of the kernel, of errors, of draws.
+
+    ``variances`` are those of one frequency of each atom of unit mass, alone and in whole blocks.
+    """
+
+    size: float
+    bias: float
+    random: float
+    variances: ByVariance
+
+    @classmethod
+    def of(
+        cls,
+        weight: Array,
+        target: Array,
+        seen: Array,
+        masses: Array,
+        single: Array,
+        whole: Array,
+        block: int,
+    ) -> "_Squares":
+        """Return the means with weights (n_pairs,), given values for all pairs.
+
+        They are the kernel (n_pairs,), the transforms of atoms (n_pairs, n_atoms), and variances
+        of one frequency of each, alone and in whole blocks.
+        """
+        fitted, size = seen @ masses, np.abs(masses)
+        alone, blocked = (weight @ variance for variance in (single, whole))
+        return cls(
+            size=float(weight @ target**2),
+            bias=float(weight @ (fitted - target) ** 2),
+            random=float(size.sum() * (size @ (alone + weight @ seen**2)) - weight @ fitted**2),
+            variances=ByVariance(tuple(alone.tolist()), tuple(blocked.tolist()), block),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Candidate:
     """Masses of a few atoms, and what they promise for any number of frequencies."""
 
     scales: Array
     masses: Array
     tolerance: float
-    allocation: ByVariance
-    square_bias: float
-    square_size: float
-    random_square: float
+    entries: _Squares  # All entries of a Gram matrix
+    distinct: _Squares  # Entries of pairs of distinct rows
     lasting: Array
     far_ceiling: float
 
+    @property
+    def allocation(self) -> ByVariance:
+        """How atoms share frequencies."""
+        return self.entries.variances
+
     def rank(self, m: int) -> tuple[bool, bool, float]:
         """Return what to minimise: features for every atom, bounded far away, of least error."""
-        return len(self.masses) > m, self._far_value(m) > self.far_ceiling, self.square_error(m)
+        error = self._square_error(self.entries, m)
+        return len(self.masses) > m, self._far_value(m) > self.far_ceiling, error
 
-    def square_error(self, m: int) -> float:
-        """Return the mean square error over pairs of rows: bias, variance and rounding."""
+    def _square_error(self, squares: _Squares, m: int) -> float:
+        """Return the mean square error over entries: bias, variance and rounding."""
         rounding = float(FLOAT32_ROUNDING * np.abs(self.masses).sum()) ** 2
         if len(self.masses) > m:  # atoms are drawn at random, too
-            return self.square_bias + self.random_square / m + rounding
-        variances = self.allocation.variances(self.masses, self.allocation.counts(self.masses, m))
-        return self.square_bias + float(variances.sum()) + rounding
+            return squares.bias + squares.random / m + rounding
+        counts = self.allocation.counts(self.masses, m)
+        variances = squares.variances.variances(self.masses, counts)
+        return squares.bias + float(variances.sum()) + rounding
 
     def relative_error(self, m: int) -> float:
-        """Return the root mean square error over that of the kernel."""
-        return float(np.sqrt(self.square_error(m) / (self.square_size or 1.0)))
+        """Return the root mean square error over all entries, relative to the kernel's size."""
+        return float(np.sqrt(self._square_error(self.entries, m) / (self.entries.size or 1.0)))
+
+    def predicted_error(self, m: int) -> float:
+        """Return the relative root mean square error over pairs of distinct rows."""
+        return float(np.sqrt(self._square_error(self.distinct, m) / (self.distinct.size or 1.0)))
 
     def _far_value(self, m: int) -> float:
         """Return the value of features far from all data, where only the constant is left."""
@@ -180,7 +227,7 @@ class _Candidate:
             ),
             max_error=float(np.abs(error).max()),
             allocation=self.allocation,
-            predicted_error=self.relative_error(m),
+            predicted_error=self.predicted_error(m),
         )
 
 
@@ -220,12 +267,12 @@ def _candidates(
     geometry: Geometry, scales: Array, tolerances: tuple[float, ...], orthogonal: bool
 ) -> Iterator[_Candidate]:
     """Yield a candidate for every cost and every tolerance, descending, that can be kept."""
-    atoms, weight = geometry.atoms, geometry.weight
+    atoms = geometry.atoms
     block = atoms.block if orthogonal else 1
-    alone, blocked = (
-        weight @ atoms.variance(geometry.distance, geometry.damping, scales, size)
-        for size in (1, block)
+    single, whole = (
+        atoms.variance(geometry.distance, geometry.damping, scales, size) for size in (1, block)
     )
+    alone, blocked = (geometry.weight @ variance for variance in (single, whole))
     seen = atoms.transform(geometry.distance, scales)
     target = geometry.function(geometry.distance)
     lasting = geometry.lasting(scales).astype(np.float64)
@@ -236,19 +283,15 @@ def _candidates(
             if masses is None:  # nor can a smaller tolerance be kept
                 break
             used = np.flatnonzero(masses) if masses.any() else np.zeros(1, dtype=np.intp)
-            fitted, size = seen @ masses, np.abs(masses)
+            found = target, seen[:, used], masses[used], single[:, used], whole[:, used], block
+            entries = _Squares.of(geometry.weight, *found)
+            distinct = _Squares.of(geometry.distinct, *found)
             yield _Candidate(
                 scales=scales[used],
                 masses=masses[used],
                 tolerance=tolerance,
-                allocation=ByVariance(
-                    tuple(alone[used].tolist()), tuple(blocked[used].tolist()), block
-                ),
-                square_bias=float(weight @ (fitted - target) ** 2),
-                square_size=float(weight @ target**2),
-                random_square=float(
-                    size.sum() * (size @ (alone + weight @ seen**2)) - weight @ fitted**2
-                ),
+                entries=entries,
+                distinct=distinct,
                 lasting=lasting[used],
                 far_ceiling=_FAR_CEILING * program.size,
             )

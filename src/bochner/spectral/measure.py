@@ -73,9 +73,9 @@ class SpectralMeasure:
     allocation : Allocation, default=HalfByMass()
         How the parts share frequencies.
     predicted_error : float, default=None
-        Root mean square error of the sampled kernel over pairs of rows, relative to the kernel's
-        root mean square, for the number of frequencies that a designed measure was made for;
-        ``None`` where it is not known.
+        Root mean square error of the sampled kernel over pairs of distinct rows, relative to the
+        kernel's root mean square over them, for the number of frequencies that a designed measure
+        was made for; ``None`` where it is not known.
     """
 
     parts: tuple[Part, ...]

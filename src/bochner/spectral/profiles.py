@@ -108,8 +108,9 @@ class Geometry:
 
     ``distance`` and ``damping`` (n_pairs,) are those of the sampled pairs, see
     :meth:`bochner.spectral.atoms.Atoms.variance`. ``weight`` (n_pairs,) is the share of the entries
-    of a Gram matrix that each pair stands for; shares sum to one. The function is fitted from zero
-    to ``reach``; ``limit`` is the greatest distance that is possible at all.
+    of a Gram matrix that each pair stands for; shares sum to one. ``distinct`` (n_pairs,) are the
+    shares of the entries off its diagonal, or of all entries of a single row. The function is
+    fitted from zero to ``reach``; ``limit`` is the greatest distance that is possible at all.
     """
 
     function: Function
@@ -117,6 +118,7 @@ class Geometry:
     distance: Array
     damping: Array
     weight: Array
+    distinct: Array
     reach: float
     limit: float
 
@@ -128,18 +130,23 @@ class Geometry:
         diagonal = 1.0 / pairs.n_rows
         weight = np.full(len(distance), (1.0 - diagonal) / len(pairs.distance))
         weight[: len(own)] = diagonal / len(own)
+        distinct = weight.copy()
+        if pairs.n_rows > 1:
+            distinct[: len(own)] = 0.0
+            distinct /= distinct.sum()
         none = np.zeros_like(distance)
         f = profile.function
         if profile.metric is Metric.CITY_BLOCK:
             reach = _reach(pairs.reach * margin, np.inf)
-            return cls(f, CityBlockExponentials(dim), distance, none, weight, reach, np.inf)
+            atoms: Atoms = CityBlockExponentials(dim)
+            return cls(f, atoms, distance, none, weight, distinct, reach, np.inf)
         if profile.metric is Metric.EUCLIDEAN:
             limit = 2.0 if isinstance(profile.domain, UnitSphere) else np.inf
             reach = _reach(pairs.reach * margin, limit)
-            return cls(f, Shells(dim), distance, none, weight, reach, limit)
+            return cls(f, Shells(dim), distance, none, weight, distinct, reach, limit)
         if pairs.spherical or isinstance(profile.domain, UnitSphere):
             radius, lifted, damping = pairs.norm, distance, none
-            atoms: Atoms = Shells(dim, radius)
+            atoms = Shells(dim, radius)
         else:
             radius = pairs.norm * np.sqrt(margin) or 1.0
             atoms = DampedGaussians(dim, radius)
@@ -157,6 +164,7 @@ class Geometry:
             lifted[possible],
             damping[possible],
             weight[possible] / weight[possible].sum(),
+            distinct[possible] / distinct[possible].sum(),
             _reach(farthest, limit),
             limit,
         )
