@@ -218,8 +218,9 @@ class TableRegressor(RegressionTable, LawsTable):
         less the noise, while :meth:`sample` draws new targets independently between rows. With the
         method ``"auto"`` each is a function of one law, drawn by its weight: a draw of the prior as
         a sum of 256 waves, which no other function has, plus the exact update by the rows
-        (Matheron's rule). It costs about as much as a prediction. Other methods draw those of their
-        heads.
+        (Matheron's rule). It costs about as much as a prediction. A function of boosted trees is
+        their mean, whose error at different rows has no known covariance. Other methods draw those
+        of their heads.
 
         Parameters
         ----------
