@@ -1,5 +1,6 @@
 """Contributions to single predictions, against all orders of the columns and closed forms."""
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -156,6 +157,22 @@ def test_standard_errors_are_those_of_repeated_estimates(name):
 def test_more_evaluations_end_at_the_exact_values():
     errors = [assert_errors(name) for name in list(SIZES)[:3]]
     assert errors[0] > 3.0 * errors[2]
+
+
+def test_errors_of_a_reference_are_multiplied_by_its_slope():
+    """Contributions are three times those of the reference, whose errors are the only ones."""
+    rng, size = np.random.default_rng(0), 400
+    background = np.column_stack([np.zeros(size), 10.0 * rng.permutation(size)])
+    background[0] = 1.0, background[:, 1].mean()  # The central row
+    X = np.column_stack([np.full(16, 3.0), rng.normal(size=16)])
+    one = dependence(lambda X: X[:, 0] * np.sin(X[:, 1]), {"a": [0], "b": [1]}, width=2)
+    one = replace(one, X=background)
+    truth = explained(one, X).values
+    scores = []
+    for seed in range(60):
+        found = explained(one, X, 420, seed)
+        scores.append((found.values - truth) / found.std_error)
+    assert 0.7 < np.sqrt(np.mean(np.square(scores))) < 1.4
 
 
 def test_a_reference_leaves_only_interactions():

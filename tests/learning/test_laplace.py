@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor
 from bochner import KernelGLMClassifier, KernelGLMRegressor, KreinRidge, kernels
 from bochner.features.chunks import Chunk
 from bochner.frequencies import Frequencies
-from bochner.learning.laplace import LatentRows, find_mode, inverse_root
+from bochner.learning.laplace import LaplacePosterior, LatentRows, find_mode, inverse_root
 from bochner.learning.laplace_evidence import LaplaceProblem
 from bochner.learning.laplace_slopes import EvidenceSlopes
 from bochner.likelihoods import (
@@ -315,3 +315,24 @@ def test_outliers_leave_saddle_points():
     likelihood = StudentTLikelihood(1.0, 0.1)
     mode = find_mode(rows, likelihood, np.full(rows.width, 1e-3))
     assert mode.root.is_exact
+
+
+def test_draws_have_the_law_of_the_weights():
+    """Of two latent functions of three features: weights are ordered by latent function."""
+    rng, n_draws = np.random.default_rng(0), 20_000
+    coef, root = rng.normal(size=(3, 2)), rng.normal(size=(6, 6))
+    posterior = LaplacePosterior(coef, root, 0.0, 1.0, 0.0, 1)
+    draws = posterior.draw(rng, n_draws)
+    assert draws.shape == (n_draws, 3, 2)
+    by_function = (draws - coef).swapaxes(1, 2).reshape(n_draws, 6)
+    cov = root @ root.T
+    variance = np.diagonal(cov)
+    error = np.sqrt((np.outer(variance, variance) + cov**2) / n_draws)
+    assert np.abs((by_function.T @ by_function / n_draws - cov) / error).max() < 5.0
+    assert np.abs(by_function.mean(axis=0) / np.sqrt(variance / n_draws)).max() < 5.0
+    # Latent values of the draws have the moments of the posterior.
+    mean, covariance = posterior.latent(Z := rng.normal(size=(4, 3)))
+    values = np.einsum("np,spl->nsl", Z, draws)
+    for i in range(4):
+        np.testing.assert_allclose(np.cov(values[i].T), covariance[i], rtol=0.1, atol=0.3)
+        np.testing.assert_allclose(values[i].mean(axis=0), mean[i], atol=0.15)

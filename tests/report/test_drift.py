@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import f_oneway, kstest
+from scipy.stats import f_oneway, kstest, sem
 
 from bochner.report.drift import drift
 from bochner.tables.columns import read_column
@@ -104,3 +104,17 @@ def test_equal_residuals_are_no_drift():
     found = of(np.arange(200.0), np.zeros(200))
     assert not found.is_certain(1)
     assert found.share == 0.0
+
+
+def test_errors_of_few_clusters_are_those_of_their_means():
+    """Each of four clusters has its rows in both bins: means of clusters are independent."""
+    rng = np.random.default_rng(7)
+    of_cluster = rng.normal(size=(4, 2))
+    residuals = np.repeat(of_cluster, 30, axis=0) + 0.1 * rng.normal(size=(120, 2))
+    found = of(
+        np.repeat([["a", "b"]], 120, axis=0).ravel(),
+        residuals.ravel(),
+        np.repeat(np.arange(4), 60),
+    )
+    means = residuals.reshape(4, 30, 2).mean(axis=1)
+    np.testing.assert_allclose(found.std_error, sem(means, axis=0), rtol=1e-9)

@@ -233,6 +233,8 @@ class TestDates:
             ("2020-01-01", 400, "D", {"weekday", "day of year"}),
             ("2020-01-01", 300, "D", {"weekday"}),
             ("2020-01-01", 24, "h", set()),
+            ("2020-01-01", 25, "h", set()),  # A day from the first to the last, and no more
+            ("2020-01-01", 26, "h", {"hour"}),
             ("2020-01-01", 100, "h", {"hour"}),
             ("2020-01-01 08:30", 20, "7D", set()),
             ("2020-01-01", 40, "MS", {"day of year"}),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from laws import noise_field_laws
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
 
 from bochner.learning.inference.models import sparse_envelope
 from bochner.learning.inference.training_data import TrainingData
@@ -71,6 +72,30 @@ def test_its_likelihood_is_that_of_normal_residuals():
             )
         )
     assert_allclose(np.diff(found), np.diff(expected), rtol=1e-10)
+
+
+class StillField(NoiseField):
+    """A field whose moves leave weights and frequencies as they are."""
+
+    def _weights_moved(self, rng, rows, squares):
+        return self.weights
+
+    def _frequencies_moved(self, rng, rows, squares, weights):
+        return self.omega, self.prior
+
+
+def assert_spread():
+    """Given 2K weights, the square of the spread has an inverse gamma law of the shape 1 + K."""
+    rng = np.random.default_rng(6)
+    field = some_field(rng)
+    still = StillField(field.omega, field.weights, field.spread, field.prior)
+    squares = [still.moved(rng, None, None).spread ** 2 for _ in range(2000)]
+    law = stats.invgamma(1.0 + 0.5 * len(field.weights), scale=0.5 + 0.5 * np.sum(field.weights**2))
+    assert stats.kstest(squares, law.cdf).pvalue > FAMILY_ALPHA
+
+
+def test_the_spread_has_its_law_given_the_weights():
+    assert_spread()
 
 
 def test_a_constant_field_to_start_from():
