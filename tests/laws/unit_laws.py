@@ -69,6 +69,16 @@ REGRESSORS = (
 )
 """Regressions whose noise is learned, and which predict with standard deviations."""
 
+ROBUST = (
+    RowModel("student-t targets", lambda: KernelGLMRegressor("student_t", **FEATURES), 1e-4),
+    RowModel(
+        "learned kernel with outliers",
+        lambda: BaNKRegressor(8, likelihood="student_t", n_chains=1, **CHAINS),
+        takes_seconds=True,
+    ),
+)
+"""Regressions whose noise has tails, which data of a normal law do not determine."""
+
 INDEFINITE = (
     RowModel(
         "indefinite ridge",
@@ -141,7 +151,7 @@ def check_factors_of_weights(case):
     X, y, weight = weighted(80, np.random.default_rng(3))
     one, other = (case.make().fit(X, y, factor * weight) for factor in (1.0, 64.0))
     assert_allclose(other.predict(X), one.predict(X), rtol=1e-3, atol=1e-4)
-    if case in REGRESSORS:
+    if case in REGRESSORS + ROBUST:
         stds = [np.sqrt(variance_of_noise(model, X)) for model in (one, other)]
         assert_allclose(stds[1], 8.0 * stds[0], rtol=1e-3)
 

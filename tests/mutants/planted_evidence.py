@@ -60,7 +60,7 @@ planted(student_weights, name="ridge_on_the_trend")(
 @planted(student_weights)
 def rows_for_weights(patch):
     """Degrees of freedom that count a row of weight three once."""
-    patch.setattr(TrainingData, "total_weight", property(lambda self: float(self.n_samples)))
+    patch.setattr(TrainingData, "n_observations", property(lambda self: float(self.n_samples)))
 
 
 @replaces(InverseGammaNoise, "coefficients", student)

@@ -13,6 +13,7 @@ from learning import (
     test_pair_ridge,
 )
 from learning.inference import test_pooling
+from learning.moves import test_precisions
 from mutants.registry import plant_edits, planted, quietly
 
 from bochner.estimators import bank_models, kernel_glm_head
@@ -21,6 +22,8 @@ from bochner.features.stats import FeatureSums
 from bochner.features.units import Units
 from bochner.learning import left_out, pair_ridge, ridge, selection, softmax_weights
 from bochner.learning.inference import pooling
+from bochner.learning.moves import augmentation, noise_field
+from bochner.learning.moves.student_t import StudentTNoise
 
 check_density = test_observations_of_ridge.test_fractional_weights_have_the_density_of_their_noise
 check_merged = partial(
@@ -131,6 +134,33 @@ plant_edits(
     test_pooling.test_no_class_is_missing,
     users=(test_pooling,),
     classes_left_out_altogether=("left[own] = 0", "pass"),
+)
+
+
+check_field = partial(
+    test_precisions.test_a_field_of_the_noise_has_the_density_of_observations, "precisions"
+)
+plant_edits(
+    noise_field,
+    "part_field_likelihood",
+    check_field,
+    users=(test_precisions,),
+    field_of_the_weights=("part.counts * field", "part.weight * field"),
+)
+plant_edits(
+    augmentation,
+    "part_log_density",
+    partial(test_precisions.test_student_t_noise_has_the_density_of_observations, "precisions"),
+    users=(test_precisions,),
+    tails_of_powers=("np.sqrt(part.precisions)", "1.0"),
+)
+plant_edits(
+    StudentTNoise,
+    "variables",
+    partial(
+        test_precisions.test_precisions_of_rows_are_sums_of_those_of_observations, "precisions"
+    ),
+    outliers_of_weight_one=("np.sqrt(part.precisions) * z", "z"),
 )
 
 

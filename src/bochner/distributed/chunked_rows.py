@@ -104,7 +104,7 @@ class ChunkedRows(SummedRows):
         return sizes
 
     @property
-    def total_weight(self) -> float:
+    def n_observations(self) -> float:
         return float(self._sizes[0])
 
     @property
@@ -177,7 +177,7 @@ def _drawn(
 
 
 def _sizes(part: TrainingData) -> list[Array]:
-    return [np.array(part.total_weight), np.array(part.total_square)]
+    return [np.array(part.n_observations), np.array(part.total_square)]
 
 
 def _plus(first: list[Array], second: list[Array]) -> list[Array]:

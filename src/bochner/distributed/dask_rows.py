@@ -58,6 +58,7 @@ class Prepared:
         dtype: np.dtype[Any],
         task: Any,
         unit: float,
+        has_precisions: bool,
         chunk: Chunk,
     ) -> None:
         """Prepare rows in the user's units; weights are divided by a unit."""
@@ -66,6 +67,7 @@ class Prepared:
         self.targets = np.ascontiguousarray(task.columns(task.codes(chunk.y)).T)
         self.fixed = np.ascontiguousarray(trend.columns(scaled).T)
         self.weight = None if chunk.weight is None else chunk.weight / unit
+        self.has_precisions = has_precisions
 
     def __sizeof__(self) -> int:
         # Dask estimates the cost of moving the object from this.
@@ -76,7 +78,9 @@ class Prepared:
 def _problem_rows(column: int, factor: float, basis: Basis, prepared: Prepared) -> TrainingData:
     """Return the rows of one problem: a column of the targets, times a factor."""
     target, weight = factor * prepared.targets[column], prepared.weight
-    return TrainingData.of(prepared.inputs.T, target, prepared.fixed.T, weight, basis=basis)
+    repeats = None if weight is None or not prepared.has_precisions else np.ones(len(weight))
+    inputs, fixed = prepared.inputs.T, prepared.fixed.T
+    return TrainingData.of(inputs, target, fixed, weight, basis=basis, repeats=repeats)
 
 
 def learnable(
@@ -87,7 +91,8 @@ def learnable(
     ``columns`` holds the distinct rows of the sample with the targets of each problem.
     """
     dtype = columns[0].X.dtype
-    preparation = partial(Prepared, scaling, trend, dtype, problems.task, problems.unit)
+    units = problems.unit, problems.has_precisions
+    preparation = partial(Prepared, scaling, trend, dtype, problems.task, *units)
     prepared = kept(mapped(preparation, rows.parts))
     return [
         replace(data, elsewhere=_rows(rows, prepared, data, column, problems))

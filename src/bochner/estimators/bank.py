@@ -68,12 +68,18 @@ class Problems:
     task: Any  # Has ``codes`` of targets, and the ``columns`` that chains learn
     unit: float = 1.0  # Number by which the given weights were divided
     outcomes: Outcomes | None = None  # Targets of another law than a normal one
+    has_precisions: bool = False  # Or weights are counts, or powers of the likelihood
 
     @property
     def weight(self) -> Array | None:
         """Total weights of the rows (n,), ``None`` for ones."""
         totals = self.units.totals
         return None if (totals == 1.0).all() else totals
+
+    @property
+    def repeats(self) -> Array | None:
+        """Numbers of observations (n,) where weights are precisions, ``None`` otherwise."""
+        return self.units.counts if self.has_precisions else None
 
 
 @dataclass(eq=False, repr=False)
@@ -308,6 +314,7 @@ class BaNK(BaseEstimator, ABC):
                 self._is_classifier and outcomes is None,
                 basis=settings.model.basis(settings.n_frequencies),
                 observed=None if outcomes is None else outcomes.observed,
+                repeats=problems.repeats,
             )
             for target in np.ascontiguousarray(problems.task.columns(problems.codes).T)
         ]

@@ -144,7 +144,7 @@ class BaNKRegression(RegressorMixin, BaNK):
         units, unit = of_mean_one(units)
         task = Numbers.of(y, units.totals)
         self.target_mean_, self.target_scale_ = task.mean, task.scale
-        return Problems(X, y, units, task, unit)
+        return Problems(X, y, units, task, unit, has_precisions=not units.are_counts)
 
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False

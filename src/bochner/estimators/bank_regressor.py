@@ -198,17 +198,19 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         y = law.checked(y.astype(np.float64))
         keyed, y, units = distinct_rows(*positive_rows(keyed, y, sample_weight))
         X, times = (keyed, None) if times is None else (keyed[:, :-1], keyed[:, -1])
-        given, unit = units, 1.0
+        given, unit, has_precisions = units, 1.0, False
         if isinstance(law, LocationLikelihood) and law.scale is None:
+            has_precisions = not units.are_counts
             units, unit = of_mean_one(units)
         problems = Problems(X, y, units, Numbers(0.0, 1.0), unit)
         outcomes = outcomes_of(law, y, times, problems.weight)
         if problems.weight is not None and not outcomes.takes_weights:
             index = repetitions(given.totals)
             X, outcomes, unit = X[index], outcomes.rows(index), 1.0
-            units = Units.of(None, len(index))
+            units, has_precisions = Units.of(None, len(index)), False
         self.target_mean_, self.target_scale_ = outcomes.centre, outcomes.unit
-        return Problems(X, outcomes.stand_in, units, Numbers(0.0, 1.0), unit, outcomes)
+        task = Numbers(0.0, 1.0)
+        return Problems(X, outcomes.stand_in, units, task, unit, outcomes, has_precisions)
 
     @property
     def likelihood_(self) -> NumberLikelihood:

@@ -110,7 +110,7 @@ def evidence_of(
         gram=gram,
         cross=cross,
         square=rows.total_square,
-        degrees=rows.total_weight - rows.n_fixed,
+        degrees=rows.n_observations - rows.n_fixed,
         noise=noise,
         precision=precision,
         covariance=None,

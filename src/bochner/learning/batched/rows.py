@@ -59,9 +59,9 @@ class BatchRows:
         )
 
     @property
-    def total_weight(self) -> Array:
-        """How many rows there are in the data of each chain (C,), by their weights."""
-        return np.array([part.total_weight for part in self.parts])
+    def n_observations(self) -> Array:
+        """Number of observations in the data of each chain, of shape (C,)."""
+        return np.array([part.n_observations for part in self.parts])
 
     @property
     def n_chains(self) -> int:

@@ -104,7 +104,7 @@ class Evidence:
     gram: Array  # (p, p): Phi' W Phi, p = 2m + q
     cross: Array  # (p,): b = Phi' W y
     square: float  # y' W y
-    degrees: float  # Sum of the rows' weights, less fixed columns
+    degrees: float  # Number of observations, less fixed columns
     noise: Noise
     precision: float  # lambda_0, the ratio of noise variance to weight variance
     covariance: Array  # (p, p): P
@@ -167,7 +167,7 @@ def evidence_of(
         gram=gram,
         cross=cross,
         square=rows.total_square,
-        degrees=rows.total_weight - rows.n_fixed if degrees is None else degrees,
+        degrees=rows.n_observations - rows.n_fixed if degrees is None else degrees,
         noise=noise,
         precision=precision,
         covariance=np.empty((0, 0)),

@@ -71,7 +71,7 @@ class Likelihood(ABC):
         """Return the rows given latent variables, and the evidence of ``omega`` on them."""
         given = self.given(rows, latent)
         # Weights that latent variables give do not count rows.
-        degrees = rows.total_weight - rows.n_fixed
+        degrees = rows.n_observations - rows.n_fixed
         settings = omega, precision, self.noise
         return given, evidence_of(given, *settings, n_copies=n_copies, known=known, degrees=degrees)
 

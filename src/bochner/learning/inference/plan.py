@@ -12,7 +12,6 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.random import Generator
 
 from bochner._numerics import progress as reports
-from bochner._numerics.arrays import Array, Index
 from bochner._numerics.threads import single_threaded_blas
 from bochner.learning.batched.chain import check_chain
 from bochner.learning.batched.driver import run_together
@@ -20,6 +19,7 @@ from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.checkpoint import chain_path
 from bochner.learning.inference.driver import Chain, Prepared, Progress, Stage, run
 from bochner.learning.inference.models import BANK, Model
+from bochner.learning.inference.pooling import Part
 from bochner.learning.inference.preparation import frequency_scales
 from bochner.learning.inference.sizes import warm_ups
 from bochner.learning.inference.start import Start, Structure
@@ -134,7 +134,7 @@ def fingerprint_of(data: ScaledData, settings: SamplerSettings, seed: int) -> st
     # The number of processes and threads changes no result.
     settings = replace(settings, n_jobs=None, n_threads=1, home=None)
     digest = sha256(repr((settings, seed, data.is_binary)).encode())
-    for array in (data.X, data.y, data.fixed, data.weight, data.observed):
+    for array in (data.X, data.y, data.fixed, data.weight, data.observed, data.repeats):
         if array is not None:
             digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
@@ -145,7 +145,7 @@ def learn(
     data: ScaledData,
     settings: SamplerSettings,
     *,
-    parts: Sequence[tuple[Index, Array | None]] | None = None,
+    parts: Sequence[Part] | None = None,
     checkpoint: Path | None = None,
     fingerprint: str = "",
     report: reports.Progress = reports.silent,

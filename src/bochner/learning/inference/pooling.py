@@ -48,10 +48,14 @@ MOST_FEATURES = 4_096
 
 
 class Part(NamedTuple):
-    """The rows that a chain learns from, and their weights; ``None`` for ones."""
+    """The rows that a chain learns from, their weights and numbers of observations.
+
+    Weights are ``None`` for ones.
+    """
 
     rows: Index
     weight: Array | None
+    counts: Array
 
 
 def blocks_of(
@@ -91,7 +95,7 @@ def parts_of(rng: Generator, units: Units, left: NDArray[np.int64]) -> list[Part
         counts = units.counts - own
         rows = np.sort(rng.permutation(np.flatnonzero(counts))[:MOST_ROWS])
         weight = units.weights[rows] * counts[rows]
-        parts.append(Part(rows, None if (weight == 1.0).all() else weight))
+        parts.append(Part(rows, None if (weight == 1.0).all() else weight, counts[rows]))
     return parts
 
 

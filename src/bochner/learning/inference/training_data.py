@@ -54,8 +54,8 @@ class SummedRows(ABC):
 
     @property
     @abstractmethod
-    def total_weight(self) -> float:
-        """How many rows there are when one of weight ``w`` stands for ``w`` of them."""
+    def n_observations(self) -> float:
+        """Number of observations: that of the ``repeats``, or the sum of weights."""
 
     @property
     @abstractmethod
@@ -110,6 +110,8 @@ class TrainingData(SummedRows):
     basis: Basis = PLAIN
     # (2, n): Targets as a likelihood with latent variables takes them, and offsets of the function
     observed: Array | None = None
+    # (n,): Numbers of observations of the rows where weights are precisions; None: weights count
+    repeats: Array | None = None
 
     @classmethod
     def of(
@@ -121,20 +123,34 @@ class TrainingData(SummedRows):
         n_threads: int = 1,
         basis: Basis = PLAIN,
         observed: Array | None = None,
+        repeats: Array | None = None,
     ) -> "TrainingData":
         """Return the rows of ``X`` (n, d) with targets ``y`` and fixed columns (n, q)."""
         columns = np.empty((0, len(y))) if fixed is None else np.ascontiguousarray(fixed.T)
         target = y if weight is None else weight * y
         inputs = np.ascontiguousarray(X.T)
-        return cls(inputs, target, columns, weight, n_threads, basis, observed)
+        return cls(inputs, target, columns, weight, n_threads, basis, observed, repeats)
 
     @property
     def n_samples(self) -> int:
         return len(self.target)
 
     @property
-    def total_weight(self) -> float:
-        return float(self.n_samples if self.weight is None else np.sum(self.weight))
+    def n_observations(self) -> float:
+        counts = self.counts
+        return float(self.n_samples if counts is None else np.sum(counts))
+
+    @property
+    def counts(self) -> Array | None:
+        """Numbers of observations of the rows (n,); ``None`` for ones."""
+        return self.weight if self.repeats is None else self.repeats
+
+    @property
+    def precisions(self) -> Array | None:
+        """Weight of each observation of the rows (n,); ``None`` for ones."""
+        if self.weight is None or self.repeats is None:
+            return None
+        return self.weight / self.repeats
 
     @property
     def n_fixed(self) -> int:
@@ -204,6 +220,7 @@ class TrainingData(SummedRows):
             fixed=self.fixed[:, chosen],
             weight=weight,
             observed=None if self.observed is None else self.observed[:, chosen],
+            repeats=None if self.repeats is None else self.repeats[chosen],
         )
 
     def blocks(self, n_features: int) -> Iterator[slice]:
@@ -236,6 +253,7 @@ class ScaledData:
     elsewhere: SummedRows | None = None  # Rows that chains end with, if these are their sample
     basis: Basis = PLAIN
     observed: Array | None = None  # (2, n): see TrainingData; ``y`` stands in for it at a start
+    repeats: Array | None = None  # (n,): see TrainingData
 
     @property
     def n_samples(self) -> int:
@@ -250,22 +268,28 @@ class ScaledData:
     def rows(self, n_threads: int = 1) -> TrainingData:
         """Return the rows in memory as training data of a chain."""
         target = self.target_factor * self.y
-        settings = n_threads, self.basis, self.observed
+        settings = n_threads, self.basis, self.observed, self.repeats
         return TrainingData.of(self.X, target, self.fixed, self.weight, *settings)
 
     def subset(self, index: Any) -> "ScaledData":
         """Return some of the rows in memory."""
         weight = None if self.weight is None else self.weight[index]
-        return self.weighted_subset(index, weight)
+        return self.weighted_subset(index, weight, None)
 
-    def weighted_subset(self, index: Any, weight: Array | None) -> "ScaledData":
-        """Return some of the rows in memory, with other weights."""
+    def weighted_subset(
+        self, index: Any, weight: Array | None, counts: Array | None
+    ) -> "ScaledData":
+        """Return some of the rows in memory, with other weights and numbers of observations."""
+        repeats = self.repeats
+        if repeats is not None:
+            repeats = repeats[index] if counts is None else counts
         return replace(
             self,
             X=self.X[index],
             y=self.y[index],
             fixed=self.fixed[index],
             weight=weight,
+            repeats=repeats,
             elsewhere=None,
             observed=None if self.observed is None else self.observed[:, index],
         )

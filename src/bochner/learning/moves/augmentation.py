@@ -14,7 +14,7 @@ from bochner.learning.inference.evidence import Evidence, Noise
 from bochner.learning.inference.likelihood import Likelihood
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.inference.training_data import Columns, SummedRows, TrainingData
-from bochner.learning.moves.labels import count_of, part_activation
+from bochner.learning.moves.labels import part_activation
 from bochner.learning.moves.slices import slice_sampled
 from bochner.learning.wishart import GammaPrior
 from bochner.likelihoods import Likelihood as Laws
@@ -39,7 +39,8 @@ class Augmentation(Likelihood):
 
     A derived class states both: :meth:`variables` draws the variables given the function, and
     :meth:`pseudo` returns what they make of a row. Rows have targets and offsets of the function in
-    ``part.observed`` (2, n). A row of weight ``w`` has its likelihood to the power ``w``.
+    ``part.observed`` (2, n). A row of weight ``w`` has its likelihood to the power ``w``, unless
+    ``part.precisions`` divide the variance of the noise of each of its ``part.counts``.
     Parameters that are not given, but for a scale, move by slices of the law's own density.
     ``bochner.learning.moves.augmented.register(Law, OwnAugmentation)`` gives a law its class.
 
@@ -178,7 +179,11 @@ def observed(part: TrainingData) -> tuple[Array, Array]:
 def part_log_density(part: TrainingData, f: Array, law: Laws) -> tuple[float]:
     """Return the log likelihood of a part of the rows, given the function's values (n,)."""
     y, offset = observed(part)
-    return (float(np.sum(count_of(part) * law.log_density(y, f + offset))),)
+    mean = f + offset
+    if part.precisions is not None:  # Up to the logarithms of their roots
+        y = mean + np.sqrt(part.precisions) * (y - mean)
+    counts = 1.0 if part.counts is None else part.counts
+    return (float(np.sum(counts * law.log_density(y, mean))),)
 
 
 def _log_likelihood(rows: SummedRows, law: Laws, f: Columns) -> float:

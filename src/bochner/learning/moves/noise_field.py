@@ -181,7 +181,7 @@ def part_field(part: TrainingData, omega: Array, weights: Array) -> Array:
 
 def part_field_likelihood(part: TrainingData, field: Array, squares: Array) -> tuple[float]:
     """Return the log likelihood of a field (n,) given residuals, up to a constant."""
-    terms = field if part.weight is None else part.weight * field
+    terms = field if part.counts is None else part.counts * field
     return (-0.5 * float(np.sum(terms) + squares @ np.exp(-field)),)
 
 
@@ -210,8 +210,8 @@ def part_squares(
 
 
 def part_level(part: TrainingData, field: Array) -> tuple[float]:
-    """Return the sum of a field, each row counted with its weight."""
-    return (float(np.sum(field if part.weight is None else part.weight * field)),)
+    """Return the sum of a field over all observations."""
+    return (float(np.sum(field if part.counts is None else part.counts * field)),)
 
 
 def _log_likelihood(

@@ -9,18 +9,17 @@ from numpy.random import Generator
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.moves.augmentation import Augmentation, observed
-from bochner.learning.moves.labels import count_of
 from bochner.learning.wishart import GammaPrior
 from bochner.likelihoods import StudentTLikelihood
 
 
 @dataclass(frozen=True, slots=True)
 class StudentTNoise(Augmentation):
-    r"""Student-t noise, :math:`y_i \mid \lambda_i \sim N(f_i, \sigma^2 / \lambda_i)`.
+    r"""Student-t noise, :math:`y_i \mid \lambda_i \sim N(f_i, \sigma^2 / (w_i \lambda_i))`.
 
-    The law of :math:`\lambda_i` is :math:`\mathrm{Gamma}(\nu/2, \nu/2)`, and given the residual
-    :math:`r_i` of a row of weight ``w``
-    :math:`\mathrm{Gamma}(w (\nu + 1)/2, \nu/2 + r_i^2 / 2 \sigma^2)`. The degrees of freedom
+    The law of :math:`\lambda_i` is :math:`\mathrm{Gamma}(\nu/2, \nu/2)`, and given the residuals
+    :math:`r_i` of ``n`` equal observations of precision :math:`w_i`, the sum of theirs is
+    :math:`\mathrm{Gamma}(n (\nu + 1)/2, \nu/2 + w_i r_i^2 / 2 \sigma^2)`. The degrees of freedom
     :math:`\nu`, if not given, have a Gamma(2, 0.1) prior, and move with all :math:`\lambda`
     integrated out.
 
@@ -38,11 +37,16 @@ class StudentTNoise(Augmentation):
     ) -> Array:
         y, _ = observed(part)
         df, z = law.degrees_of_freedom, (y - activation) / law.unit
-        shape = 0.5 * (df + 1.0) * np.broadcast_to(count_of(part), z.shape)
+        if part.precisions is not None:
+            z = np.sqrt(part.precisions) * z
+        counts = 1.0 if part.counts is None else part.counts
+        shape = 0.5 * (df + 1.0) * np.broadcast_to(counts, z.shape)
         drawn = rng.standard_gamma(shape) / (0.5 * (df + z**2))
         return np.maximum(drawn, np.finfo(np.float64).tiny)
 
     def pseudo(
         self, law: StudentTLikelihood, part: TrainingData, values: Array
     ) -> tuple[Array, Array]:
+        if part.precisions is not None:
+            values = part.precisions * values
         return values, values * observed(part)[0]
