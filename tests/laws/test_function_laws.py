@@ -1,0 +1,82 @@
+"""Draws of functions and of observations follow the moments that the same model predicts."""
+
+import numpy as np
+import pytest
+from laws.function_laws import assert_draws, assert_normal_draws
+
+from bochner import (
+    BaNKRegressor,
+    Forecaster,
+    KernelGLMRegressor,
+    KreinRidge,
+    TableRegressor,
+    kernels,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 2))
+Y = np.sin(2.0 * X[:, 0]) + X[:, 1] + 0.05 * RNG.normal(size=60)
+NEW = np.concatenate((X[:2] + 1e-3, RNG.normal(size=(5, 2)), [[20.0, -10.0], [20.5, -10.0]]))
+KERNELS = {
+    "laplacian": kernels.Laplacian(2.0),
+    "exponential": kernels.Exponential(2.0),
+    "matern": kernels.Matern(2.0, nu=2.5),
+    "gaussian": kernels.Gaussian(1.0),
+}
+SCHEMES = {"features": None, "landmarks": 30}
+
+
+def assert_moments(values, mean, std):
+    """Draws (n, s) have means and standard deviations (n,), whatever their correlations."""
+    cov = np.cov(values)
+    np.fill_diagonal(cov, std**2)
+    assert_draws(values, mean, cov)
+
+
+@pytest.mark.parametrize("residual", SCHEMES)
+@pytest.mark.parametrize("name", KERNELS)
+def test_functions_of_ridge_models(name, residual):
+    """Of few features: functions have the covariance of the model, not of the exact kernel."""
+    model = KreinRidge(
+        KERNELS[name], 64, alpha=1e-4, residual=SCHEMES[residual], random_state=0
+    ).fit(X, Y)
+    mean, cov = model.predict(NEW, return_cov=True)
+    cov = cov - model.noise_variance_ * np.eye(len(NEW))
+    for seed in range(2):
+        values = model.sample_functions(300, random_state=seed)(NEW)
+        assert_normal_draws(values, mean, cov)
+
+
+@pytest.mark.parametrize("name", ["laplacian", "matern"])
+def test_samples_of_counts(name):
+    counts = np.random.default_rng(1).poisson(np.exp(1.0 + 0.5 * Y))
+    model = KernelGLMRegressor("poisson", kernel=KERNELS[name], n_components=64, random_state=0)
+    mean, std = model.fit(X, counts).predict(NEW[:-2], return_std=True)
+    values = model.sample_y(NEW[:-2], 4000, random_state=0)
+    assert_moments(values, mean, std)
+
+
+def test_functions_of_learned_kernels():
+    model = BaNKRegressor(8, n_chains=1, n_burn_in=10, n_samples=40, random_state=0).fit(X, Y)
+    mean, cov = model.predict(NEW, return_cov=True)
+    values = model.sample_y(NEW, 4000, random_state=0)
+    assert_draws(values, mean, cov)
+
+
+def test_paths_of_forecasts():
+    y = np.cumsum(np.random.default_rng(1).normal(size=80))
+    model = Forecaster(random_state=0).fit(y)
+    mean, std = model.predict(6, return_std=True)
+    values = np.asarray(model.sample(6, 3000, random_state=0))
+    assert_moments(values, np.asarray(mean), np.asarray(std))
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
+def test_functions_of_tables(seed):
+    model = TableRegressor(effort="quick", random_state=0).fit(X, Y)
+    mean, cov = model.predict(NEW, return_cov=True)
+    laws = zip(model.head_.weights, model.head_.laws.members, strict=True)
+    noise = sum(weight * law.signal * law.found.alpha for weight, law in laws)
+    cov = cov - (model.target_scale_ * model.head_.scale) ** 2 * noise * np.eye(len(NEW))
+    assert_draws(model.sample_functions(500, random_state=seed)(NEW), mean, cov)
