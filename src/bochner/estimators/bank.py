@@ -25,7 +25,7 @@ from bochner.estimators.bank_parameters import (
     sampler_choice,
     settings_of,
 )
-from bochner.estimators.bank_problems import mean_kernel, one_share, with_pooled_draws
+from bochner.estimators.bank_problems import Problems, mean_kernel, one_share, with_pooled_draws
 from bochner.estimators.inputs import is_dask
 from bochner.features.parameters import check_dtype, drawn_seed
 from bochner.features.transformer import FourierFeatures
@@ -35,7 +35,6 @@ from bochner.learning.inference.checkpoint import forget, problem_paths
 from bochner.learning.inference.components import waves_in_units
 from bochner.learning.inference.learned_kernel import Convergence, Learned
 from bochner.learning.inference.models import BANK, Model
-from bochner.learning.inference.outcomes import Outcomes
 from bochner.learning.inference.plan import Sampler, SamplerSettings, fingerprint_of, learn
 from bochner.learning.inference.pooling import (
     LeftOut,
@@ -56,30 +55,6 @@ posteriors reach 1.1 or 1.2 with useful predictions; beyond 1.3 separate fits di
 _FEW = 10.0
 """Effective sample size below which a fit of one chain warns: the standard error of a mean is a
 third of the posterior's standard deviation."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Problems:
-    """Distinct rows to learn from, and the task that makes columns of their targets."""
-
-    X: Array  # (n, d)
-    codes: Array  # (n,): Numbers that stand for the given targets
-    units: Units  # (n,)
-    task: Any  # Has ``codes`` of targets, and the ``columns`` that chains learn
-    unit: float = 1.0  # Number by which the given weights were divided
-    outcomes: Outcomes | None = None  # Targets of another law than a normal one
-    has_precisions: bool = False  # Or weights are counts, or powers of the likelihood
-
-    @property
-    def weight(self) -> Array | None:
-        """Total weights of the rows (n,), ``None`` for ones."""
-        totals = self.units.totals
-        return None if (totals == 1.0).all() else totals
-
-    @property
-    def repeats(self) -> Array | None:
-        """Numbers of observations (n,) where weights are precisions, ``None`` otherwise."""
-        return self.units.counts if self.has_precisions else None
 
 
 @dataclass(eq=False, repr=False)

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array
-from bochner.estimators.bank import Problems
 from bochner.estimators.bank_models import BaNKClassification, Numbers
 from bochner.estimators.bank_parameters import documented
+from bochner.estimators.bank_problems import Problems
 from bochner.estimators.inputs import is_dask, lazily
 from bochner.estimators.kernel_glm_head import resolve_likelihood
 from bochner.learning.inference.draws import Draws

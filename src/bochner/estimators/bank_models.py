@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, as_array, as_count, as_flag
 from bochner._numerics.checked import validated_with_labels, validated_with_numbers
-from bochner.estimators.bank import BaNK, Problems
+from bochner.estimators.bank import BaNK
+from bochner.estimators.bank_problems import Problems
 from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask, lazily
 from bochner.estimators.labelled import LabelledClassifier
 from bochner.features.parameters import generators

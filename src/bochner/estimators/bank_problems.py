@@ -1,19 +1,47 @@
 """Several problems of one fit, one for each target or class: time, draws and kernels of all."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 
+from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
+from bochner.features.units import Units
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.inference.components import spectral_mixture
 from bochner.learning.inference.learned_kernel import Learned
+from bochner.learning.inference.outcomes import Outcomes
 from bochner.learning.inference.plan import SamplerSettings
 from bochner.learning.inference.pooling import pooled
 from bochner.learning.inference.training_data import ScaledData
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problems:
+    """Distinct rows to learn from, and the task that makes columns of their targets."""
+
+    X: Array  # (n, d)
+    codes: Array  # (n,): Numbers that stand for the given targets
+    units: Units  # (n,)
+    task: Any  # Has ``codes`` of targets, and the ``columns`` that chains learn
+    unit: float = 1.0  # Number by which the given weights were divided
+    outcomes: Outcomes | None = None  # Targets of another law than a normal one
+    has_precisions: bool = False  # Or weights are counts, or powers of the likelihood
+
+    @property
+    def weight(self) -> Array | None:
+        """Total weights of the rows (n,), ``None`` for ones."""
+        totals = self.units.totals
+        return None if (totals == 1.0).all() else totals
+
+    @property
+    def repeats(self) -> Array | None:
+        """Numbers of observations (n,) where weights are precisions, ``None`` otherwise."""
+        return self.units.counts if self.has_precisions else None
 
 
 def with_pooled_draws(

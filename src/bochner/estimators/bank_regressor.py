@@ -12,7 +12,6 @@ from bochner._numerics.checked import validated_with_numbers
 from bochner._numerics.namespaces import home_of
 from bochner._numerics.progress import Callback
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.bank import Problems
 from bochner.estimators.bank_models import (
     BaNKRegression,
     Numbers,
@@ -21,6 +20,7 @@ from bochner.estimators.bank_models import (
     positive_rows,
 )
 from bochner.estimators.bank_parameters import documented
+from bochner.estimators.bank_problems import Problems
 from bochner.estimators.inputs import check_one_spread, is_dask, lazily
 from bochner.estimators.kernel_glm import NUMBERS
 from bochner.estimators.kernel_glm_head import checked_exposure, resolve_likelihood
