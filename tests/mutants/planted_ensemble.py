@@ -7,6 +7,7 @@ from learning.ensemble import (
     test_length_scales,
     test_observations,
     test_sum_of_laws,
+    test_tree_laws,
 )
 from mutants.registry import edit, plant_edits, planted
 
@@ -17,6 +18,7 @@ from bochner.learning.ensemble import (
     leave_one_out,
     length_scales,
     linear_maps,
+    tree_laws,
     weights,
 )
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
@@ -24,6 +26,7 @@ from bochner.learning.ensemble.kernel_laws import KernelLaw
 from bochner.learning.ensemble.learner import Learner
 from bochner.learning.ensemble.observations import Observations
 from bochner.learning.ensemble.rows import Observed, Rows
+from bochner.learning.ensemble.tree_laws import TreeLearner, Trees
 
 SCALES = (1.0, 1.2, 0.8)
 check_gradient = test_length_scales.assert_gradient
@@ -94,6 +97,41 @@ plant_edits(
     "_centres",
     test_observations.check_exact,
     means_of_all_targets=("sums.sum(axis=0) - sums", "sums.sum(axis=0) - 0.0 * sums"),
+)
+plant_edits(
+    kernel_laws,
+    "with_parts_of_weights",
+    test_kernel_laws.check_parts,
+    noise_that_is_no_part_of_its_own=("of_noise / of_function", "1.0"),
+    noise_of_weight_one_for_all=("left_out.unit_noise / weights[:, None]", "left_out.unit_noise"),
+)
+plant_edits(
+    Trees,
+    "of",
+    test_tree_laws.check_scikit_learn,
+    levels_by_their_rank=("goes_left[of_input.astype(np.intp)]", "goes_left[: len(of_input)]"),
+    levels_without_rows_to_the_right=(
+        'goes_left[:] = bool(nodes["missing_go_to_left"][node])',
+        "goes_left[:] = False",
+    ),
+)
+plant_edits(
+    tree_laws,
+    "_add_values",
+    test_tree_laws.check_scikit_learn,
+    numbers_at_a_threshold_to_the_right=("entry <= threshold", "entry < threshold"),
+)
+plant_edits(
+    TreeLearner,
+    "fit",
+    test_tree_laws.check_left_out,
+    trees_that_know_what_they_predict=("(np.setdiff1d(order, removed), places)", "(order, places)"),
+)
+plant_edits(
+    TreeLearner,
+    "_folds",
+    partial(test_tree_laws.check_left_out, test_tree_laws.FIVES),
+    folds_that_split_groups=("fold_numbers(groups,", "fold_numbers(None,"),
 )
 plant_edits(
     kernel_laws,
@@ -198,9 +236,9 @@ plant_edits(
     map_in_units_of_the_inputs=("to_origin @ found[:-1]", "found[:-1]"),
 )
 planted(
-    partial(test_sum_of_laws.test_weights_are_those_of_least_penalised_error, SCALES),
+    partial(test_sum_of_laws.test_weights_are_those_of_least_penalised_error, SCALES, 400),
     name="weights_without_shrinkage",
-)(edit(weights, "member_weights", " + _SHRINKAGE * np.eye(n_members)", "", test_sum_of_laws))
+)(edit(weights, "member_weights", " + share * np.eye(n_members)", "", test_sum_of_laws))
 plant_edits(
     Learner,
     "_fitted",

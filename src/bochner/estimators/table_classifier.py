@@ -31,8 +31,9 @@ class TableClassifier(ClassificationTable, LawsTable):
     r"""Classification on a table, with calibrated probabilities; defaults need no tuning.
 
     The laws are those of :class:`TableRegressor`: kernels regress the indicators of the classes by
-    least squares, and trees have their log odds. Probabilities are the softmax of their values, with a weight for each law and a
-    constant for each class fitted to rows that were left out. They are never zero or one.
+    least squares, and trees have their log odds. Probabilities are the softmax of their values,
+    with a weight for each law and a constant for each class fitted to rows that were left out. They
+    are never zero or one.
 
     Parameters
     ----------

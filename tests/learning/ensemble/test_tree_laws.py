@@ -22,6 +22,7 @@ Y = np.sin(2.0 * NUMBERS[:, 0]) + np.array([0, 2, 1, 0, 3, 1, 2, 0, 1.0])[LEVEL]
 Y = Y - Y.mean() + 0.3 * RNG.normal(size=N)
 WEIGHTS = RNG.choice([0.5, 1.5], N)
 INPUTS = TreeInputs.of(np.arange(14), SHARED)
+FIVES = np.arange(N) // 5  # Groups of five
 KNOWN = np.flatnonzero(CODE != 3)[:500]  # Rows of a fit that has no row of level 3
 
 
@@ -88,7 +89,7 @@ def check_left_out(groups=None):
     assert np.mean((means[:, 0] - Y[order]) ** 2) < 0.5 * np.var(Y)
 
 
-@pytest.mark.parametrize("groups", [None, np.arange(N) // 5])
+@pytest.mark.parametrize("groups", [None, FIVES])
 def test_what_is_left_out_is_unknown(groups):
     check_left_out(groups)
 

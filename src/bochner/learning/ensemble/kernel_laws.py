@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
+from scipy.optimize import nnls
 
 from bochner._numerics.arrays import Array, as_array, row_blocks
 from bochner._numerics.linalg import jittered_cholesky
@@ -25,6 +26,11 @@ _EQUAL_ROWS = 1e-8
 
 _BLOCK_BYTES = 2**25
 """Size of a block of kernel values: threads keep two each, and longer ones gain nothing."""
+
+
+_LEAST_FUNCTION = 1e-3
+"""Least factor of a function's variance, relative to that of the noise: draws of functions keep a
+spread where few residuals say that there is none."""
 
 
 class LeftOut(NamedTuple):
@@ -89,6 +95,39 @@ class KernelLaw:
         cov: Array = relative[:, :, None] * self.signal
         np.einsum("iit->it", cov)[:] = self.variance(X, rows, weight)
         return cov
+
+
+def variance_parts(squares: Array, function: Array, noise: Array) -> tuple[float, float]:
+    """Return factors, not negative, of two parts of the variances (s,) of residuals with squares.
+
+    Squares relative to the sum of both parts have errors of about the same size, and are fitted by
+    least squares.
+    """
+    total = np.maximum(function + noise, np.finfo(np.float64).tiny)
+    parts = np.column_stack((function / total, noise / total))
+    factors, _ = nnls(parts, squares / total)
+    return float(factors[0]), float(factors[1])
+
+
+def with_parts_of_weights(
+    law: KernelLaw, left_out: LeftOut, targets: Array, weights: Array
+) -> tuple[KernelLaw, LeftOut]:
+    """Return the law with its variances of function and noise each as left-out residuals say.
+
+    Leave-one-out errors, which choose the kernel, hardly tell noise from function, and predictions
+    for other weights than those of the scored observations depend on the share of each.
+    ``targets`` are (s, t) and ``weights`` (s,).
+    """
+    noise = left_out.unit_noise / weights[:, None]
+    function = np.maximum(left_out.variances - noise, 0.0)
+    total = np.maximum(function + noise, np.finfo(np.float64).tiny)
+    squares = np.mean((targets - left_out.means) ** 2 / total, axis=1)
+    parts = (np.mean(part / total, axis=1) for part in (function, noise))
+    of_function, of_noise = variance_parts(squares, *parts)
+    of_function = max(of_function, _LEAST_FUNCTION * of_noise, np.finfo(np.float64).tiny)
+    law = replace(law, signal=of_function * law.signal).with_noise(of_noise / of_function)
+    variances = of_function * function + of_noise * noise
+    return law, LeftOut(left_out.means, variances, of_noise * left_out.unit_noise)
 
 
 def exact(

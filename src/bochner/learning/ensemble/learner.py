@@ -14,7 +14,13 @@ from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.progress import Progress
 from bochner._numerics.threads import in_order, single_threaded_blas, threads_of_blas
 from bochner.kernels import Exponential, Laplacian, Matern
-from bochner.learning.ensemble.kernel_laws import KernelLaw, LeftOut, exact, on_landmarks
+from bochner.learning.ensemble.kernel_laws import (
+    KernelLaw,
+    LeftOut,
+    exact,
+    on_landmarks,
+    with_parts_of_weights,
+)
 from bochner.learning.ensemble.leave_one_out import Found
 from bochner.learning.ensemble.observations import FIRST, SECOND, Observations, Scored
 from bochner.learning.ensemble.rows import Chosen, Elsewhere, Rows
@@ -317,7 +323,12 @@ class Learner:
                 break
             self.progress("fitting to all rows kernel", number + 1, len(found))
             with threads_of_blas(self.n_threads):
-                fitted.append(self._fitted(plan, trial, result))
+                law, left_out = self._fitted(plan, trial, result)
+            weights = plan.scored.observed.weights
+            if with_variance and np.ptp(weights):
+                targets = observations.Y[plan.scored.units]
+                law, left_out = with_parts_of_weights(law, left_out, targets, weights)
+            fitted.append((law, left_out))
         if not self._is_late(began, 1.0) and elsewhere is None:
             fitted += self._of_trees(plan, encodings[-1], labels, tree_rng)
         return self._judged(plan, fitted)
