@@ -57,8 +57,10 @@ class Removal:
 
     def part(self, chosen: NDArray[np.intp]) -> "Removal":
         """Return the removal among some of the observations."""
-        groups, latest = (None if a is None else a[chosen] for a in (self.groups, self.latest))
-        return Removal(groups, latest)
+        return Removal(
+            None if self.groups is None else self.groups[chosen],
+            None if self.latest is None else self.latest[chosen],
+        )
 
     def labels(self, n: int) -> NDArray[np.int64]:
         """Return a number (n,) for each observation, equal for those that are removed together."""

@@ -191,7 +191,7 @@ def _parts(model: Any, target: int) -> Iterator[tuple[float, Kernel]]:
     # The laws of classes regress all of their indicators, whose signals are averaged.
     of_target = target if isinstance(head, SumOfLaws) else slice(None)
     kernels = [
-        (share * float(np.mean(np.ravel(law.signal)[of_target])), law)
+        (float(share * np.mean(np.ravel(law.signal)[of_target])), law)
         for share, law in zip(own, head.laws.members, strict=True)
         if isinstance(law, KernelLaw)
     ]

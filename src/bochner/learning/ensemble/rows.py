@@ -81,7 +81,7 @@ class Observed:
         n_cells, scale = len(totals), 1.0 / float(self.counts.sum())
         weighted = (scale * self.counts * self.weights)[:, None] * residuals
         change = 2.0 * weighted / left[:, None]
-        by_coef = np.stack([np.bincount(self.cell, part, n_cells) for part in change.T], axis=1)
+        by_coef = as_array([np.bincount(self.cell, part, n_cells) for part in change.T]).T
         by_left = np.sum(change * residuals, axis=1)
         lag = (1.0 - share)[:, None] * residuals - self.deviations
         by_noise = float(precision @ np.sum(change * lag, axis=1))
@@ -225,7 +225,7 @@ class Rows:
 
 def pooled(cell: Chosen, targets: Array, weights: Array) -> tuple[Array, Array, Array]:
     """Return total weights (C,) and means (C, t) of cells, and deviations (m, t) from these."""
-    totals = np.bincount(cell, weights)
-    sums = np.stack([np.bincount(cell, weights * target) for target in targets.T], axis=1)
+    totals = as_array(np.bincount(cell, weights))
+    sums = as_array([np.bincount(cell, weights * target) for target in targets.T]).T
     means = sums / totals[:, None]
     return totals, means, targets - means[cell]

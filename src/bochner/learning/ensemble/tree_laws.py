@@ -123,7 +123,8 @@ class Trees:
         """
         parts: list[NDArray[Any]] = []
         level_sets: list[NDArray[np.bool_]] = []
-        roots, output, baselines = [0], [], []
+        roots, output = [0], list[int]()
+        baselines: list[float] = []
         width = max((int(c.max()) + 1 for c in codes if len(c)), default=1)
         for model in models:
             first_output = len(baselines)
