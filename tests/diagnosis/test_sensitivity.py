@@ -1,11 +1,14 @@
 """Shares of the variance and averaged predictions of functions with known answers."""
 
+from dataclasses import replace
 from threading import get_ident
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from bochner.diagnosis import sensitivity
+from bochner.diagnosis.evaluators import RowFunction, owners_of
 from bochner.diagnosis.sensitivity import Dependence
 
 # Parts of the variance of Ishigami's function: first, second, first and third together.
@@ -19,9 +22,14 @@ def ishigami(X):
     return np.sin(x[:, 0]) * (1.0 + 0.1 * x[:, 2] ** 4) + 7.0 * np.sin(x[:, 1]) ** 2
 
 
+def of_function(function, X, groups):
+    groups = {name: np.array(group, dtype=int) for name, group in groups.items()}
+    return Dependence(RowFunction(function, owners_of(groups, X.shape[1])), X, groups)
+
+
 def dependence(function, groups=SINGLE, seed=0):
     X = np.random.default_rng(seed).uniform(size=(800, 3))
-    return Dependence(function, X, {name: np.array(g, dtype=int) for name, g in groups.items()})
+    return of_function(function, X, groups)
 
 
 def product(X):
@@ -58,6 +66,30 @@ def assert_shares(name):
 @pytest.mark.parametrize("name", CASES)
 def test_shares_are_those_of_closed_forms(name):
     assert_shares(name)
+
+
+def test_columns_without_a_group_stay():
+    whole, part = dependence(ishigami), dependence(ishigami, {"a": [0], "c": [2]})
+    few = replace(part, X=part.X[:400])
+    same = replace(whole, X=whole.X[:400])
+    shares = dict(zip(same.importance().columns, same.importance().share, strict=True))
+    found = few.importance()
+    for name, share in zip(found.columns, found.share, strict=True):
+        assert share == shares[name]
+    rows = np.arange(3)
+    mean = few.effect({"a": (few.X[rows, 0], rows)}).mean
+    np.testing.assert_array_equal(mean, same.effect({"a": (few.X[rows, 0], rows)}).mean)
+
+
+def test_blocks_of_sources_change_nothing():
+    one, grid = dependence(ishigami), {"b": (np.arange(3.0), np.arange(3))}
+    whole = one.importance(), one.interactions(), one.effect(grid)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sensitivity, "_BLOCK_SOURCES", 500)
+        parts = one.importance(), one.interactions(), one.effect(grid)
+    for found, expected in zip(parts[:2], whole[:2], strict=True):
+        np.testing.assert_array_equal(found.share, expected.share)
+    np.testing.assert_array_equal(parts[2].lower, whole[2].lower)
 
 
 def test_effects_are_averages_with_quartiles_of_shifted_rows():

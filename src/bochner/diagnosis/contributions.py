@@ -64,15 +64,18 @@ def contributions(
 ) -> Contributions:
     """Return the contributions of the groups to the predictions of rows ``X`` (n, d).
 
-    Groups without columns have zero.
+    Every column is in a group. Groups without columns have zero.
     """
     names = tuple(dependence.groups)
     players = [i for i, name in enumerate(names) if len(dependence.groups[name])]
-    owners = np.empty(X.shape[1], dtype=np.intp)
-    for number, i in enumerate(players):
-        owners[dependence.groups[names[i]]] = number
+
+    def exchanged(pool: Array, sources: NDArray[np.intp]) -> Array:
+        of_groups = np.zeros((len(sources), len(names)), dtype=np.intp)
+        of_groups[:, players] = sources
+        return dependence.evaluator.exchanged(pool, of_groups)
+
     background = rng.permutation(dependence.X)
-    game = Game(dependence.predict, owners, background, dependence.predict(background))
+    game = Game(exchanged, len(players), background, dependence.predict(background))
     outputs = dependence.predict(X)
     values, errors = np.zeros((2, len(X), len(names), outputs.shape[1]))
     values[:, players], errors[:, players] = game.shapley_values(X, outputs, n_evaluations, rng)

@@ -1,6 +1,6 @@
 """What a fitted function depends on: columns, pairs that act together, and averaged predictions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, product
 from typing import Any
@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, steps
-from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner.diagnosis.evaluators import Evaluator
 
 _MOST_EVALUATIONS, _FEWEST_ROWS = 40_000, 100
 """Rows that one call predicts, a few seconds, and rows of the table used even if it takes more."""
 
-_BATCH, N_PARTNERS = 250, 2
-"""Rows that a thread predicts at once, 8 MB of 4,000 features: a quarter of the rows that models
-keep; and rows from which each row takes a column."""
+_N_PARTNERS = 2
+"""Rows from which each row takes a column."""
+
+_BLOCK_SOURCES = 2**21
+"""Numbers in a block of sources of exchanged columns, 16 MB."""
 
 _MOST_BLOCKS, _BLOCK_ROWS = 20, 8
 """Most blocks for standard errors, accurate to 16 per cent from 20; fewest rows of a block."""
@@ -78,11 +80,11 @@ class Effect:
 class Dependence:
     """A function of rows, evaluated where rows take some of their columns from other rows.
 
-    ``function`` maps rows (n, d) to predictions (n,) or (n, t), whose squares are summed. ``X``
-    (n, d) are rows in random order, and ``groups`` columns of ``X`` by name, if there are any.
+    ``evaluator`` maps rows (n, d) to predictions (n, t), whose squares are summed. ``X`` (n, d) are
+    rows in random order, and ``groups`` columns of ``X`` by name, if there are any.
     """
 
-    function: Callable[[Array], Array]
+    evaluator: Evaluator
     X: Array
     groups: Mapping[str, NDArray[np.intp]]
 
@@ -103,43 +105,38 @@ class Dependence:
         """Return averaged predictions; ``grid`` has values by name, and a row of ``X`` for each."""
         values = tuple(values for values, _ in grid.values())
         shape = tuple(map(len, values))
-        X, curves = self._rows(int(np.prod(shape))), []
-        for donors in product(*(rows for _, rows in grid.values())):
-            mixed = X.copy()
-            for name, donor in zip(grid, donors, strict=True):
-                mixed[:, self.groups[name]] = self.X[donor, self.groups[name]]
-            curves.append(self.predict(mixed))
+        n_rows = len(self._rows(int(np.prod(shape))))
+        of_group = np.full((int(np.prod(shape)), len(self.groups) + 1), -1)
+        donors = np.stack(list(product(*(rows for _, rows in grid.values()))))
+        of_group[:, [list(self.groups).index(name) for name in grid]] = donors
+        curves = self._exchanged(n_rows, of_group >= 0, of_group[None]).swapaxes(0, 1)
         shape = shape if classes is None else (*shape, len(classes))
-        mean, lower, upper = (part.reshape(shape) for part in averages(np.stack(curves)))
+        mean, lower, upper = (part.reshape(shape) for part in averages(curves))
         return Effect(tuple(grid), values, mean, lower, upper, classes)
 
     def _shares(
-        self, sets: Sequence[tuple[str, ...]], n_partners: int = N_PARTNERS
+        self, sets: Sequence[tuple[str, ...]], n_partners: int = _N_PARTNERS
     ) -> VarianceShares:
         r"""Return superset importances of sets of groups, by Jansen's formula and that of pairs.
 
         For the set u: :math:`E[(\sum_{v \subseteq u} (-1)^{|v|} f(x'_v, x_{-v}))^2] / (2^{|u|} V)`.
         """
         subsets = [[v for k in range(len(u) + 1) for v in combinations(u, k)] for u in sets]
-        X = self._rows(n_partners * len(set().union(*subsets)) or 1)
-        n_blocks = min(_MOST_BLOCKS, max(1, len(X) // _BLOCK_ROWS))
-        blocks = np.array_split(np.arange(len(X)), n_blocks)
-        base = self.predict(X)
-        terms = np.zeros((len(sets), len(X)))
+        n_rows = len(self._rows(n_partners * len(set().union(*subsets)) or 1))
+        n_blocks = min(_MOST_BLOCKS, max(1, n_rows // _BLOCK_ROWS))
+        blocks = np.array_split(np.arange(n_rows), n_blocks)
+        distinct = list(dict.fromkeys(chain([()], *subsets)))
+        is_exchanged = np.array([[name in v for name in (*self.groups, None)] for v in distinct])
+        terms = np.zeros((len(sets), n_rows))
         for shift in range(1, n_partners + 1):
             # Partners are in the same block, so that blocks are independent.
-            partners = X[np.concatenate([np.roll(block, -shift) for block in blocks])]
-            known = {(): base}
+            partners = np.concatenate([np.roll(block, -shift) for block in blocks])
+            values = self._exchanged(n_rows, is_exchanged, partners[:, None, None])
+            known = dict(zip(distinct, values.swapaxes(0, 1), strict=True))
             for squares, of_set in zip(terms, subsets, strict=True):
-                sums = np.zeros_like(base)
-                for v in of_set:
-                    columns = tuple(chain.from_iterable(self.groups[name] for name in v))
-                    if columns not in known:
-                        mixed = X.copy()
-                        mixed[:, list(columns)] = partners[:, list(columns)]
-                        known[columns] = self.predict(mixed)
-                    sums += (-1) ** len(v) * known[columns]
+                sums = sum((-1) ** len(v) * known[v] for v in of_set)
                 squares += np.sum(sums**2, axis=1) / (len(of_set) * n_partners)
+        base = values[:, 0]
         spread = np.sum((base - base.mean(axis=0)) ** 2, axis=1)
         variance = max(float(spread.mean()), float(np.finfo(np.float64).tiny))
         share = terms.mean(axis=1) / variance
@@ -150,18 +147,31 @@ class Dependence:
         order = np.argsort(-share, kind="stable")
         return VarianceShares(tuple(names[i] for i in order), share[order], error[order])
 
+    def _exchanged(
+        self, n_rows: int, is_exchanged: NDArray[np.bool_], donors: NDArray[np.intp]
+    ) -> Array:
+        """Return predictions (n, c, t) of the first rows after each of c exchanges of groups.
+
+        ``is_exchanged`` (c, g + 1) are the groups of each exchange, and ``donors``, of a shape that
+        broadcasts to (n, c, g + 1), the rows of ``X`` from which groups come. Columns without a
+        group are the last one.
+        """
+        parts = []
+        for block in steps(n_rows, max(1, _BLOCK_SOURCES // is_exchanged.size)):
+            own = np.arange(block.start, block.stop)[:, None, None]
+            of_block = donors[block] if len(donors) > 1 else donors
+            sources = np.where(is_exchanged, of_block, own)
+            values = self.evaluator.exchanged(self.X, sources.reshape(-1, sources.shape[2]))
+            parts.append(values.reshape(*sources.shape[:2], -1))
+        return np.concatenate(parts)
+
     def _rows(self, n_evaluations: int) -> Array:
         """Return as many rows as may be evaluated so often."""
         return self.X[: max(_FEWEST_ROWS, _MOST_EVALUATIONS // n_evaluations)]
 
     def predict(self, X: Array) -> Array:
-        """Return predictions (n, t) of rows (n, d), by batches that threads share."""
-        # Matrices of so few rows gain nothing from threads of linear algebra, which wait for each
-        # other: 80 draws of learned frequencies took two to five times the CPU time with two.
-        batches = list(steps(len(X), _BATCH))
-        with single_threaded_blas() as n_threads:
-            parts = in_order(lambda batch: self.function(X[batch]), batches, n_threads)
-            return np.concatenate([values for _, values in parts]).reshape(len(X), -1)
+        """Return predictions (n, t) of rows (n, d)."""
+        return self.evaluator.predict(X)
 
 
 def averages(curves: Array) -> tuple[Array, Array, Array]:

@@ -39,10 +39,14 @@ Estimate = tuple[Array, Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Game:
-    """A function of rows, and background rows in random order from which columns are taken."""
+    """A function of rows, and background rows in random order from which columns are taken.
 
-    predict: Callable[[Array], Array]  # From rows (n, d) to (n, k)
-    owners: NDArray[np.intp]  # (d,): The player of each column, from zero
+    ``exchanged`` maps rows (r, d), and the one (q, g) of them from which each player comes, to
+    predictions (q, k).
+    """
+
+    exchanged: Callable[[Array, NDArray[np.intp]], Array]
+    n_players: int
     background: Array  # (b, d)
     known: Array  # (b, k): Predictions of the background rows
 
@@ -50,11 +54,6 @@ class Game:
     def base(self) -> Array:
         """The average prediction (k,) of the background rows."""
         return as_array(self.known.mean(axis=0))
-
-    @property
-    def n_players(self) -> int:
-        """The number g of players."""
-        return int(self.owners.max()) + 1
 
     def shapley_values(
         self, X: Array, outputs: Array, n_evaluations: int, rng: Generator
@@ -90,8 +89,8 @@ class Game:
         coalitions = (np.arange(2**g)[:, None] >> np.arange(g)) % 2 == 1
         sums = np.zeros((2**g, len(output)))
         for rows in steps(len(self.background) if g > 1 else 0, self._block(2**g * len(x))):
-            some = self.background[rows, None]
-            sums[1:-1] += self._values(x, coalitions[None, 1:-1], some).sum(axis=0)
+            some = self.background[rows]
+            sums[1:-1] += self._values(x[None], coalitions[None, 1:-1], some).sum(axis=0)
         values = sums / len(self.background)
         values[0], values[-1] = self.base, output
         sizes = coalitions.sum(axis=1)[:, None]
@@ -165,7 +164,7 @@ class Game:
             own = ranks[b, None]
             early = own < np.arange(1, g)[:, None]  # (p, g - 1, g)
             coalitions = np.concatenate([early, ~early], axis=1)
-            values = self._values(X[i, None], coalitions, self.background[b, None])
+            values = self._values(X[i], coalitions, self.background[b])
             ends = (outputs[i] - self.known[b])[:, None]
             change = np.concatenate([-ends, values[:, : g - 1] - values[:, g - 1 :], ends], axis=1)
             joined = 0.5 * np.diff(change, axis=1)  # (p, g, k): By place
@@ -181,10 +180,12 @@ class Game:
     def _values(self, X: Array, coalitions: NDArray[np.bool_], rows: Array) -> Array:
         """Return predictions (p, c, k) of coalitions (p, c, g) of ``X``, the others from ``rows``.
 
-        ``X`` and ``rows`` are (p, 1, d), or broadcast to it.
+        ``X``, ``rows`` (p, d) and the coalitions have p entries, or one for all.
         """
-        mixed = np.where(coalitions[..., self.owners], X, rows)
-        return self.predict(mixed.reshape(-1, mixed.shape[2])).reshape(*mixed.shape[:2], -1)
+        of_rows = len(X) + np.arange(len(rows))[:, None, None]
+        sources = np.where(coalitions, np.arange(len(X))[:, None, None], of_rows)
+        values = self.exchanged(np.vstack((X, rows)), sources.reshape(-1, self.n_players))
+        return values.reshape(*sources.shape[:2], -1)
 
     def _block(self, width: int) -> int:
         """Return how many times so many numbers make a block."""

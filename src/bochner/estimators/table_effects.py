@@ -1,6 +1,9 @@
 """What models of whole tables depend on: columns, pairs, effects, and single predictions."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,16 +13,35 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.arrays import Array, as_array, as_count
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.diagnosis.contributions import Contributions, contributions
+from bochner.diagnosis.evaluators import Evaluator, RowFunction, owners_of
 from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
 from bochner.features.parameters import generators
+from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.ensemble.exchanges import MixedRows, at_mixed_rows
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import grid, output_names
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _SumsOfLaws:
+    """The function of a sum of laws: exchanges of columns update its kernel values."""
+
+    of_rows: RowFunction
+    outputs: Callable[[MixedRows], Array]
+
+    def predict(self, X: Array) -> Array:
+        return self.of_rows.predict(X)
+
+    def exchanged(self, pool: Array, sources: NDArray[np.intp]) -> Array:
+        outputs = self.outputs(MixedRows(pool, sources, self.of_rows.owners))
+        return outputs.reshape(len(sources), -1)
 
 
 class ExplainedTable(ABC):
     """A model of a table whose predictions are functions of all encoded columns."""
 
     encoder_: TableEncoder
+    head_: Any
     background_: Array | None = None
     background_values_: Array | None = None
 
@@ -180,7 +202,14 @@ class ExplainedTable(ABC):
         states = [state for encoder in self._encoders() for state in encoder.columns_]
         sources = np.array([state["name"] for state in states for _ in output_names(state)])
         groups = {s["name"]: np.flatnonzero(sources == s["name"]) for s in self.encoder_.columns_}
-        return Dependence(lambda X: self._outputs(self._used(X)) / unit, self.background_, groups)
+        owners = owners_of(groups, self.background_.shape[1])
+        of_rows = RowFunction(lambda X: self._outputs(self._used(X)) / unit, owners)
+        evaluator: Evaluator = of_rows
+        if isinstance(self.head_, SumOfLaws | SoftmaxOfLaws):
+            of_mixed = copy(self)
+            of_mixed.head_ = at_mixed_rows(self.head_, owners)
+            evaluator = _SumsOfLaws(of_rows, lambda rows: of_mixed._outputs(rows) / unit)
+        return Dependence(evaluator, self.background_, groups)
 
     def _units(self) -> tuple[Any, Any]:
         """Return shift and scale, () or (t,), from the head's target to the table's."""
@@ -219,5 +248,5 @@ class ExplainedTable(ABC):
                 raise ValueError(f"the rows kept for importance have no levels of {state['name']}")
 
     @abstractmethod
-    def _outputs(self, encoded: Array) -> Array:
+    def _outputs(self, encoded: Any) -> Array:
         """Return predictive means, (n,) or (n, t), or class probabilities of encoded rows."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.diagnosis.sensitivity import N_PARTNERS, VarianceShares
+from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.kernels import Matern
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.ensemble.kernel_laws import KernelLaw
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _FEW_ROWS, _MOST_SECONDS = 64, 0.3
 """Background rows of the shares of columns, which are then accurate to about a fifth of themselves,
 and the time that they may take: the summary appears at once."""
+
+_TIMED_ROWS = 4
+"""Background rows that tell how long all take: a sixteenth of the time."""
 
 _MOST_BARS, _MOST_CLASSES = 6, 8
 """Columns with a bar and classes that are named: the summary fits a screen."""
@@ -142,11 +145,11 @@ def _shares_in_time(model: TableModel) -> VarianceShares | None:
     if model.background_ is None:  # Files of older versions have none
         return None
     whole = model._dependence(model._units()[1])
-    dependence = replace(whole, X=whole.X[:_FEW_ROWS])
-    dependence.predict(dependence.X[:1])  # Compiles what it has to
+    dependence, few = (replace(whole, X=whole.X[:count]) for count in (_FEW_ROWS, _TIMED_ROWS))
+    few.importance()  # Compiles and prepares what all rows need once
     began = perf_counter()
-    dependence.predict(dependence.X)
-    seconds = (perf_counter() - began) * (1 + N_PARTNERS * len(dependence.groups))
+    few.importance()
+    seconds = (perf_counter() - began) * len(dependence.X) / len(few.X)
     return dependence.importance() if seconds < _MOST_SECONDS else None
 
 
