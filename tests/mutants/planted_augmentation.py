@@ -33,7 +33,7 @@ plant_edits(
     posterior("student-t of weights"),
     degree_of_the_row_lost=("(df + 1.0)", "df"),
     residuals_twice=("df + z**2", "df + 2.0 * z**2"),
-    weights_of_rows_ignored=("count_of(part)", "1.0"),
+    weights_of_rows_ignored=("np.broadcast_to(counts, z.shape)", "np.ones(z.shape)"),
 )
 planted(chain("student-t"), name="degrees_of_freedom_without_a_jacobian")(
     edit(

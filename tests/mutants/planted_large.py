@@ -53,10 +53,12 @@ def gradients_for_an_indefinite_system(patch):
 
 
 @changes(
-    iterative, "_noise", lambda: tests.test_the_noise_is_that_of_greatest_likelihood(True, tests.N)
+    iterative,
+    "noise_variance",
+    lambda: tests.test_the_noise_is_that_of_greatest_likelihood(True, tests.N),
 )
-def targets_of_noise_not_centred(noise, *sums):
-    return noise(*sums[:-1], False)
+def squares_of_more_than_the_noise(noise, square, explained, degrees):
+    return noise(square + 1.0, explained, degrees)
 
 
 @changes(iterative, "preconditioner", tests.test_the_preconditioner_is_the_inverse_of_what_it_says)
