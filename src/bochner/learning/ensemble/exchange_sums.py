@@ -29,8 +29,9 @@ _CANCELLED = 1e-4
 has lost up to two of sixteen digits more than the square."""
 
 _LOG2E = 1.4426950408889634
-_LN2_HIGH = 0.6931471803691238
-_LN2_LOW = 1.9082149292705877e-10
+"""The number of powers of two in a power of e."""
+
+_LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 """The logarithm of two in two parts, of which products of the first with exponents are exact."""
 
 _SHIFTER = 6755399441055744.0
