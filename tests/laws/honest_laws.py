@@ -30,7 +30,11 @@ FLOOR = 0.1
 """Least share of the constant's loss that relative biases refer to: near zero no ratio counts."""
 
 FEW_ROWS = 50
-"""Fewest rows whose intervals may not cover too much: quantiles of fewer errors are coarse."""
+"""Fewest rows whose intervals may not cover too much: quantiles of fewer errors are coarse, and a
+coverage may miss one row of those that it was set by."""
+
+STATED_ROWS = 100
+"""Fewest rows whose probabilities must be calibrated where no left-out row has calibrated them."""
 
 
 @dataclass(frozen=True)
@@ -133,12 +137,12 @@ def biases(kind: Kind, model: Model, trials: list[Trial], n: int) -> list[Bias]:
     every = []
     if model.has_score:
         every.append(bias("score", (t.score - t.fresh for t in trials), unit))
-    if kind.task == "classes" and not kind.has_units and not model.has_score:
+    is_judged = model.has_score or kind.has_units or n < STATED_ROWS
+    if kind.task == "classes" and not is_judged:
         every.append(bias("stated", (t.stated - t.fresh for t in trials), 2.0 * unit))
+    limit = COVERAGE + (1.0 / n if n < FEW_ROWS else 0.0)
     for level in trials[0].coverage:
-        covered = bias(
-            f"coverage {level:.0%}", (t.coverage[level] - level for t in trials), COVERAGE
-        )
+        covered = bias(f"coverage {level:.0%}", (t.coverage[level] - level for t in trials), limit)
         may_exceed = kind.has_atoms or n < FEW_ROWS
         if covered.mean < 0.0 or not may_exceed:
             every.append(covered)
