@@ -45,7 +45,7 @@ def test_tables(tmp_path):
     [
         (("--method", "learnt"), "auto, learned, fixed, got 'learnt'. Did you mean 'learned'?"),
         (("--effort", "much"), "--effort must be one of quick, default, thorough, got 'much'."),
-        (("--time-limit", "0"), "time_limit must be"),
+        (("--time-limit", "0"), "--time-limit must be a positive number of seconds, got 0."),
         (("--n-jobs", "0"), "n_jobs must be a nonzero integer"),
         (("--weight", "colour"), "The weight 'colour' holds text (row 1: "),
         (("--weight", "a"), "The weight 'a' must not be negative, and is -0.1321 in row 2"),

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bochner import FitProgress
 from bochner.cli.choosing import chosen_rows
-from bochner.cli.output import TimeLeft, plain
+from bochner.cli.output import plain
 from bochner.tables.refusals import InputError
 
 
@@ -70,16 +69,6 @@ def test_contradictions(frame, asked, message):
     with pytest.raises(InputError) as error:
         chosen_rows(frame, asked)
     assert message in str(error.value)
-
-
-def test_the_time_left_is_that_of_equal_steps():
-    times = iter([0.0, *np.arange(1.0, 20.0, 2.0)])
-    left = TimeLeft(lambda: next(times))
-    assert left.after(FitProgress("reading")) == ""
-    assert left.after(FitProgress("kernel", 1, 5)) == ", about 8 s left of this step"
-    assert left.after(FitProgress("kernel", 2, 5)) == ", about 6 s left of this step"
-    assert left.after(FitProgress("comparing with: trees of a forest")) == ""
-    assert left.after(FitProgress("kernel", 5, 5)) == ""
 
 
 def test_control_characters_are_shown():

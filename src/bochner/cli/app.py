@@ -13,27 +13,25 @@ from bochner.cli.demo_table import run_table
 from bochner.cli.diagnosing import diagnose_table
 from bochner.cli.evaluating import EvaluateOptions, evaluate_table
 from bochner.cli.explaining import ExplainOptions, explain_table
-from bochner.cli.fitting import FitOptions, fit_table
+from bochner.cli.fit_options import FitOptions
+from bochner.cli.fitting import fit_table
 from bochner.cli.inspecting import inspect_model
 from bochner.cli.options import (
-    MODEL,
     OUTPUT,
-    READING,
-    ROWS,
     Dropped,
     Json,
     ModelFile,
     Quiet,
-    Report,
     Seed,
     TableFile,
     TableName,
+    fraction_option,
+    with_options,
 )
 from bochner.cli.planning import PlanOptions, plan_table
-from bochner.cli.predicting import PredictOptions, interval_option, predict_table
+from bochner.cli.predicting import PredictOptions, predict_table
 from bochner.cli.refusals import Commands, refusals
 from bochner.diagnosis.diagnosis import MOST_ROWS
-from bochner.tables.reading import ReadOptions, read_types
 
 app = typer.Typer(
     name="bochner",
@@ -63,134 +61,10 @@ def common(
 
 
 @app.command(epilog="Example: bochner fit houses.csv --target price --report houses.html")
-def fit(
-    file: TableFile,
-    target: Annotated[
-        list[str], typer.Option(help="Column to predict; repeat for several columns of numbers.")
-    ],
-    task: Annotated[str, typer.Option(help="auto, regression or classification.")] = "auto",
-    weight: Annotated[
-        str | None, typer.Option(help="Column of the rows' weights, not used as a feature.")
-    ] = None,
-    id: Annotated[
-        str | None,
-        typer.Option(help="Column that names rows: no feature, and copied to the predictions."),
-    ] = None,
-    drop: Dropped = None,
-    split: Annotated[
-        str,
-        typer.Option(
-            help="auto, random, time (the latest rows) or group (whole groups). auto takes the "
-            "latest rows if a column of dates sorts the table.",
-            rich_help_panel=ROWS,
-        ),
-    ] = "auto",
-    time: Annotated[
-        str | None,
-        typer.Option(help="Column of times: errors are those of later rows.", rich_help_panel=ROWS),
-    ] = None,
-    group: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of groups, not used as a feature: errors are those of new groups.",
-            rich_help_panel=ROWS,
-        ),
-    ] = None,
-    test_size: Annotated[
-        float,
-        typer.Option(help="Share of rows or groups held out for testing.", rich_help_panel=ROWS),
-    ] = 0.2,
-    method: Annotated[
-        str,
-        typer.Option(
-            help="auto: a weighted sum of Gaussian processes. learned: kernels learned by sampling "
-            "frequencies. fixed: random features of one kernel.",
-            rich_help_panel=MODEL,
-        ),
-    ] = "auto",
-    effort: Annotated[
-        str, typer.Option(help="quick, default or thorough.", rich_help_panel=MODEL)
-    ] = "default",
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            help="Seconds after which no further kernel or sample begins.", rich_help_panel=MODEL
-        ),
-    ] = None,
-    n_jobs: Annotated[
-        int | None,
-        typer.Option(help="Number of threads, -1 for all cores.", rich_help_panel=MODEL),
-    ] = None,
-    interval: Annotated[
-        float,
-        typer.Option(
-            help="Level of the prediction intervals that are tested, such as 0.9 or 90.",
-            rich_help_panel=MODEL,
-        ),
-    ] = 0.9,
-    seed: Seed = 0,
-    decimal: Annotated[
-        str,
-        typer.Option(help="Decimal mark: auto, . or ,", rich_help_panel=READING),
-    ] = "auto",
-    dates: Annotated[
-        str,
-        typer.Option(
-            help="Order of dates: auto, iso, dayfirst, monthfirst, or none for no dates.",
-            rich_help_panel=READING,
-        ),
-    ] = "auto",
-    types: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV (column,type) or JSON file with the kind of some columns: number, text, "
-            "date or ignore.",
-            rich_help_panel=READING,
-        ),
-    ] = None,
-    table: TableName = None,
-    out: Annotated[Path, typer.Option(help="Model file to write.", rich_help_panel=OUTPUT)] = Path(
-        "model.bochner"
-    ),
-    report: Report = None,
-    compare: Annotated[
-        bool,
-        typer.Option(help="Also fit other methods for comparison.", rich_help_panel=OUTPUT),
-    ] = True,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    verbose: Annotated[
-        bool,
-        typer.Option("--verbose", help="Also print all columns.", rich_help_panel=OUTPUT),
-    ] = False,
-) -> None:
+@with_options(FitOptions)
+def fit(file: TableFile, options: FitOptions) -> None:
     """Fit a model to a table, test it on held-out rows next to other methods, and save it."""
     with refusals():
-        kinds = {} if types is None else read_types(types)
-        options = FitOptions(
-            target=target,
-            task=task,
-            method=method,
-            effort=effort,
-            time_limit=time_limit,
-            n_jobs=n_jobs,
-            weight=weight,
-            id=id,
-            drop=tuple(drop or ()),
-            split=split,
-            time=time,
-            group=group,
-            test_size=test_size,
-            interval=interval_option(interval),
-            seed=seed,
-            compare=compare,
-            read=ReadOptions(decimal=decimal, dates=dates, types=kinds, table=table),
-            out=out,
-            report=report,
-            as_json=as_json,
-            quiet=quiet,
-            verbose=verbose,
-        )
         fit_table(file, options, Console())
 
 
@@ -224,35 +98,16 @@ def predict(
     Errors are reported for rows whose target is in the table.
     """
     with refusals():
-        level = None if interval is None else interval_option(interval)
+        level = None if interval is None else fraction_option("--interval", interval)
         extra = PredictOptions(std, level, quantiles, keep, table, quiet)
         predict_table(model, file, extra, out, Console(stderr=True, soft_wrap=True))
 
 
 @app.command(epilog="Example: bochner evaluate houses.bochner sold.csv --group region")
-def evaluate(
-    model: ModelFile,
-    file: TableFile,
-    group: Annotated[
-        str | None, typer.Option(help="Column of groups whose errors are shown one by one.")
-    ] = None,
-    interval: Annotated[
-        float | None,
-        typer.Option(help="Level of the prediction intervals; by default that of the fit."),
-    ] = None,
-    table: TableName = None,
-    report: Report = None,
-    as_json: Json = False,
-) -> None:
+@with_options(EvaluateOptions)
+def evaluate(model: ModelFile, file: TableFile, options: EvaluateOptions) -> None:
     """Measure errors and calibration of a model on a table with known targets."""
     with refusals():
-        options = EvaluateOptions(
-            group=group,
-            interval=None if interval is None else interval_option(interval),
-            table=table,
-            report=report,
-            as_json=as_json,
-        )
         evaluate_table(model, file, options, Console())
 
 

@@ -17,8 +17,9 @@ from bochner import datasets, persist
 from bochner._numerics.arrays import Array
 from bochner._numerics.files import replacing
 from bochner._numerics.progress import Progress, silent
+from bochner.cli.activity import reporting
 from bochner.cli.inspecting import forecast_facts
-from bochner.cli.output import check_folder, facts_table, plain, reporting, results_table
+from bochner.cli.output import check_folder, facts_table, plain, results_table
 from bochner.comparison.contenders import OURS, TREES
 from bochner.comparison.split import Split
 from bochner.estimators.forecaster import Forecaster
@@ -51,7 +52,7 @@ def run_demo(out: Path, seed: int, console: Console) -> None:
     """Fit, compare, write ``co2.png`` and ``co2.bochner``, and print the results."""
     check_folder(out)
     split = co2_split()
-    with reporting(console) as progress:
+    with reporting() as progress:
         model = Forecaster(n_jobs=2, random_state=seed)
         results = compare_co2(split, model, progress)
         progress("drawing")

@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.text import Text
 
 from bochner._numerics.files import replacing
-from bochner.cli.fitting import FitOptions, fit_table
+from bochner.cli.fit_options import FitOptions
+from bochner.cli.fitting import fit_table
 from bochner.cli.output import check_folder, plain
 from bochner.datasets import table_file
 

@@ -11,7 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer
 
 from bochner._numerics.arrays import Array
-from bochner.cli.output import cells_table, counted, facts_table, reporting
+from bochner.cli.activity import reporting
+from bochner.cli.output import cells_table, counted, facts_table
 from bochner.diagnosis import diagnose
 from bochner.diagnosis.tables import HEADINGS, error_rows, facts, legend
 from bochner.kernels import Additive, Metric, Tanimoto, UnitSphere, kernel_called
@@ -32,7 +33,7 @@ def diagnose_table(
     path: Path, kernel: str, left_out: Sequence[str], rows: int, seed: int, console: Console
 ) -> None:
     """Read, encode and scale a table, diagnose the kernel on its rows, and print."""
-    with reporting(console) as progress:
+    with reporting() as progress:
         progress(f"reading {path}")
         frame = drop_columns(read(path, keep=left_out).frame, left_out)
         if not frame.shape[1]:

@@ -4,13 +4,18 @@ import json
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import typer
 from rich.console import Console
 from rich.text import Text
 
+from bochner._numerics.progress import Progress
+from bochner.cli.activity import reporting
 from bochner.cli.models import Fresh, interval_level, load_model, read_for, target_names
-from bochner.cli.output import check_report, plain, reporting
+from bochner.cli.options import OUTPUT, Interval, Json, Report, TableName, fraction_option
+from bochner.cli.output import check_report, plain
 from bochner.cli.records import evaluation_record, versions
 from bochner.cli.screen import confusion_table, groups_table, print_errors
 from bochner.comparison.outcomes import Outcome, by_group
@@ -26,11 +31,29 @@ _MOST_GROUPS = 12
 class EvaluateOptions:
     """Options of `bochner evaluate`."""
 
-    group: str | None = None
-    interval: float | None = None
-    table: str | None = None
-    report: Path | None = None
-    as_json: bool = False
+    group: Annotated[
+        str | None, typer.Option(help="Column of groups whose errors are shown one by one.")
+    ] = None
+    interval: Interval = None
+    table: TableName = None
+    report: Report = None
+    analysis: Annotated[
+        bool,
+        typer.Option(
+            "--analysis/--no-analysis",
+            help="Also compute the importance of columns, their interactions and effects, which "
+            "the report shows.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = True
+    as_json: Json = False
+
+    @property
+    def level(self) -> float | None:
+        """Level of the prediction intervals between 0 and 1, if one is given."""
+        if self.interval is None:
+            return None
+        return fraction_option("--interval", self.interval)
 
 
 def evaluate_table(
@@ -40,7 +63,8 @@ def evaluate_table(
     inputs = [model_path] if str(path) == "-" else [model_path, path]
     if options.report is not None:
         check_report(options.report, *inputs)
-    with reporting(console, is_quiet=options.as_json) as progress:
+    level = options.level
+    with reporting() as progress:
         progress(f"reading {path}")
         model = load_model(model_path)
         fresh = read_for(model, path, options.table)
@@ -50,8 +74,9 @@ def evaluate_table(
                 f"{path} has no row with a known target {names}: expected the column of the fit. "
                 f"`bochner predict` needs none. {fresh.unscored}".rstrip()
             )
-        progress("predicting")
-        studies = _studies(model, path, fresh, options)
+        is_analysed = options.report is not None and options.analysis  # Only reports show it
+        level = level or interval_level(model)
+        studies = _studies(model, path, fresh, level, is_analysed, progress)
         groups = [_groups(study.own, fresh, options.group) for study in studies]
         if options.report is not None:
             from bochner import report
@@ -70,12 +95,23 @@ def evaluate_table(
         console.print(Text(f"\nReport  {plain(str(options.report))}"))
 
 
-def _studies(model: Model, path: Path, fresh: Fresh, options: EvaluateOptions) -> list[Study]:
-    level = interval_level(model) if options.interval is None else options.interval
+def _studies(
+    model: Model,
+    path: Path,
+    fresh: Fresh,
+    level: float,
+    is_analysed: bool,
+    progress: Progress,
+) -> list[Study]:
     split = fresh.split(model)
-    importance, interactions = model.importance(), model.interactions()
+    progress("predicting")
+    outcomes = own_outcomes(model, split, level)
+    importance = interactions = None
+    if is_analysed:
+        progress("computing the importance of columns")
+        importance, interactions = model.importance(), model.interactions()
     facts = table_facts(fresh.features, str(path), fresh.notes)
-    named = zip(target_names(model), own_outcomes(model, split, level), strict=True)
+    named = zip(target_names(model), outcomes, strict=True)
     return [
         Study(
             model,

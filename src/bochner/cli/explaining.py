@@ -16,13 +16,13 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner._numerics.arrays import Array
+from bochner.cli.activity import reporting
 from bochner.cli.models import Fresh, load_model, read_for, target_names
 from bochner.cli.output import (
     cells_table,
     check_csv_output,
     is_standard_output,
     plain,
-    reporting,
     write_csv,
 )
 from bochner.cli.records import SCHEMA_VERSION
@@ -62,7 +62,7 @@ def explain_table(model_path: Path, path: Path, options: ExplainOptions, console
     writes_rows = is_standard_output(options.out)  # Standard output is a table then, without words
     if writes_rows and options.as_json:
         raise InputError("--json and --out - both write standard output: give one of them.")
-    with reporting(console, is_quiet=options.as_json or writes_rows) as progress:
+    with reporting(is_quiet=options.as_json or writes_rows) as progress:
         progress(f"reading {path}")
         model = load_model(model_path)
         fresh = read_for(model, path, options.table)

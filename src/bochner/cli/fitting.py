@@ -5,25 +5,32 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from bochner import persist
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.progress import Progress
+from bochner.cli.activity import reporting
 from bochner.cli.choosing import TestRows, chosen_rows
-from bochner.cli.output import check_model_output, check_report, noting_warnings, plain, reporting
+from bochner.cli.fit_options import FitOptions
+from bochner.cli.output import noting_warnings, plain
 from bochner.cli.records import fit_record, versions
 from bochner.cli.screen import print_studies
+from bochner.cli.stages import LEAST_SECONDS, Stages, shown_seconds
+from bochner.comparison.contenders import timed_fit
+from bochner.comparison.others import add_others
 from bochner.comparison.split import Split, split_rows
-from bochner.comparison.study import Model, Study, TableFacts, compared, table_facts
+from bochner.comparison.study import Model, Study, TableFacts, own_outcomes, table_facts
+from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.estimators.table_regressor import TableRegressor
-from bochner.learning.ensemble.learner import EFFORTS
 from bochner.tables.checks import (
     Task,
     check_table,
@@ -34,46 +41,24 @@ from bochner.tables.checks import (
     split_target,
 )
 from bochner.tables.reading import ReadOptions, TableRead, read
-from bochner.tables.refusals import InputError, nearest
+from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_CHOICES: Mapping[str, Sequence[str]] = {
-    "task": ("auto", *get_args(Task)),
-    "method": ("auto", "learned", "fixed"),
-    "effort": tuple(EFFORTS),
-    "split": ("auto", "random", "time", "group"),
+_PARTS = {
+    "reading": 0.1,
+    "fit": 3.0,
+    "test": 0.2,
+    "comparison": 1.0,
+    "analysis": 1.0,
+    "report": 1.0,
+    "writing": 0.5,
 }
+"""Stages and their parts of a time limit. The fit, which improves with time, has nearly half or
+more. "writing" is for the model file, and for a report without effects if these take too long."""
+
 _MODELS: Mapping[str, Any] = {"regression": TableRegressor, "classification": TableClassifier}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FitOptions:
-    """Options of `bochner fit`."""
-
-    target: Sequence[str]
-    task: str = "auto"
-    method: str = "auto"
-    effort: str = "default"
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    weight: str | None = None
-    id: str | None = None
-    drop: Sequence[str] = ()
-    split: str = "auto"
-    time: str | None = None
-    group: str | None = None
-    test_size: float = 0.2
-    interval: float = 0.9
-    seed: int = 0
-    compare: bool = True
-    read: ReadOptions = field(default_factory=ReadOptions)
-    out: Path = Path("model.bochner")
-    report: Path | None = None
-    as_json: bool = False
-    quiet: bool = False
-    verbose: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,64 +73,75 @@ class _Table:
 
 def fit_table(path: Path, options: FitOptions, console: Console) -> None:
     """Fit a model to a table, measure it on test rows, save it and show what was found."""
-    _check_options(path, options)
-    is_silent = options.quiet or options.as_json
-    with noting_warnings() as notes, reporting(console, is_quiet=is_silent) as progress:
-        progress(f"reading {path}")
-        table = _table(path, options)
-        model = _MODELS[table.split.task](
-            method=options.method,
-            effort=options.effort,
-            time_limit=options.time_limit,
-            n_jobs=options.n_jobs,
-            random_state=options.seed,
-        )
-        studies = _studied(path, options, table, model, progress)
-        persist.save(model, options.out)
+    level, read_options = options.level, options.reading()
+    options.check(path)
+    stages = _stages(options)
+    reports = reporting(is_quiet=options.quiet, limit=options.time_limit)
+    with noting_warnings() as notes, reports as progress:
+        with stages.stage("reading"):
+            progress(f"reading {path}")
+            table = _table(path, options, read_options)
+        studies = _studied(path, options, table, level, stages, progress)
+        persist.save(studies[0].model, options.out)
         if options.report is not None:
-            from bochner import report
-
-            progress("writing the report")
-            report.write(studies, options.report)
+            _write_report(studies, options.report, stages, progress)
     if options.as_json:
-        record = fit_record(studies, notes, options.out, options.report)
+        record = fit_record(studies, notes, options.out, options.report, stages)
         sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
     elif not options.quiet:
         print_studies(console, studies, notes, is_verbose=options.verbose)
-        written = [f"\nModel   {options.out}"]
-        if options.report is not None:
-            written.append(f"Report  {options.report}")
-        for line in (*written, f"Next    bochner predict {options.out} FILE --interval 90"):
-            console.print(Text(plain(line)), soft_wrap=True)
+        _print_end(console, options, stages)
 
 
-def _check_options(path: Path, options: FitOptions) -> None:
-    """Raise an error that needs no data."""
-    for name, choices in _CHOICES.items():
-        given = getattr(options, name)
-        if given not in choices:
-            near = nearest(given, choices)
-            hint = f" Did you mean {near!r}?" if near else ""
-            raise InputError(f"--{name} must be one of {', '.join(choices)}, got {given!r}.{hint}")
+def _stages(options: FitOptions) -> Stages:
+    """Return the stages of the command, and their parts of its time."""
+    is_asked = {
+        "comparison": options.compare,
+        "analysis": options.analysis,
+        "report": options.report is not None,
+    }
+    weights = {name: part for name, part in _PARTS.items() if is_asked.get(name, True)}
+    return Stages(weights, options.time_limit)
+
+
+def _print_end(console: Console, options: FitOptions, stages: Stages) -> None:
+    """Print the seconds of the stages, what was left out, and the files."""
+    times = Table.grid(padding=(0, 2))
+    times.add_column(min_width=len("Report"))
+    times.add_row("Time", stages.shown())
+    if stages.limit is not None and stages.left_out:
+        limit = shown_seconds(stages.limit)
+        times.add_row("", f"Left out at the limit of {limit} s: {', '.join(stages.left_out)}")
+    console.print()
+    console.print(times)
+    lines = [f"Model   {options.out}"]
     if options.report is not None:
-        import bochner.report  # noqa: F401  (so that a missing extra is noticed before the fit)
-    if len(set(options.target)) < len(options.target):
-        raise InputError(f"--target names a column twice: {', '.join(options.target)}.")
-    if options.quiet and options.verbose:
-        raise InputError("--quiet and --verbose exclude each other: give one of them.")
-    inputs = [] if str(path) == "-" else [path]
-    check_model_output(options.out, *inputs)
-    if options.report is not None:
-        if options.report.absolute() == options.out.absolute():
-            raise InputError(f"--out and --report both name {options.out}: give two files.")
-        check_report(options.report, *inputs)
+        lines.append(f"Report  {options.report}")
+    for line in (*lines, f"Next    bochner predict {options.out} FILE --interval 90"):
+        console.print(Text(plain(line)), soft_wrap=True)
 
 
-def _table(path: Path, options: FitOptions) -> _Table:
+def _write_report(studies: Sequence[Study], path: Path, stages: Stages, progress: Progress) -> None:
+    """Write the report, without what needs an analysis if there is no time for it."""
+    from bochner import report
+
+    def write() -> bool:
+        report.write(studies, path)
+        return True
+
+    progress("writing the report")
+    with stages.stage("report") as deadline:
+        if not deadline.run(write):
+            stages.left_out.append("effects in the report")
+            bare = [replace(study, importance=None, interactions=None) for study in studies]
+            report.write(bare, path)
+
+
+def _table(path: Path, options: FitOptions, read_options: ReadOptions) -> _Table:
     roles = (options.weight, options.id, options.group, options.time)
-    kept = {*options.target, *options.drop, *(name for name in roles if name is not None)}
-    found: TableRead = read(path, options.read, keep=kept)
-    frame = drop_columns(found.frame, options.drop)
+    kept = {*options.target, *options.dropped, *(name for name in roles if name is not None)}
+    found: TableRead = read(path, read_options, keep=kept)
+    frame = drop_columns(found.frame, options.dropped)
     sides: dict[str, Any] = {}
     if options.weight is not None:
         sides["weight"] = _weights(frame, options.weight)
@@ -211,25 +207,34 @@ def _task(target: pd.DataFrame, given: str) -> Task:
 
 
 def _studied(
-    path: Path, options: FitOptions, table: _Table, model: Model, progress: Any
+    path: Path,
+    options: FitOptions,
+    table: _Table,
+    level: float,
+    stages: Stages,
+    progress: Progress,
 ) -> list[Study]:
-    """Fit and compare, and return a study of each target."""
+    """Fit, compare and analyse in the time that there is, and return a study of each target."""
     split = table.split
-    # Fits of the other methods leave no rows out; then groups and times choose test rows only.
-    leaves_out = options.method == "auto"
-    together = {"groups": split.groups, "time": split.time} if leaves_out else {}
-    outcomes = compared(
-        model,
-        split,
-        level=options.interval,
-        seed=options.seed,
-        compare=options.compare,
-        progress=progress,
-        **together,
-    )
-    progress("analysing the model")
-    shares = model.importance(), model.interactions()
-    command = {"command": _command(path, options), "seed": options.seed, **versions()}
+    model, seconds = _fitted(options, split, stages, progress)
+    progress("predicting the test rows")
+    with stages.stage("test"):
+        outcomes = own_outcomes(model, split, level, seconds)
+    if options.compare:
+        with stages.stage("comparison") as deadline:
+            stages.left_out += add_others(
+                outcomes,
+                split,
+                deadline,
+                level=level,
+                seed=options.seed,
+                n_jobs=options.n_jobs,
+                progress=progress,
+            )
+    importance = interactions = None
+    if options.analysis:
+        importance, interactions = _analysed(model, stages, progress)
+    command = {"command": options.command(path), "seed": options.seed, **versions()}
     studies = [
         Study(
             model,
@@ -237,34 +242,59 @@ def _studied(
             table.facts,
             split.of_target(number),
             of_target,
-            *shares,
+            importance,
+            interactions,
             kind=table.rows.kind,
             reason=table.rows.reason,
             record=command,
         )
         for number, (name, of_target) in enumerate(zip(options.target, outcomes, strict=True))
     ]
-    model.record_ |= _record(options, table, studies)
+    model.record_ |= _record(options, table, level, studies)
     return studies
 
 
-def _command(path: Path, options: FitOptions) -> str:
-    """Return the command that repeats the fit."""
-    given: list[str] = ["bochner", "fit", str(path)]
-    for name in options.target:
-        given += ["--target", name]
-    default = FitOptions(target=())
-    for name in ("task", "method", "effort", "time_limit", "weight", "id", "split", "time",
-                 "group", "test_size", "interval", "seed"):  # fmt: skip
-        value = getattr(options, name)
-        if value != getattr(default, name):
-            given += [f"--{name.replace('_', '-')}", str(value)]
-    for name in options.drop:
-        given += ["--drop", name]
-    return " ".join(f'"{part}"' if any(map(str.isspace, part)) else part for part in given)
+def _fitted(
+    options: FitOptions, split: Split, stages: Stages, progress: Progress
+) -> tuple[Model, float]:
+    """Return a fitted model and the seconds of its fit."""
+    # Fits of the other methods leave no rows out; then groups and times choose test rows only.
+    leaves_out = options.method == "auto"
+    together: dict[str, Any] = {"groups": split.groups, "time": split.time} if leaves_out else {}
+    with stages.stage("fit") as deadline:
+        limit = None if options.time_limit is None else max(deadline.left, LEAST_SECONDS)
+        model: Model = _MODELS[split.task](
+            method=options.method,
+            effort=options.effort,
+            time_limit=limit,
+            n_jobs=options.n_jobs,
+            random_state=options.seed,
+        )
+        seconds = timed_fit(model, split, callback=progress.relay, **together)
+    return model, seconds
 
 
-def _record(options: FitOptions, table: _Table, studies: Sequence[Study]) -> dict[str, Any]:
+def _analysed(
+    model: Model, stages: Stages, progress: Progress
+) -> tuple[VarianceShares | None, VarianceShares | None]:
+    """Return the importance of columns and of pairs, each where there is time for it."""
+    shares: list[VarianceShares | None] = []
+    with stages.stage("analysis") as deadline:
+        for name, compute in {
+            "importance": model.importance,
+            "interactions": model.interactions,
+        }.items():
+            progress(f"computing the {name} of columns")
+            shares.append(deadline.run(compute))
+            if shares[-1] is None:
+                stages.left_out.append(name)
+    importance, interactions = shares
+    return importance, interactions
+
+
+def _record(
+    options: FitOptions, table: _Table, level: float, studies: Sequence[Study]
+) -> dict[str, Any]:
     """Return what a model file keeps of the fit."""
     named = {"weight": options.weight, "group": table.rows.group, "time": table.rows.time,
              "id": options.id}  # fmt: skip
@@ -277,12 +307,12 @@ def _record(options: FitOptions, table: _Table, studies: Sequence[Study]) -> dic
     }
     return {
         "target": list(options.target) if several else options.target[0],
-        "dropped": list(options.drop),
+        "dropped": list(options.dropped),
         **{name: column for name, column in named.items() if column is not None},
         "task": table.split.task,
         "source": table.facts.source,
         "layout": dict(table.layout),
-        "interval": options.interval,
+        "interval": level,
         "n_columns": table.split.X.shape[1],
         "n_test_samples": len(table.split.y_test),
         **tested,

@@ -9,6 +9,7 @@ from rich.table import Table
 from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
+from bochner.cli.activity import reporting
 from bochner.cli.output import cells_table, facts_table
 from bochner.cli.screen import print_shares
 from bochner.estimators.bank import BaNK
@@ -55,7 +56,8 @@ def inspect_model(path: Path, console: Console) -> None:
             console.print()
         console.print(table)
     if model.background_ is not None:  # Older files have none
-        with console.status("analysing the model"):
+        with reporting() as progress:
+            progress("analysing the model")
             shares = model.importance(), model.interactions()
         print_shares(console, *shares)
 
@@ -166,8 +168,5 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws) -> Table:
     """Return the kernels of a sum of laws and their weights."""
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
     rows = zip(head.laws.members, weights, strict=True)
-    cells = [
-        (law.name, law.kind, str(len(law.columns)), _shown(weight))
-        for law, weight in rows
-    ]
+    cells = [(law.name, law.kind, str(len(law.columns)), _shown(weight)) for law, weight in rows]
     return cells_table(("law", "kernel", "inputs", "weight"), cells)

@@ -1,9 +1,14 @@
-"""Arguments and options that several commands have."""
+"""Arguments and options that several commands have, and commands whose options are a class."""
 
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
+
+from bochner.tables.refusals import InputError
 
 _LARGEST_SEED = 2**32 - 1
 """Largest seed that scikit-learn's ``random_state`` accepts."""
@@ -43,3 +48,65 @@ Report = Annotated[
     Path | None,
     typer.Option(help="HTML file to write a report to.", rich_help_panel=OUTPUT),
 ]
+Analysis = Annotated[
+    bool,
+    typer.Option(
+        "--analysis/--no-analysis",
+        help="Also compute the importance of columns, their interactions and effects.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Interval = Annotated[
+    float | None,
+    typer.Option(help="Level of the prediction intervals; by default that of the fit."),
+]
+
+
+def with_options(options: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of a function whose last argument is an instance of a class of options.
+
+    The command has the other arguments of the function, and an option for each field of the data
+    class ``options``, whose annotations describe them.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        def command(**values: Any) -> None:
+            arguments = {name: value for name, value in values.items() if name not in names}
+            function(**arguments, options=options(**{name: values[name] for name in names}))
+
+        hints, own_hints = (
+            get_type_hints(each, include_extras=True) for each in (options, function)
+        )
+        names = [field.name for field in fields(options)]
+        parameters = [
+            each.replace(annotation=own_hints[each.name])
+            for each in signature(function).parameters.values()
+            if each.name != "options"
+        ]
+        for field in fields(options):
+            default = Parameter.empty if field.default is MISSING else field.default
+            kind = Parameter.KEYWORD_ONLY
+            parameters.append(
+                Parameter(field.name, kind, default=default, annotation=hints[field.name])
+            )
+        command.__name__, command.__doc__ = function.__name__, function.__doc__
+        command.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {each.name: each.annotation for each in parameters}
+        return command
+
+    return decorate
+
+
+def fraction(level: float) -> float:
+    """Return a level between 0 and 1, which may be given in per cent."""
+    return level / 100.0 if 1.0 <= level < 100.0 else level
+
+
+def fraction_option(name: str, level: float) -> float:
+    """Return the level of an option between 0 and 1, or refuse it."""
+    share = fraction(level)
+    if not 0.0 < share < 1.0:
+        raise InputError(
+            f"{name} must lie between 0 and 1, or 1 and 100 for per cent, got {level:g}."
+        )
+    return share

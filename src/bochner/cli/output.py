@@ -7,16 +7,13 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from rich.console import Console, JustifyMethod
+from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
 from bochner._numerics.files import replacing
-from bochner._numerics.memory import duration
-from bochner._numerics.progress import FitProgress, Progress, silent
 from bochner.tables.files import BINARY_ENDINGS, COMPRESSIONS
 from bochner.tables.files import TEXT_ENDINGS as CSV_ENDINGS
 from bochner.tables.refusals import InputError
@@ -42,17 +39,6 @@ def plain(text: str) -> str:
         char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode()
         for char in text
     )
-
-
-@contextmanager
-def reporting(console: Console, *, is_quiet: bool = False) -> Iterator[Progress]:
-    """Show a spinner with the last line of progress, and the time left where steps are counted."""
-    if is_quiet:
-        yield silent
-        return
-    left = TimeLeft()
-    with console.status("reading") as status:
-        yield Progress(lambda step: status.update(Text(plain(f"{step}{left.after(step)}"))))
 
 
 @contextmanager
@@ -102,33 +88,17 @@ class NamedOutput:
             ) from error
 
 
-class TimeLeft:
-    """Time left of stages whose steps are counted, such as chain 3 of 8."""
-
-    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._clock = clock
-        self._began: dict[str, float] = {}
-        self._last = clock()
-
-    def after(self, progress: FitProgress) -> str:
-        """Return ", about 5 s left of this step", or nothing if that cannot be known."""
-        now, last = self._clock(), self._last
-        self._last = now
-        if not progress.step or progress.total is None:
-            return ""
-        # A first message may come after its own part of the work, or before.
-        seconds = now - self._began.setdefault(progress.stage, last)
-        remaining = seconds / progress.step * (progress.total - progress.step)
-        return f", about {duration(remaining)} left of this step" if remaining >= 1.0 else ""
-
-
 def cells_table(
     headings: Iterable[str], rows: Iterable[Iterable[str]], first: JustifyMethod = "left"
 ) -> Table:
-    """Return a table of texts; columns after the first are flush right."""
+    """Return a table of texts; columns after the first are flush right.
+
+    Where a line is too short for all columns, the first one is folded, and no other is cut.
+    """
     table = Table(box=None, header_style="bold", pad_edge=False)
     for number, heading in enumerate(headings):
-        table.add_column(Text(plain(heading)), justify="right" if number else first, no_wrap=True)
+        justify = "right" if number else first
+        table.add_column(Text(plain(heading)), justify=justify, no_wrap=number > 0, overflow="fold")
     for cells in rows:
         table.add_row(*(Text(plain(cell)) for cell in cells))
     return table

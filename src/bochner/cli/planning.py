@@ -13,7 +13,8 @@ from rich.text import Text
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.memory import as_bytes, duration, in_words
-from bochner.cli.output import cells_table, counted, plain, reporting
+from bochner.cli.activity import reporting
+from bochner.cli.output import cells_table, counted, plain
 from bochner.cli.records import plan_record
 from bochner.distributed import FitCost, Machine, plan
 from bochner.distributed.planning import count_steps, machine_here
@@ -63,7 +64,7 @@ def plan_table(path: Path, options: PlanOptions, console: Console) -> None:
     """Read a table, measure this machine, and show or write what fits will take."""
     limit, network = _checked(options)
     left_out = [*options.target, *options.drop]
-    with reporting(console, is_quiet=options.as_json) as progress:
+    with reporting(is_quiet=options.as_json) as progress:
         progress(f"reading {path}")
         found = read(path, ReadOptions(table=options.table), keep=left_out)
         rest = drop_columns(found.frame, options.drop)

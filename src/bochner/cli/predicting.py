@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bochner.cli.models import Fresh, load_model, read_for, target_names
+from bochner.cli.options import fraction
 from bochner.cli.output import check_csv_output, plain, write_csv
 from bochner.comparison.study import Model, own_outcomes
 from bochner.estimators.table_base import ClassificationTable
@@ -132,18 +133,3 @@ def _levels(text: str) -> dict[str, float]:
             f"0.1,0.5,0.9, or per cent, such as 10,50,90, got {text!r}."
         )
     return levels
-
-
-def interval_option(level: float) -> float:
-    """Return the level of --interval between 0 and 1, or refuse it."""
-    found = fraction(level)
-    if not 0.0 < found < 1.0:
-        raise InputError(
-            f"--interval must lie between 0 and 1, or 1 and 100 for per cent, got {level:g}."
-        )
-    return found
-
-
-def fraction(level: float) -> float:
-    """Return a level between 0 and 1, which may be given in per cent."""
-    return level / 100.0 if 1.0 <= level < 100.0 else level

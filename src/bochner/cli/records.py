@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bochner.cli.stages import Stages
 from bochner.comparison.outcomes import Outcome, Score
 from bochner.comparison.study import Study, TableFacts
 from bochner.comparison.verdict import best_other, calibration, verdict
@@ -27,7 +28,11 @@ def versions() -> dict[str, str]:
 
 
 def fit_record(
-    studies: Sequence[Study], warned: Sequence[str], out: Path, report: Path | None
+    studies: Sequence[Study],
+    warned: Sequence[str],
+    out: Path,
+    report: Path | None,
+    stages: Stages,
 ) -> dict[str, Any]:
     """Return what `bochner fit --json` writes."""
     first = studies[0]
@@ -53,6 +58,8 @@ def fit_record(
         },
         "report": None if report is None else str(report),
         "record": dict(first.record),
+        "seconds": dict(stages.seconds),
+        "left_out": list(stages.left_out),
     }
 
 
@@ -146,7 +153,9 @@ def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _shares(shares: VarianceShares) -> list[dict[str, Any]]:
+def _shares(shares: VarianceShares | None) -> list[dict[str, Any]] | None:
+    if shares is None:
+        return None
     rows = zip(shares.columns, shares.share, shares.std_error, strict=True)
     return [
         {

@@ -9,8 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner.cli.output import cells_table, counted, plain
+from bochner.cli.stages import shown_seconds
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import Outcome, Score
+from bochner.comparison.shown import number
 from bochner.comparison.study import Study, TableFacts
 from bochner.comparison.verdict import calibration, verdict
 from bochner.diagnosis.sensitivity import VarianceShares
@@ -75,8 +77,12 @@ def print_errors(console: Console, study: Study) -> None:
     console.print(Text(plain(calibration(study))))
 
 
-def print_shares(console: Console, importance: VarianceShares, pairs: VarianceShares) -> None:
-    """Print the columns that matter, and the pairs that act together."""
+def print_shares(
+    console: Console, importance: VarianceShares | None, pairs: VarianceShares | None
+) -> None:
+    """Print the columns that matter, and the pairs that act together, where they are computed."""
+    if importance is None:
+        return
     for table in share_tables(importance, pairs):
         console.print()
         console.print(table)
@@ -120,7 +126,7 @@ def scores_table(outcomes: Mapping[str, Outcome]) -> Table:
     for name in order:
         cells = [_shown(scores[name].get(metric), metric) for metric in shown]
         if has_time:
-            cells.append(f"{outcomes[name].seconds:.2g}")
+            cells.append(shown_seconds(outcomes[name].seconds))
         style = "bold" if name == OURS and len(order) > 1 else ""
         table.add_row(*(Text(plain(cell)) for cell in (name, *cells)), style=style)
     return table
@@ -138,8 +144,10 @@ def _shown(score: Score | None, metric: str) -> str:
     if metric in _SHARES:
         return f"{100.0 * score.value:.1f} %"
     has_error = metric in _WITH_ERROR and np.isfinite(score.std_error)
-    error = f" ± {score.std_error:.2g}" if has_error else ""
-    return f"{score.value:.4g}{error}"
+    error = f" ± {number(float(f'{score.std_error:.2g}'))}" if has_error else ""
+    value = number(score.value)
+    # With a power of ten a fourth digit would not leave room for all columns of a line.
+    return f"{number(score.value, 3) if 'e' in value else value}{error}"
 
 
 def _print_details(console: Console, study: Study) -> None:
@@ -155,17 +163,16 @@ def _print_details(console: Console, study: Study) -> None:
         console.print(f"\nExpected {what} on new rows, from rows left out of the fit: {shown}.")
 
 
-def share_tables(importance: VarianceShares, pairs: VarianceShares) -> list[Table]:
+def share_tables(importance: VarianceShares, pairs: VarianceShares | None) -> list[Table]:
     """Return the most important columns, and the pairs that act together, if there are any."""
-    n_pairs = min(_SHOWN_PAIRS, int(np.sum(pairs.share >= LEAST_PAIR)))
     cells = _share_cells(importance, _SHOWN_COLUMNS)
     if n_others := len(importance.columns) - len(cells):
         most = importance.share[_SHOWN_COLUMNS]
         cells.append((f"{n_others} more", f"{100.0 * most:.1f} % or less", ""))
     tables = [cells_table(("columns that matter", "share of variance", "std error"), cells)]
-    if n_pairs:
+    if pairs is not None and (n_pairs := int(np.sum(pairs.share >= LEAST_PAIR))):
         headings = "pairs that act together", "share of variance", "std error"
-        tables.append(cells_table(headings, _share_cells(pairs, n_pairs)))
+        tables.append(cells_table(headings, _share_cells(pairs, min(_SHOWN_PAIRS, n_pairs))))
     return tables
 
 

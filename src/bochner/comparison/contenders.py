@@ -48,7 +48,7 @@ def _ours(task: str, n_components: int, seed: int) -> BaseEstimator:
 
 def _linear(task: str, n_components: int, seed: int) -> BaseEstimator:
     head = RidgeCV(_ALPHAS) if task == "regression" else LogisticRegression(max_iter=1000)
-    return make_pipeline(_encoder(), head)
+    return make_pipeline(common_encoder(), head)
 
 
 def _rbf_sampler(
@@ -56,13 +56,13 @@ def _rbf_sampler(
 ) -> BaseEstimator:
     head = RidgeCV(alphas) if task == "regression" else RidgeClassifierCV(alphas)
     features = RBFSampler(gamma="scale", n_components=n_components, random_state=seed)
-    return make_pipeline(_encoder(), StandardScaler(), features, head)
+    return make_pipeline(common_encoder(), StandardScaler(), features, head)
 
 
 def _trees(task: str, n_components: int, seed: int) -> BaseEstimator:
     is_regression = task == "regression"
     trees = HistGradientBoostingRegressor if is_regression else HistGradientBoostingClassifier
-    return make_pipeline(_encoder(), trees(random_state=seed))
+    return make_pipeline(common_encoder(), trees(random_state=seed))
 
 
 def _catboost(task: str, n_components: int, seed: int) -> BaseEstimator:
@@ -72,10 +72,11 @@ def _catboost(task: str, n_components: int, seed: int) -> BaseEstimator:
     trees = catboost.CatBoostRegressor if is_regression else catboost.CatBoostClassifier
     # Only its settings are defaults: by default it also prints, and writes files where it runs.
     model = trees(random_seed=seed, verbose=False, allow_writing_files=False)
-    return make_pipeline(_encoder(), model)
+    return make_pipeline(common_encoder(), model)
 
 
-def _encoder() -> TableEncoder:
+def common_encoder() -> TableEncoder:
+    """Return the encoder of all methods that take numbers only, the first step of each."""
     # Standardised, one-hot encoded and imputed. No value is clipped below 10⁸ rows: none of n rows
     # lies more than √n standard deviations out. Larger values would lose digits in sums.
     return TableEncoder(numeric="standardize", clip=1e4)
@@ -112,17 +113,19 @@ def measure(model: BaseEstimator, split: Split, **fit_options: Any) -> dict[str,
     return {**evaluate(model, split), "fit_seconds": seconds}
 
 
-def timed_fit(model: BaseEstimator, split: Split, **fit_options: Any) -> float:
+def timed_fit(
+    model: BaseEstimator, split: Split, *, n_openmp: int = 1, **fit_options: Any
+) -> float:
     """Fit ``model`` to the training rows and return the seconds it took.
 
-    Fits run on one OpenMP thread: these threads spin, and where other work shares the cores,
-    trees take a hundred times longer with two of them.
+    By default fits run on one OpenMP thread: these threads spin, and where other work shares the
+    cores, trees take a hundred times longer with two of them.
     """
     if split.weight is not None:
         prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
         fit_options[f"{prefix}sample_weight"] = split.weight
     start = perf_counter()
-    with threadpool_limits(1, user_api="openmp"):
+    with threadpool_limits(n_openmp, user_api="openmp"):
         model.fit(split.X, split.y, **fit_options)
     return perf_counter() - start
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner._numerics.progress import Progress, silent
-from bochner.comparison.contenders import N_COMPONENTS, OURS, installed, timed_fit
+from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import LEVEL, Outcome, outcome
 from bochner.comparison.split import Split
 from bochner.diagnosis.sensitivity import VarianceShares
@@ -57,7 +56,8 @@ class Study:
     ``outcomes`` are those of methods by name, the model's own first, under ``OURS``. ``kind`` says
     what the errors are errors of, ``"random"`` (new rows), ``"time"`` (later rows), ``"group"``
     (rows of new groups) or ``"file"`` (rows of a file), and ``reason`` in a sentence how the test
-    rows were chosen. ``record`` holds plain facts that reproduce the fit, such as the command, the
+    rows were chosen. ``importance`` and ``interactions`` of columns are ``None`` if they were not
+    computed. ``record`` holds plain facts that reproduce the fit, such as the command, the
     seed and versions.
     """
 
@@ -66,8 +66,8 @@ class Study:
     table: TableFacts
     split: Split
     outcomes: Mapping[str, Outcome]
-    importance: VarianceShares
-    interactions: VarianceShares
+    importance: VarianceShares | None = None
+    interactions: VarianceShares | None = None
     kind: str = "random"
     reason: str = ""
     record: Mapping[str, Any] = field(default_factory=dict)
@@ -118,30 +118,6 @@ def _column_facts(name: str, series: pd.Series) -> ColumnFacts:
         n_distinct, summary = len(texts), ", ".join(shown)
     n_missing = int(np.sum(~column.present))
     return ColumnFacts(name, KIND_NAMES[column.kind], n_missing, n_distinct, summary)
-
-
-def compared(
-    model: Model,
-    split: Split,
-    *,
-    level: float = LEVEL,
-    seed: int = 0,
-    compare: bool = True,
-    progress: Progress = silent,
-    **fit_options: Any,
-) -> list[dict[str, Outcome]]:
-    """Fit a model and, with ``compare``, other methods; return outcomes by name for each target."""
-    seconds = timed_fit(model, split, callback=progress.relay, **fit_options)
-    found = own_outcomes(model, split, level, seconds)
-    for name, contender in installed().items() if compare else ():
-        if name == OURS:
-            continue
-        progress(f"comparing with: {name}")
-        for number, of_target in enumerate(found):
-            part = split.of_target(number)
-            other = contender(split.task, N_COMPONENTS, seed)
-            of_target[name] = outcome(other, part, level, timed_fit(other, part))
-    return found
 
 
 def own_outcomes(

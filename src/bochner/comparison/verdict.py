@@ -6,6 +6,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.comparison.outcomes import Outcome, mean_score
+from bochner.comparison.shown import number
 from bochner.comparison.study import Study
 
 _CERTAIN = 2.0
@@ -115,8 +116,8 @@ def _numbers_verdict(study: Study) -> str:
         )
     share = "" if np.isnan(explained) else f" and explain {_percent(explained)} of its variance"
     return (
-        f"Predictions of {study.target!r} for {scope(study)} are typically off by {typical:.3g} "
-        f"(median){share}."
+        f"Predictions of {study.target!r} for {scope(study)} are typically off by "
+        f"{number(typical, 3)} (median){share}."
     )
 
 
@@ -149,7 +150,7 @@ def calibration(study: Study) -> str:
         judged = _judged(gap, chance, "wider than they need be", "too narrow for these rows")
         return (
             f"{100.0 * own.level:g} % prediction intervals contain {100.0 * covered.value:.1f} % "
-            f"of the {n} test values, {judged} (mean width {found['width'].value:.3g})."
+            f"of the {n} test values, {judged} (mean width {number(found['width'].value, 3)})."
         )
     if own.probability is None:
         return "The model has no probabilities."

@@ -32,10 +32,11 @@ _MOST_LEVELS = 3
 """Levels of text that a sentence names."""
 
 
-def importance_section(subject: Subject) -> Section:
-    """Return which columns the predictions depend on, and which of them act together."""
-    study = subject.study
-    shares, pairs = study.importance, study.interactions
+def importance_section(subject: Subject) -> Section | None:
+    """Return which columns predictions depend on, and which act together; ``None`` if unknown."""
+    shares, pairs = subject.study.importance, subject.study.interactions
+    if shares is None:
+        return None
     text = (
         "The share of a column is that of the variance of predictions which involves it: how much "
         "predictions change when rows take this column from other rows. Shares add up to more than "
@@ -43,22 +44,26 @@ def importance_section(subject: Subject) -> Section:
     )
     if subject.n_targets > 1:
         text += " Shares are those of all targets together, in units of their standard deviations."
-    kept = pairs.share >= _LEAST_PAIR
     figures = [_importance_figure(shares)]
     blocks: list[Block] = [Paragraph(text), Figures(figures)]
     blocks.append(_shares_table("Columns by importance", "column", shares))
-    if kept.any():
-        strong = VarianceShares(
-            tuple(compress(pairs.columns, kept)), pairs.share[kept], pairs.std_error[kept]
-        )
-        figures.append(_pairs_figure(strong))
-        table = _shares_table("Pairs of columns that act together", "columns", strong)
-        rest = int(np.sum(~kept))
-        note = f"{counted(rest, 'more pair')} of the columns that matter: less than 0.5 % each."
-        blocks.append(replace(table, note=note if rest else ""))
-    else:
-        blocks.append(Paragraph(_no_pairs(pairs)))
+    if pairs is not None:
+        kept = pairs.share >= _LEAST_PAIR
+        if kept.any():
+            strong = VarianceShares(
+                tuple(compress(pairs.columns, kept)), pairs.share[kept], pairs.std_error[kept]
+            )
+            figures.append(_pairs_figure(strong))
+            blocks.append(_pairs_table(strong, n_weak=int(np.sum(~kept))))
+        else:
+            blocks.append(Paragraph(_no_pairs(pairs)))
     return Section("importance", "What predictions depend on", blocks)
+
+
+def _pairs_table(strong: VarianceShares, n_weak: int) -> Table:
+    table = _shares_table("Pairs of columns that act together", "columns", strong)
+    note = f"{counted(n_weak, 'more pair')} of the columns that matter: less than 0.5 % each."
+    return replace(table, note=note if n_weak else "")
 
 
 def _no_pairs(pairs: VarianceShares) -> str:
@@ -115,10 +120,13 @@ def _shares_table(title: str, head: str, shares: VarianceShares) -> Table:
 def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | None:
     """Return averaged predictions along the most important columns and pairs of them."""
     study = subject.study
+    if study.importance is None:
+        return None
     names = [name for name in _above(study.importance, most) if name in subject.columns]
     cyclic = [name for name in names if cycles_of(study.model, name)]
     figures = [figure for name in names for figure in _column_figures(subject, name, cyclic)]
-    pairs = [p for p in _above(study.interactions, most_pairs) if not {*p}.intersection(cyclic)]
+    known = [] if study.interactions is None else _above(study.interactions, most_pairs)
+    pairs = [pair for pair in known if not {*pair}.intersection(cyclic)]
     effects = [study.model.effect(*pair, n_values=_PAIR_VALUES) for pair in pairs]
     figures += [_figure(subject, effect) for effect in effects]
     if not figures:

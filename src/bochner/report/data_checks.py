@@ -1,5 +1,7 @@
 """Checks of rows and columns of a table, in plain words."""
 
+from typing import Any
+
 import numpy as np
 from scipy.stats import rankdata
 
@@ -131,11 +133,15 @@ def correlated(subject: Subject) -> Finding | None:
     if values is None:
         return None
     states = study.model.encoder_.columns_
-    shares = dict(zip(study.importance.columns, study.importance.share.tolist(), strict=True))
+    importance, default = study.importance, 1.0
+    shares: dict[Any, float] = {}
+    if importance is not None:
+        shares = dict(zip(importance.columns, importance.share.tolist(), strict=True))
+        default = 0.0
     used = [
         i
         for i, state in enumerate(states)
-        if state["kind"] in ("numeric", "date") and shares.get(state["name"], 0.0) > 0.01
+        if state["kind"] in ("numeric", "date") and shares.get(state["name"], default) > 0.01
     ]
     if len(used) < 2:
         return None

@@ -106,7 +106,7 @@ def html(studies: Sequence[Study]) -> str:
             Section(f"{prefix}target", f"Target {quoted(subject.study.target)}", parts=own)
             for subject, own, prefix in zip(subjects, parts, prefixes, strict=True)
         ]
-        targets.append(importance_section(first))
+        targets += filter(None, [importance_section(first)])
     else:
         targets = parts[0]
     sections = [

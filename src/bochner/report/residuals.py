@@ -58,7 +58,8 @@ def _text(subject: Subject, found: Sequence[Drift]) -> str:
     n_unused = len(subject.important) - len({each.column for each in found})
     if found and n_unused > 0:
         text += f" {counted(len(found), 'column')} of {len(subject.important)} are examined: "
-        text += "those that matter most, and times."
+        are_ranked = subject.study.importance is not None
+        text += f"{'those that matter most' if are_ranked else 'the first ones'}, and times."
     if not found:
         return f"{text} There are too few test rows to tell whether they depend on a column."
     strong = certain(found)

@@ -88,7 +88,9 @@ class Subject:
 
     @property
     def important(self) -> list[str]:
-        """Columns in the order of their importance."""
+        """Columns in the order of their importance, or of the table if that is not known."""
+        if self.study.importance is None:
+            return list(self.columns)
         return [str(name) for name in self.study.importance.columns if name in self.columns]
 
     @cached_property

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.plot import KernelDisplay, SpectrumDisplay
 from bochner.report.along_time import AlongTime, along_time
 from bochner.report.blocks import Block, Figure, Figures, Paragraph, Section
@@ -28,10 +29,13 @@ _COLUMNS = 2
 
 
 def times_section(subject: Subject) -> Section | None:
-    """Return the kernels of time-like columns; ``None`` if there is no such column."""
+    """Return the kernels of time-like columns; ``None`` if there is none, or no importance."""
+    shares = subject.study.importance
+    if shares is None:
+        return None
     blocks: list[Block] = []
     for name in subject.time_columns[:_COLUMNS]:
-        blocks += _column_blocks(subject, name)
+        blocks += _column_blocks(subject, name, shares)
     if not blocks:
         return None
     text = (
@@ -44,8 +48,7 @@ def times_section(subject: Subject) -> Section | None:
     return Section("time", "Time and periods", [Paragraph(text), *blocks])
 
 
-def _column_blocks(subject: Subject, name: str) -> list[Block]:
-    shares = subject.study.importance
+def _column_blocks(subject: Subject, name: str, shares: VarianceShares) -> list[Block]:
     share = dict(zip(shares.columns, shares.share.tolist(), strict=True)).get(name, 0.0)
     if share < _LEAST_SHARE:
         text = f"{quoted(name)} has less than 1 % of the variance: its kernel is not shown."

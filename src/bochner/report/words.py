@@ -5,6 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bochner.comparison.shown import PLAIN
+from bochner.comparison.shown import number as in_ascii
+
 _NAME = 60
 """Most characters of a name in a sentence: a line of the report has about 90."""
 
@@ -13,9 +16,6 @@ _CELL = 200
 
 _DIGITS = 2
 """Digits of a standard error: a third one would be noise below some 5,000 rows."""
-
-_PLAIN = (1e-4, 1e6)
-"""Sizes of numbers that are written without a power of ten: at most eight characters."""
 
 _ISOLATE, _POP = "\u2068", "\u2069"
 """Marks around a text that may run from right to left, so that its neighbours keep their place."""
@@ -29,17 +29,7 @@ def number(value: float, digits: int = 4) -> str:
     >>> number(1234.56), number(-0.01234), number(3.0), number(2.5e9)
     ('1,235', '−0.01234', '3', '2.5e9')
     """
-    if not np.isfinite(value):
-        return "–"
-    size = abs(value)
-    if size and not _PLAIN[0] <= size < _PLAIN[1]:
-        mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
-        text = f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{int(power)}"
-    else:
-        decimals = max(0, digits - 1 - (int(np.floor(np.log10(size))) if size else 0))
-        text = f"{value:,.{decimals}f}"
-        text = text.rstrip("0").rstrip(".") if "." in text else text
-    return text.replace("-", "−")
+    return in_ascii(value, digits).replace("-", "−")
 
 
 def with_error(value: float, error: float) -> str:
@@ -53,7 +43,7 @@ def with_error(value: float, error: float) -> str:
     if not (np.isfinite(error) and np.isfinite(value) and error > 0.0):
         return number(value)
     size = max(abs(value), error)
-    if not _PLAIN[0] <= size < _PLAIN[1]:
+    if not PLAIN[0] <= size < PLAIN[1]:
         power = int(np.floor(np.log10(size)))
         text = with_error(value / 10.0**power, error / 10.0**power)
         return f"({text})e{power}".replace("e-", "e−")

@@ -1,0 +1,109 @@
+"""What a command is doing: a line that a terminal shows, or lines at intervals elsewhere."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+from time import monotonic
+
+from rich.console import Console
+from rich.text import Text
+
+from bochner._numerics.memory import duration
+from bochner._numerics.progress import FitProgress, Progress, silent
+from bochner.cli.output import plain
+
+_FIRST_SECONDS, _MOST_SECONDS = 5.0, 60.0
+"""Least and most seconds between two lines: a short command writes none, a long one a line each
+minute."""
+
+_GROWTH = 0.5
+"""Seconds until the next line per second that has passed: the log of an hour has 70 lines."""
+
+
+@contextmanager
+def reporting(*, is_quiet: bool = False, limit: float | None = None) -> Iterator[Progress]:
+    """Show on standard error what is done and the time left of it, where steps are counted.
+
+    A terminal shows a spinner. Files and pipes get a line at intervals of 5 to 60 seconds.
+    ``limit`` is the time limit of the command, in seconds.
+    """
+    if is_quiet:
+        yield silent
+        return
+    console, activity = Console(stderr=True, soft_wrap=True), Activity(limit)
+    if console.is_terminal:
+        with console.status(activity):
+            yield Progress(activity.note)
+        return
+    with _lines(console, activity):
+        yield Progress(activity.note)
+
+
+@contextmanager
+def _lines(console: Console, activity: "Activity") -> Iterator[None]:
+    """Print the activity at intervals."""
+    is_over = Event()
+
+    def work() -> None:
+        while not is_over.wait(activity.pause()):
+            with suppress(OSError, ValueError):  # Nobody reads it, or it is closed
+                console.print(Text(str(activity)))
+
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+class Activity:
+    """The step that a command is at, with the time left of its stage where steps are counted.
+
+    Parameters
+    ----------
+    limit : float or None, default=None
+        Time limit of the command in seconds, which is shown.
+    clock : callable, default=time.monotonic
+        Function that returns the time in seconds.
+    """
+
+    def __init__(self, limit: float | None = None, clock: Callable[[], float] = monotonic) -> None:
+        self._clock, self._limit = clock, limit
+        self._start = self._last = clock()
+        self._began: dict[str, float] = {}
+        self._text, self._end = "reading", self._start
+
+    def note(self, step: FitProgress) -> None:
+        """Take note of a step."""
+        now = self._clock()
+        seconds = self._seconds_left(step, now)
+        self._text, self._end = plain(str(step)), now + seconds
+
+    def _seconds_left(self, step: FitProgress, now: float) -> float:
+        """Return the seconds left of a stage, or zero if they cannot be known."""
+        last, self._last = self._last, now
+        if not step.step or step.total is None:
+            return 0.0
+        # A first message may come after its own part of the work, or before.
+        seconds = now - self._began.setdefault(step.stage, last)
+        return seconds / step.step * (step.total - step.step)
+
+    def pause(self) -> float:
+        """Return the seconds until the next line."""
+        passed = self._clock() - self._start
+        return min(max(_FIRST_SECONDS, _GROWTH * passed), _MOST_SECONDS)
+
+    def __str__(self) -> str:
+        """Return "after 12 s: learned kernel 3/8, about 20 s left of this step"."""
+        now = self._clock()
+        passed = duration(now - self._start)
+        limit = "" if self._limit is None else f" of {duration(self._limit)}"
+        left = self._end - now
+        more = f", about {duration(left)} left of this step" if left >= 1.0 else ""
+        return f"after {passed}{limit}: {self._text}{more}"
+
+    def __rich__(self) -> Text:
+        """Return the line as it is now, each time that the spinner turns."""
+        return Text(str(self))

@@ -1,0 +1,206 @@
+"""Options of `bochner fit`: each is stated here, and nowhere else."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import inf
+from pathlib import Path
+from typing import Annotated, get_args
+
+import typer
+
+from bochner.cli.options import (
+    MODEL,
+    OUTPUT,
+    READING,
+    ROWS,
+    Analysis,
+    Dropped,
+    Json,
+    Quiet,
+    Report,
+    Seed,
+    TableName,
+    fraction_option,
+)
+from bochner.cli.output import check_model_output, check_report
+from bochner.learning.ensemble.learner import EFFORTS
+from bochner.tables.checks import Task
+from bochner.tables.reading import ReadOptions, read_types
+from bochner.tables.refusals import InputError, nearest
+
+_CHOICES: Mapping[str, Sequence[str]] = {
+    "task": ("auto", *get_args(Task)),
+    "method": ("auto", "learned", "fixed"),
+    "effort": tuple(EFFORTS),
+    "split": ("auto", "random", "time", "group"),
+}
+_REPEATED = (
+    "target", "task", "method", "effort", "time_limit", "weight", "id", "split", "time", "group",
+    "test_size", "interval", "seed", "compare", "analysis", "drop",
+)  # fmt: skip
+"""Options that change a fit or its errors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitOptions:
+    """Options of `bochner fit`."""
+
+    target: Annotated[
+        list[str], typer.Option(help="Column to predict; repeat for several columns of numbers.")
+    ]
+    task: Annotated[str, typer.Option(help="auto, regression or classification.")] = "auto"
+    weight: Annotated[
+        str | None, typer.Option(help="Column of the rows' weights, not used as a feature.")
+    ] = None
+    id: Annotated[
+        str | None,
+        typer.Option(help="Column that names rows: no feature, and copied to the predictions."),
+    ] = None
+    drop: Dropped = None
+    split: Annotated[
+        str,
+        typer.Option(
+            help="auto, random, time (the latest rows) or group (whole groups). auto takes the "
+            "latest rows if a column of dates sorts the table.",
+            rich_help_panel=ROWS,
+        ),
+    ] = "auto"
+    time: Annotated[
+        str | None,
+        typer.Option(help="Column of times: errors are those of later rows.", rich_help_panel=ROWS),
+    ] = None
+    group: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of groups, not used as a feature: errors are those of new groups.",
+            rich_help_panel=ROWS,
+        ),
+    ] = None
+    test_size: Annotated[
+        float,
+        typer.Option(help="Share of rows or groups held out for testing.", rich_help_panel=ROWS),
+    ] = 0.2
+    method: Annotated[
+        str,
+        typer.Option(
+            help="auto: a weighted sum of Gaussian processes. learned: kernels learned by sampling "
+            "frequencies. fixed: random features of one kernel.",
+            rich_help_panel=MODEL,
+        ),
+    ] = "auto"
+    effort: Annotated[
+        str, typer.Option(help="quick, default or thorough.", rich_help_panel=MODEL)
+    ] = "default"
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds for the whole command. No further kernel or sample begins when those of "
+            "the fit are over, and methods and analyses without time are left out.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    n_jobs: Annotated[
+        int | None,
+        typer.Option(help="Number of threads, -1 for all cores.", rich_help_panel=MODEL),
+    ] = None
+    interval: Annotated[
+        float,
+        typer.Option(
+            help="Level of the prediction intervals that are tested, such as 0.9 or 90.",
+            rich_help_panel=MODEL,
+        ),
+    ] = 0.9
+    seed: Seed = 0
+    decimal: Annotated[
+        str,
+        typer.Option(help="Decimal mark: auto, . or ,", rich_help_panel=READING),
+    ] = "auto"
+    dates: Annotated[
+        str,
+        typer.Option(
+            help="Order of dates: auto, iso, dayfirst, monthfirst, or none for no dates.",
+            rich_help_panel=READING,
+        ),
+    ] = "auto"
+    types: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV (column,type) or JSON file with the kind of some columns: number, text, "
+            "date or ignore.",
+            rich_help_panel=READING,
+        ),
+    ] = None
+    table: TableName = None
+    out: Annotated[Path, typer.Option(help="Model file to write.", rich_help_panel=OUTPUT)] = Path(
+        "model.bochner"
+    )
+    report: Report = None
+    compare: Annotated[
+        bool,
+        typer.Option(help="Also fit other methods for comparison.", rich_help_panel=OUTPUT),
+    ] = True
+    analysis: Analysis = True
+    as_json: Json = False
+    quiet: Quiet = False
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", help="Also print all columns.", rich_help_panel=OUTPUT),
+    ] = False
+
+    @property
+    def level(self) -> float:
+        """Level of the prediction intervals, between 0 and 1."""
+        return fraction_option("--interval", self.interval)
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Columns that are left out."""
+        return tuple(self.drop or ())
+
+    def reading(self) -> ReadOptions:
+        """Return how the file is read."""
+        kinds = {} if self.types is None else read_types(self.types)
+        return ReadOptions(decimal=self.decimal, dates=self.dates, types=kinds, table=self.table)
+
+    def check(self, path: Path) -> None:
+        """Raise an error that needs no data, where the options do not suit each other."""
+        for name, choices in _CHOICES.items():
+            given = getattr(self, name)
+            if given not in choices:
+                near = nearest(given, choices)
+                hint = f" Did you mean {near!r}?" if near else ""
+                raise InputError(
+                    f"--{name} must be one of {', '.join(choices)}, got {given!r}.{hint}"
+                )
+        if self.time_limit is not None and not 0.0 < self.time_limit < inf:
+            raise InputError(
+                f"--time-limit must be a positive number of seconds, got {self.time_limit:g}."
+            )
+        if self.report is not None:
+            import bochner.report  # noqa: F401  (so that a missing extra is noticed before the fit)
+        if len(set(self.target)) < len(self.target):
+            raise InputError(f"--target names a column twice: {', '.join(self.target)}.")
+        if self.quiet and self.verbose:
+            raise InputError("--quiet and --verbose exclude each other: give one of them.")
+        self._check_files([] if str(path) == "-" else [path])
+
+    def _check_files(self, inputs: Sequence[Path]) -> None:
+        check_model_output(self.out, *inputs)
+        if self.report is not None:
+            if self.report.absolute() == self.out.absolute():
+                raise InputError(f"--out and --report both name {self.out}: give two files.")
+            check_report(self.report, *inputs)
+
+    def command(self, path: Path) -> str:
+        """Return the command that repeats the fit."""
+        words: list[str] = ["bochner", "fit", str(path)]
+        defaults = {field.name: field.default for field in fields(self)}
+        for name in _REPEATED:
+            value, option = getattr(self, name), name.replace("_", "-")
+            if value is False and defaults[name]:
+                words.append(f"--no-{option}")
+            elif isinstance(value, list):
+                words += [word for each in value for word in (f"--{option}", each)]
+            elif value != defaults[name]:
+                words += [f"--{option}", str(value)]
+        return " ".join(f'"{word}"' if any(map(str.isspace, word)) else word for word in words)

@@ -1,0 +1,77 @@
+"""Stages of a command: their seconds, and their shares of a time limit."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from math import inf
+from time import perf_counter
+
+from bochner.comparison.deadline import Deadline
+from bochner.comparison.shown import number
+
+_LEAST_SHOWN = 0.1
+"""Least seconds of a stage that is shown: nobody waits for less."""
+
+LEAST_SECONDS = 0.01
+"""Least time limit of a stage that cannot be left out: limits are positive."""
+
+
+class Stages:
+    """The stages of a command in their order.
+
+    Parameters
+    ----------
+    weights : mapping of str to float
+        The stages, and their parts of the time. Each may take its part of the time that is left
+        when it begins: what earlier stages did not need is shared by later ones.
+    limit : float or None
+        Seconds for all stages; ``None`` for no limit.
+    clock : callable, default=time.perf_counter
+        Function that returns the time in seconds.
+
+    Attributes
+    ----------
+    seconds : dict of str to float
+        Duration of each stage so far.
+    left_out : list of str
+        What there was no time for.
+    """
+
+    def __init__(
+        self,
+        weights: Mapping[str, float],
+        limit: float | None = None,
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        self._weights = dict(weights)
+        self._clock = clock
+        self.limit = limit
+        self._all = Deadline(inf if limit is None else limit, clock)
+        self.seconds: dict[str, float] = {}
+        self.left_out: list[str] = []
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[Deadline]:
+        """Measure the seconds of a stage, and yield its deadline."""
+        began = self._clock()
+        total = sum(self._weights.values())
+        share = self._weights.pop(name) / total
+        try:
+            yield Deadline(share * self._all.left, self._clock)
+        finally:
+            self.seconds[name] = self._clock() - began
+
+    def shown(self) -> str:
+        """Return "fit 4.2 s, comparison 1.9 s", the stages that took a tenth of a second."""
+        long = {name: value for name, value in self.seconds.items() if value >= _LEAST_SHOWN}
+        return ", ".join(f"{name} {shown_seconds(value)} s" for name, value in long.items())
+
+
+def shown_seconds(seconds: float) -> str:
+    """Return seconds with two digits, and all digits of whole ones.
+
+    Examples
+    --------
+    >>> shown_seconds(0.0042), shown_seconds(4.23), shown_seconds(1234.5)
+    ('0.0042', '4.2', '1,234')
+    """
+    return number(seconds, 2)

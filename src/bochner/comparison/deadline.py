@@ -1,0 +1,67 @@
+"""Work that ends when its time is over."""
+
+import signal
+from collections.abc import Callable
+from math import inf, isfinite
+from threading import current_thread, main_thread
+from time import perf_counter
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+class TimeOver(BaseException):
+    """Ends work at its deadline, as ``KeyboardInterrupt`` does when a user interrupts it."""
+
+
+class Deadline:
+    """The moment at which work has to end.
+
+    Parameters
+    ----------
+    seconds : float
+        Time from now on; infinite for no limit.
+    clock : callable, default=time.perf_counter
+        Function that returns the time in seconds.
+    """
+
+    def __init__(self, seconds: float = inf, clock: Callable[[], float] = perf_counter) -> None:
+        self._clock = clock
+        self._end = clock() + seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline, at least zero."""
+        return max(0.0, self._end - self._clock())
+
+    def run(self, work: Callable[[], Result]) -> Result | None:
+        """Return the result of a function, or ``None`` if the time is over before it returns.
+
+        A function is interrupted between two steps in Python: a step in compiled code is completed.
+        It is not interrupted on systems without ``SIGALRM``, nor outside of the main thread; there
+        it does not begin after the deadline.
+        """
+        seconds = self.left
+        if not seconds:
+            return None
+        if not isfinite(seconds) or not _can_interrupt():
+            return work()
+        before = signal.signal(signal.SIGALRM, _interrupt)
+        try:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, seconds)
+                return work()
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0.0)
+        except TimeOver:
+            return None
+        finally:
+            signal.signal(signal.SIGALRM, before)
+
+
+def _can_interrupt() -> bool:
+    return hasattr(signal, "setitimer") and current_thread() is main_thread()
+
+
+def _interrupt(*_: Any) -> None:
+    raise TimeOver

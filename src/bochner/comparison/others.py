@@ -1,0 +1,83 @@
+"""Other methods on the rows of a fitted model, which share one encoding of the table."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+
+from threadpoolctl import threadpool_limits
+
+from bochner._numerics.progress import Progress, silent
+from bochner._numerics.threads import single_threaded_blas, threads_for
+from bochner.comparison.contenders import (
+    CATBOOST,
+    N_COMPONENTS,
+    OURS,
+    common_encoder,
+    installed,
+    timed_fit,
+)
+from bochner.comparison.deadline import Deadline
+from bochner.comparison.outcomes import LEVEL, Outcome, outcome
+from bochner.comparison.split import Split
+
+_Encoded = tuple[Split, float]
+"""A split with encoded rows, and the seconds that encoding the training rows took."""
+
+
+def add_others(
+    outcomes: Sequence[dict[str, Outcome]],
+    split: Split,
+    deadline: Deadline,
+    *,
+    level: float = LEVEL,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress = silent,
+) -> list[str]:
+    """Add the outcomes of other methods, by name, to those of each target.
+
+    All methods have the threads that ``n_jobs`` gives to the fit of a table model. Their seconds
+    are those of encoding the training rows and of the fit. Returns the names of the methods that
+    are left out because the time is over.
+    """
+    with single_threaded_blas() as n_blas:
+        n_threads = threads_for(n_jobs, n_blas)
+    encodings: list[_Encoded] = []
+
+    def fitted(name: str) -> list[Outcome]:
+        if not encodings:
+            encodings.extend(_encoded(split.of_target(k)) for k in range(len(outcomes)))
+        return [_outcome(name, of_target, level, seed, n_threads) for of_target in encodings]
+
+    left_out = []
+    for name in installed():
+        if name == OURS:
+            continue
+        progress(f"comparing with: {name}")
+        found = deadline.run(partial(fitted, name))
+        if found is None:
+            left_out.append(name)
+            continue
+        for of_target, other in zip(outcomes, found, strict=True):
+            of_target[name] = other
+    return left_out
+
+
+def _encoded(split: Split) -> _Encoded:
+    began = perf_counter()
+    encoder = common_encoder()
+    encoded = encoder.fit_transform(split.X, split.y)
+    seconds = perf_counter() - began
+    return replace(split, X=encoded, X_test=encoder.transform(split.X_test)), seconds
+
+
+def _outcome(name: str, encoded: _Encoded, level: float, seed: int, n_threads: int) -> Outcome:
+    """Fit a method to encoded rows, and return its predictions of the test rows."""
+    split, seconds = encoded
+    model = installed()[name](split.task, N_COMPONENTS, seed)[1:]  # Without the encoder
+    if name == CATBOOST:
+        model[-1].set_params(thread_count=n_threads)
+    with threadpool_limits(n_threads):
+        seconds += timed_fit(model, split, n_openmp=n_threads)
+        return outcome(model, split, level, seconds)
