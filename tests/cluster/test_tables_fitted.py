@@ -26,7 +26,7 @@ from cluster.tables import (
 from bochner.distributed import PartitionedRows
 from bochner.distributed.table_pieces import TablePiece
 from bochner.estimators import laws_table
-from bochner.learning.ensemble import learner
+from bochner.learning.ensemble import ensemble
 from bochner.tables.encoder import TableEncoder
 
 SAMPLE = 400
@@ -102,7 +102,7 @@ def check_normal_equations(y, weight, *given):
 def test_beyond_the_sample_laws_are_fitted_to_all_rows(case, dask_place, monkeypatch):
     few_rows(monkeypatch, SAMPLE)
     # Variances have a noise of their own, which the coefficients do not have.
-    monkeypatch.setattr(learner, "with_parts_of_weights", lambda *pair: pair[:2])
+    monkeypatch.setattr(ensemble, "_with_parts", lambda judged, *rest: judged)
     _, y, weight = CASES[case]
     model = check_normal_equations(y, weight, *on_dask(y, weight))
     assert model.record_["n_samples"] == N

@@ -99,11 +99,17 @@ plant_edits(
     means_of_all_targets=("sums.sum(axis=0) - sums", "sums.sum(axis=0) - 0.0 * sums"),
 )
 plant_edits(
-    kernel_laws,
-    "with_parts_of_weights",
-    test_kernel_laws.check_parts,
-    noise_that_is_no_part_of_its_own=("of_noise / of_function", "1.0"),
-    noise_of_weight_one_for_all=("left_out.unit_noise / weights[:, None]", "left_out.unit_noise"),
+    ensemble,
+    "_with_parts",
+    test_sum_of_laws.check_parts,
+    noise_that_stays_as_stated=("noise=of_noise * judged.noise", "noise=judged.noise"),
+    laws_that_stay_as_stated=("law.with_variances(of_function, of_noise)", "law"),
+)
+plant_edits(
+    KernelLaw,
+    "with_variances",
+    test_sum_of_laws.check_parts,
+    noise_that_follows_the_function=("of_noise / of_function", "of_noise"),
 )
 plant_edits(
     Trees,

@@ -172,25 +172,6 @@ def test_variances_of_landmarks_have_what_the_approximation_lacks():
     assert_variance_of_landmarks()
 
 
-def check_parts():
-    """Residuals of variance 0.5 of the function's and 1.2 of the noise's that a law states."""
-    rng, n = np.random.default_rng(4), 40_000
-    weights, latent = 10.0 ** rng.uniform(-1.0, 1.0, n), rng.uniform(0.5, 1.5, n)
-    stated = (latent + 0.8 / weights)[:, None]
-    targets = np.sqrt(0.5 * latent + 1.2 * 0.8 / weights)[:, None] * rng.normal(size=(n, 1))
-    law = kernel_laws.KernelLaw("", KERNEL, COLUMNS, np.zeros((1, 1)), np.zeros((0, 0)), 2.0)
-    left_out = kernel_laws.LeftOut(np.zeros((n, 1)), stated, np.full((n, 1), 0.8))
-    law, (_, variances, noise) = kernel_laws.with_parts_of_weights(law, left_out, targets, weights)
-    assert_allclose(variances[:, 0], 0.5 * latent + 1.2 * 0.8 / weights, rtol=0.06)
-    assert_allclose(noise, 1.2 * 0.8, rtol=0.04)
-    assert_allclose(law.signal, 0.5 * 2.0, rtol=0.08)
-    assert_allclose(law.signal * law.found.alpha, 1.2 * 2.0 * ALPHA, rtol=0.04)
-
-
-def test_parts_of_variances_follow_the_weights():
-    check_parts()
-
-
 def test_equal_landmarks_do_no_harm():
     twice = np.repeat(np.arange(N), 2)
     rows = Rows(TABLE[twice], Y[twice], np.ones(2 * N))

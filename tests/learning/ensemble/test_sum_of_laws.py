@@ -115,7 +115,7 @@ def judged_by(means, y, weights=None, noise=1.0, groups=None):
     variances = np.broadcast_to((noise / weights)[:, None, None], (len(y), n_laws, 1))
     laws = Laws(np.zeros((1, 1)), [law] * n_laws)
     new = np.full(variances.shape, noise)
-    return Judged(laws, np.arange(len(y)), means[:, :, None], variances, new, groups)
+    return Judged(laws, np.arange(len(y)), means[:, :, None], variances, variances, new, groups)
 
 
 def test_weights_of_laws_do_not_know_what_they_are_scored_on():
@@ -148,6 +148,26 @@ def test_expected_errors_are_those_of_weight_one():
     assert_allclose(std, model.scale * np.sqrt(latent + 0.25 / new), rtol=1e-6)
     _, cov = model.predict(rows, return_cov=True, sample_weight=new)
     assert_allclose(np.diagonal(cov), std**2)
+
+
+def check_parts():
+    """Residuals of half of the function's variance and 1.2 times the noise that a law states."""
+    rng, n = np.random.default_rng(4), 40_000
+    weights, latent = 10.0 ** rng.uniform(-1.0, 1.0, n), rng.uniform(0.5, 1.5, n)
+    y = np.sqrt(0.5 * latent + 1.2 * 0.8 / weights) * rng.normal(size=n)
+    judged = judged_by(np.zeros((n, 1)), y, weights, 0.8)
+    judged = replace(judged, variances=judged.noise + latent[:, None, None])
+    model = SumOfLaws.of(judged, y, weights / weights.mean())
+    (law,) = model.laws.members
+    assert_allclose(law.signal, 0.5, rtol=0.08)
+    assert_allclose(law.signal * law.found.alpha, 1.2 * 0.8, rtol=0.04)
+    assert_allclose(model.scale, 1.0, rtol=0.02)
+    expected = np.sqrt(np.mean(0.5 * latent + 1.2 * 0.8))
+    assert_allclose(model.left_out_rmse, expected, rtol=0.03)
+
+
+def test_weights_tell_noise_from_function():
+    check_parts()
 
 
 def test_no_labels_beat_their_entropy():

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.warn import warn_user
 from bochner.features.units import Units
+from bochner.learning.ensemble.kernel_laws import variance_parts
 from bochner.learning.ensemble.learner import Judged, Laws
 from bochner.learning.ensemble.weights import member_weights
 from bochner.learning.removal import fold_numbers
@@ -22,6 +23,10 @@ from bochner.registry import register
 
 _WEIGHT_FOLDS = 10
 """Folds of the weights of laws for scores: nine tenths of the scores give nearly their weights."""
+
+_LEAST_FUNCTION = 1e-3
+"""Least factor of a function's variance, relative to that of the noise: draws of functions keep a
+spread where few residuals say that there is none."""
 
 _SAME_RANK = 1e-6
 """Rounding of ranks, such as that of 0.9 times the number of scores."""
@@ -79,7 +84,9 @@ class SumOfLaws:
         target, root = y[judged.scored], np.sqrt(sample_weight[judged.scored])
         residuals = judged.means - target.reshape(len(target), 1, -1)
         residuals *= root[:, None, None]
-        shape = target.shape[1:]
+        shape, all_weights = target.shape[1:], _weights(residuals, target.shape[1:])
+        if np.ptp(root):
+            judged = _with_parts(judged, target, all_weights)
         mean, std, new_std = (np.empty(target.shape) for _ in range(3))
         folds = fold_numbers(judged.groups, len(target), _WEIGHT_FOLDS)
         for fold in np.unique(folds):
@@ -87,11 +94,12 @@ class SumOfLaws:
             weights = _weights(residuals[others] if others.any() else residuals[:0], shape)
             means = judged.means[rows]
             mean[rows], std[rows] = mixture(means, judged.variances[rows], weights)
-            _, new_std[rows] = mixture(means, judged.new_variances[rows], weights)
+            new = judged.variances[rows] - judged.noise[rows] + judged.new_noise[rows]
+            _, new_std[rows] = mixture(means, new, weights)
         std, new_std = np.maximum(std, _TINY), np.maximum(new_std, _TINY)
         scores = (target - mean) / std
         scale, error = (np.sqrt(np.mean(part**2, axis=0)) for part in (scores, scores * new_std))
-        return cls(judged.laws, _weights(residuals, shape), scores, np.maximum(scale, _TINY), error)
+        return cls(judged.laws, all_weights, scores, np.maximum(scale, _TINY), error)
 
     def predict(
         self,
@@ -160,6 +168,31 @@ class SumOfLaws:
     def _moments(self, X: Array, sample_weight: Array | None = None) -> Pair:
         laws, weights = self.laws.used(self.weights)
         return mixture(laws.means(X), laws.variances(X, sample_weight), weights)
+
+
+def _with_parts(judged: Judged, target: Array, weights: Array) -> Judged:
+    """Return laws with variances of function and noise as residuals of their sum say.
+
+    Weights of rows tell both apart: leave-one-out errors, which choose the kernels, hardly do, and
+    variances of targets of other weights depend on the share of each.
+    """
+    shares, targets = weights.reshape(len(weights), -1), target.reshape(len(target), -1)
+    mean = np.sum(judged.means * shares, axis=1)
+    spread = (judged.means - mean[:, None]) ** 2
+    noise = np.sum(judged.noise * shares, axis=1)
+    function = np.sum((judged.variances - judged.noise + spread) * shares, axis=1)
+    total = np.maximum(function + noise, np.finfo(np.float64).tiny)
+    parts = ((targets - mean) ** 2, function, noise)
+    of_function, of_noise = variance_parts(*(np.mean(part / total, axis=1) for part in parts))
+    of_function = max(of_function, _LEAST_FUNCTION * of_noise, np.finfo(np.float64).tiny)
+    members = [law.with_variances(of_function, of_noise) for law in judged.laws.members]
+    return replace(
+        judged,
+        laws=replace(judged.laws, members=members),
+        variances=of_function * (judged.variances - judged.noise) + of_noise * judged.noise,
+        noise=of_noise * judged.noise,
+        new_noise=of_noise * judged.new_noise,
+    )
 
 
 def _weights(residuals: Array, shape: tuple[int, ...]) -> Array:

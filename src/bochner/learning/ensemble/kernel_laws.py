@@ -28,11 +28,6 @@ _BLOCK_BYTES = 2**25
 """Size of a block of kernel values: threads keep two each, and longer ones gain nothing."""
 
 
-_LEAST_FUNCTION = 1e-3
-"""Least factor of a function's variance, relative to that of the noise: draws of functions keep a
-spread where few residuals say that there is none."""
-
-
 class LeftOut(NamedTuple):
     """Predictions (s, t) of observations by fits without them; variances ``nan`` if not known."""
 
@@ -64,9 +59,11 @@ class KernelLaw:
         """Name of the kernel."""
         return type(self.found.kernel).__name__
 
-    def with_noise(self, factor: float) -> "KernelLaw":
-        """Return the law with its ratio of noise to signal multiplied by a number."""
-        return replace(self, found=replace(self.found, alpha=factor * self.found.alpha))
+    def with_variances(self, of_function: float, of_noise: float) -> "KernelLaw":
+        """Return the law with the variances of its function and of its noise times numbers."""
+        alpha = of_noise / of_function * self.found.alpha
+        found = replace(self.found, alpha=alpha)
+        return replace(self, found=found, signal=of_function * self.signal)
 
     def mean(self, X: Array, rows: Array) -> Array:
         """Return means (n', t) of encoded rows (n', d), given its own rows (n, d)."""
@@ -107,27 +104,6 @@ def variance_parts(squares: Array, function: Array, noise: Array) -> tuple[float
     parts = np.column_stack((function / total, noise / total))
     factors, _ = nnls(parts, squares / total)
     return float(factors[0]), float(factors[1])
-
-
-def with_parts_of_weights(
-    law: KernelLaw, left_out: LeftOut, targets: Array, weights: Array
-) -> tuple[KernelLaw, LeftOut]:
-    """Return the law with its variances of function and noise each as left-out residuals say.
-
-    Leave-one-out errors, which choose the kernel, hardly tell noise from function, and predictions
-    for other weights than those of the scored observations depend on the share of each.
-    ``targets`` are (s, t) and ``weights`` (s,).
-    """
-    noise = left_out.unit_noise / weights[:, None]
-    function = np.maximum(left_out.variances - noise, 0.0)
-    total = np.maximum(function + noise, np.finfo(np.float64).tiny)
-    squares = np.mean((targets - left_out.means) ** 2 / total, axis=1)
-    parts = (np.mean(part / total, axis=1) for part in (function, noise))
-    of_function, of_noise = variance_parts(squares, *parts)
-    of_function = max(of_function, _LEAST_FUNCTION * of_noise, np.finfo(np.float64).tiny)
-    law = replace(law, signal=of_function * law.signal).with_noise(of_noise / of_function)
-    variances = of_function * function + of_noise * noise
-    return law, LeftOut(left_out.means, variances, of_noise * left_out.unit_noise)
 
 
 def exact(

@@ -19,7 +19,6 @@ from bochner.learning.ensemble.kernel_laws import (
     LeftOut,
     exact,
     on_landmarks,
-    with_parts_of_weights,
 )
 from bochner.learning.ensemble.leave_one_out import Found
 from bochner.learning.ensemble.observations import FIRST, SECOND, Observations, Scored
@@ -153,7 +152,8 @@ class Judged:
     scored: Chosen  # (s,): Numbers of observations
     means: Array  # (s, K, t)
     variances: Array  # (s, K, t): Of the observations, with the noise of their weights
-    new_variances: Array  # (s, K, t): With the noise of weight one instead
+    noise: Array  # (s, K, t): The part of the variances that is noise
+    new_noise: Array  # (s, K, t): That of a target of weight one
     groups: Chosen | None = None  # (s,): Numbers of groups that are left out together
 
 
@@ -323,12 +323,7 @@ class Learner:
                 break
             self.progress("fitting to all rows kernel", number + 1, len(found))
             with threads_of_blas(self.n_threads):
-                law, left_out = self._fitted(plan, trial, result)
-            weights = plan.scored.observed.weights
-            if with_variance and np.ptp(weights):
-                targets = observations.Y[plan.scored.units]
-                law, left_out = with_parts_of_weights(law, left_out, targets, weights)
-            fitted.append((law, left_out))
+                fitted.append(self._fitted(plan, trial, result))
         if not self._is_late(began, 1.0) and elsewhere is None:
             fitted += self._of_trees(plan, encodings[-1], labels, tree_rng)
         return self._judged(plan, fitted)
@@ -351,15 +346,14 @@ class Learner:
         members, left_out = zip(*fitted, strict=True)
         means, variances, noise = (np.stack(p, axis=1) for p in zip(*left_out, strict=True))
         unit = plan.observations.unit
-        change = unit - 1.0 / plan.scored.observed.weights
-        new_variances = variances + noise * change[:, None, None]
+        own_noise = noise / plan.scored.observed.weights[:, None, None]
         kernels = [law for law in members if isinstance(law, KernelLaw)]
         longest = max(max(len(law.coef), len(law.factor)) for law in kernels)
-        laws = Laws(plan.rows.X[:longest], [law.with_noise(unit) for law in members])
+        laws = Laws(plan.rows.X[:longest], [law.with_variances(1.0, unit) for law in members])
         units = plan.scored.units
         groups = plan.observations.groups
         groups = None if groups is None else groups[units]
-        return Judged(laws, units, means, variances, new_variances, groups)
+        return Judged(laws, units, means, variances, own_noise, unit * noise, groups)
 
     def _is_late(self, began: float, share: float) -> bool:
         limit = np.inf if self.time_limit is None else share * self.time_limit

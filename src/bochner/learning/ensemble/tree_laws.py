@@ -6,7 +6,7 @@ and of what is removed with them. The variance of a new target is that of the le
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -262,11 +262,10 @@ class TreeLaw:
         np.einsum("iit->it", cov)[:] = self.variance(X, rows, weight)
         return cov
 
-    def with_noise(self, factor: float) -> "TreeLaw":
-        """Return the law with its noise multiplied by a number."""
-        return TreeLaw(
-            self.name, self.inputs, self.trees, self.signal, self.misfit, factor * self.alpha
-        )
+    def with_variances(self, of_function: float, of_noise: float) -> "TreeLaw":
+        """Return the law with the variances of its misfit and of its noise times numbers."""
+        alpha = of_noise / of_function * self.alpha
+        return replace(self, signal=of_function * self.signal, alpha=alpha)
 
 
 @register(shapes={"members": "k"})
