@@ -144,8 +144,10 @@ def test_expected_errors_are_those_of_weight_one():
     assert_allclose(model.scale, 1.0, rtol=0.05)
     rows, new = np.zeros((3, 1)), np.array([0.1, 1.0, 10.0])
     _, std = model.predict(rows, return_std=True, sample_weight=new)
-    latent = np.ones(3)  # The prior's: the law knows no row
-    assert_allclose(std, model.scale * np.sqrt(latent + 0.25 / new), rtol=1e-6)
+    (law,) = model.laws.members
+    assert_allclose(law.signal * law.found.alpha, 0.25, rtol=0.1)
+    function = law.signal  # The prior's, as the law knows no row
+    assert_allclose(std, model.scale * np.sqrt(function + 0.25 / new), rtol=0.1)
     _, cov = model.predict(rows, return_cov=True, sample_weight=new)
     assert_allclose(np.diagonal(cov), std**2)
 
