@@ -60,6 +60,10 @@ FEW_LAWS = 2
 _SEARCH_SHARE = 0.5
 """Share of a time limit after which no search for a kernel begins; fits need the rest."""
 
+_ENTRIES_OF_THREADS = 300_000
+"""Entries beyond which trees have several threads. These wait for each other in loops: where other
+processes share the cores, 400 rows took a hundred times as long with two."""
+
 _ROUGH = Family(Laplacian)
 """Functions with kinks along every input, as those of trees have steps."""
 
@@ -337,7 +341,8 @@ class Learner:
             return []
         self.progress("fitting trees")
         inputs, seed = TreeInputs.of(columns, data.shared), int(rng.integers(2**31))
-        with threadpool_limits(self.n_threads, user_api="openmp"):
+        n_threads = self.n_threads if len(data) * len(columns) > _ENTRIES_OF_THREADS else 1
+        with threadpool_limits(n_threads, user_api="openmp"):
             trees = TreeLearner(inputs, labels, seed).fit(data, plan.order, plan.scored)
         return [] if trees is None else [trees]
 
