@@ -21,7 +21,7 @@ STANDARD_ERRORS = 2.0
 """Standard errors over seeds that a bias must exceed."""
 
 RELATIVE = 0.05
-"""Share of the error on new rows that a bias must exceed."""
+"""Share of the log loss, or of the root mean square error, on new rows that a bias must exceed."""
 
 COVERAGE = 0.02
 """Difference of coverages that a bias must exceed."""
@@ -133,7 +133,9 @@ def bias(law: str, differences: Iterable[float], unit: float) -> Bias:
 def biases(kind: Kind, model: Model, trials: list[Trial], n: int) -> list[Bias]:
     """Return how far the statements of a model are from what happened, over seeds."""
     fresh = np.mean([t.fresh for t in trials])
-    unit = RELATIVE * max(fresh, FLOOR * np.mean([t.constant for t in trials]))
+    # Squared errors differ by twice the share by which their roots do.
+    share = 2.0 * RELATIVE if kind.task == "numbers" else RELATIVE
+    unit = share * max(fresh, FLOOR * np.mean([t.constant for t in trials]))
     every = []
     if model.has_score:
         every.append(bias("score", (t.score - t.fresh for t in trials), unit))
@@ -172,6 +174,16 @@ def agrees(kind: Kind, model: Model, n_seeds: int, n: int | None = None) -> None
     """Assert that expected errors and coverages are those on new rows."""
     found = failures(kind, model, n_seeds, n)
     assert not found, f"{kind.name} x {model.name}: " + "; ".join(map(str, found))
+
+
+def names_of_many_groups_do_not_leak(model: Model, seed: int) -> None:
+    """Assert that means of the levels of a column do not know the targets of left-out groups.
+
+    The 450 groups of four rows are more than are encoded by a column each.
+    """
+    one = trial(KINDS["groups with their names"], model, seed, 1800)
+    assert abs(np.sqrt(one.score / one.fresh) - 1.0) < 2.0 * RELATIVE, (one.score, one.fresh)
+    assert abs(one.coverage[0.9] - 0.9) < 2.0 * COVERAGE, one.coverage
 
 
 def no_label_beats_its_entropy(kind: Kind, model: Model, n_seeds: int, n: int) -> None:

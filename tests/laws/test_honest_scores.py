@@ -71,6 +71,11 @@ def test_tables_of_every_size_state_the_error_of_new_rows(name, n):
 
 
 @pytest.mark.thorough
+def test_names_of_many_groups_do_not_leak():
+    laws.names_of_many_groups_do_not_leak(TABLES["numbers"], 0)
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", CHANCE, ids=lambda kind: kind.name)
 def test_no_label_beats_its_entropy(kind):
     laws.no_label_beats_its_entropy(kind, TABLES["classes"], 6, 40)
