@@ -44,7 +44,7 @@ def test_the_time_left_runs_down_between_steps():
     clock.now = 10.0
     shown.note(FitProgress("kernel", 1, 3))
     assert str(shown) == "after 10 s of 60 s: kernel 1/3, about 20 s left of this step"
-    clock.now = 25.0
+    clock.now = 25.4  # Whole seconds do not flicker
     assert str(shown) == "after 25 s of 60 s: kernel 1/3, about 5 s left of this step"
     clock.now = 40.0
     assert str(shown) == "after 40 s of 60 s: kernel 1/3"
@@ -75,7 +75,7 @@ def test_files_and_pipes_get_lines(fast, capsys):
     written, errors = capsys.readouterr()
     assert written == ""
     lines = errors.splitlines()
-    assert all(re.match(r"after [\d.]+ s of 30 s: ", line) for line in lines)
+    assert all(re.match(r"after \d+ s of 30 s: ", line) for line in lines)
     assert "learned [red]kernel 1/2" in lines[0]
     assert lines[-1].endswith(f": {'x' * 200}")  # Not folded
     sleep(0.05)
@@ -110,6 +110,6 @@ def test_a_terminal_shows_the_line_as_it_is_now(monkeypatch):
     )
     with reporting() as progress:
         progress("kernel", 1, 1000)
-        sleep(0.3)
+        sleep(1.2)
     assert "kernel 1/1000" in screen.getvalue()
-    assert len(set(re.findall(r"after [\d.]+ s", screen.getvalue()))) > 1
+    assert len(set(re.findall(r"after \d+ s", screen.getvalue()))) > 1

@@ -11,6 +11,8 @@ from cli.command import bochner, table, write
 from cli.test_json import schema
 
 import bochner as library
+from bochner.cli import fitting
+from bochner.cli.fit_options import FitOptions
 from bochner.cli.stages import Stages
 from bochner.comparison import others
 from bochner.comparison.contenders import TREES
@@ -85,15 +87,15 @@ def test_without_analysis_nothing_is_analysed(tmp_path, monkeypatch):
     for name in ("importance", "interactions", "effect"):
         monkeypatch.setattr(library.TableRegressor, name, None)
     report = tmp_path / "r.html"
-    options = "--no-compare", "--no-analysis", "--report", report
+    options = "--no-compare", "--no-analysis"
     printed = run(tmp_path, *options)
     assert "matter" not in printed
     assert "analysis " not in printed
     assert "Left out" not in printed
+    shown = json.loads(run(tmp_path, *options, "--report", report, "--json"))
     page = report.read_text("utf-8")
     assert "Residuals" in page
     assert "What predictions depend on" not in page
-    shown = json.loads(run(tmp_path, *options, "--json"))
     schema("fit").validate(shown)
     assert shown["importance"] is shown["interactions"] is None
     assert shown["record"]["command"].endswith("--no-compare --no-analysis")
@@ -131,14 +133,18 @@ def test_what_has_no_time_is_left_out_and_named(tmp_path, monkeypatch):
 
 
 def test_the_fit_has_a_share_of_the_time_limit(tmp_path):
-    shares = {}
-    for options in (("--no-compare", "--no-analysis"), ("--no-analysis",), ()):
-        shown = json.loads(run(tmp_path, "--time-limit", 100, "--json", *options))
-        schema("fit").validate(shown)
-        assert "--time-limit 100.0" in shown["record"]["command"]
-        shares[options] = library.load(tmp_path / "m.bochner").time_limit
-    first, second, third = shares.values()
-    assert 100.0 > first > second > third > 40.0
+    """The greater, the less else there is to do."""
+    shares = []
+    for asked in ((False, False), (True, False), (True, True)):
+        compare, analysis = asked
+        options = FitOptions(target=["y"], time_limit=100.0, compare=compare, analysis=analysis)
+        stages = fitting._stages(options)
+        with stages.stage("reading"), stages.stage("fit") as deadline:
+            shares.append(deadline.left)
+    assert 90.0 > shares[0] > shares[1] > shares[2] > 45.0
+    shown = json.loads(run(tmp_path, "--time-limit", 100, "--json"))
+    assert "--time-limit 100.0" in shown["record"]["command"]
+    assert 45.0 < library.load(tmp_path / "m.bochner").time_limit < shares[2]
 
 
 @pytest.mark.parametrize("limit", ["-1", "nan", "inf"])

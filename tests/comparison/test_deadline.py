@@ -1,6 +1,7 @@
 """Work that ends when its time is over."""
 
 import signal
+import sys
 from math import inf
 from threading import Thread
 from time import perf_counter, sleep
@@ -66,3 +67,25 @@ def test_other_threads_begin_nothing_late():
     thread.start()
     thread.join()
     assert results == [3, None]
+
+
+def test_imports_are_completed(tmp_path, monkeypatch):
+    (tmp_path / "slowly_imported.py").write_text("import time\ntime.sleep(0.3)\nvalue = 3\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def work():
+        import slowly_imported
+
+        assert slowly_imported.value == 3
+        forever()
+
+    assert Deadline(0.05).run(work) is None
+    assert sys.modules.pop("slowly_imported").value == 3
+
+
+def test_parts_of_the_time_that_is_left():
+    now = [0.0]
+    deadline = Deadline(10.0, lambda: now[0])
+    now[0] = 4.0
+    assert deadline.part(0.5).left == 3.0
+    assert Deadline().part(0.5).left == inf

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from time import sleep
 
 import numpy as np
 import pandas as pd
@@ -94,3 +95,18 @@ def test_methods_without_time_are_named():
     names = [name for name in contenders.CONTENDERS if name != contenders.OURS]
     assert others.add_others(found, split(), Deadline(0.0)) == names
     assert found == [{}]
+
+
+def test_a_slow_method_leaves_time_for_the_next(monkeypatch):
+    right = others._outcome
+
+    def first_is_slow(name, *arguments):
+        if name == contenders.LINEAR:
+            sleep(60.0)
+        return right(name, *arguments)
+
+    monkeypatch.setattr(others, "_outcome", first_is_slow)
+    found = [{}]
+    assert others.add_others(found, split(n=60), Deadline(4.0)) == [contenders.LINEAR]
+    monkeypatch.undo()
+    assert list(found[0]) == [contenders.RBF_SAMPLER, contenders.TREES]

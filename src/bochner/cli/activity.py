@@ -98,10 +98,10 @@ class Activity:
     def __str__(self) -> str:
         """Return "after 12 s: learned kernel 3/8, about 20 s left of this step"."""
         now = self._clock()
-        passed = duration(now - self._start)
+        passed = duration(int(now - self._start))
         limit = "" if self._limit is None else f" of {duration(self._limit)}"
         left = self._end - now
-        more = f", about {duration(left)} left of this step" if left >= 1.0 else ""
+        more = f", about {duration(round(left))} left of this step" if left >= 1.0 else ""
         return f"after {passed}{limit}: {self._text}{more}"
 
     def __rich__(self) -> Text:

@@ -14,7 +14,7 @@ from rich.text import Text
 from bochner._numerics.progress import Progress
 from bochner.cli.activity import reporting
 from bochner.cli.models import Fresh, interval_level, load_model, read_for, target_names
-from bochner.cli.options import OUTPUT, Interval, Json, Report, TableName, fraction_option
+from bochner.cli.options import Analysis, Interval, Json, Report, TableName, fraction_option
 from bochner.cli.output import check_report, plain
 from bochner.cli.records import evaluation_record, versions
 from bochner.cli.screen import confusion_table, groups_table, print_errors
@@ -37,15 +37,7 @@ class EvaluateOptions:
     interval: Interval = None
     table: TableName = None
     report: Report = None
-    analysis: Annotated[
-        bool,
-        typer.Option(
-            "--analysis/--no-analysis",
-            help="Also compute the importance of columns, their interactions and effects, which "
-            "the report shows.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = True
+    analysis: Analysis = True
     as_json: Json = False
 
     @property

@@ -52,7 +52,7 @@ Analysis = Annotated[
     bool,
     typer.Option(
         "--analysis/--no-analysis",
-        help="Also compute the importance of columns, their interactions and effects.",
+        help="Also compute importance, interactions and, for reports, effects of columns.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -46,6 +46,9 @@ _CLASSES = ("log_loss", "error", "auc")
 _WITH_ERROR = ("rmse", "log_loss", "error")
 """Metrics that are shown with their standard error: a line has 80 characters."""
 
+_PLAIN = (1e-3, 1e6)
+"""Sizes of errors that are shown without a power of ten, which is shorter outside of them."""
+
 _SHARES = ("r2", "coverage")
 """Metrics that are shown in per cent."""
 
@@ -144,10 +147,14 @@ def _shown(score: Score | None, metric: str) -> str:
     if metric in _SHARES:
         return f"{100.0 * score.value:.1f} %"
     has_error = metric in _WITH_ERROR and np.isfinite(score.std_error)
-    error = f" ± {number(float(f'{score.std_error:.2g}'))}" if has_error else ""
-    value = number(score.value)
-    # With a power of ten a fourth digit would not leave room for all columns of a line.
-    return f"{number(score.value, 3) if 'e' in value else value}{error}"
+    error = f" ± {_short(float(f'{score.std_error:.2g}'))}" if has_error else ""
+    return f"{_short(score.value)}{error}"
+
+
+def _short(value: float) -> str:
+    """Return a number in few characters: with four digits, or three and a power of ten."""
+    text = number(value, plain=_PLAIN)
+    return number(value, 3, _PLAIN) if "e" in text else text
 
 
 def _print_details(console: Console, study: Study) -> None:

@@ -8,8 +8,8 @@ from time import perf_counter
 from bochner.comparison.deadline import Deadline
 from bochner.comparison.shown import number
 
-_LEAST_SHOWN = 0.1
-"""Least seconds of a stage that is shown: nobody waits for less."""
+_MINOR, _LEAST_SHOWN = ("reading", "test"), 0.1
+"""Stages that are shown from so many seconds on: nobody waits for less."""
 
 LEAST_SECONDS = 0.01
 """Least time limit of a stage that cannot be left out: limits are positive."""
@@ -53,17 +53,25 @@ class Stages:
     def stage(self, name: str) -> Iterator[Deadline]:
         """Measure the seconds of a stage, and yield its deadline."""
         began = self._clock()
-        total = sum(self._weights.values())
-        share = self._weights.pop(name) / total
         try:
-            yield Deadline(share * self._all.left, self._clock)
+            yield self._deadline(name)
         finally:
             self.seconds[name] = self._clock() - began
 
+    def _deadline(self, name: str) -> Deadline:
+        """Return the deadline of a stage that begins now."""
+        total = sum(self._weights.values())
+        share = self._weights.pop(name) / total
+        return self._all.part(share)
+
     def shown(self) -> str:
-        """Return "fit 4.2 s, comparison 1.9 s", the stages that took a tenth of a second."""
-        long = {name: value for name, value in self.seconds.items() if value >= _LEAST_SHOWN}
-        return ", ".join(f"{name} {shown_seconds(value)} s" for name, value in long.items())
+        """Return "fit 4.2 s, comparison 1.9 s", with reading and test if these are long."""
+        shown = {
+            name: seconds
+            for name, seconds in self.seconds.items()
+            if name not in _MINOR or seconds >= _LEAST_SHOWN
+        }
+        return ", ".join(f"{name} {shown_seconds(value)} s" for name, value in shown.items())
 
 
 def shown_seconds(seconds: float) -> str:

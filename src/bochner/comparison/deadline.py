@@ -5,9 +5,13 @@ from collections.abc import Callable
 from math import inf, isfinite
 from threading import current_thread, main_thread
 from time import perf_counter
-from typing import Any, TypeVar
+from types import FrameType
+from typing import TypeVar
 
 Result = TypeVar("Result")
+
+_IMPORT_SECONDS = 0.05
+"""Seconds after which work that imports a module is interrupted again: imports take about one."""
 
 
 class TimeOver(BaseException):
@@ -34,12 +38,16 @@ class Deadline:
         """Seconds until the deadline, at least zero."""
         return max(0.0, self._end - self._clock())
 
+    def part(self, share: float) -> "Deadline":
+        """Return the end of a share of the time that is left."""
+        return Deadline(share * self.left, self._clock)
+
     def run(self, work: Callable[[], Result]) -> Result | None:
         """Return the result of a function, or ``None`` if the time is over before it returns.
 
-        A function is interrupted between two steps in Python: a step in compiled code is completed.
-        It is not interrupted on systems without ``SIGALRM``, nor outside of the main thread; there
-        it does not begin after the deadline.
+        A function is interrupted between two steps in Python: steps in compiled code and imports
+        are completed. It is not interrupted on systems without ``SIGALRM``, nor outside of the main
+        thread; there it does not begin after the deadline.
         """
         seconds = self.left
         if not seconds:
@@ -63,5 +71,11 @@ def _can_interrupt() -> bool:
     return hasattr(signal, "setitimer") and current_thread() is main_thread()
 
 
-def _interrupt(*_: Any) -> None:
+def _interrupt(_: int, frame: FrameType | None) -> None:
+    """End the work, or try again later if it imports a module, which would remain incomplete."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            signal.setitimer(signal.ITIMER_REAL, _IMPORT_SECONDS)
+            return
+        frame = frame.f_back
     raise TimeOver

@@ -38,8 +38,8 @@ def add_others(
     """Add the outcomes of other methods, by name, to those of each target.
 
     All methods have the threads that ``n_jobs`` gives to the fit of a table model. Their seconds
-    are those of encoding the training rows and of the fit. Returns the names of the methods that
-    are left out because the time is over.
+    are those of encoding the training rows and of the fit. Each has the same share of the time
+    until the deadline. Returns the names of the methods that are left out for lack of time.
     """
     with single_threaded_blas() as n_blas:
         n_threads = threads_for(n_jobs, n_blas)
@@ -47,15 +47,14 @@ def add_others(
 
     def fitted(name: str) -> list[Outcome]:
         if not encodings:
-            encodings.extend(_encoded(split.of_target(k)) for k in range(len(outcomes)))
+            encodings[:] = [_encoded(split.of_target(k)) for k in range(len(outcomes))]
         return [_outcome(name, of_target, level, seed, n_threads) for of_target in encodings]
 
-    left_out = []
-    for name in installed():
-        if name == OURS:
-            continue
+    left_out, names = [], [name for name in installed() if name != OURS]
+    for number, name in enumerate(names):
         progress(f"comparing with: {name}")
-        found = deadline.run(partial(fitted, name))
+        # A method that takes long leaves time for the next ones.
+        found = deadline.part(1.0 / (len(names) - number)).run(partial(fitted, name))
         if found is None:
             left_out.append(name)
             continue

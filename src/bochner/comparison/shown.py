@@ -6,10 +6,10 @@ PLAIN = (1e-4, 1e6)
 """Sizes of numbers that are written without a power of ten: at most eight characters."""
 
 
-def number(value: float, digits: int = 4) -> str:
+def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) -> str:
     """Return a number with so many significant digits, and commas between thousands.
 
-    All digits of whole numbers below a million are shown.
+    Sizes outside of ``plain`` have a power of ten. All digits of whole numbers are shown.
 
     Examples
     --------
@@ -19,7 +19,7 @@ def number(value: float, digits: int = 4) -> str:
     if not np.isfinite(value):
         return "–"
     size = abs(value)
-    if size and not PLAIN[0] <= size < PLAIN[1]:
+    if size and not plain[0] <= size < plain[1]:
         mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
         return f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{int(power)}"
     decimals = max(0, digits - 1 - (int(np.floor(np.log10(size))) if size else 0))

@@ -1,0 +1,65 @@
+"""Errors of methods on a screen of 80 columns."""
+
+import io
+import re
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from bochner.cli.screen import groups_table, scores_table
+from bochner.comparison.contenders import CATBOOST, LINEAR, OURS, RBF_SAMPLER, TREES
+from bochner.comparison.outcomes import Outcome
+
+HEADINGS = ["method", "RMSE", "MAE", "explained", "coverage", "seconds"]
+
+
+def numbers(size, seed, seconds=1.0, n=60):
+    """Predictions with errors of a size."""
+    rng = np.random.default_rng(seed)
+    y = rng.normal(scale=3.0 * size, size=n)
+    mean = y + size * rng.normal(size=n)
+    return Outcome(y, mean, mean - 2.0 * size, mean + 2.0 * size, unit=9.0, seconds=seconds)
+
+
+def printed(table, width=80):
+    console = Console(file=io.StringIO(), width=width)
+    console.print(table)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+@pytest.mark.parametrize("size", [2.864e-12, 2.864e-8, 1.23456e-4, 0.01, 1.0, 26941.0, 9e5, 3e6])
+def test_no_heading_and_no_number_is_cut(size):
+    """Next to errors of one, as where a target is a function of the columns."""
+    methods = (OURS, LINEAR, RBF_SAMPLER, TREES, CATBOOST)
+    sizes = (size, 1.0, size, 1.0, size)
+    outcomes = {
+        name: numbers(each, seed, seconds=12345.6 if seed else 0.00123)
+        for seed, (name, each) in enumerate(zip(methods, sizes, strict=True))
+    }
+    lines = printed(scores_table(outcomes))
+    assert lines[0].split() == HEADINGS
+    assert "…" not in "".join(lines)
+    assert max(map(len, lines)) <= 80
+    text = " ".join(lines)
+    assert all(word in text for name in methods for word in name.split())
+    for name, outcome in outcomes.items():
+        score = outcome.scores()["rmse"]
+        line = next(line for line in lines if line.startswith(name.split()[0]))
+        value, error = re.search(r"(\S+) ± (\S+)", line).groups()
+        assert float(value.replace(",", "")) == pytest.approx(score.value, rel=5e-3)
+        assert float(error.replace(",", "")) == pytest.approx(score.std_error, rel=0.05)
+
+
+@pytest.mark.parametrize("size", [2.864e-8, 1.23456e-4, 0.02, 1.0, 26941.0, 9e5, 3e6])
+def test_a_method_has_one_line(size):
+    lines = printed(scores_table({TREES: numbers(size, 1), OURS: numbers(size, 0)}))
+    assert len(lines) == 3
+
+
+def test_long_names_of_groups_are_folded():
+    label = "a region with a name that is longer than what a line of a screen has room for"
+    lines = printed(groups_table({label: numbers(1.0, 0)}, "region"))
+    assert lines[0].split() == ["region", "rows", *HEADINGS[1:5]]
+    assert max(map(len, lines)) <= 80
+    assert "…" not in "".join(lines)

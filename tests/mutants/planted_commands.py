@@ -1,0 +1,89 @@
+"""Bugs planted in the time that commands take and show, and the tests that must notice them."""
+
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from cli import test_activity, test_screen, test_stages
+from cli.command import fit, table
+from comparison import test_deadline, test_others
+from mutants.registry import edit, planted
+
+from bochner.cli import app, evaluating, output, screen
+from bochner.cli.activity import Activity
+from bochner.cli.stages import Stages
+from bochner.comparison import others
+from bochner.comparison.deadline import Deadline
+
+
+def check_evaluation():
+    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        folder = Path(name)
+        model = fit(folder, table())
+        test_stages.test_an_evaluation_computes_what_it_shows(model, folder, patch)
+
+
+def check_shared_encoding():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(test_others.sys.modules, "catboost", None)
+        test_others.test_the_table_is_encoded_once(patch)
+
+
+def check_threads():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(test_others.sys.modules, "catboost", None)
+        test_others.test_methods_have_the_threads_of_the_fit(1, patch)
+
+
+def check_slow_method():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(test_others.sys.modules, "catboost", None)
+        test_others.test_a_slow_method_leaves_time_for_the_next(patch)
+
+
+check_widths = partial(test_screen.test_no_heading_and_no_number_is_cut, 2.864e-12)
+
+planted(check_evaluation, name="evaluations_analyse_for_nothing")(
+    edit(
+        evaluating,
+        "evaluate_table",
+        "options.report is not None and options.analysis",
+        "options.analysis",
+        app,
+    )
+)
+
+planted(check_shared_encoding, name="each_method_encodes_the_table")(
+    edit(others, "add_others", "if not encodings:", "if encodings.clear() is None:")
+)
+
+planted(check_threads, name="other_methods_have_all_threads")(
+    edit(others, "add_others", "threads_for(n_jobs, n_blas)", "threads_for(None, 2)")
+)
+
+planted(
+    lambda: test_stages.test_stages_share_the_time_that_is_left(), name="stages_of_all_the_time"
+)(edit(Stages, "_deadline", "self._all.part(share)", "Deadline(share * self.limit, self._clock)"))
+
+planted(lambda: test_deadline.test_other_threads_begin_nothing_late(), name="work_begins_late")(
+    edit(Deadline, "run", "if not seconds:", "if seconds is None:")
+)
+
+planted(
+    check_slow_method,
+    name="a_slow_method_takes_all_the_time",
+)(edit(others, "add_others", "1.0 / (len(names) - number)", "1.0"))
+
+planted(
+    lambda: test_activity.test_the_time_left_runs_down_between_steps(),
+    name="the_time_left_stands_still",
+)(edit(Activity, "__str__", "self._end - now", "self._end - self._last"))
+
+planted(check_widths, name="columns_are_cut")(
+    edit(output, "cells_table", "no_wrap=number > 0", "no_wrap=True", screen)
+)
+
+planted(partial(test_screen.test_a_method_has_one_line, 2.864e-8), name="powers_with_four_digits")(
+    edit(screen, "_short", "number(value, 3, _PLAIN)", "number(value, 6, _PLAIN)")
+)
