@@ -41,7 +41,14 @@ def test_stages_share_the_time_that_is_left():
         clock.now = 60.0
         assert deadline.left == 0.0
     assert stages.seconds == {"fit": 10.0, "comparison": 35.0, "analysis": 15.0}
-    assert stages.shown() == "fit 10 s, comparison 35 s, analysis 15 s"
+    assert stages.lines(80) == ["fit 10 s, comparison 35 s, analysis 15 s"]
+    stages.left_out = ["gradient-boosted trees", "interactions"]
+    assert stages.lines(40) == [  # Numbers and names stay on a line
+        "fit 10 s, comparison 35 s, analysis 15 s",
+        "Left out at the limit of 50 s:",
+        "gradient-boosted trees, interactions",
+    ]
+    assert stages.lines(39)[:2] == ["fit 10 s, comparison 35 s,", "analysis 15 s"]
 
 
 def test_stages_without_a_limit():
@@ -52,7 +59,7 @@ def test_stages_without_a_limit():
     assert deadline.left == np.inf
     with stages.stage("fit"):
         clock.now = 2.378
-    assert stages.shown() == "fit 2.3 s"
+    assert stages.lines(80) == ["fit 2.3 s"]
 
 
 def run(folder, *options, frame=None):

@@ -290,3 +290,16 @@ def test_a_classifier_without_probabilities_of_all_classes_has_a_report():
     single = replace(study, outcomes={"bochner": own}, split=rows)
     assert isinstance(study.model, TableClassifier)
     assert not Page(report.html([single])).faults
+
+
+@pytest.mark.parametrize("lacks", [("importance", "interactions"), ("interactions",)])
+def test_what_was_not_analysed_is_left_out(lacks):
+    (study,) = of_laws()
+    bare = report.html([replace(study, **dict.fromkeys(lacks))])
+    has_importance = "importance" not in lacks
+    assert ("What predictions depend on" in bare) == has_importance
+    assert ("Effects of columns" in bare) == has_importance
+    assert ("Time and periods" in bare) == has_importance
+    assert "act together most" not in bare
+    for title in ("Errors", "Residuals", "Diagnostics"):
+        assert title in bare

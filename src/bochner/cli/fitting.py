@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from bochner import persist
@@ -23,7 +22,7 @@ from bochner.cli.fit_options import FitOptions
 from bochner.cli.output import noting_warnings, plain
 from bochner.cli.records import fit_record, versions
 from bochner.cli.screen import print_studies
-from bochner.cli.stages import LEAST_SECONDS, Stages, shown_seconds
+from bochner.cli.stages import LEAST_SECONDS, Stages
 from bochner.comparison.contenders import timed_fit
 from bochner.comparison.others import add_others
 from bochner.comparison.split import Split, split_rows
@@ -106,18 +105,12 @@ def _stages(options: FitOptions) -> Stages:
 
 def _print_end(console: Console, options: FitOptions, stages: Stages) -> None:
     """Print the seconds of the stages, what was left out, and the files."""
-    times = Table.grid(padding=(0, 2))
-    times.add_column(min_width=len("Report"))
-    times.add_row("Time", stages.shown())
-    if stages.limit is not None and stages.left_out:
-        limit = shown_seconds(stages.limit)
-        times.add_row("", f"Left out at the limit of {limit} s: {', '.join(stages.left_out)}")
-    console.print()
-    console.print(times)
-    lines = [f"Model   {options.out}"]
+    indent = " " * len("Report  ")
+    times = f"\n{indent}".join(stages.lines(console.width - len(indent)))
+    written = [f"\nTime    {times}", f"Model   {options.out}"]
     if options.report is not None:
-        lines.append(f"Report  {options.report}")
-    for line in (*lines, f"Next    bochner predict {options.out} FILE --interval 90"):
+        written.append(f"Report  {options.report}")
+    for line in (*written, f"Next    bochner predict {options.out} FILE --interval 90"):
         console.print(Text(plain(line)), soft_wrap=True)
 
 

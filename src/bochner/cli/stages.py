@@ -1,8 +1,9 @@
 """Stages of a command: their seconds, and their shares of a time limit."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf
+from textwrap import wrap
 from time import perf_counter
 
 from bochner.comparison.deadline import Deadline
@@ -10,6 +11,9 @@ from bochner.comparison.shown import number
 
 _MINOR, _LEAST_SHOWN = ("reading", "test"), 0.1
 """Stages that are shown from so many seconds on: nobody waits for less."""
+
+_JOINT = "\u00a0"
+"""Space at which no line ends."""
 
 LEAST_SECONDS = 0.01
 """Least time limit of a stage that cannot be left out: limits are positive."""
@@ -64,14 +68,30 @@ class Stages:
         share = self._weights.pop(name) / total
         return self._all.part(share)
 
-    def shown(self) -> str:
-        """Return "fit 4.2 s, comparison 1.9 s", with reading and test if these are long."""
-        shown = {
-            name: seconds
-            for name, seconds in self.seconds.items()
-            if name not in _MINOR or seconds >= _LEAST_SHOWN
-        }
-        return ", ".join(f"{name} {shown_seconds(value)} s" for name, value in shown.items())
+    def lines(self, width: int) -> list[str]:
+        """Return "fit 4.2 s, comparison 1.9 s" and what was left out, in lines of some width.
+
+        Reading and test are named if they are long. Lines end between two names.
+        """
+        seconds = [
+            f"{name} {shown_seconds(value)} s"
+            for name, value in self.seconds.items()
+            if name not in _MINOR or value >= _LEAST_SHOWN
+        ]
+        lines = _folded(seconds, width)
+        if self.limit is not None and self.left_out:
+            head = f"Left out at the limit of {shown_seconds(self.limit)} s"
+            lines += _folded(self.left_out, width, f"{head}: ")
+        return lines
+
+
+def _folded(names: Sequence[str], width: int, head: str = "") -> list[str]:
+    """Return names with commas, after a head, in lines that end between two of them."""
+    text = head + ", ".join(name.replace(" ", _JOINT) for name in names)
+    return [
+        line.replace(_JOINT, " ")
+        for line in wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    ]
 
 
 def shown_seconds(seconds: float) -> str:
