@@ -164,8 +164,12 @@ WEIGHTED = [
 def test_a_weight_of_two_is_a_row_twice(name):
     subject = SUBJECTS[name]
     X, y = data(subject)
-    expected = answers(subject, np.vstack((X, X)), np.concatenate((y, y)), X[:7])
-    found = answers(subject, X, y, X[:7], sample_weight=np.full(N_ROWS, 2.0))
+    # Equal weights of the rows of a table are no counts: one row weighs one there.
+    times = np.full(N_ROWS, 2)
+    times[: 1 if "table" in name else 0] = 1
+    repeated = np.repeat(np.arange(N_ROWS), times)
+    expected = answers(subject, X[repeated], y[repeated], X[:7])
+    found = answers(subject, X, y, X[:7], sample_weight=times.astype(float))
     assert_same(found, expected, tolerance(name))
 
 
