@@ -60,6 +60,9 @@ FEW_LAWS = 2
 _SEARCH_SHARE = 0.5
 """Share of a time limit after which no search for a kernel begins; fits need the rest."""
 
+_TREES_SHARE = 0.7
+"""Share of a time limit after which no trees begin: up to five fits of them take a while."""
+
 _ENTRIES_OF_THREADS = 300_000
 """Entries beyond which trees have several threads. These wait for each other in loops: where other
 processes share the cores, 400 rows took a hundred times as long with two."""
@@ -328,7 +331,7 @@ class Learner:
             self.progress("fitting to all rows kernel", number + 1, len(found))
             with threads_of_blas(self.n_threads):
                 fitted.append(self._fitted(plan, trial, result))
-        if not self._is_late(began, 1.0) and elsewhere is None:
+        if not self._is_late(began, _TREES_SHARE) and elsewhere is None:
             fitted += self._of_trees(plan, encodings[-1], labels, tree_rng)
         return self._judged(plan, fitted)
 
