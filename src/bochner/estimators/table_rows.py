@@ -48,10 +48,14 @@ class TableRows:
 
     @property
     def given_weights(self) -> Array | None:
-        """Weights (n,) in the units that they were given in; whole precisions in their mean's."""
-        if self.weights is None or _are_counts(self.unit * self.weights):
-            return self.weights
-        return self.unit * self.weights
+        """Weights (n,) in the units that they were given in.
+
+        Whole precisions, which no model may take for counts, and huge ones have a mean of one.
+        """
+        if self.weights is None:
+            return None
+        given = self.unit * self.weights
+        return self.weights if given.max() > _GREATEST_COUNT or _are_counts(given) else given
 
 
 def table_rows(
