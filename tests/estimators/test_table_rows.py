@@ -214,3 +214,9 @@ def test_copied_rows_are_warned_of(n_rows, copies, is_warned, recwarn):
     recwarn.clear()
     table_rows(X, y, None, np.tile(np.arange(n_rows), copies), None, never)
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("option", ["time", "groups"])
+def test_two_times_or_groups_are_enough(option):
+    halves = {option: np.arange(N) % 2}
+    assert 0.1 < REGRESSOR.fit(FRAME, Y, **halves).score_ < 2.0

@@ -161,3 +161,12 @@ def test_a_search_takes_as_many_different_rows_as_it_may():
         assert len(np.unique(CELL[units])) == min(n_rows, 9)
         if len(units) < N:
             assert len(np.unique(CELL[ORDER[: len(units) + 1]])) > n_rows
+
+
+def test_rows_of_one_group_are_left_out_one_by_one():
+    groups = np.where(np.arange(N) < 40, 0, 1)
+    data = observations(groups=groups)
+    alone = data.rows(np.arange(40))
+    assert alone.groups is None
+    assert all(len(half) for half in alone.halves())
+    assert set(data.rows(np.arange(N)).groups) == {0, 1}

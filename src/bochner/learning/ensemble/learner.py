@@ -252,11 +252,10 @@ def scored_rows(
 
 def _halves(observations: Observations, search: Chosen) -> Chosen:
     """Return the half of each observation of the search, as :meth:`Rows.halves` takes them."""
-    if observations.groups is None:
-        is_first = np.arange(len(search)) < (len(search) + 1) // 2
-    else:
+    is_first = np.arange(len(search)) < (len(search) + 1) // 2
+    if observations.groups is not None:
         number = np.unique(observations.groups[search], return_inverse=True)[1]
-        is_first = number % 2 == 0
+        is_first = number % 2 == 0 if number.any() else is_first
     return np.where(is_first, FIRST, SECOND)
 
 

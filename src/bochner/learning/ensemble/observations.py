@@ -119,7 +119,9 @@ class Observations:
     def _groups(self, units: Chosen) -> Chosen | None:
         if self.groups is None:
             return None
-        return np.unique(self.groups[units], return_inverse=True)[1]
+        numbers = np.unique(self.groups[units], return_inverse=True)[1]
+        # Nothing is left of a search among rows of one group if the group is left out.
+        return numbers if numbers.any() else None
 
     def _merged(
         self, units: Chosen, cell: Chosen, deviations: Array, is_first: NDArray[np.bool_]
