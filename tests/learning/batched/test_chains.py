@@ -29,6 +29,9 @@ def both(data, settings=THREE, parts=None):
     """Return chains of the host, and those of a device."""
     seeds = [np.random.SeedSequence(3) for _ in range(2)]
     homes = None, HOME
+    if parts is not None:
+        weight = data.weight
+        parts = [(rows, None if weight is None else weight[rows], None) for rows in parts]
     made = [
         learn(seed, data, replace(settings, home=home), parts=parts)[1]
         for seed, home in zip(seeds, homes, strict=True)
