@@ -98,7 +98,7 @@ def shaped(shape):
     return len(header).to_bytes(8, "little") + header
 
 
-NEWER = r"made by a newer bochner \(file format 2; this one reads 1\); upgrade"
+NEWER = r"made by a newer bochner \(file format 3; this one reads 2\); upgrade"
 BYTES = {
     "empty": (lambda data: b"", "is empty"),
     **{
@@ -131,7 +131,7 @@ BYTES = {
     "no format": (headed("[]"), "does not state a format"),
     "true": (headed('{"format":true}'), "does not state a format"),
     "a text": (headed('{"format":"1"}'), "does not state a format"),
-    "a newer format": (headed('{"format":2}'), NEWER),
+    "a newer format": (headed('{"format":3}'), NEWER),
     "no checksum": (headed('{"format":1}'), "do not match their checksum"),
     "a flipped bit": (
         lambda data: data[:-20] + bytes([data[-20] ^ 1]) + data[-19:],

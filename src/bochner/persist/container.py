@@ -16,8 +16,9 @@ from bochner._numerics.files import replacing
 
 Tensors = dict[str, NDArray[Any]]
 
-FORMAT = 1
-"""Version of the format, raised by every change that older versions cannot read."""
+FORMAT = 2
+"""Version of the format, raised by every change that older versions cannot read: the second one has
+packed tables, triangles and lists of numbers."""
 
 _KEY = "bochner"
 _LONGEST_HEADER = 40_000_000  # bytes; safetensors itself refuses headers of 100 MB

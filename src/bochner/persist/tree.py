@@ -36,11 +36,21 @@ from bochner.persist.classes import (
     where,
 )
 from bochner.persist.container import ModelFileError, Tensors
+from bochner.persist.packing import (
+    TABLE_PARTS,
+    pack_table,
+    pack_triangle,
+    unpack_table,
+    unpack_triangle,
+)
 from bochner.persist.parts import check_part, is_part, part_name, portable
 
 # What ``random_state`` may hold besides a number. Files hold no generator, and have None instead.
 # Scikit-learn's own estimators, of which saved pipelines consist, take RandomState only.
 _GENERATORS = (np.random.Generator, np.random.RandomState)
+
+_LONG_LIST = 64
+"""Numbers from which a list is a tensor: as text they take two and a half times the space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +71,7 @@ class Encoder:
         if value is None or cls in (bool, int, str) or (cls is float and math.isfinite(value)):
             return value
         if cls is list or isinstance(value, UserList):  # Lists of columns, in scikit-learn 1.6
-            return self._items(getattr(value, "data", value), path)
+            return self._list(getattr(value, "data", value), path)
         if cls in _ENCODERS:
             return _ENCODERS[cls](self, value, path)
         if is_value(cls):
@@ -69,6 +79,13 @@ class Encoder:
         if is_estimator(cls):
             return self._estimator(value, path)
         raise TypeError(f"{where(path)} is {not_saved(value)}")
+
+    def _list(self, values: list[Any], path: Path) -> Node | list[Any]:
+        if len(values) < _LONG_LIST or not all(
+            type(v) is float and math.isfinite(v) for v in values
+        ):
+            return self._items(values, path)
+        return {"$": "floats", "items": self._tensor(np.array(values), path)}
 
     def _items(self, values: Any, path: Path) -> list[Any]:
         return [self.encode(value, (*path, str(i))) for i, value in enumerate(values)]
@@ -97,6 +114,25 @@ class Encoder:
         if value.dtype.name not in NUMERIC:
             raise TypeError(f"{where(path)} is an array of {value.dtype}, which is not supported.")
         check_finite(value, where(path))
+        # Matrix products round differently with the layout.
+        order = "F" if value.flags.fnc else "C"
+        if (parts := pack_table(value)) is not None:
+            packed = {key: self._tensor(part, (*path, key)) for key, part in parts.items()}
+            return {"$": "table", "parts": packed, "shape": list(value.shape), "order": order}
+        if (triangle := pack_triangle(value)) is not None:
+            entries, is_lower = triangle
+            packed = self._tensor(entries, path)
+            size = len(value)
+            return {
+                "$": "triangle",
+                "entries": packed,
+                "size": size,
+                "lower": is_lower,
+                "order": order,
+            }
+        return {**self._tensor(value, path), "order": order}
+
+    def _tensor(self, value: NDArray[Any], path: Path) -> Node:
         name = where(path).encode("ascii", "backslashreplace").decode()
         while name in self.tensors:
             name += "'"
@@ -106,8 +142,7 @@ class Encoder:
             "tensor": name,
             "dtype": value.dtype.name,
             "shape": list(value.shape),
-            # Matrix products round differently with the layout.
-            "order": "F" if value.flags.fnc else "C",
+            "order": "C",
         }
 
     def _texts(self, value: NDArray[Any], path: Path) -> Node:
@@ -229,7 +264,25 @@ class _Decoder:
                 f"{found[0]} of shape {found[1]}"
             )
         check_finite(tensor, f"the tensor {name!r}")
-        return np.array(tensor, order=_choice(node, "order", ("C", "F")))  # type: ignore[call-overload, no-any-return]
+        return np.array(tensor, order=_order(node))
+
+    def _table(self, node: Node, path: Path) -> NDArray[Any]:
+        nodes, shape = _member(node, "parts", dict[str, Any]), _member(node, "shape", list[int])
+        parts = {key: self._array(nodes.get(key, {}), (*path, key)) for key in TABLE_PARTS}
+        if len(shape) != 2:
+            raise ValueError(f"{where(path)} is no table: its shape is {shape}")
+        return np.array(unpack_table(parts, (shape[0], shape[1])), order=_order(node))
+
+    def _triangle(self, node: Node, path: Path) -> NDArray[Any]:
+        entries = self._array(_member(node, "entries", dict[str, Any]), path)
+        size, is_lower = _member(node, "size", int), _member(node, "lower", bool)
+        return np.array(unpack_triangle(entries, size, is_lower), order=_order(node))
+
+    def _floats(self, node: Node, path: Path) -> list[float]:
+        items = self._array(_member(node, "items", dict[str, Any]), path)
+        if items.ndim != 1 or items.dtype != np.float64:
+            raise ValueError(f"{where(path)} should be a list of float64")
+        return list(items.tolist())
 
     def _texts(self, node: Node, path: Path) -> NDArray[Any]:
         items = self._items(_member(node, "items", list[Any]), path)
@@ -279,10 +332,13 @@ _DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = {
     "dict": lambda self, node, path: self._members(_member(node, "items", dict[str, Any]), path),
     "dtype": lambda self, node, path: np.dtype(_choice(node, "name", DTYPES)),
     "estimator": _Decoder._estimator,
+    "floats": _Decoder._floats,
     "float": lambda self, node, path: float(_choice(node, "value", ("nan", "inf", "-inf"))),
     "scalar": _Decoder._scalar,
     "slice": _Decoder._slice,
+    "table": _Decoder._table,
     "texts": _Decoder._texts,
+    "triangle": _Decoder._triangle,
     "tuple": lambda self, node, path: tuple(self._items(_member(node, "items", list[Any]), path)),
     "type": lambda self, node, path: TYPES[_choice(node, "name", TYPES)],
     "value": _Decoder._value,
@@ -302,6 +358,11 @@ def _choice(node: Node, name: str, known: Collection[str]) -> str:
     if chosen not in known:
         raise ValueError(f"its header has an unknown {name!r}: {_shown(chosen)}")
     return chosen
+
+
+def _order(node: Node) -> Any:
+    """Return the layout of an array, "C" or "F"."""
+    return _choice(node, "order", ("C", "F"))
 
 
 def _shown(value: Any) -> str:
