@@ -34,7 +34,7 @@ TORCH := tests/torch_modules tests/array_api tests/learning/batched tests/benchm
 ADAPTERS := sktime.py skpro.py torch botorch.py distributed/ray.py distributed/spark.py
 
 .PHONY: help demo test test-all test-slow test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-tables bench-published bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-plan bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed bench-gpu clean
+        bench bench-tables bench-published bench-real bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-plan bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed bench-gpu clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -115,13 +115,20 @@ audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m pip_audit --skip-editable
 
-bench: bench-tables bench-published bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-plan bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-tables bench-published bench-real bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-plan bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-tables: $(VENV)/.demo  ## Test errors on tables, next to other methods
 	$(BIN)/python -m benchmarks tables $(FLAGS) --out "$(OUT)"
 
 bench-published: $(VENV)/.bench  ## Errors, densities and intervals on published splits and folds, next to other methods
 	$(BIN)/python -m benchmarks published $(FLAGS) --out "$(OUT)"
+
+# torch by itself first: the build for CPUs, where an index has one. METHODS="--only bochner" measures one method.
+bench-real: | $(BIN)/python  ## Tables with categories, dates and gaps, next to boosted trees, networks and AutoGluon, in an environment of their own; hours
+	$(PYTHON) -m venv $(VENV)/opponents
+	$(VENV)/opponents/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)/opponents/bin/python -m pip install --quiet --editable '.[opponents]'
+	$(VENV)/opponents/bin/python -m benchmarks real $(FLAGS) $(METHODS) --out "$(OUT)"
 
 bench-forecasts: $(VENV)/.forecasts  ## Forecasts from several origins, next to other methods
 	$(BIN)/python -m benchmarks forecasts $(FLAGS) --out "$(OUT)"

@@ -18,6 +18,7 @@ from benchmarks.indefinite.benchmark import INDEFINITE
 from benchmarks.plan import PLAN
 from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
+from benchmarks.real.benchmark import REAL
 from benchmarks.results import markdown_table, median_table, medians, read_rows
 from benchmarks.schemes.benchmark import SCHEMES_BENCHMARK
 from benchmarks.sequences import SEQUENCES
@@ -43,7 +44,7 @@ __all__ = [
 BENCHMARKS: Mapping[str, Benchmark] = {
     each.name: each
     for each in (
-        *(TABLES, PUBLISHED, FORECASTS, GAUSSIAN, SCHEMES_BENCHMARK, INDEFINITE),
+        *(TABLES, PUBLISHED, REAL, FORECASTS, GAUSSIAN, SCHEMES_BENCHMARK, INDEFINITE),
         *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED, GPU, ATTENTION, HISTOGRAMS),
         *(SEQUENCES, PLAN),
     )

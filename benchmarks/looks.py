@@ -19,6 +19,8 @@ _OPEN = True  # Variants of a method have its colour, dashes and hollow markers
 
 LOOKS: Mapping[str, Look] = {
     **METHODS,
+    # Tables
+    "LightGBM": Look(VIOLET, "D"),
     # Features of Gaussian kernels, by sampling scheme
     "RBFSampler": Look(PALE, "X"),
     "iid": Look(ORANGE, "^"),

