@@ -25,6 +25,13 @@ MOST_ROWS = 50_000
 BEHIND = 1.02
 """Ratio to the error of the best boosted trees above which the page names a table."""
 
+FEWEST_TEST_ROWS = 1_000
+"""Test rows of a fold from which on the page judges coverage: the standard error of a third is at
+most two percentage points there."""
+
+COVERAGES, COVERAGES_OF_THIRDS = (0.87, 0.93), (0.84, 0.96)
+"""Coverage outside of which the page names a table."""
+
 QUICK_SHARE, QUICK_ROWS = 0.1, 150
 """Share of the rows in the small design, and the least number."""
 

@@ -143,19 +143,23 @@ class CatBoost(Encoded):
 
 
 class Network(Encoded):
-    """A network of pytabkit with its tuned defaults; means take the place of missing numbers."""
+    """A network of pytabkit with its tuned defaults; means take the place of missing numbers.
+
+    Its epoch is chosen by log loss for classes, not by the share of wrong ones.
+    """
 
     names: tuple[str, str]
+    for_log_loss: Mapping[str, Any] = {"val_metric_name": "cross_entropy"}
 
     def _fitted(self, frame: pd.DataFrame, y: NDArray[Any]) -> Any:
-        from pytabkit.models import sklearn as networks
+        import pytabkit
 
         self.means_ = frame.mean(numeric_only=True)
         complete = frame[list(self.means_.index)].notna().all()
         self.complete_ = [f"{name}, missing" for name in complete[complete].index]
-        kind = getattr(networks, self.names[0 if self.is_regression else 1])
-        threads = design.threads()
-        model = kind(device="cpu", random_state=self.seed, n_threads=threads, verbosity=0)
+        kind = getattr(pytabkit, self.names[0 if self.is_regression else 1])
+        options = {"random_state": self.seed, "n_threads": design.threads(), "verbosity": 0}
+        model = kind(device="cpu", **options, **({} if self.is_regression else self.for_log_loss))
         return model.fit(self._prepared(frame), y)
 
     def _prepared(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -163,9 +167,10 @@ class Network(Encoded):
 
 
 class RealMLP(Network):
-    """RealMLP with the defaults tuned by its authors."""
+    """RealMLP with the defaults tuned by its authors, and their setting for log loss."""
 
     names = "RealMLP_TD_Regressor", "RealMLP_TD_Classifier"
+    for_log_loss: Mapping[str, Any] = {**Network.for_log_loss, "use_ls": False}
 
 
 class TabM(Network):

@@ -306,6 +306,20 @@ def test_the_page_says_what_is_behind_and_where():
     assert errors_of_ames == ["2 ± 1", "2 ± 0", "1 ± 0"]
 
 
+def test_the_page_says_where_coverage_is_wrong():
+    measured_rows = [
+        *values(design.OURS, "coverage", 0.88, 0.90, dataset="diamonds"),
+        *values(design.OURS, "coverage_low", 0.99, 0.97, dataset="diamonds"),
+        *values(design.OURS, "coverage_middle", 0.85, dataset="diamonds"),
+        *values(design.OURS, "coverage_high", 0.8, dataset="diamonds"),
+        *values(design.OURS, "coverage", 0.5, dataset="salaries"),
+    ]
+    text = REAL.page(measured_rows)
+    # Folds of salaries have fewer than 1,000 test rows.
+    assert "outside in 2 of 4 cases, where" in text
+    assert table_lines(text)["diamonds"][:2] == [["high", "0.800"], ["low", "0.980"]]
+
+
 def test_methods_of_one_fold_are_compared_on_it():
     measured_rows = [
         *values(design.CATBOOST, "rmse", 2.0, 8.0, dataset="ames"),
@@ -342,3 +356,14 @@ def test_curves_are_relative_to_the_fewest_rows():
     np.testing.assert_allclose(line.get_xydata(), [[1000, 0.8], [3000, 0.5]])
     lines = table_lines(REAL.page(measured_rows))
     assert lines["electricity"] == [["1,000", "0.4", "0.5"], ["3,000", "0.25", "–"]]
+    assert "rises with more rows in none of 1 steps" in REAL.page(measured_rows)
+
+
+def test_the_page_says_where_more_rows_are_worse():
+    settings = {"dataset": "electricity", "part": "curves"}
+    measured_rows = [
+        *rows_of(design.OURS, "log_loss", 0.4, rows=1000, **settings),
+        *rows_of(design.OURS, "log_loss", 0.3, rows=3000, **settings),
+        *rows_of(design.OURS, "log_loss", 0.36, rows=10000, **settings),
+    ]
+    assert "on electricity from 3,000 to 10,000 rows (by 20.0 %)." in REAL.page(measured_rows)
