@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
+from bochner.learning.ensemble.ensemble import SumOfLaws
 from bochner.learning.functions import SampledFunctions
 from bochner.registry import register
 from bochner.tables.encoder import TableEncoder
@@ -29,11 +30,19 @@ class TableFunctions:
         Numbers of the encoded columns that the functions take; ``None`` for all.
     functions : SampledFunctions
         Functions of encoded columns, with gradients by these.
+    head : SumOfLaws or None
+        Sum of laws whose standard deviations have a factor that depends on the row: deviations of
+        the functions from its mean have the same factor. ``None`` for no factor.
+    shift, scale : float or ndarray of shape (t,)
+        Mean and scale of the targets, whose units those of ``head`` are.
     """
 
     encoders: list[TableEncoder]
     varying: NDArray[np.int64] | None
     functions: SampledFunctions
+    head: SumOfLaws | None = None
+    shift: Any = 0.0
+    scale: Any = 1.0
 
     def __len__(self) -> int:
         return len(self.functions)
@@ -43,7 +52,15 @@ class TableFunctions:
 
     def __call__(self, X: Any) -> Array:
         """Return the values at the rows of a table, (n, n_functions) or (n, t, n_functions)."""
-        return self.functions(self.encode(X))
+        encoded = self.encode(X)
+        values = self.functions(encoded)
+        if self.head is None:
+            return values
+        mean = self.shift + self.scale * self.head.predict(encoded)
+        factors = self.head.factors(encoded)
+        if values.ndim > mean.ndim:
+            mean, factors = mean[..., None], factors[..., None]
+        return as_array(mean + factors * (values - mean))
 
     def encode(self, X: Any) -> Array:
         """Return the encoded columns (n, d) that the functions take."""
@@ -54,6 +71,7 @@ class TableFunctions:
         """Raise ``NotImplementedError``: columns of tables have no derivatives."""
         raise NotImplementedError(
             "Functions of tables have no gradients, because columns are encoded. For gradients by "
-            "the encoded columns use functions.functions.gradient(functions.encode(X)); for "
-            "numbers alone fit KreinRidge, whose functions have gradients."
+            "the encoded columns use functions.functions.gradient(functions.encode(X)), which "
+            "leaves out factors of the widths; for numbers alone fit KreinRidge, whose functions "
+            "have gradients."
         )

@@ -135,9 +135,11 @@ class TableRegressor(RegressionTable, LawsTable):
 
         Half widths are conformal quantiles of left-out residuals relative to the predictive
         standard deviation, so that about ``level`` of rows like those of the training table lie
-        inside, for each target on its own. This is measured, not guaranteed: no lower bound of the
-        coverage holds for every law of the data. A level that needs more left-out residuals than
-        there are is warned of. The intervals of other methods than ``"auto"`` are Gaussian.
+        inside, for each target on its own. Where left-out residuals grow with the prediction, or
+        differ between values of columns, so do the standard deviations. Coverage is measured, not
+        guaranteed: no lower bound of it holds for every law of the data. A level that needs more
+        left-out residuals than there are is warned of. The intervals of other methods than
+        ``"auto"`` are Gaussian.
 
         Parameters
         ----------
@@ -240,8 +242,12 @@ class TableRegressor(RegressionTable, LawsTable):
             drawn = drawn_functions(head, count, rng)
         else:
             drawn = head.sample_functions(count, int(rng.integers(np.iinfo(np.int32).max)))
-        functions = drawn.transformed(*self._units())
-        return TableFunctions(self._encoders(), self.varying_, functions)
+        units = self._units()
+        functions = drawn.transformed(*units)
+        of_columns = self._encoders(), self.varying_, functions
+        if isinstance(head, SumOfLaws) and any(own.curves for own in head.widths):
+            return TableFunctions(*of_columns, head, *units)
+        return TableFunctions(*of_columns)
 
     def _along_last(self, values: Array) -> Array:
         """Return values (n, q) or (n, t, q) in units of the targets."""

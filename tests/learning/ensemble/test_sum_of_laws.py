@@ -17,6 +17,7 @@ from bochner.learning.ensemble.kernel_laws import KernelLaw
 from bochner.learning.ensemble.learner import _ROUGH, _SMOOTH, Effort, Judged, Laws, Learner
 from bochner.learning.ensemble.leave_one_out import Found, LearnedKernel
 from bochner.learning.ensemble.observations import Observations
+from bochner.learning.ensemble.tree_laws import TreeInputs
 from bochner.learning.ensemble.weights import member_weights
 
 RNG = np.random.default_rng(0)
@@ -61,7 +62,8 @@ def test_moments_are_those_of_draws_from_the_mixture():
     weights = np.array([0.2, 0.5, 0.3])
     which = RNG.choice(3, size=200_000, p=weights)
     draws = means[0, which] + stds[0, which] * RNG.normal(size=len(which))
-    mean, std = mixture(means[:, :, None], stds[:, :, None] ** 2, weights)
+    mean, std, spread = mixture(means[:, :, None], stds[:, :, None] ** 2, weights)
+    assert_allclose(spread[0], np.cov(means[0], aweights=weights, ddof=0))
     assert abs(mean[0] - draws.mean()) < 5.0 * draws.std() / np.sqrt(len(draws))
     assert_allclose(std[0], draws.std(), rtol=0.01)
 
@@ -115,7 +117,9 @@ def judged_by(means, y, weights=None, noise=1.0, groups=None):
     variances = np.broadcast_to((noise / weights)[:, None, None], (len(y), n_laws, 1))
     laws = Laws(np.zeros((1, 1)), [law] * n_laws)
     new = np.full(variances.shape, noise)
-    return Judged(laws, np.arange(len(y)), means[:, :, None], variances, variances, new, groups)
+    rows, columns = np.zeros((len(y), 1)), TreeInputs.of(np.arange(1), None)
+    scored = laws, np.arange(len(y)), rows, columns
+    return Judged(*scored, means[:, :, None], variances, variances, new, groups)
 
 
 def test_weights_of_laws_do_not_know_what_they_are_scored_on():

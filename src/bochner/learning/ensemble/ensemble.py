@@ -13,6 +13,7 @@ from bochner.features.units import Units
 from bochner.learning.ensemble.kernel_laws import variance_parts
 from bochner.learning.ensemble.learner import Judged, Laws
 from bochner.learning.ensemble.weights import member_weights
+from bochner.learning.ensemble.widths import Moments, Widths, fitted_widths
 from bochner.learning.removal import fold_numbers
 from bochner.learning.softmax_weights import (
     SoftmaxWeights,
@@ -46,8 +47,10 @@ class SumOfLaws:
     With weights :math:`w_k`, mean and variance are those of the mixture, :math:`m = \sum_k w_k m_k`
     and :math:`s^2 = \sum_k w_k (s_k^2 + (m_k - m)^2)`. The scores are
     :math:`r_i = (y_i - m_{-i}(x_i)) / s_{-i}(x_i)` of observations left out, with weights of laws
-    that other observations give. Standard deviations are multiplied by the scores' root mean
-    square. The interval of level ``l`` is :math:`m(x) \pm q s(x)`, ``q`` the
+    that other observations give. Where these scores show that errors are greater at some rows than
+    at others, ``s`` is multiplied by a factor :math:`g(x)`, learned from the other scores
+    (:mod:`bochner.learning.ensemble.widths`). Standard deviations are multiplied by the root mean
+    square of the scores. The interval of level ``l`` is :math:`m(x) \pm q s(x)`, ``q`` the
     :math:`\lceil (n + 1) l \rceil`-th smallest :math:`|r_i|`. If a new score had the law of the
     left-out ones, exchangeable with them, it would contain ``l`` of new targets. The mean ``m`` of
     all observations takes the place of means without one of them, so that no lower bound holds for
@@ -63,6 +66,7 @@ class SumOfLaws:
     scores: Array  # (s, *t)
     scale: Array | float  # (*t): Root mean square of the scores
     left_out_rmse: Array | float  # (*t): Root mean square of residuals of new targets
+    widths: tuple[Widths, ...] = ()  # A factor of s for each target; none in files from before
 
     def __post_init__(self) -> None:
         of_target = self.scores.shape[1:], np.shape(self.scale), np.shape(self.left_out_rmse)
@@ -87,19 +91,22 @@ class SumOfLaws:
         shape, all_weights = target.shape[1:], _weights(residuals, target.shape[1:])
         if np.ptp(root):
             judged = _with_parts(judged, target, all_weights)
-        mean, std, new_std = (np.empty(target.shape) for _ in range(3))
+        mean, std, new_std, spread = (np.empty(target.shape) for _ in range(4))
         folds = fold_numbers(judged.groups, len(target), _WEIGHT_FOLDS)
         for fold in np.unique(folds):
             rows, others = np.flatnonzero(folds == fold), folds != fold
             weights = _weights(residuals[others] if others.any() else residuals[:0], shape)
             means = judged.means[rows]
-            mean[rows], std[rows] = mixture(means, judged.variances[rows], weights)
+            mean[rows], std[rows], spread[rows] = mixture(means, judged.variances[rows], weights)
             new = judged.variances[rows] - judged.noise[rows] + judged.new_noise[rows]
-            _, new_std[rows] = mixture(means, new, weights)
+            _, new_std[rows], _ = mixture(means, new, weights)
         std, new_std = np.maximum(std, _TINY), np.maximum(new_std, _TINY)
+        widths, factors = _widths(judged, Moments(mean, new_std**2, spread), (target - mean) / std)
+        std, new_std = np.maximum(factors * std, _TINY), np.maximum(factors * new_std, _TINY)
         scores = (target - mean) / std
         scale, error = (np.sqrt(np.mean(part**2, axis=0)) for part in (scores, scores * new_std))
-        return cls(judged.laws, all_weights, scores, np.maximum(scale, _TINY), error)
+        scale = np.maximum(scale, _TINY)
+        return cls(judged.laws, all_weights, scores, scale, error, widths)
 
     def predict(
         self,
@@ -160,14 +167,44 @@ class SumOfLaws:
         deviation = means - mean.reshape(len(mean), 1, -1)
         shares = weights.reshape(len(weights), -1)
         cov = np.einsum("ikt,jkt,kt->ijt", deviation, deviation, shares)
+        variances = np.zeros((len(X), len(laws.members), shares.shape[1]))
         noise_weight = 1.0 if sample_weight is None else sample_weight
-        for law, share in zip(laws.members, shares, strict=True):
-            cov += share * law.covariance(X, laws.rows, noise_weight)
-        return mean, self.scale**2 * cov.reshape(len(X), *mean.shape)
+        for number, (law, share) in enumerate(zip(laws.members, shares, strict=True)):
+            own = law.covariance(X, laws.rows, noise_weight)
+            variances[:, number] = np.einsum("iit->it", own)
+            cov += share * own
+        cov = cov.reshape(len(X), *mean.shape)
+        factors = self._factors(X, means, variances, sample_weight)
+        return mean, self.scale**2 * cov * factors * factors[:, None]
 
     def _moments(self, X: Array, sample_weight: Array | None = None) -> Pair:
         laws, weights = self.laws.used(self.weights)
-        return mixture(laws.means(X), laws.variances(X, sample_weight), weights)
+        means, variances = laws.means(X), laws.variances(X, sample_weight)
+        mean, std, _ = mixture(means, variances, weights)
+        return mean, self._factors(X, means, variances, sample_weight) * std
+
+    def factors(self, X: Array) -> Array:
+        """Return the factors (n, *t) of standard deviations at encoded rows (n, d)."""
+        if not self.widths:
+            return np.ones((len(X), *self.weights.shape[1:]))
+        laws, _ = self.laws.used(self.weights)
+        return self._factors(X, laws.means(X), laws.variances(X), None)
+
+    def _factors(
+        self, X: Array, means: Array, variances: Array, sample_weight: Array | None
+    ) -> Array:
+        """Return :meth:`factors`, given means and variances (n, K, t) of laws that are used."""
+        if not self.widths:
+            return np.ones((len(X), *self.weights.shape[1:]))
+        laws, weights = self.laws.used(self.weights)
+        if sample_weight is not None:
+            noise = np.stack([np.ravel(law.noise) for law in laws.members])
+            variances = variances + noise * (1.0 - 1.0 / sample_weight)[:, None, None]
+        mean, std, spread = mixture(means, variances, weights)
+        moments = Moments(mean, std**2, spread)
+        parts = zip(self.widths, moments.targets(), strict=True)
+        factors = np.stack([own(part, X) for own, part in parts], axis=1)
+        return factors.reshape(mean.shape)
 
 
 def _with_parts(judged: Judged, target: Array, weights: Array) -> Judged:
@@ -193,6 +230,17 @@ def _with_parts(judged: Judged, target: Array, weights: Array) -> Judged:
         noise=of_noise * judged.noise,
         new_noise=of_noise * judged.new_noise,
     )
+
+
+def _widths(judged: Judged, moments: Moments, scores: Array) -> tuple[tuple[Widths, ...], Array]:
+    """Return widths of each target by scores (s, *t) left out, and factors (s, *t) of them."""
+    columns = np.abs(scores).reshape(len(scores), -1).T
+    found = [
+        fitted_widths(own, column, judged.X, judged.columns, judged.groups)
+        for own, column in zip(moments.targets(), columns, strict=True)
+    ]
+    factors = np.stack([factors for _, factors in found], axis=1)
+    return tuple(widths for widths, _ in found), factors.reshape(scores.shape)
 
 
 def _weights(residuals: Array, shape: tuple[int, ...]) -> Array:
@@ -229,14 +277,16 @@ def warn_of_few_scores(n_scores: int, levels: Array) -> None:
         )
 
 
-def mixture(means: Array, variances: Array, weights: Array) -> Pair:
-    """Return mean and standard deviation (n, *t) of mixtures of laws.
+def mixture(means: Array, variances: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """Return mean, standard deviation and disagreement (n, *t) of mixtures of laws.
+
+    The disagreement is the part of the variance that is the variance of the laws' means.
 
     Means and variances are (n, K, t) and weights (K, *t).
     """
     mean = _averaged(means, weights)
-    spread = (means - mean.reshape(len(means), 1, -1)) ** 2
-    return mean, np.sqrt(_averaged(variances + spread, weights))
+    spread = _averaged((means - mean.reshape(len(means), 1, -1)) ** 2, weights)
+    return mean, np.sqrt(_averaged(variances, weights) + spread), spread
 
 
 def _averaged(values: Array, weights: Array) -> Array:

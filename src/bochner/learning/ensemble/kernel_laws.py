@@ -59,6 +59,11 @@ class KernelLaw:
         """Name of the kernel."""
         return type(self.found.kernel).__name__
 
+    @property
+    def noise(self) -> Array:
+        """Variance (t,) of the noise of a target of weight one."""
+        return np.ravel(self.found.alpha * as_array(self.signal))
+
     def with_variances(self, of_function: float, of_noise: float) -> "KernelLaw":
         """Return the law with the variances of its function and of its noise times numbers."""
         alpha = of_noise / of_function * self.found.alpha

@@ -157,6 +157,8 @@ class Judged:
 
     laws: Laws
     scored: Chosen  # (s,): Numbers of observations
+    X: Array  # (s, d): Their encoded rows
+    columns: TreeInputs  # What trees take of these
     means: Array  # (s, K, t)
     variances: Array  # (s, K, t): Of the observations, with the noise of their weights
     noise: Array  # (s, K, t): The part of the variances that is noise
@@ -332,7 +334,7 @@ class Learner:
                 fitted.append(self._fitted(plan, trial, result))
         if not self._is_late(began, _TREES_SHARE) and elsewhere is None:
             fitted += self._of_trees(plan, encodings[-1], labels, tree_rng)
-        return self._judged(plan, fitted)
+        return self._judged(plan, fitted, TreeInputs.of(encodings[-1], observations.shared))
 
     def _of_trees(
         self, plan: _Plan, columns: Chosen, labels: NDArray[np.int64] | None, rng: Generator
@@ -348,7 +350,12 @@ class Learner:
             trees = TreeLearner(inputs, labels, seed).fit(data, plan.order, plan.scored)
         return [] if trees is None else [trees]
 
-    def _judged(self, plan: _Plan, fitted: Sequence[tuple[KernelLaw | TreeLaw, LeftOut]]) -> Judged:
+    def _judged(
+        self,
+        plan: _Plan,
+        fitted: Sequence[tuple[KernelLaw | TreeLaw, LeftOut]],
+        columns: TreeInputs,
+    ) -> Judged:
         """Return the laws, their noise in the units of the weights that were given."""
         members, left_out = zip(*fitted, strict=True)
         means, variances, noise = (np.stack(p, axis=1) for p in zip(*left_out, strict=True))
@@ -360,7 +367,10 @@ class Learner:
         units = plan.scored.units
         groups = plan.observations.groups
         groups = None if groups is None else groups[units]
-        return Judged(laws, units, means, variances, own_noise, unit * noise, groups)
+        inputs = plan.observations.X[units]
+        return Judged(
+            laws, units, inputs, columns, means, variances, own_noise, unit * noise, groups
+        )
 
     def _is_late(self, began: float, share: float) -> bool:
         limit = np.inf if self.time_limit is None else share * self.time_limit

@@ -256,6 +256,11 @@ class TreeLaw:
         relative = np.broadcast_to(self.misfit + self.alpha / as_array(weight), len(X))
         return relative[:, None] * self.signal
 
+    @property
+    def noise(self) -> Array:
+        """Variance (t,) of the noise of a target of weight one."""
+        return self.alpha * self.signal
+
     def covariance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
         """Return covariances (n', n', t) of new targets, :meth:`variance` on their diagonal."""
         cov = np.zeros((len(X), len(X), len(self.signal)))
@@ -282,6 +287,28 @@ class TreeTerm(FunctionTerm):
         return np.zeros((*X.shape, self.coef.shape[1]))
 
 
+def boosted(
+    models: list[tuple[Any, NDArray[Any]]], inputs: Array, n_blocks: int, weights: Array
+) -> Trees:
+    """Return the trees of models, each fitted to its targets, whose outputs are side by side.
+
+    The first ``n_blocks`` inputs are numbers of levels.
+    """
+    inputs = inputs.copy()
+    codes = [np.unique(inputs[:, block]) for block in range(n_blocks)]
+    is_category = np.zeros(inputs.shape[1], dtype=bool)
+    for block, levels in enumerate(codes):
+        if len(levels) <= _MOST_LEVELS:
+            inputs[:, block] = np.searchsorted(levels, inputs[:, block])
+            is_category[block] = True
+    categories = np.flatnonzero(is_category)
+    fitted = [
+        model.set_params(categorical_features=categories).fit(inputs, y, weights)
+        for model, y in models
+    ]
+    return Trees.of(fitted, codes)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeLearner:
     """How trees are fitted to the targets of laws, or to labels."""
@@ -292,29 +319,17 @@ class TreeLearner:
 
     def trees(self, data: Observations, rows: Chosen) -> Trees:
         """Return trees that are fitted to some of the observations."""
-        inputs = self.inputs(data.X[rows])
-        codes = [np.unique(inputs[:, block]) for block in range(len(self.inputs.starts))]
-        is_category = np.zeros(inputs.shape[1], dtype=bool)
-        for block, levels in enumerate(codes):
-            if len(levels) <= _MOST_LEVELS:
-                inputs[:, block] = np.searchsorted(levels, inputs[:, block])
-                is_category[block] = True
+        inputs, weights = self.inputs(data.X[rows]), data.weights[rows]
         options = {
             **_OPTIONS,
             **(_LONG if len(rows) > _MANY else _FEW),
-            "categorical_features": np.flatnonzero(is_category),
             "random_state": self.seed,
         }
-        weights = data.weights[rows]
         if self.labels is None:
-            models = [
-                HistGradientBoostingRegressor(**options).fit(inputs, y, weights)
-                for y in data.Y[rows].T
-            ]
+            pairs = [(HistGradientBoostingRegressor(**options), y) for y in data.Y[rows].T]
         else:
-            classifier = HistGradientBoostingClassifier(**options)
-            models = [classifier.fit(inputs, self.labels[rows], weights)]
-        return Trees.of(models, codes)
+            pairs = [(HistGradientBoostingClassifier(**options), self.labels[rows])]
+        return boosted(pairs, inputs, len(self.inputs.starts), weights)
 
     def fit(
         self, data: Observations, order: Chosen, scored: Scored
