@@ -1,5 +1,7 @@
 """Trees as laws of tables: scikit-learn's predictions, and means of what is left out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -172,3 +174,28 @@ def test_few_rows_have_no_trees():
     table, y = steps(tree_laws.FEWEST_FOR_TREES - 1, RNG)
     model = TableRegressor(effort="quick", random_state=0).fit(table, y)
     assert all(law.name != "trees" for law in model.head_.laws.members)
+
+
+BROKEN = {
+    "a circle": {"left": lambda nodes: np.zeros_like(nodes)},
+    "a node beyond": {"right": lambda nodes: nodes + 10**9},
+    "a set beyond": {"level_set": lambda sets: sets + 10**6},
+    "a negative input": {"feature": lambda columns: columns - 5},
+    "no order": {"roots": lambda roots: roots[::-1]},
+    "an output beyond": {"output": lambda outputs: outputs + 1},
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_trees_of_other_nodes_are_refused(name):
+    trees = TreeLearner(INPUTS, None, 0).trees(observations(), KNOWN)
+    changes = {field: change(getattr(trees, field)) for field, change in BROKEN[name].items()}
+    with pytest.raises(ValueError, match="do not fit together"):
+        replace(trees, **changes)
+
+
+def test_trees_of_more_inputs_than_the_table_has_are_refused():
+    trees = TreeLearner(INPUTS, None, 0).trees(observations(), KNOWN)
+    few = TreeInputs(INPUTS.starts, INPUTS.widths, INPUTS.columns[:1])
+    with pytest.raises(ValueError, match="beyond the 2 of the table"):
+        TreeLaw("trees", few, trees, np.ones(1), 0.0, 1.0)
