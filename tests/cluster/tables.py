@@ -75,6 +75,7 @@ def few_rows(monkeypatch, sample=None):
     quick = learner.Effort({"rough": (rough, 2)}, 60, 100, 40)
     monkeypatch.setattr(laws_table, "EFFORTS", {"quick": quick})
     monkeypatch.setattr(learner, "VARIANCE_LANDMARKS", 30)
+    monkeypatch.setattr(learner, "_LEAST_UNSCORED", 30)
     monkeypatch.setattr(learner, "_FEWEST_OTHERS", 50)
     if sample is not None:
         monkeypatch.setattr(collected, "SAMPLE_ROWS", sample)

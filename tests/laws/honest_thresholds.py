@@ -64,6 +64,7 @@ THRESHOLDS = [
             EFFORTS: effort(),
             f"{LEARNER}._FEWEST_OTHERS": 150,
             f"{LEARNER}.VARIANCE_LANDMARKS": 150,
+            f"{LEARNER}._LEAST_UNSCORED": 150,
         },
     ),
     Threshold(
@@ -75,6 +76,7 @@ THRESHOLDS = [
             f"{LEARNER}._FEWEST_OTHERS": 150,
             f"{LEARNER}.MOST_SCORED": 180,
             f"{LEARNER}.VARIANCE_LANDMARKS": 150,
+            f"{LEARNER}._LEAST_UNSCORED": 150,
         },
     ),
     Threshold(

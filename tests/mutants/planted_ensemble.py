@@ -125,7 +125,8 @@ plant_edits(
     tree_laws,
     "_add_values",
     test_tree_laws.check_scikit_learn,
-    numbers_at_a_threshold_to_the_right=("entry <= threshold", "entry < threshold"),
+    trees_without_their_last_leaves=("range(depth[tree])", "range(depth[tree] - 1)"),
+    numbers_at_a_threshold_to_the_right=("entry > threshold", "entry >= threshold"),
 )
 plant_edits(
     TreeLearner,
@@ -295,6 +296,13 @@ plant_edits(
         "left_out_probabilities(scores, labels, units, groups)",
         "softmax.probabilities(scores)[np.arange(len(labels)), labels]",
     ),
+)
+plant_edits(
+    kernel_laws,
+    "left_out_latent",
+    test_kernel_laws.check_left_out_latent,
+    rows_that_are_left_as_landmarks=("latent[own] =", "unused ="),
+    rows_that_are_left_in_the_sums=("remainder[cell] / (1.0 - share)", "remainder[cell]"),
 )
 plant_edits(
     KernelLaw,

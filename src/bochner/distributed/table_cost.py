@@ -117,7 +117,7 @@ class TableFit:
             rows = min(self.n, NOISE_ROWS)
             seconds += n_laws * (rows**2 * self._value + _NOISE_TRIALS * rows**3 * self._product)
         fit, memory = self._landmarks(effort) if effort.landmarks(self.n) else self._exact(effort)
-        kept = 8.0 * n_laws * min(self.n, VARIANCE_LANDMARKS) ** 2
+        kept = 4.0 * n_laws * min(self.n, VARIANCE_LANDMARKS) ** 2
         return seconds + n_laws * fit, memory + kept, 1
 
     def _search(self, rows: int) -> float:

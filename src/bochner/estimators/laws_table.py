@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, ClassVar
@@ -126,7 +126,7 @@ class LawsTable(FixedKernelTable):
             labels=self._labels(rows.y),
         )
         self.quantile_encoder_ = encoders[1]
-        return encoders[0], self._combined(judged, rows, weights)
+        return encoders[0], _without_unused(self._combined(judged, rows, weights))
 
     def _by_chains(self, rows: TableRows, progress: Progress) -> tuple[TableEncoder, BaNK]:
         """Return the encoder and a head that learns its frequencies by short Markov chains."""
@@ -183,6 +183,15 @@ class LawsTable(FixedKernelTable):
                 f"n_jobs must be a nonzero integer or None, got {self.n_jobs!r}. Minus one means "
                 "all cores."
             )
+
+
+def _without_unused(head: SumOfLaws | SoftmaxOfLaws) -> SumOfLaws | SoftmaxOfLaws:
+    """Return a head without the laws whose weight is zero, which predictions do not need."""
+    if isinstance(head, SumOfLaws):
+        laws, weights = head.laws.used(head.weights)
+        return replace(head, laws=laws, weights=weights)
+    laws, weights = head.laws.used(head.softmax.weights)
+    return replace(head, laws=laws, softmax=replace(head.softmax, weights=weights))
 
 
 def _trends(encoded: Array, order: NDArray[np.intp] | None) -> NDArray[np.intp] | None:

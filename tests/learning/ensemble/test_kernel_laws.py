@@ -60,7 +60,8 @@ def assert_exact(grouped=True, n_scored=N):
     assert_allclose(law.mean(NEW, TABLE), kernel @ np.linalg.solve(whole, Y), rtol=1e-9)
     explained = np.sum(kernel * np.linalg.solve(whole, kernel.T).T, axis=1)
     latent = 1.0 - explained[:, None]
-    assert_allclose(law.variance(NEW, TABLE), law.signal * (ALPHA + latent), rtol=1e-9)
+    # The factor has single precision.
+    assert_allclose(law.variance(NEW, TABLE), law.signal * (ALPHA + latent), rtol=1e-5)
     squares, first = [], N - n_scored
     for own in groups_of(rows)[first:]:
         coef, kept = without(rows, own, KERNEL)
@@ -112,6 +113,52 @@ def assert_landmarks(grouped=True):
 @pytest.mark.parametrize("grouped", [False, True])
 def test_laws_on_landmarks_solve_the_normal_equations(grouped):
     assert_landmarks(grouped)
+
+
+def latent_without(kernel, weights, cell, weight, n_landmarks):
+    """Variance of the function at a row, with dense matrices of the other observations."""
+    weights = weights.copy()
+    weights[cell] -= weight
+    kept = np.flatnonzero(weights > 1e-12)
+    landmarks = np.intersect1d(np.arange(n_landmarks), kept)
+    gram, cross = kernel.kernel(X[landmarks]), kernel.kernel(X[landmarks], X[kept])
+    shifted = gram + cross * weights[kept] / kernel.alpha @ cross.T
+    k = kernel.kernel(X[landmarks], X[[cell]])[:, 0]
+    return 1.0 - k @ np.linalg.solve(gram, k) + k @ np.linalg.solve(shifted, k)
+
+
+def check_left_out_latent():
+    """Landmarks and other rows, and two observations each of a landmark and of another row."""
+    cell = np.r_[np.arange(N), 3, 60]
+    weights = WEIGHTS[cell].copy()
+    weights[[3, 60]] *= 0.4
+    weights[[N, N + 1]] *= 0.6
+    observed = Observed(cell, np.zeros((N + 2, 1)), weights, np.ones(N + 2))
+    for kernel in (LearnedKernel(Exponential(1.5), 0.3), LearnedKernel(Matern(1.5, nu=2.5), 0.01)):
+        rows = Rows(X, np.zeros((N, 1)), WEIGHTS)
+        sums, _ = kernel_laws._sums(kernel, rows, X[:M], 1)
+        found = kernel_laws.left_out_latent(kernel, rows, sums, observed)
+        pairs = zip(cell, weights, strict=True)
+        expected = [latent_without(kernel, WEIGHTS, *pair, M) for pair in pairs]
+        assert_allclose(found, expected, rtol=1e-4)
+
+
+def test_variances_by_landmarks_are_those_of_fits_without_the_observation():
+    check_left_out_latent()
+
+
+@pytest.mark.parametrize("noise", [1.0, 1e-12])
+def test_factors_are_triangles_in_the_precision_that_the_noise_needs(noise):
+    kernel = LearnedKernel(Matern(0.5, nu=2.5), noise)
+    rows = Rows(X, np.zeros((N, 1)), np.ones(N))
+    sums, _ = kernel_laws._sums(kernel, rows, X[:M], 1)
+    factor = kernel_laws._factor(kernel, X[:M], sums)
+    stored = kernel_laws._stored(kernel, X, factor)
+    assert stored.dtype == (np.float32 if noise == 1.0 else np.float64)
+    assert not np.triu(stored, 1).any()
+    values = kernel.kernel(NEW[:, COLUMNS], X[:M])
+    explained, expected = (np.sum((values @ part) ** 2, axis=1) for part in (stored, factor))
+    assert_allclose(explained, expected, atol=1e-3 * noise, rtol=1e-12)
 
 
 class InParts:

@@ -24,6 +24,13 @@ _EQUAL_ROWS = 1e-8
 """Added to the diagonal of the landmarks' kernel matrix, whose inverse rows that are equal up to
 1e-8 would fill with rounding errors. Variances grow by as much, relative to that of the signal."""
 
+_SAME_VARIANCE = 1e-3
+"""Change of variances, relative to the noise, up to which their factor has single precision: that
+of standard deviations is half of it."""
+
+_FEW_CHECKED = 200
+"""Rows at which the change is measured."""
+
 _BLOCK_BYTES = 2**25
 """Size of a block of kernel values: threads keep two each, and longer ones gain nothing."""
 
@@ -51,7 +58,7 @@ class KernelLaw:
     found: LearnedKernel
     columns: Chosen  # (d',): The encoded columns that it uses
     coef: Array  # (n, t)
-    factor: Array  # (m, m)
+    factor: NDArray[np.floating[Any]]  # (m, m): Triangular, in the precision that it needs
     signal: Array | float  # s², (t,): A number in files from before there were several targets
 
     @property
@@ -144,16 +151,20 @@ def exact(
     squares = residuals**2 / relative[:, None]
     used = slice(None) if learned_from is None else scored.part == learned_from
     signal = np.mean(squares[used], axis=0)
-    factor = np.empty((0, 0))
-    if n_landmarks == len(inputs):
-        factor = lapack.dtrtri(lower, lower=1)[0].T
-    elif n_landmarks:
+    factor: NDArray[np.floating[Any]] = np.empty((0, 0))
+    if n_landmarks:
         landmarks = inputs.X[:n_landmarks]
-        factor = _factor(found, landmarks, _sums(found, inputs, landmarks, n_threads)[0])
+        sums = np.empty((0, 0))
+        if n_landmarks == len(inputs):
+            full = as_array(lapack.dtrtri(lower, lower=1)[0].T)
+        else:
+            sums = _sums(found, inputs, landmarks, n_threads)[0]
+            full = _factor(found, landmarks, sums)
+        factor = _stored(found, inputs.X, full)
+        if n_landmarks < len(inputs) and rows.groups is None:
+            relative = left_out_latent(found, inputs, sums, observed)
+            relative += found.alpha / observed.weights
     law = KernelLaw(name, found, columns, coef, factor, signal)
-    if 0 < n_landmarks < len(inputs) and rows.groups is None:
-        relative = law.latent(rows.X[first:], rows.X)[in_last.cell]
-        relative += found.alpha / observed.weights
     means = rows.Y[observed.cell] + observed.deviations - residuals
     variances = signal * relative[:, None]
     return law, LeftOut(means, variances, np.broadcast_to(signal * found.alpha, means.shape))
@@ -246,10 +257,12 @@ def on_landmarks(
     in_last = replace(observed, cell=observed.cell - first, deviations=deviations)
     both = _without(half, last.Y - values.T @ solved, last, in_last)
     residuals = both[:, :-1] - scored.centres * both[:, -1:]
-    factor, signal = np.empty((0, 0)), np.ones(inputs.Y.shape[1])
+    factor: NDArray[np.floating[Any]] = np.empty((0, 0))
+    signal = np.ones(inputs.Y.shape[1])
     variances = np.full(residuals.shape, np.nan)
     if n_of_variance:
         factor = _factor(found, inputs.X[:n_of_variance], of_variance)
+        factor = _stored(found, inputs.X, factor)
         unit = KernelLaw(name, found, columns, coef, factor, 1.0)
         latent = unit.latent(rows.X[first:], rows.X)[in_last.cell]
         relative = (latent + found.alpha / observed.weights)[:, None]
@@ -328,3 +341,52 @@ def _factor(found: LearnedKernel, landmarks: Array, inner: Array) -> Array:
     values, vectors = eigh(whitener.T @ inner @ whitener, driver="evd")
     values = np.maximum(values, 0.0)
     return as_array(whitener @ (vectors * np.sqrt(values / (values + found.alpha))))
+
+
+def _stored(found: LearnedKernel, rows: Array, factor: Array) -> NDArray[np.floating[Any]]:
+    """Return a triangular factor with the same product, in single precision if that will do.
+
+    A triangle takes half of the space, and in single precision a quarter.
+    """
+    if np.tril(factor, -1).any():
+        factor = np.tril(as_array(np.linalg.qr(factor.T, mode="r")).T)
+    single: NDArray[np.floating[Any]] = factor.astype(np.float32)
+    values = found(rows[-_FEW_CHECKED:], rows[: len(factor)])
+    explained, of_single = (np.sum((values @ part) ** 2, axis=1) for part in (factor, single))
+    is_same = np.abs(of_single - explained).max() <= _SAME_VARIANCE * found.alpha
+    return single if is_same else factor
+
+
+def left_out_latent(found: LearnedKernel, rows: Rows, sums: Array, observed: Observed) -> Array:
+    r"""Return variances (s,) of the function by landmarks, given all but one observation each.
+
+    The first rows are the ``m`` landmarks, and ``sums`` (m, m) are those of :func:`_sums` over all
+    rows. With :math:`G = k(L, L)`, :math:`B = G + S / \alpha`, ``u`` the kernel values of a row at
+    the landmarks and its weight ``w``, the variance is :math:`1 - u^\top G^{-1} u + u^\top C u`,
+    where :math:`C = (B - w u u^\top / \alpha)^{-1}`. The row is no landmark either: rows and
+    columns of ``G`` and of :math:`C^{-1}` are left out with it, unless the row has other
+    observations.
+    """
+    landmarks, alpha = rows.X[: len(sums)], found.alpha
+    first = int(observed.cell.min())
+    U = found(landmarks, rows.X[first:])
+    gram = found(landmarks, landmarks)
+    of_gram = jittered_cholesky(gram, _EQUAL_ROWS)
+    shifted = jittered_cholesky(gram + sums / alpha, _EQUAL_ROWS)
+    explained = np.sum(solve_triangular(of_gram, U, lower=True) ** 2, axis=0)
+    V = as_array(cho_solve((shifted, True), U))
+    remainder = np.sum(U * V, axis=0)
+    precision, of_shifted = (
+        np.diagonal(factor_inverse(np.array(part, order="F"))) for part in (of_gram, shifted)
+    )
+    cell = observed.cell - first
+    share = observed.weights * remainder[cell] / alpha
+    rest = remainder[cell] / (1.0 - share)
+    latent = 1.0 - explained[cell] + rest
+    is_single = observed.weights >= rows.weights[observed.cell]
+    own = np.flatnonzero((observed.cell < len(landmarks)) & is_single)
+    place, growth = observed.cell[own], 1.0 / (1.0 - share[own])
+    v = V[place, cell[own]]
+    inner = of_shifted[place] + observed.weights[own] / alpha * growth * v**2
+    latent[own] = 1.0 / precision[place] + rest[own] - (growth * v) ** 2 / inner
+    return as_array(np.maximum(latent, 0.0))

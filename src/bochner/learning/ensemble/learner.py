@@ -42,8 +42,12 @@ quantile of 90 per cent is accurate to 1.3 per cent in rank."""
 NOISE_ROWS = 1600
 """Rows, of not many, that correct the noise found by the search in a third of a second a law."""
 
-VARIANCE_LANDMARKS = 1000
-"""Landmarks of variances, which are smoother than means, and whose matrix the model keeps."""
+VARIANCE_LANDMARKS = 500
+"""Landmarks of variances, which are smoother than means, and whose matrix the model keeps: half a
+megabyte. Log densities of new targets are those by a thousand landmarks to 0.001."""
+
+_LEAST_UNSCORED = 1000
+"""Fewest rows that are not scored where others are many: they correct the noise."""
 
 _HOPELESS = 1.5
 """Errors this many times the least in the search: such laws get next to no weight in the sum."""
@@ -128,7 +132,10 @@ class Laws:
         """Return the laws of weights (K, *t) that are not zero, at least one, and these weights."""
         is_used = weights.reshape(len(weights), -1).any(axis=1)
         kept = np.flatnonzero(is_used | ~is_used.any())
-        return Laws(self.rows, [self.members[i] for i in kept]), weights[kept]
+        if len(kept) == len(self.members):
+            return self, weights
+        members = [self.members[i] for i in kept]
+        return Laws(self.rows[: _n_rows(members)], members), weights[kept]
 
     def variances(self, X: Array, sample_weight: Array | None = None) -> Array:
         """Return the laws' variances (n', K, t) of new targets at encoded rows (n', d).
@@ -149,6 +156,12 @@ class Laws:
         blocks = list(row_blocks(len(X), 8 * len(self.rows)))
         with single_threaded_blas() as n_threads:
             return np.concatenate([part for _, part in in_order(block, blocks, n_threads)])
+
+
+def _n_rows(members: Sequence[KernelLaw | TreeLaw]) -> int:
+    """Return how many of the first rows laws have coefficients or factors of."""
+    kernels = (law for law in members if isinstance(law, KernelLaw))
+    return max((max(len(law.coef), len(law.factor)) for law in kernels), default=0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,8 +227,7 @@ class _Plan:
         if by_halves:
             part[: len(search)] = _halves(observations, search)
         rows = observations.rows(order, n_scored)
-        is_exact = not has_others or n_rows < VARIANCE_LANDMARKS + _FEWEST_OTHERS
-        n_variance = len(rows) if is_exact else VARIANCE_LANDMARKS
+        n_variance = min(len(rows), VARIANCE_LANDMARKS)
         return cls(
             observations,
             order,
@@ -246,7 +258,7 @@ def scored_rows(
     ``n_rows`` is the number of distinct rows.
     """
     n_rows = n_samples if n_rows is None else n_rows
-    n_more = MORE_ROWS if n_rows > MANY_ROWS else VARIANCE_LANDMARKS
+    n_more = MORE_ROWS if n_rows > MANY_ROWS else _LEAST_UNSCORED
     n_others = n_samples - max(effort.search_rows, n_landmarks, n_more)
     has_others = n_others >= _FEWEST_OTHERS
     return (min(n_others, MOST_SCORED) if has_others else n_samples), has_others
@@ -361,9 +373,9 @@ class Learner:
         means, variances, noise = (np.stack(p, axis=1) for p in zip(*left_out, strict=True))
         unit = plan.observations.unit
         own_noise = noise / plan.scored.observed.weights[:, None, None]
-        kernels = [law for law in members if isinstance(law, KernelLaw)]
-        longest = max(max(len(law.coef), len(law.factor)) for law in kernels)
-        laws = Laws(plan.rows.X[:longest], [law.with_variances(1.0, unit) for law in members])
+        laws = Laws(
+            plan.rows.X[: _n_rows(members)], [law.with_variances(1.0, unit) for law in members]
+        )
         units = plan.scored.units
         groups = plan.observations.groups
         groups = None if groups is None else groups[units]
