@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from estimators import test_kernel_glm
 from laws import likelihood_laws as laws
 from learning import test_laplace
 from mutants.registry import edit, planted
@@ -9,6 +10,7 @@ from mutants.registry import edit, planted
 from bochner.learning import laplace, laplace_slopes
 from bochner.learning.laplace_slopes import EvidenceSlopes
 from bochner.likelihoods import (
+    LabelLikelihood,
     NegativeBinomialLikelihood,
     OrdinalLikelihood,
     StudentTLikelihood,
@@ -97,3 +99,11 @@ planted(derivatives("censored"), name="a_hazard_of_the_wrong_sign")(
 planted(derivatives("ordinal"), name="a_cutpoint_of_the_wrong_sign")(
     edit(OrdinalLikelihood, "slope", "expit(low) - expit(-high)", "expit(low) + expit(-high)")
 )
+
+
+@planted(
+    test_kernel_glm.test_labels_that_nothing_predicts_have_no_strong_signal,
+    partial(test_kernel_glm.test_labels_without_errors_are_predicted_with_confidence, 3),
+)
+def the_signal_of_classes_has_no_prior(patch):
+    patch.setattr(LabelLikelihood, "signal_scale", None)

@@ -40,6 +40,11 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
     probabilities are averages over the posterior of the latent function, and move towards equal
     ones where there are no data.
 
+    With ``alpha="evidence"`` the standard deviation :math:`\alpha^{-1/2}` of the latent functions
+    has a half-Cauchy prior of scale one, in log odds, and ``alpha`` maximises the evidence times
+    that prior. The evidence of a few dozen labels alone is often greatest for a strong signal where
+    there is none, and that of labels without errors has no maximum.
+
     Parameters
     ----------
     likelihood : {"auto", "bernoulli", "softmax", "ordinal"} or LabelLikelihood, default="auto"

@@ -68,7 +68,7 @@ class LaplaceProblem:
     def solved(self, frequencies: Frequencies) -> tuple[Likelihood, LaplacePosterior]:
         """Return the likelihood with its parameters learned, and the posterior of the weights.
 
-        Parameters to learn, and alpha, are those of greatest evidence, by L-BFGS. On many rows it
+        Parameters to learn, and alpha, are those of least loss, by L-BFGS. On many rows it
         starts from those of some of the rows.
         """
         search = self.search(frequencies)
@@ -96,7 +96,10 @@ class LaplaceProblem:
 
 @dataclass(slots=True, eq=False)
 class LaplaceSearch:
-    """The negative log evidence per row as a function of log alpha and parameters, with its slope.
+    """The loss of a row as a function of log alpha and parameters, with its slope.
+
+    The loss is the negative log evidence, with that of a prior of the signal's standard deviation
+    where the likelihood has one (see :meth:`penalty`).
 
     Arguments are counted from first values, those for which a unit kernel has the unit of the
     latent function: the search does not depend on units. Per row, slopes are of order one, and so
@@ -134,6 +137,20 @@ class LaplaceSearch:
         self._weights, self.n_iter = mode.weights, self.n_iter + mode.n_iter
         return mode
 
+    def penalty(self, x: Array) -> tuple[float, Array]:
+        r"""Return the negative log prior of alpha, up to a constant, and its gradient.
+
+        The standard deviation :math:`\sigma = \alpha^{-1/2}` has a half-Cauchy prior of scale ``s``
+        (Gelman, "Prior distributions for variance parameters in hierarchical models", 2006): of
+        :math:`\log(1 + \sigma^2 / s^2)` nats, so that signals far stronger than ``s`` cost few.
+        """
+        slope, scale = np.zeros(len(x)), self.likelihood.signal_scale
+        if self.alpha is not None or scale is None:
+            return 0.0, slope
+        ratio = float(np.exp(-x[0])) / scale**2
+        slope[0] = -ratio / (1.0 + ratio)
+        return float(np.log1p(ratio)), slope
+
     def slopes(self, x: Array) -> tuple[Mode, EvidenceSlopes]:
         """Return the mode at such values, and the derivatives of the log evidence there."""
         mode = self.mode(x)
@@ -145,12 +162,14 @@ class LaplaceSearch:
         return np.append(by_alpha, slopes.by_parameters(self.names))
 
     def value_and_slope(self, x: Any) -> tuple[float, Array]:
-        """Return the negative log evidence per row, and its derivatives."""
+        """Return the loss of a row, and its derivatives."""
         mode, slopes = self.slopes(x)
-        return -mode.log_evidence / self.size, -self.by_numbers(slopes) / self.size
+        penalty, slope = self.penalty(x)
+        slope -= self.by_numbers(slopes)
+        return (penalty - mode.log_evidence) / self.size, slope / self.size
 
     def best(self, x: Array) -> Array:
-        """Return the values near ``x`` of greatest evidence."""
+        """Return the values near ``x`` of least loss."""
         if not x.size:
             return x
         options = {"maxiter": _MOST_STEPS, "gtol": _TOLERANCE / self.size, "ftol": 0.0}

@@ -64,7 +64,8 @@ class _Problem(EvidenceSearch):
     def value(self, point: Array) -> float:
         theta, others = self.split(point)
         search = self._search(theta)
-        value = self.penalty(theta)[0] - search.mode(others).log_evidence
+        penalty = self.penalty(theta)[0] + search.penalty(others)[0]
+        value = penalty - search.mode(others).log_evidence
         return value / search.size - self.base
 
     def loss(self, point: Array) -> tuple[float, Array]:
@@ -73,9 +74,10 @@ class _Problem(EvidenceSearch):
         mode, slopes = search.slopes(others)
         penalty, by_theta = self.penalty(theta)
         by_theta -= self.family.pulled_back(self.draws, theta, slopes.by_frequencies())
-        by_others = search.by_numbers(slopes)
-        value = penalty - mode.log_evidence
-        gradient = np.append(by_theta, -by_others) / search.size
+        penalty_of_others, by_others = search.penalty(others)
+        by_others -= search.by_numbers(slopes)
+        value = penalty + penalty_of_others - mode.log_evidence
+        gradient = np.append(by_theta, by_others) / search.size
         return value / search.size - self.base, gradient
 
     def bounds_of_others(self, start: Array) -> tuple[Array, Array]:

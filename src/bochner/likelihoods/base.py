@@ -50,6 +50,12 @@ class Likelihood(ABC):
     has_constant: ClassVar[bool] = True
     """Whether the latent function has a constant of its own."""
 
+    signal_scale: ClassVar[float | None] = None
+    """Scale of the half-Cauchy prior of the standard deviation of latent functions, in their unit.
+
+    ``None`` is a flat prior of the logarithm of that standard deviation.
+    """
+
     @property
     def n_latent(self) -> int:
         """Number of latent functions."""
@@ -147,9 +153,16 @@ class NumberLikelihood(Likelihood):
 
 
 class LabelLikelihood(Likelihood):
-    """A likelihood for targets that are numbers 0, 1, ... of classes."""
+    """A likelihood for targets that are numbers 0, 1, ... of classes.
+
+    The evidence of a few dozen labels may be greatest for a strong signal where there is none, and
+    of labels without errors for log odds without a bound. Log odds of one are the scale at which
+    labels start to be predictable.
+    """
 
     __slots__ = ()
+
+    signal_scale: ClassVar[float | None] = 1.0
 
     @property
     @abstractmethod
