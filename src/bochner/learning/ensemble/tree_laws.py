@@ -361,8 +361,10 @@ def boosted(
             inputs[:, block] = np.searchsorted(levels, inputs[:, block])
             is_category[block] = True
     categories = np.flatnonzero(is_category)
+    # Bins of weighted rows take as long as the trees.
+    given = weights if np.ptp(weights) else None
     fitted = [
-        model.set_params(categorical_features=categories).fit(inputs, y, weights)
+        model.set_params(categorical_features=categories).fit(inputs, y, given)
         for model, y in models
     ]
     return Trees.of(fitted, codes)
