@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_array, as_count
+from bochner._numerics.arrays import Array, as_count
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.diagnosis.contributions import Contributions, contributions
 from bochner.diagnosis.evaluators import Evaluator, RowFunction, owners_of
@@ -18,7 +18,7 @@ from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
 from bochner.features.parameters import generators
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.ensemble.exchanges import MixedRows, at_mixed_rows
-from bochner.tables.encoder import TableEncoder
+from bochner.tables.encoder import TableEncoder, side_by_side
 from bochner.tables.encodings import grid, output_names
 
 
@@ -221,7 +221,7 @@ class ExplainedTable(ABC):
 
     def _encoded(self, X: Any) -> Array:
         """Return all encoded columns of a table."""
-        return np.hstack([as_array(encoder.transform(X)) for encoder in self._encoders()])
+        return side_by_side(self._encoders(), X)
 
     def _used(self, encoded: Array) -> Array:
         """Return those of all encoded columns on which the head is defined."""

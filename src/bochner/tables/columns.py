@@ -155,6 +155,9 @@ def unmasked(X: Any) -> Any:
 def labels(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray[np.object_]:
     """Return entries as text, None where missing; whole numbers have no decimal point."""
     text = np.full(raw.shape[0], None, dtype=object)
+    if set(map(type, raw[present].tolist())) <= {str}:
+        text[present] = raw[present]
+        return text
     text[present] = [
         str(int(entry)) if isinstance(entry, float) and entry.is_integer() else str(entry)
         for entry in raw[present].tolist()
@@ -230,7 +233,11 @@ def _read_iso(text: str) -> datetime.datetime:
 
 def _present(raw: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     if raw.dtype.kind == "O":
-        return np.fromiter((not _is_missing(entry) for entry in raw), dtype=bool, count=raw.size)
+        entries = raw.tolist()
+        if set(map(type, entries)) <= {str}:
+            return np.ones(raw.size, dtype=bool)
+        present = (type(entry) is str or not _is_missing(entry) for entry in entries)
+        return np.fromiter(present, dtype=bool, count=raw.size)
     missing = np.zeros(raw.shape[0], dtype=bool)
     if raw.dtype.kind in "fc":
         missing = np.isnan(raw)

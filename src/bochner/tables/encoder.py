@@ -201,7 +201,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         names the columns.
         """
         check_is_fitted(self)
-        columns = self._read(X, reset=False)
+        return self._encoded(self._read(X, reset=False))
+
+    def _encoded(self, columns: list[Column]) -> Array:
+        """Return the features (n, d_out) of the columns of a table."""
         read = [(s, c) for s, c in zip(self.columns_, columns, strict=True) if output_names(s)]
         refuse_changed_kinds(read)
         refuse_infinite([column for _, column in read])
@@ -302,6 +305,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ]
         read = zip(names, series, is_text, strict=True)
         return [read_column(name, some, keep_text=text) for name, some, text in read]
+
+
+def side_by_side(encoders: Sequence[TableEncoder], X: Any) -> Array:
+    """Return the features (n, d_out) of a table by encoders of one table, which is read once."""
+    for encoder in encoders:
+        check_is_fitted(encoder)
+    columns = encoders[0]._read(X, reset=False)
+    return np.hstack([encoder._encoded(columns) for encoder in encoders])
 
 
 def read_columns(X: Any) -> list[Column]:
