@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array, as_array, row_blocks, steps
 from bochner._numerics.distances import Metric, distances
 from bochner._numerics.threads import in_order, single_threaded_blas
-from bochner.kernels import Exponential, Gaussian, Kernel, Laplacian, Matern
+from bochner.kernels import Laplacian
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.ensemble.exchange_sums import (
     ABSOLUTE,
@@ -29,6 +29,7 @@ from bochner.learning.ensemble.exchange_sums import (
     add_kernel_sums,
 )
 from bochner.learning.ensemble.kernel_laws import KernelLaw
+from bochner.learning.ensemble.kernel_sums import profile_of
 from bochner.learning.ensemble.learner import Laws
 from bochner.learning.ensemble.tree_laws import TreeLaw
 
@@ -104,7 +105,7 @@ def at_mixed_rows(head: Head, owners: NDArray[np.intp]) -> Head:
 
 def _prepared(law: KernelLaw | TreeLaw, rows: Array, owners: NDArray[np.intp]) -> MeanOfMixed:
     """Return the means of a law: by exchanges where its kernel has a closed form for them."""
-    if isinstance(law, KernelLaw) and (profile := _profile(law.found.kernel)) is not None:
+    if isinstance(law, KernelLaw) and (profile := profile_of(law.found.kernel)) is not None:
         return _KernelSums.of(law, profile, rows, owners)
 
     def mean(mixed: MixedRows) -> Array:
@@ -113,20 +114,6 @@ def _prepared(law: KernelLaw | TreeLaw, rows: Array, owners: NDArray[np.intp]) -
         return np.concatenate([law.mean(X, rows) for X in encoded])
 
     return mean
-
-
-def _profile(kernel: Kernel) -> Profile | None:
-    """Return a kernel as a function of its distance: see :class:`Profile`."""
-    if isinstance(kernel, Laplacian):
-        return Profile(1.0, False, 1.0, 0.0, 0.0)
-    if isinstance(kernel, Gaussian):
-        return Profile(0.5, False, 1.0, 0.0, 0.0)
-    if isinstance(kernel, Exponential):
-        return Profile(1.0, True, 1.0, 0.0, 0.0)
-    if isinstance(kernel, Matern) and kernel.nu in (0.5, 1.5, 2.5):
-        factor = float(np.sqrt(2.0 * kernel.nu))
-        return Profile(factor, True, 1.0, float(kernel.nu > 0.5), (kernel.nu > 1.5) / 3.0)
-    return None
 
 
 class _Part(NamedTuple):

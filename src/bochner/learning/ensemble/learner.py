@@ -1,16 +1,18 @@
 """Fitting the laws of a table, and predicting the rows that each leaves out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from time import perf_counter
 from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.arrays import Array, steps
 from bochner._numerics.progress import Progress
 from bochner._numerics.threads import in_order, single_threaded_blas, threads_of_blas
 from bochner.kernels import Exponential, Laplacian, Matern
@@ -20,6 +22,8 @@ from bochner.learning.ensemble.kernel_laws import (
     exact,
     on_landmarks,
 )
+from bochner.learning.ensemble.kernel_loops import Codes
+from bochner.learning.ensemble.kernel_sums import Blocks, KernelSums
 from bochner.learning.ensemble.leave_one_out import Found
 from bochner.learning.ensemble.observations import FIRST, SECOND, Observations, Scored
 from bochner.learning.ensemble.rows import Chosen, Elsewhere, Rows
@@ -66,6 +70,9 @@ _SEARCH_SHARE = 0.5
 
 _TREES_SHARE = 0.7
 """Share of a time limit after which no trees begin: up to five fits of them take a while."""
+
+_ROWS_OF_A_BLOCK = 256
+"""Rows that a thread predicts at once."""
 
 _ENTRIES_OF_THREADS = 300_000
 """Entries beyond which trees have several threads. These wait for each other in loops: where other
@@ -117,16 +124,24 @@ class _Trial:
 
 
 @register(shapes={"rows": "nd"})
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # No slots: what is prepared for new rows is kept
 class Laws:
     """Several laws of the same targets on the same rows."""
 
     rows: Array  # (n, d)
     members: list[KernelLaw | TreeLaw]
+    blocks: TreeInputs | None = None  # One-hot columns; None in files from before
 
     def means(self, X: Array) -> Array:
         """Return the laws' means (n', K, t) at encoded rows (n', d)."""
-        return self._stacked(X, lambda law, part: law.mean(X[part], self.rows))
+
+        def mean(number: int, part: slice, levels: Codes | None) -> Array:
+            sums = self._prepared.sums[number]
+            if sums is None or levels is None:
+                return self.members[number].mean(X[part], self.rows)
+            return sums.mean(X[part], levels)
+
+        return self._stacked(X, mean)
 
     def used(self, weights: Array) -> tuple["Laws", Array]:
         """Return the laws of weights (K, *t) that are not zero, at least one, and these weights."""
@@ -135,7 +150,7 @@ class Laws:
         if len(kept) == len(self.members):
             return self, weights
         members = [self.members[i] for i in kept]
-        return Laws(self.rows[: _n_rows(members)], members), weights[kept]
+        return Laws(self.rows[: _n_rows(members)], members, self.blocks), weights[kept]
 
     def variances(self, X: Array, sample_weight: Array | None = None) -> Array:
         """Return the laws' variances (n', K, t) of new targets at encoded rows (n', d).
@@ -144,18 +159,47 @@ class Laws:
         """
         weight = np.ones(len(X)) if sample_weight is None else sample_weight
 
-        def variance(law: KernelLaw | TreeLaw, part: slice) -> Array:
-            return law.variance(X[part], self.rows, weight[part])
+        def variance(number: int, part: slice, levels: Codes | None) -> Array:
+            sums = self._prepared.sums[number]
+            if sums is None or levels is None:
+                return self.members[number].variance(X[part], self.rows, weight[part])
+            return sums.variance(X[part], levels, weight[part])
 
         return self._stacked(X, variance)
 
-    def _stacked(self, X: Array, values: Callable[[KernelLaw | TreeLaw, slice], Array]) -> Array:
-        def block(rows: slice) -> Array:
-            return np.stack([values(law, rows) for law in self.members], axis=1)
+    def _stacked(self, X: Array, values: Callable[[int, slice, Codes | None], Array]) -> Array:
+        levels_of = self._prepared.blocks.levels
 
-        blocks = list(row_blocks(len(X), 8 * len(self.rows)))
+        def block(rows: slice) -> Array:
+            levels = levels_of(X[rows])
+            laws = range(len(self.members))
+            return np.stack([values(number, rows, levels) for number in laws], axis=1)
+
+        blocks = list(steps(len(X), _ROWS_OF_A_BLOCK))
         with single_threaded_blas() as n_threads:
             return np.concatenate([part for _, part in in_order(block, blocks, n_threads)])
+
+    @cached_property
+    def _prepared(self) -> "_Prepared":
+        none = np.empty(0, dtype=np.int64)
+        given = (none, none) if self.blocks is None else (self.blocks.starts, self.blocks.widths)
+        blocks = Blocks.of(self.rows, *given)
+        sums = [
+            KernelSums.of(law, self.rows, blocks) if isinstance(law, KernelLaw) else None
+            for law in self.members
+        ]
+        return _Prepared(blocks, sums)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: what is prepared from them would double the size."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+class _Prepared(NamedTuple):
+    """Laws as compiled loops take them; ``None`` for a law without such loops."""
+
+    blocks: Blocks
+    sums: list[KernelSums | None]
 
 
 def _n_rows(members: Sequence[KernelLaw | TreeLaw]) -> int:
@@ -373,9 +417,9 @@ class Learner:
         means, variances, noise = (np.stack(p, axis=1) for p in zip(*left_out, strict=True))
         unit = plan.observations.unit
         own_noise = noise / plan.scored.observed.weights[:, None, None]
-        laws = Laws(
-            plan.rows.X[: _n_rows(members)], [law.with_variances(1.0, unit) for law in members]
-        )
+        rows, shared = plan.rows.X[: _n_rows(members)], plan.observations.shared
+        blocks = None if shared is None else TreeInputs.of(np.arange(rows.shape[1]), shared)
+        laws = Laws(rows, [law.with_variances(1.0, unit) for law in members], blocks)
         units = plan.scored.units
         groups = plan.observations.groups
         groups = None if groups is None else groups[units]
