@@ -267,6 +267,13 @@ plant_edits(
     halves_that_predict_themselves=("== FIRST + SECOND - part", "== part"),
 )
 plant_edits(
+    length_scales,
+    "with_length_scales",
+    test_length_scales.check_second_start,
+    the_last_search_is_kept=("if other_error < error else", "if True else"),
+    the_first_search_is_kept=("if other_error < error else", "if False else"),
+)
+plant_edits(
     Rows,
     "halves",
     test_kernel_laws.test_rows_keep_their_groups_together,

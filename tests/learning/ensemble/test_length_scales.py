@@ -26,6 +26,9 @@ STEP = 1e-5
 KERNELS = [Gaussian(), Laplacian(), Matern(nu=2.5), Exponential()]
 
 
+DESCENDED = length_scales.descended
+
+
 def rows_of(X, y, groups=None):
     return Rows(X, y.reshape(len(y), -1), np.ones(len(y)), groups)
 
@@ -128,6 +131,35 @@ def test_noise_keeps_one_length_scale():
     found = length_scales.with_length_scales(starts(Laplacian(10.0), 3.0), rows, is_tied=False)
     assert found.whole.alpha > 0.5
     assert found.error > 0.85 * np.var(rows.Y)
+
+
+def check_second_start():
+    """Of targets without noise, the better of the searches from both points is kept."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(120, 3))
+    for noise, count, bad in ((0.0, 2, 0), (0.0, 2, 1), (1.0, 1, 0)):
+        rows, ends = rows_of(X, np.sin(3.0 * X[:, 0]) + noise * rng.normal(size=120)), []
+
+        def descended(kernel, some, start, penalty, n_steps, rows=rows, ends=ends, bad=bad):
+            point = DESCENDED(kernel, some, start, penalty, n_steps)
+            if len(some) == len(rows):
+                ends.append(point + (len(ends) == bad))  # This search ends far away
+                return ends[-1]
+            return point
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(length_scales, "descended", descended)
+            patch.setattr(length_scales, "_PRECISE", 0.9 if not noise else 0.0)
+            given = starts(Matern(1.0, 2.5), 0.1)
+            found = length_scales.with_length_scales(given, rows, is_tied=True)
+        assert len(ends) == count
+        errors = [length_scales.error_and_gradient(Matern(1.0, 2.5), e, rows)[0] for e in ends]
+        assert found.error == min(errors)
+        assert_allclose(found.whole.alpha, np.exp(ends[int(np.argmin(errors))][-1]))
+
+
+def test_searches_without_noise_start_twice():
+    check_second_start()
 
 
 @pytest.mark.parametrize("n_samples", [2, 3, 5])

@@ -39,6 +39,10 @@ STEPS_OF_HALVES = 12
 NO_ERROR = 1e-24
 """Added to errors before their logarithm: a targets' deviation of 1e-12 is rounding."""
 
+_PRECISE = 0.05
+"""Error, relative to the mean square of the targets, below which a second search starts from the
+other point: errors of both ends differ by factors then, and by noise where they are greater."""
+
 _TOLERANCE = 3e-4
 """Relative decrease of the error below which a search ends. Ten times more ends on plateaus before
 an input whose values nearly repeat has got its short scale."""
@@ -71,14 +75,17 @@ def with_length_scales(
         if not error < least:
             break
         best, least, penalty = points, error, pull
-    middle = np.mean(best, axis=0)
     # Halves of few rows may end anywhere: rows as a whole then go on from their start.
-    begin = min(
-        (middle, _point(starts[0], dim)),
+    begins = sorted(
+        (np.mean(best, axis=0), _point(starts[0], dim)),
         key=lambda point: error_and_gradient(kernel, point, rows)[0],
     )
-    found = descended(kernel, rows, begin, penalty, ITERATIONS)
+    found = descended(kernel, rows, begins[0], penalty, ITERATIONS)
     error, _ = error_and_gradient(kernel, found, rows)
+    if error < _PRECISE * np.sum(rows.Y**2) / rows.n_observations:
+        other = descended(kernel, rows, begins[1], penalty, ITERATIONS)
+        other_error, _ = error_and_gradient(kernel, other, rows)
+        found, error = (other, other_error) if other_error < error else (found, error)
     return Found(LearnedKernel.at(kernel, found), ends(best), error, least)
 
 
