@@ -98,8 +98,8 @@ def _parity(d: int, flipped: float):
     return draw
 
 
-kind("classes", "exclusive or", tags=frozenset({"few"}))(_parity(2, 0.0))
-kind("classes", "parity of three")(_parity(3, 0.0))
+kind("classes", "exclusive or", tags=frozenset({"few", "exact"}))(_parity(2, 0.0))
+kind("classes", "parity of three", tags=frozenset({"exact"}))(_parity(3, 0.0))
 kind("classes", "parity with errors", n=400)(_parity(3, 0.1))
 
 

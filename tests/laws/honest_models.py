@@ -33,6 +33,10 @@ class Model:
     has_intervals: bool = True
     takes: Callable[[Kind], bool] = lambda kind: True  # Kinds that the model is made for
     most_rows: int = 20_000  # Of kinds with more rows than this a smaller table is drawn
+    rounding: float = 1e-4  # Relative change of predictions by rounding, as in other units
+    kinds: tuple[str, ...] | None = None  # Those of the slow tests; None: all that it takes
+    n_seeds: int = 20  # Of the slow tests
+    is_sampled: bool = False  # Whether classes in another order are other draws of Markov chains
 
 
 MODELS: dict[str, Model] = {}
@@ -51,7 +55,9 @@ class Encoded:
 
     def fit(self, X: pd.DataFrame, y: Array, sample_weight: Any = None) -> "Encoded":
         raw = self._raw(X)
-        self.columns, self.mean, self.std = raw.columns, raw.mean(), raw.std().replace(0.0, 1.0)
+        mean = np.average(raw, axis=0, weights=sample_weight)
+        std = np.sqrt(np.average((raw - mean) ** 2, axis=0, weights=sample_weight))
+        self.columns, self.mean, self.std = raw.columns, mean, np.where(std > 0.0, std, 1.0)
         self.shift = float(np.average(y, weights=sample_weight)) if y.dtype.kind == "f" else None
         target = y if self.shift is None else y - self.shift
         self.inner.fit(self._numbers(X), target, sample_weight=sample_weight)
@@ -102,17 +108,21 @@ def _takes_normal(kind: Kind) -> bool:
     return kind.is_gaussian and _is_numeric(kind)
 
 
-for _effort in ("quick", "default"):
-    model(
-        "numbers", f"table {_effort}", lambda s, e=_effort: TableRegressor(effort=e, random_state=s)
-    )
-    model(
-        "classes",
-        f"table classes {_effort}",
-        lambda s, e=_effort: TableClassifier(effort=e, random_state=s),
-    )
+_SOME = (
+    *("six cells", "smooth", "weights over two decades", "weights of cells", "noise"),
+    *("titanic", "smooth classes", "imbalanced", "coin flips", "parity with errors"),
+)
+"""Kinds of the slow tests of models that take a second: the others repeat what these tell."""
+_GROUPED = ("groups with their names", "text of 300 levels", "groups of labels with names")
+_FEW = ("one column", "weights over two decades", "six cells of labels", "coin flips")
+"""Kinds of the slow tests of Markov chains, which take some seconds."""
+model("numbers", "table quick", lambda s: TableRegressor(effort="quick", random_state=s))
+model("classes", "table classes quick", lambda s: TableClassifier(effort="quick", random_state=s))
+_all_efforts = {"kinds": _SOME + _GROUPED, "n_seeds": 8}
+model("numbers", "table default", lambda s: TableRegressor(random_state=s), **_all_efforts)
+model("classes", "table classes default", lambda s: TableClassifier(random_state=s), **_all_efforts)
 _chains = {"method": "learned", "effort": "quick"}
-_few = {"takes": _is_numeric, "most_rows": 300}
+_few = {"takes": _is_numeric, "most_rows": 300, "kinds": _FEW, "n_seeds": 8}
 model("numbers", "table learned", lambda s: TableRegressor(**_chains, random_state=s), **_few)
 model(
     "classes", "table classes learned", lambda s: TableClassifier(**_chains, random_state=s), **_few
@@ -124,6 +134,7 @@ model(
     _encoded(KreinRidge, **_evidence),
     has_score=False,
     takes=_takes_normal,
+    kinds=_SOME,
 )
 model(
     "numbers",
@@ -131,6 +142,7 @@ model(
     _encoded(KernelGLMRegressor, length_scale="evidence", n_components=128),
     has_score=False,
     takes=_takes_normal,
+    kinds=_SOME,
 )
 model(
     "classes",
@@ -138,6 +150,7 @@ model(
     _encoded(KreinRidgeClassifier, **_evidence),
     has_score=False,
     takes=_is_numeric,
+    kinds=_SOME,
 )
 model(
     "classes",
@@ -145,10 +158,12 @@ model(
     _encoded(KernelGLMClassifier, length_scale="evidence", n_components=128),
     has_score=False,
     takes=_is_numeric,
+    kinds=_SOME,
+    rounding=2e-3,  # Logarithms of length scales are rounded to a thousandth
 )
 _bank = {"n_frequencies": 30, "n_burn_in": 20, "n_samples": 20, "n_chains": 6}
 model("numbers", "bank", _encoded(BaNKRegressor, **_bank), **_few)
-model("classes", "bank classes", _encoded(BaNKClassifier, **_bank), **_few)
+model("classes", "bank classes", _encoded(BaNKClassifier, **_bank), is_sampled=True, **_few)
 
 
 _NUMERIC = ("smooth", "drift", "weights over", "weights of three", "weights in")

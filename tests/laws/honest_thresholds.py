@@ -118,10 +118,10 @@ THRESHOLDS = [
 """Thresholds, each set so that a fit takes a fraction of a second."""
 
 REAL = [
-    Threshold("rows that correct the noise", 1590, 1610),
-    Threshold("rows whose kernel matrix is kept whole", 1990, 2010),
-    Threshold("most rows that are fitted exactly", 2980, 3020),
-    Threshold("rows beyond which the best kernels alone are fitted", 3980, 4020),
+    Threshold("rows that correct the noise", 1590, 1610, ("smooth",)),
+    Threshold("rows whose kernel matrix is kept whole", 1990, 2010, ("smooth",)),
+    Threshold("most rows that are fitted exactly", 2980, 3020, ("weights over two decades",)),
+    Threshold("rows beyond which the best kernels alone are fitted", 3980, 4020, ("smooth",)),
     Threshold("counts beyond the rows of the search", 16_490, 16_510, ("thirty cells",)),
 ]
 """Thresholds as they are."""
