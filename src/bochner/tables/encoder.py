@@ -297,7 +297,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 X, names = _in_order(X, [names.index(name) for name in fitted]), fitted
             validate_data(self, X, reset=reset, skip_check_array=True)
             of_pandas = hasattr(X, "iloc")
-            series = [X.iloc[:, i] if of_pandas else X[name] for i, name in enumerate(names)]
+            series = [s for _, s in X.items()] if of_pandas else [X[name] for name in names]
         # A later table may hold only those texts that read as dates: they stay text.
         is_text = [
             keep_text or (not reset and self.columns_[i]["kind"] == "text")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any, Literal, NotRequired, TypedDict
 
 import numpy as np
@@ -215,7 +216,8 @@ def encode(state: State, column: Column, out_of_fold: Array | None = None) -> Ar
 def _codes(text: NDArray[Any], levels: list[str]) -> NDArray[np.intp]:
     """Return the position of each entry in ``levels``, or their number."""
     code = {level: position for position, level in enumerate(levels)}
-    return np.array([code.get(entry, len(code)) for entry in text], dtype=np.intp)
+    codes = map(code.get, text.tolist(), repeat(len(code)))
+    return np.fromiter(codes, dtype=np.intp, count=text.size)
 
 
 def grid(
