@@ -350,3 +350,9 @@ plant_edits(
     test_kernel_sums.check_kernels,
     single_precision_for_any_noise=("size <= _MOST_ROUNDED * noise", "size <= np.inf"),
 )
+plant_edits(
+    kernel_sums,
+    "level_codes",
+    test_kernel_sums.test_rows_without_one_level_of_each_block,
+    rows_without_a_level_have_the_first=("if count != 1", "if count > 1"),
+)

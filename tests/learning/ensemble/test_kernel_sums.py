@@ -90,6 +90,23 @@ def test_some_columns_and_levels_of_several_scales():
     assert not len(assert_dense(law_of("Laplacian", scales=scales)).used)
 
 
+def test_blocks_and_columns_that_are_added_four_at_a_time():
+    rng = np.random.default_rng(5)
+    shared = np.r_[np.arange(6), 6 + np.arange(18) // 3]
+
+    def rows(count):
+        levels = np.eye(3)[rng.integers(0, 3, (count, 6))].reshape(count, 18)
+        return np.hstack([rng.normal(size=(count, 6)), levels])
+
+    Z, X, scales = rows(N), rows(50), rng.uniform(2.0, 4.0, 12)[shared]
+    for name in KERNELS:
+        found = LearnedKernel(KERNELS[name](tuple(scales)), 1.0)
+        law = replace(law_of(), columns=np.arange(24), found=found)
+        laws = Laws(Z, [law], TreeInputs.of(np.arange(24), shared))
+        assert len(laws._prepared.sums[0].used) == 6
+        assert_allclose(laws.means(X)[:, 0], found.kernel(X, Z) @ law.coef, atol=1e-4)
+
+
 def test_rows_without_one_level_of_each_block():
     X = NEW.copy()
     X[3, 2:7] = 0.0

@@ -95,9 +95,41 @@ def _add_column(is_absolute: bool, column: Any, entry: Any, sums: Any) -> None:
 
 
 @compiled(fastmath=LOOSE)
+def _add_four_columns(
+    is_absolute: bool, columns: tuple[Any, Any, Any, Any], row: Any, first: int, sums: Any
+) -> None:
+    """Add distances by four columns: sums are read and written once for all of them."""
+    c, d, e, f = columns
+    x, y, z, w = row[first], row[first + 1], row[first + 2], row[first + 3]
+    if is_absolute:
+        for k in range(sums.size):
+            sums[k] += (abs(x - c[k]) + abs(y - d[k])) + (abs(z - e[k]) + abs(w - f[k]))
+    else:
+        for k in range(sums.size):
+            sums[k] += ((x - c[k]) * (x - c[k]) + (y - d[k]) * (y - d[k])) + (
+                (z - e[k]) * (z - e[k]) + (w - f[k]) * (w - f[k])
+            )
+
+
+@compiled(fastmath=LOOSE)
 def _add_levels(codes: Any, code: Any, step: Any, sums: Any) -> None:
+    zero = step - step
     for k in range(sums.size):
-        sums[k] += step if codes[k] != code else step - step
+        sums[k] += step if codes[k] != code else zero
+
+
+@compiled(fastmath=LOOSE)
+def _add_four_levels(
+    codes: tuple[Any, Any, Any, Any], levels: Any, steps: Any, first: int, sums: Any
+) -> None:
+    c, d, e, f = codes
+    i, j, m, n = levels[first], levels[first + 1], levels[first + 2], levels[first + 3]
+    x, y, z, w = steps[first], steps[first + 1], steps[first + 2], steps[first + 3]
+    zero = x - x
+    for k in range(sums.size):
+        sums[k] += ((x if c[k] != i else zero) + (y if d[k] != j else zero)) + (
+            (z if e[k] != m else zero) + (w if f[k] != n else zero)
+        )
 
 
 @compiled(fastmath=LOOSE)
@@ -140,12 +172,29 @@ def _tile(
     size = sums.size
     for k in range(size):
         sums[k] = 0.0
-    for c in range(row.size):
-        column = columns.values[c, start : start + size]
-        _add_column(columns.is_absolute, column, row[c], sums)
-    for b in range(levels.size):
-        codes = columns.codes[b, start : start + size]
-        _add_levels(codes, levels[b], columns.steps[b], sums)
+    stop, values_of, codes_of = start + size, columns.values, columns.codes
+    n_fours = row.size // 4 * 4
+    for c in range(0, n_fours, 4):
+        of_values = (
+            values_of[c, start:stop],
+            values_of[c + 1, start:stop],
+            values_of[c + 2, start:stop],
+            values_of[c + 3, start:stop],
+        )
+        _add_four_columns(columns.is_absolute, of_values, row, c, sums)
+    for c in range(n_fours, row.size):
+        _add_column(columns.is_absolute, values_of[c, start:stop], row[c], sums)
+    n_fours = levels.size // 4 * 4
+    for b in range(0, n_fours, 4):
+        of_codes = (
+            codes_of[b, start:stop],
+            codes_of[b + 1, start:stop],
+            codes_of[b + 2, start:stop],
+            codes_of[b + 3, start:stop],
+        )
+        _add_four_levels(of_codes, levels, columns.steps, b, sums)
+    for b in range(n_fours, levels.size):
+        _add_levels(codes_of[b, start:stop], levels[b], columns.steps[b], sums)
     _add_polynomial(is_root, profile, sums, values, polynomial)
     _exponentials(values, powers)
     if profile[2] != 0.0:
