@@ -352,7 +352,8 @@ def _stored(found: LearnedKernel, rows: Array, factor: Array) -> NDArray[np.floa
         factor = np.tril(as_array(np.linalg.qr(factor.T, mode="r")).T)
     single: NDArray[np.floating[Any]] = factor.astype(np.float32)
     values = found(rows[-_FEW_CHECKED:], rows[: len(factor)])
-    explained, of_single = (np.sum((values @ part) ** 2, axis=1) for part in (factor, single))
+    explained = np.sum((values @ factor) ** 2, axis=1)
+    of_single = np.sum((values.astype(np.float32) @ single) ** 2, axis=1, dtype=np.float64)
     is_same = np.abs(of_single - explained).max() <= _SAME_VARIANCE * found.alpha
     return single if is_same else factor
 
