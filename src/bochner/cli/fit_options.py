@@ -24,6 +24,7 @@ from bochner.cli.options import (
 )
 from bochner.cli.output import check_model_output, check_report
 from bochner.learning.ensemble.learner import EFFORTS
+from bochner.learning.ensemble.transformations import TRANSFORMATIONS
 from bochner.tables.checks import Task
 from bochner.tables.reading import ReadOptions, read_types
 from bochner.tables.refusals import InputError, nearest
@@ -32,11 +33,12 @@ _CHOICES: Mapping[str, Sequence[str]] = {
     "task": ("auto", *get_args(Task)),
     "method": ("auto", "learned", "fixed"),
     "effort": tuple(EFFORTS),
+    "transformation": ("auto", *TRANSFORMATIONS),
     "split": ("auto", "random", "time", "group"),
 }
 _REPEATED = (
-    "target", "task", "method", "effort", "time_limit", "weight", "id", "split", "time", "group",
-    "test_size", "interval", "seed", "compare", "analysis", "drop",
+    "target", "task", "method", "effort", "transformation", "time_limit", "weight", "id", "split",
+    "time", "group", "test_size", "interval", "seed", "compare", "analysis", "drop",
 )  # fmt: skip
 """Options that change a fit or its errors."""
 
@@ -91,6 +93,14 @@ class FitOptions:
     effort: Annotated[
         str, typer.Option(help="quick, default or thorough.", rich_help_panel=MODEL)
     ] = "default"
+    transformation: Annotated[
+        str,
+        typer.Option(
+            help="Function of a target of numbers to which the model is fitted: none, log, sqrt, "
+            "rank, or auto for the most likely one.",
+            rich_help_panel=MODEL,
+        ),
+    ] = "none"
     time_limit: Annotated[
         float | None,
         typer.Option(

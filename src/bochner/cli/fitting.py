@@ -254,6 +254,14 @@ def _fitted(
     # Fits of the other methods leave no rows out; then groups and times choose test rows only.
     leaves_out = options.method == "auto"
     together: dict[str, Any] = {"groups": split.groups, "time": split.time} if leaves_out else {}
+    special: dict[str, Any] = {}
+    if options.transformation != "none":
+        if split.task != "regression":
+            raise InputError(
+                f"--transformation {options.transformation} is for targets that are numbers, and "
+                "the target holds classes: leave it out."
+            )
+        special["transformation"] = options.transformation
     with stages.stage("fit") as deadline:
         limit = None if options.time_limit is None else max(deadline.left, LEAST_SECONDS)
         model: Model = _MODELS[split.task](
@@ -262,6 +270,7 @@ def _fitted(
             time_limit=limit,
             n_jobs=options.n_jobs,
             random_state=options.seed,
+            **special,
         )
         seconds = timed_fit(model, split, callback=progress.relay, **together)
     return model, seconds

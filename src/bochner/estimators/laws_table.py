@@ -27,7 +27,7 @@ from bochner.estimators.table_rows import TableRows
 from bochner.features.parameters import count_frequencies, generators
 from bochner.kernels import Kernel
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.ensemble.learner import EFFORTS, Judged, Learner
+from bochner.learning.ensemble.learner import EFFORTS, Effort, Judged, Learner
 from bochner.learning.ensemble.observations import Observations
 from bochner.learning.inference.sizes import TABLE_CHAINS
 from bochner.tables.encoder import TableEncoder
@@ -91,6 +91,18 @@ class LawsTable(FixedKernelTable):
             return self._fixed(rows, progress)
         if self.method == "learned":
             return self._by_chains(rows, progress)
+        weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
+        encoders, judged = self._judged(rows, weights, EFFORTS[self.effort], progress)
+        self.quantile_encoder_ = encoders[1]
+        return encoders[0], _without_unused(self._combined(judged, rows, weights))
+
+    def _judged(
+        self, rows: TableRows, weights: Array, effort: Effort, progress: Progress
+    ) -> tuple[list[TableEncoder], Judged]:
+        """Return encoders, and laws of their columns with predictions at rows left out.
+
+        Weights (n,) have a mean of one.
+        """
         progress("encoding the table")
         law_targets = self._law_targets(rows)
         targets = law_targets(rows.y)
@@ -101,14 +113,13 @@ class LawsTable(FixedKernelTable):
             for encoder in encoders
         ]
         ends = np.cumsum([0] + [table.shape[1] for table in tables])
-        weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
         with single_threaded_blas() as n_threads:
             n_threads = threads_for(self.n_jobs, n_threads)
         (rng,) = generators(self.random_state, 1)
         # In other units the last digits differ, and searches may end elsewhere.
         encoded = rounded(np.hstack(tables))
         others = rows.others
-        judged = Learner(EFFORTS[self.effort], n_threads, self.time_limit, progress).fit(
+        judged = Learner(effort, n_threads, self.time_limit, progress).fit(
             Observations.of(
                 encoded,
                 rounded(targets),
@@ -125,8 +136,7 @@ class LawsTable(FixedKernelTable):
             elsewhere=None if others is None else others.encoded(encoders, law_targets),
             labels=self._labels(rows.y),
         )
-        self.quantile_encoder_ = encoders[1]
-        return encoders[0], _without_unused(self._combined(judged, rows, weights))
+        return encoders, judged
 
     def _by_chains(self, rows: TableRows, progress: Progress) -> tuple[TableEncoder, BaNK]:
         """Return the encoder and a head that learns its frequencies by short Markov chains."""

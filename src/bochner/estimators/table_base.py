@@ -305,12 +305,21 @@ class RegressionTable(ScoredRegressor, TableModel):
             return lazily(self, "predict", X, self._target_shape, **spread)
         encoded = self.encode(X)
         weight = self._new_weight(sample_weight, encoded)
-        if not (return_std or return_cov):
-            return self._outputs(encoded)
-        shift, scale = self._units()
         if return_cov:
+            shift, scale = self._units()
             mean, cov = self._gaussian(encoded, weight, return_cov=True)
             return shift + scale * mean, scale**2 * cov
+        if return_std:
+            return self._means_and_deviations(encoded, weight)
+        return self._means(encoded, weight)
+
+    def _means(self, encoded: Array, weight: Array | None = None) -> Array:
+        """Return predictive means (n, *t) of the targets at encoded rows."""
+        return self._outputs(encoded)
+
+    def _means_and_deviations(self, encoded: Array, weight: Array | None) -> tuple[Array, Array]:
+        """Return predictive means and standard deviations (n, *t) of the targets."""
+        shift, scale = self._units()
         mean, std = self._gaussian(encoded, weight)
         return shift + scale * mean, scale * std
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.ensemble.ensemble import SumOfLaws
+from bochner.learning.ensemble.transformations import Transformation
 from bochner.learning.functions import SampledFunctions
 from bochner.registry import register
 from bochner.tables.encoder import TableEncoder
@@ -35,6 +36,9 @@ class TableFunctions:
         the functions from its mean have the same factor. ``None`` for no factor.
     shift, scale : float or ndarray of shape (t,)
         Mean and scale of the targets, whose units those of ``head`` are.
+    transformation : Transformation or None
+        Increasing function of the targets to which the functions belong; values are those of its
+        inverse.
     """
 
     encoders: list[TableEncoder]
@@ -43,6 +47,7 @@ class TableFunctions:
     head: SumOfLaws | None = None
     shift: Any = 0.0
     scale: Any = 1.0
+    transformation: Transformation | None = None
 
     def __len__(self) -> int:
         return len(self.functions)
@@ -54,13 +59,13 @@ class TableFunctions:
         """Return the values at the rows of a table, (n, n_functions) or (n, t, n_functions)."""
         encoded = self.encode(X)
         values = self.functions(encoded)
-        if self.head is None:
-            return values
-        mean = self.shift + self.scale * self.head.predict(encoded)
-        factors = self.head.factors(encoded)
-        if values.ndim > mean.ndim:
-            mean, factors = mean[..., None], factors[..., None]
-        return as_array(mean + factors * (values - mean))
+        if self.head is not None:
+            mean = self.shift + self.scale * self.head.predict(encoded)
+            factors = self.head.factors(encoded)
+            if values.ndim > mean.ndim:
+                mean, factors = mean[..., None], factors[..., None]
+            values = as_array(mean + factors * (values - mean))
+        return values if self.transformation is None else self.transformation.inverse(values)
 
     def encode(self, X: Any) -> Array:
         """Return the encoded columns (n, d) that the functions take."""

@@ -1,11 +1,12 @@
 """Regression on a whole table."""
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
+from scipy.stats import norm
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,7 +17,9 @@ from bochner._numerics.arrays import (
     as_level,
     as_levels,
 )
+from bochner._numerics.progress import Progress
 from bochner.estimators.bank import BaNK
+from bochner.estimators.bank_parameters import check_name
 from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.estimators.inputs import is_dask, lazily, lazy_pair
 from bochner.estimators.krein_ridge import KreinRidge
@@ -27,11 +30,22 @@ from bochner.estimators.table_functions import TableFunctions
 from bochner.estimators.table_partitions import ScaledTargets
 from bochner.estimators.table_rows import TableRows
 from bochner.features.parameters import generators
-from bochner.learning.ensemble.ensemble import SumOfLaws, warn_of_few_scores
+from bochner.learning.ensemble.ensemble import SumOfLaws, mapped, warn_of_few_scores
 from bochner.learning.ensemble.function_draws import drawn_functions
-from bochner.learning.ensemble.learner import Judged
+from bochner.learning.ensemble.learner import TRIAL, Judged
+from bochner.learning.ensemble.transformations import (
+    TRANSFORMATIONS,
+    Transformation,
+    candidates,
+    most_likely,
+)
 from bochner.learning.kernel_search import ExactEvidence, PairCriterion
+from bochner.learning.removal import Removal
 from bochner.registry import register
+from bochner.tables.encoder import TableEncoder
+
+_TRIED_ROWS = 800
+"""Rows on which transformations of the target are compared."""
 
 
 @register
@@ -74,6 +88,13 @@ class TableRegressor(RegressionTable, LawsTable):
         alone takes longer.
     n_jobs : int or None, default=None
         Number of threads, at most one per core. ``None`` means as many as linear algebra may use.
+    transformation : {"none", "auto", "log", "sqrt", "rank"}, default="none"
+        Increasing function of a single target to which the laws are fitted, for the method
+        ``"auto"``: the logarithm of positive targets, the square root of targets that are not
+        negative, or normal quantiles of ranks. Predictions are on the scale of the target: means by
+        :meth:`predict`, medians by ``predict_quantiles(X, 0.5)``. ``"auto"`` takes what gives rows
+        left out the greatest density, and the targets as they are unless another one is better by
+        two standard errors.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -97,7 +118,9 @@ class TableRegressor(RegressionTable, LawsTable):
         At most 1,000 random training rows, encoded and as numbers, for :meth:`importance`,
         :meth:`interactions`, :meth:`effect` and :meth:`contributions`.
     target_mean_, target_scale_ : float or ndarray of shape (t,)
-        Mean and standard deviation of the training targets.
+        Mean and standard deviation of the training targets, transformed ones if they are.
+    transformation_ : Transformation or None
+        The function of the targets in use, ``transformation_.name``; ``None`` for none.
 
     Examples
     --------
@@ -117,7 +140,12 @@ class TableRegressor(RegressionTable, LawsTable):
     _chain_head: ClassVar[type[BaNK]] = BaNKRegressor
     _criterion: ClassVar[type[PairCriterion]] = ExactEvidence
 
+    _: KW_ONLY
+    transformation: str = "none"
+
     head_: KreinRidge | BaNKRegressor | SumOfLaws = field(init=False)
+    transformation_: Transformation | None = field(init=False, default=None)
+    expected_error_: float | None = field(init=False, default=None)
     target_mean_: float | Array = field(init=False)
     target_scale_: float | Array = field(init=False)
 
@@ -125,6 +153,8 @@ class TableRegressor(RegressionTable, LawsTable):
     def score_(self) -> float | Array | None:
         """Expected root mean square error on new rows; ``None`` if no rows were left out."""
         check_is_fitted(self, "head_")
+        if self.expected_error_ is not None:
+            return self.expected_error_
         found = getattr(self.head_, "left_out_rmse", getattr(self.head_, "score_", None))
         return None if found is None else _plain(self.target_scale_ * found)
 
@@ -164,7 +194,7 @@ class TableRegressor(RegressionTable, LawsTable):
             mean, std = self._gaussian(encoded, weight)
             half = float(ndtri(0.5 * (1.0 + level))) * std
             lower, upper = mean - half, mean + half
-        return shift + scale * lower, shift + scale * upper
+        return self._targets(shift + scale * lower), self._targets(shift + scale * upper)
 
     def predict_quantiles(
         self, X: Any, levels: Any = (0.1, 0.5, 0.9), sample_weight: Any = None
@@ -243,27 +273,113 @@ class TableRegressor(RegressionTable, LawsTable):
         else:
             drawn = head.sample_functions(count, int(rng.integers(np.iinfo(np.int32).max)))
         units = self._units()
-        functions = drawn.transformed(*units)
-        of_columns = self._encoders(), self.varying_, functions
+        found = TableFunctions(self._encoders(), self.varying_, drawn.transformed(*units))
         if isinstance(head, SumOfLaws) and any(own.curves for own in head.widths):
-            return TableFunctions(*of_columns, head, *units)
-        return TableFunctions(*of_columns)
+            found = replace(found, head=head, shift=units[0], scale=units[1])
+        return replace(found, transformation=self.transformation_)
 
     def _along_last(self, values: Array) -> Array:
         """Return values (n, q) or (n, t, q) in units of the targets."""
         shift, scale = (np.expand_dims(part, -1) for part in self._units())
-        return as_array(shift + scale * values)
+        return self._targets(as_array(shift + scale * values))
+
+    def _targets(self, values: Array) -> Array:
+        """Return targets, given those that the laws are fitted to."""
+        return values if self.transformation_ is None else self.transformation_.inverse(values)
+
+    def _from_head(self, values: Array) -> Array:
+        """Return targets, given those of the head in its units."""
+        shift, scale = self._units()
+        return self._targets(as_array(shift + scale * values))
+
+    def _means(self, encoded: Array, weight: Array | None = None) -> Array:
+        if self.transformation_ is None or not isinstance(self.head_, SumOfLaws):
+            return super()._means(encoded, weight)
+        return self.head_.mapped_moments(encoded, self._from_head, weight)[0]
+
+    def _means_and_deviations(self, encoded: Array, weight: Array | None) -> tuple[Array, Array]:
+        if self.transformation_ is None or not isinstance(self.head_, SumOfLaws):
+            return super()._means_and_deviations(encoded, weight)
+        return self.head_.mapped_moments(encoded, self._from_head, weight)
+
+    def _outputs(self, encoded: Array) -> Array:
+        return self._from_head(as_array(self.head_.predict(encoded)))
 
     def _combined(self, judged: Judged, rows: TableRows, weights: Array) -> SumOfLaws:
-        return SumOfLaws.of(judged, self._head_target(rows), weights)
+        target = self._head_target(rows)
+        head, (mean, std) = SumOfLaws.with_left_out(judged, target, weights)
+        if self.transformation_ is not None:
+            expected, _ = mapped(mean, std, head.scores, self._from_head)
+            squares = weights[judged.scored] * (rows.y[judged.scored] - expected) ** 2
+            self.expected_error_ = float(np.sqrt(np.mean(squares)))
+        return head
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_name("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
+        if self.transformation != "none" and not (self.method == "auto" and self.kernel == "auto"):
+            raise ValueError(
+                f"transformation={self.transformation!r} needs the method 'auto' with "
+                "kernel='auto': leave it out, or use sklearn.compose.TransformedTargetRegressor."
+            )
+
+    def _check_in_partitions(self, groups: Any, time: Any) -> None:
+        super()._check_in_partitions(groups, time)
+        if self.transformation != "none":
+            raise ValueError(
+                f"transformation={self.transformation!r} needs rows in memory, and X is in "
+                "partitions: transform the targets first, or pass some of the rows."
+            )
+
+    def _learn(self, rows: TableRows, progress: Progress) -> tuple[TableEncoder, Any]:
+        self.transformation_ = self.expected_error_ = None
+        self._check_parameters()
+        if self.transformation != "none":
+            if rows.y.ndim > 1:
+                raise ValueError(
+                    f"transformation={self.transformation!r} takes a single target y of shape "
+                    f"(n,), got {rows.y.shape}: fit a model to each, or leave it out."
+                )
+            chosen = self._chosen_transformation(rows, progress)
+            self.transformation_ = None if chosen.name == "none" else chosen
+        return super()._learn(rows, progress)
+
+    def _chosen_transformation(self, rows: TableRows, progress: Progress) -> Transformation:
+        """Return the transformation that is named, or that gives rows left out most density."""
+        if self.transformation != "auto":
+            return Transformation.of(self.transformation, rows.y)
+        progress("choosing a transformation of the target")
+        (rng,) = generators(self.random_state, 1)
+        some, choices = candidates(rows.y, rng, _TRIED_ROWS)
+        part = rows.part(some)
+        if part.removal.latest is not None:  # Trials leave out single rows: later ones are few
+            part = replace(part, removal=Removal())
+        densities = [
+            self._left_out_density(replace(part, y=transformation(part.y)))
+            + transformation.log_slope(part.y)
+            - transformation.n_knots / len(rows.y)
+            for transformation in choices
+        ]
+        return choices[most_likely(np.stack(densities, axis=1))]
+
+    def _left_out_density(self, rows: TableRows) -> Array:
+        """Return logarithms of densities (n,) of targets by laws without them, of few rows."""
+        weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
+        _, judged = self._judged(rows, weights, TRIAL, Progress(None))
+        target = self._head_target(rows)
+        head, (_, std) = SumOfLaws.with_left_out(judged, target, weights)
+        densities = np.empty(len(rows.y))
+        densities[judged.scored] = norm.logpdf(head.scores, scale=head.scale) - np.log(std)
+        return densities - np.log(self.target_scale_)
 
     def _law_targets(self, rows: TableRows) -> ScaledTargets:
         self._head_target(rows)
-        return ScaledTargets(self.target_mean_, self.target_scale_)
+        return ScaledTargets(self.target_mean_, self.target_scale_, self.transformation_)
 
     def _head_target(self, rows: TableRows) -> NDArray[Any]:
-        self.target_mean_ = _plain(np.average(rows.y, axis=0, weights=rows.weights))
-        centred = rows.y - self.target_mean_
+        y = rows.y if self.transformation_ is None else self.transformation_(rows.y)
+        self.target_mean_ = _plain(np.average(y, axis=0, weights=rows.weights))
+        centred = y - self.target_mean_
         scale = np.sqrt(np.average(centred**2, axis=0, weights=rows.weights))
         self.target_scale_ = _plain(np.where(scale > 0.0, scale, 1.0))
         scaled: NDArray[Any] = centred / self.target_scale_

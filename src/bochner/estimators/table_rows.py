@@ -46,6 +46,24 @@ class TableRows:
     order: NDArray[np.intp] | None = None  # (n,): Numbers of the rows from first to last in time
     others: Others | None = None  # Rows of which these are a sample
 
+    def part(self, chosen: NDArray[np.intp]) -> "TableRows":
+        """Return some of the rows, in their order."""
+        weights = None if self.weights is None else self.weights[chosen]
+        unit = 1.0 if weights is None else float(weights.mean())
+        if self.order is None:
+            order = None
+        else:
+            order = np.argsort(np.argsort(self.order)[chosen], kind="stable")
+        return TableRows(
+            rows_of(self.X, chosen),
+            self.y[chosen],
+            None if weights is None else weights / unit,
+            self.removal.part(chosen),
+            len(chosen),
+            unit * self.unit,
+            order,
+        )
+
     @property
     def given_weights(self) -> Array | None:
         """Weights (n,) in the units that they were given in.

@@ -166,7 +166,7 @@ def coverage_by_size(subject: Subject) -> Finding | None:
         f"{level} intervals depend on the size of the prediction",
         f"They are {listed(found)}.",
         "Where intervals are too narrow, take a higher level. If errors grow with the target, fit "
-        "its logarithm.",
+        "its logarithm: transformation='log'.",
     )
 
 

@@ -1,5 +1,6 @@
 """Weighted sums of laws that predict numbers with intervals, and class probabilities."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +29,10 @@ _WEIGHT_FOLDS = 10
 _LEAST_FUNCTION = 1e-3
 """Least factor of a function's variance, relative to that of the noise: draws of functions keep a
 spread where few residuals say that there is none."""
+
+_MAPPED_SCORES = 100
+"""Quantiles of scores that stand for all in means of functions: errors of means are below a
+hundredth of the deviation."""
 
 _SAME_RANK = 1e-6
 """Rounding of ranks, such as that of 0.9 times the number of scores."""
@@ -85,6 +90,16 @@ class SumOfLaws:
         Their weights (n,) have a mean of one. Left-out residuals are scaled to the noise of a
         target of weight one for the expected error.
         """
+        return cls.with_left_out(judged, y, sample_weight)[0]
+
+    @classmethod
+    def with_left_out(
+        cls, judged: Judged, y: Array, sample_weight: Array
+    ) -> tuple["SumOfLaws", Pair]:
+        """Return the sum of :meth:`of`, with means and deviations (s, *t) left out.
+
+        Scores are the left-out targets less these means, over these deviations.
+        """
         target, root = y[judged.scored], np.sqrt(sample_weight[judged.scored])
         residuals = judged.means - target.reshape(len(target), 1, -1)
         residuals *= root[:, None, None]
@@ -106,7 +121,13 @@ class SumOfLaws:
         scores = (target - mean) / std
         scale, error = (np.sqrt(np.mean(part**2, axis=0)) for part in (scores, scores * new_std))
         scale = np.maximum(scale, _TINY)
-        return cls(judged.laws, all_weights, scores, scale, error, widths)
+        return cls(judged.laws, all_weights, scores, scale, error, widths), (mean, std)
+
+    def mapped_moments(
+        self, X: Array, inverse: Callable[[Array], Array], sample_weight: Array | None = None
+    ) -> Pair:
+        """Return means and standard deviations (n, *t) of an increasing function of new targets."""
+        return mapped(*self._moments(X, sample_weight), self.scores, inverse)
 
     def predict(
         self,
@@ -287,6 +308,17 @@ def mixture(means: Array, variances: Array, weights: Array) -> tuple[Array, Arra
     mean = _averaged(means, weights)
     spread = _averaged((means - mean.reshape(len(means), 1, -1)) ** 2, weights)
     return mean, np.sqrt(_averaged(variances, weights) + spread), spread
+
+
+def mapped(mean: Array, std: Array, scores: Array, inverse: Callable[[Array], Array]) -> Pair:
+    """Return means and deviations (n, *t) of a function of targets with scores (s, *t).
+
+    They are those over a hundred quantiles of the scores, at the middles of even shares.
+    """
+    levels = (np.arange(_MAPPED_SCORES) + 0.5) / _MAPPED_SCORES
+    ends = np.moveaxis(np.quantile(scores, levels, axis=0), 0, -1)
+    values = inverse(mean[..., None] + std[..., None] * ends)
+    return as_array(values.mean(axis=-1)), as_array(values.std(axis=-1))
 
 
 def _averaged(values: Array, weights: Array) -> Array:

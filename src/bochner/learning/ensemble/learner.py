@@ -113,6 +113,9 @@ EFFORTS: Mapping[str, Effort] = MappingProxyType(
 )
 """Sizes by name."""
 
+TRIAL = Effort({"rough": (_ROUGH, 1)}, 400, 3000, 1000)
+"""Sizes for comparing transformations of a target on some of the rows, half a second each."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Trial:

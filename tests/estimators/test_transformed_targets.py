@@ -1,0 +1,158 @@
+"""Targets that are transformed for the fit, and predictions on their own scale."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from persist.same import round_trip
+from scipy.stats import norm
+
+from bochner import TableClassifier, TableRegressor
+from bochner.learning.ensemble import transformations
+from bochner.learning.ensemble.transformations import Transformation
+
+RNG = np.random.default_rng(0)
+POSITIVE = RNG.lognormal(size=500)
+QUICK = {"effort": "quick", "random_state": 0}
+
+
+def skewed(rng, n, spread=0.4):
+    X = rng.uniform(-1.0, 1.0, (n, 2))
+    return X, np.exp(2.0 * X[:, 0] + X[:, 1] ** 2 + spread * rng.normal(size=n))
+
+
+@pytest.mark.parametrize("name", transformations.TRANSFORMATIONS)
+@pytest.mark.parametrize("y", [POSITIVE, np.round(POSITIVE, 1) + 0.1, np.full(9, 3.0)])
+def test_inverses_and_slopes(name, y):
+    transformation = Transformation.of(name, y)
+    found = transformation.inverse(transformation(y))
+    assert_allclose(found, y, rtol=1e-9)
+    order = np.sort(np.concatenate((y, [y.max() + 1.0, 0.5 * y.min()])))
+    assert (np.diff(transformation(order)) >= 0.0).all()
+    far = transformation(np.array([1e3 * y.max()]))
+    assert_allclose(transformation.inverse(far), 1e3 * y.max(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", transformations.TRANSFORMATIONS)
+def test_densities_have_the_derivative(name):
+    transformation = Transformation.of(name, POSITIVE)
+    middle = np.quantile(POSITIVE, [0.203, 0.409, 0.611])
+    step = 1e-7
+    slope = (transformation(middle + step) - transformation(middle - step)) / (2.0 * step)
+    assert_allclose(transformation.log_slope(middle), np.log(slope), atol=1e-4)
+
+
+def test_ranks_are_normal_quantiles():
+    y = np.arange(1.0, 101.0)
+    found = Transformation.of("rank", y)(y)
+    expected = norm.ppf((np.arange(100) + 0.5) / 100)
+    knots, images = Transformation.of("rank", y).curve
+    assert_allclose(images, expected[knots.astype(int) - 1], atol=1e-12)
+    assert 3 <= len(knots) <= 7
+    assert_allclose(found[[0, 99]], expected[[0, 99]])
+    assert_allclose(found[25:75], expected[25:75], atol=0.1)
+
+
+def check_means():
+    """Means, medians and intervals are those of the log-normal law that drew the targets."""
+    rng = np.random.default_rng(1)
+    X, y = skewed(rng, 600)
+    model = TableRegressor(transformation="log", **QUICK).fit(X, y)
+    new, truth = skewed(rng, 8000)
+    median = np.exp(2.0 * new[:, 0] + new[:, 1] ** 2)
+    found = model.predict(new)
+    assert abs(np.mean(found / (median * np.exp(0.08))) - 1.0) < 0.04
+    assert_allclose(model.predict_quantiles(new, 0.5)[:, 0] / median, 1.0, atol=0.35)
+    assert abs(np.mean(model.predict_quantiles(new, 0.5)[:, 0] / median) - 1.0) < 0.04
+    lower, upper = model.predict_interval(new, 0.9)
+    assert abs(np.mean((lower <= truth) & (truth <= upper)) - 0.9) < 0.03
+    assert (lower > 0.0).all()
+    _, std = model.predict(new, return_std=True)
+    assert_allclose(np.mean(std / (median * np.exp(0.08))), np.sqrt(np.exp(0.16) - 1.0), rtol=0.12)
+    error = np.sqrt(np.mean((found - truth) ** 2))
+    assert abs(model.score_ / error - 1.0) < 0.12
+    draws = model.sample(new[:500], 400, random_state=0)
+    assert_allclose(np.mean(draws.mean(axis=1) / found[:500]), 1.0, atol=0.02)
+
+
+def test_predictions_are_on_the_scale_of_the_target():
+    check_means()
+
+
+def check_choice():
+    """Density on the scale of the target chooses the function that made errors even."""
+    X, y = skewed(np.random.default_rng(2), 300)
+    chosen = TableRegressor(transformation="auto", **QUICK).fit(X, y)
+    assert chosen.transformation_.name == "log"
+    plain = TableRegressor(transformation="auto", **QUICK).fit(X, np.log(y) + 10.0)
+    assert plain.transformation_ is None
+    assert plain.expected_error_ is None
+
+
+def test_the_most_likely_transformation_is_chosen():
+    check_choice()
+
+
+def test_none_is_the_model_without_one():
+    X, y = skewed(np.random.default_rng(3), 150)
+    plain = TableRegressor(**QUICK).fit(X, y)
+    named = TableRegressor(transformation="none", **QUICK).fit(X, y)
+    assert_allclose(named.predict(X), plain.predict(X))
+
+
+def test_functions_effects_and_files(tmp_path):
+    X, y = skewed(np.random.default_rng(4), 200)
+    model = TableRegressor(transformation="log", **QUICK).fit(X, y)
+    functions = model.sample_functions(200, random_state=0)
+    values = functions(X[:5])
+    assert (values > 0.0).all()
+    middle = model.predict_quantiles(X[:5], 0.5)[:, 0]
+    assert_allclose(np.median(values, axis=1), middle, rtol=0.25)
+    found = model.contributions(X[:3], random_state=0)
+    whole = found.base + found.values.sum(axis=1)
+    assert_allclose(whole, model._outputs(model.encode(X[:3])), rtol=1e-6)
+    assert model.importance().columns[0] == "x0"
+    again = round_trip(model, tmp_path)
+    assert_allclose(again.predict(X), model.predict(X))
+    assert again.score_ == model.score_
+    assert_allclose(round_trip(functions, tmp_path)(X[:5]), values)
+
+
+def test_groups_times_and_weights():
+    X, y = skewed(np.random.default_rng(5), 200)
+    labels = np.arange(200) // 4
+    for given in ({"groups": labels}, {"time": labels}, {"sample_weight": 0.5 + labels / 7.0}):
+        model = TableRegressor(transformation="auto", **QUICK).fit(X, y, **given)
+        assert model.transformation_.name in ("log", "rank")
+        assert 0.0 < model.score_ < np.std(y)
+
+
+@pytest.mark.parametrize(
+    ("transformation", "y", "message"),
+    [
+        ("log", np.r_[0.0, POSITIVE[:49]], "needs positive targets y, got 0"),
+        ("sqrt", np.r_[-1.0, POSITIVE[:49]], "not negative, got -1"),
+        ("square", POSITIVE[:50], "transformation must be"),
+        ("log", np.ones((50, 2)), "single target"),
+    ],
+)
+def test_what_has_no_transformation_is_refused(transformation, y, message):
+    X = RNG.normal(size=(50, 2))
+    with pytest.raises(ValueError, match=message):
+        TableRegressor(transformation=transformation, **QUICK).fit(X, y)
+
+
+def test_other_methods_have_none():
+    X, y = RNG.normal(size=(50, 2)), POSITIVE[:50]
+    for method in ({"method": "learned"}, {"kernel": "gaussian"}):
+        with pytest.raises(ValueError, match="needs the method 'auto'"):
+            TableRegressor(transformation="log", **method).fit(X, y)
+    assert "transformation" not in TableClassifier().get_params()
+
+
+def test_negative_and_zero_targets_leave_fewer_choices():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for y, count in ((POSITIVE, 4), (np.r_[0.0, POSITIVE], 3), (-POSITIVE, 2)):
+            assert len(transformations.candidates(y, RNG, 100)[1]) == count
