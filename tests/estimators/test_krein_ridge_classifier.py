@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from laws.head_laws import plant_signs
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -193,3 +194,16 @@ def test_announced_classes_remain():
 def test_seeds_are_named():
     with pytest.raises(ValueError, match="random_state must be None, a whole number from 0"):
         KreinRidgeClassifier(random_state=-1).fit(np.eye(4), ["a", "b"] * 2)
+
+
+def test_weights_of_classes_are_no_counts():
+    """One weight for all rows of a class multiplies their losses, also if it is a whole number."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = (rng.uniform(size=300) < expit(X[:, 0] - 2.0)).astype(int)
+    model = KreinRidgeClassifier(
+        alpha="evidence", length_scale="evidence", n_components=32, random_state=0
+    )
+    whole = model.fit(X, y, np.where(y == 1, 20.0, 1.0)).predict_proba(X)
+    other = model.fit(X, y, np.where(y == 1, 20.0 + 1e-6, 1.0)).predict_proba(X)
+    assert_allclose(whole, other, atol=0.01)  # A search of length scales ends at some thousandths

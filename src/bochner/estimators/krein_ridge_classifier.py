@@ -85,7 +85,9 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
         ----------
         X, sample_weight
             As in :meth:`KreinRidge.fit`; chunks are read twice more, for their labels and for a
-            sample of rows that :meth:`predict_proba` is fitted to.
+            sample of rows that :meth:`predict_proba` is fitted to. Whole weights that are equal for
+            all rows of a class, and differ between classes, are no counts: they multiply the losses
+            of single rows.
         y : array-like of shape (n,)
             Class labels, at least two of them; ``None`` with chunks and ``PartitionedRows``.
 
@@ -180,7 +182,8 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, is_first: bool) -> Chunk:
-        return self._checked_rows(X, y, sample_weight, is_first, numeric=False)
+        rows = self._checked_rows(X, y, sample_weight, is_first, numeric=False)
+        return replace(rows, are_precisions=_are_of_classes(rows))
 
     def decision_function(self, X: Any) -> Array:
         """Return the values of the targets: shape (n,) for two classes, else (n, n_classes)."""
@@ -251,6 +254,16 @@ def _class_scores(values: Array) -> Array:
     """Return scores (n, 1, C) of one law from the targets' values (n, t)."""
     scores = np.concatenate((-values, values), axis=1) if values.shape[1] == 1 else values
     return as_array(scores[:, None])
+
+
+def _are_of_classes(rows: Chunk) -> bool:
+    """Return whether classes of two rows or more have weights, one for all rows of a class."""
+    if rows.weight is None or np.ptp(rows.weight) == 0.0:
+        return False
+    _, first, label, counts = np.unique(
+        rows.y, return_index=True, return_inverse=True, return_counts=True
+    )
+    return bool(counts.min() > 1 and np.array_equal(rows.weight[first][label], rows.weight))
 
 
 def _distinct(classes: Any) -> NDArray[Any]:

@@ -35,13 +35,14 @@ class Chunk:
     Rows are dense, CSR or on a device; targets ``y`` (n,) or (n, t), as the user gave them, and
     weights (n,), ``None`` for ones, are NumPy arrays. ``repeats`` (n,), ``None`` for ones, are
     numbers of equal rows that are one row here, with their total weight; they are fractions for
-    rows that are being forgotten.
+    rows that are being forgotten. With ``are_precisions`` whole weights are precisions, too.
     """
 
     X: Any
     y: NDArray[Any]
     weight: Array | None = None
     repeats: Array | None = None
+    are_precisions: bool = False
 
     def __len__(self) -> int:
         return len(self.y)
@@ -50,14 +51,15 @@ class Chunk:
         """Return some of the rows."""
         weight = None if self.weight is None else self.weight[rows]
         repeats = None if self.repeats is None else self.repeats[rows]
-        return Chunk(taken(self.X, rows), self.y[rows], weight, repeats)
+        return Chunk(taken(self.X, rows), self.y[rows], weight, repeats, self.are_precisions)
 
     def __add__(self, other: "Chunk") -> "Chunk":
         """Return these rows and, after them, those of the other chunk."""
         weight = _joined(self.weight, other.weight, len(self), len(other))
         repeats = _joined(self.repeats, other.repeats, len(self), len(other))
         targets = np.concatenate((self.y, other.y))
-        return Chunk(stacked_rows(self.X, other.X), targets, weight, repeats)
+        are_precisions = self.are_precisions or other.are_precisions
+        return Chunk(stacked_rows(self.X, other.X), targets, weight, repeats, are_precisions)
 
     def aged(self, forgetting: float) -> "Chunk":
         """Return the rows with ``forgetting`` to the power of their age as a factor of weights.
@@ -68,7 +70,7 @@ class Chunk:
             return self
         factors = as_array(forgetting ** np.arange(len(self))[::-1])
         repeats = factors if self.repeats is None else factors * self.repeats
-        return Chunk(self.X, self.y, factors * self.weights, repeats)
+        return replace(self, weight=factors * self.weights, repeats=repeats)
 
     @property
     def weights(self) -> Array:
@@ -85,10 +87,20 @@ class Chunk:
     @property
     def units(self) -> Units:
         """The observations that the rows stand for, if there are no other chunks."""
-        units = Units.of(self.row_weights, len(self))
+        weights = self.row_weights
+        units = Units.of(weights, len(self))
+        if self.are_precisions:
+            units = Units(weights, (weights > 0.0).astype(np.float64))
         if self.repeats is None:
             return units
         return Units(units.weights, self.repeats * units.counts)
+
+    @property
+    def n_fractional(self) -> int:
+        """Number of rows whose weights are no counts."""
+        weights = self.row_weights
+        are_counts = are_whole(weights) & (not self.are_precisions)
+        return int(np.count_nonzero(~are_counts & (weights > 0.0)))
 
     @property
     def weight_rms(self) -> float:
@@ -322,7 +334,7 @@ def _sample(chunk: Chunk, size: int, rng: np.random.Generator) -> RowSample:
     keys = -np.log1p(-rng.random(len(chunk)))[drawable] / weights[drawable]
     kept, limit = _least(keys, size)
     square = float(weights @ weights)
-    n_fractional = int(np.count_nonzero(~are_whole(chunk.row_weights)))
+    n_fractional = chunk.n_fractional
     rows = chunk[drawable[kept]]
     n_present = len(drawable)
     return RowSample(size, keys[kept], rows, limit, len(chunk), square, n_fractional, n_present)

@@ -18,7 +18,6 @@ from bochner._numerics.scratch import Scratch
 from bochner.features.chunks import Chunk
 from bochner.features.residual import FeatureMap
 from bochner.features.targets import Numbers, Targets
-from bochner.features.units import are_whole
 from bochner.frequencies import Frequencies
 from bochner.registry import register
 
@@ -278,7 +277,7 @@ def _counted(rows: Chunk) -> dict[str, Any]:
     repeats = np.ones(len(rows)) if rows.repeats is None else rows.repeats
     return {
         "n_samples": int(np.count_nonzero(present)),
-        "n_fractional": int(np.count_nonzero(~are_whole(weights))),
+        "n_fractional": rows.n_fractional,
         "n_remembered": float(repeats[present].sum()),
         "log_weight": float(repeats[present] @ np.log(weights[present])),
     }

@@ -64,7 +64,7 @@ def _canonical(rows: Chunk) -> Chunk:
     """
     first, weight, repeats = canonical_rows(rows, rows.y)
     targets = _rounded(rows.y, rows.weights)[first]
-    return Chunk(taken(rows.X, first), targets, weight, repeats)
+    return Chunk(taken(rows.X, first), targets, weight, repeats, rows.are_precisions)
 
 
 def drawn_rows(rows: NDArray[np.intp], most: int, rng: np.random.Generator) -> NDArray[np.intp]:
