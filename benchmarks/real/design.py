@@ -15,7 +15,7 @@ BOOSTED = (CATBOOST, LIGHTGBM, TREES)
 NETWORKS = (REALMLP, TABM)
 """Methods that are fitted to the first fold only: they take minutes for thousands of rows."""
 
-FOLDS = 3
+FOLDS = 3  # Two thirds of the rows to fit
 INTERVAL = 0.9  # Probability of the intervals whose coverage is counted
 TIME_LIMIT = 60  # Seconds of AutoGluon
 
@@ -172,8 +172,8 @@ CURVE_ROWS = {
 CURVE_TEST_ROWS = {"bank_marketing": 15_000, "electricity": 15_000, "california_housing": 5_000}
 """Test rows of a curve, the same for every number of training rows."""
 
-QUICK_TEST_ROWS = 500
+QUICK_TEST_ROWS = 500  # Enough for errors of a run that only has to work
 
 QUICK = ("births", "birds")
 QUICK_CURVE = "churn"
-QUICK_SIZES = (100, 200)
+QUICK_SIZES = (100, 200)  # Two points of a curve, in seconds

@@ -23,20 +23,21 @@ Codes = NDArray[np.uint16]
 _TILE = 512
 """Rows whose distances are summed together: a hundred columns of them fit the second cache."""
 
-_LOG2E = np.float32(1.4426950408889634)
-_LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
-_SHIFTER = np.float32(12582912.0)
+_LOG2E = np.float32(1.4426950408889634)  # The logarithm of e to base two
+_LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # Sum: log(2)
+_SHIFTER = np.float32(12582912.0)  # 1.5 times 2 to the 23rd: added, it rounds to whole numbers
 _SMALLEST = np.float32(-87.0)
 """Those of :mod:`bochner.learning.ensemble.exchange_sums`, for single precision. Products of the
 first part of the logarithm of two with exponents are exact."""
 
+# Coefficients of the exponential series, whose next term is below rounding
 _C6, _C5, _C4, _C3 = (
     np.float32(1.0 / 720.0),
     np.float32(1.0 / 120.0),
     np.float32(1.0 / 24.0),
     np.float32(1.0 / 6.0),
 )
-_HALF, _ONE = np.float32(0.5), np.float32(1.0)
+_HALF, _ONE = np.float32(0.5), np.float32(1.0)  # In single precision, as products with them are
 
 
 class Columns(NamedTuple):
