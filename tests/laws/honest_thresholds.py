@@ -108,6 +108,27 @@ THRESHOLDS = [
         },
     ),
     Threshold(
+        "observations for trees",
+        200,
+        206,
+        ("smooth", "weights over two decades"),
+        {EFFORTS: effort(), f"{LEARNER}.FEWEST_FOR_TREES": 203},
+    ),
+    Threshold(
+        "scores that widths are learned from",
+        97,
+        103,
+        ("smooth", "skewed", "counts"),
+        {EFFORTS: effort(60)},
+    ),
+    Threshold(
+        "scores that give widths by columns",
+        200,
+        206,
+        ("smooth", "skewed"),
+        {EFFORTS: effort(), "bochner.learning.ensemble.widths._FEWEST_FOR_TREES": 203},
+    ),
+    Threshold(
         "rows that counts are expanded to",
         200,
         206,
