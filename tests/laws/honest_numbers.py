@@ -142,6 +142,19 @@ def _skewed(n: int, rng: Generator) -> Drawn:
     return independent(n, rng, rows, 0.5)
 
 
+@kind("numbers", "growing errors")
+def _growing_errors(n: int, rng: Generator) -> Drawn:
+    """Normal errors whose deviation grows with the square of a column."""
+
+    def rows(n: int, rng: Generator) -> Rows:
+        X = pd.DataFrame({"a": rng.uniform(0.0, 3.0, n), "b": rng.normal(size=n)})
+        spread = 0.1 + 0.7 * X["a"] ** 2
+        return X, (4.0 * X["a"] + X["b"] + spread * rng.normal(size=n)).to_numpy()
+
+    # Means of a**2 and a**4 are 3 and 81 / 5.
+    return independent(n, rng, rows, 0.01 + 0.14 * 3.0 + 0.49 * 81.0 / 5.0)
+
+
 @kind("numbers", "noise", is_gaussian=True)
 def _noise(n: int, rng: Generator) -> Drawn:
     """Targets that nothing predicts."""
