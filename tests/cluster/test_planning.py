@@ -142,7 +142,7 @@ def test_time_grows_linearly_with_many_rows(method):
     value, p = 4.0 * 5e-9, 1024
     slope = {
         "ridge": p * (5e-9 + p * 4e-11) * 0.5,
-        "auto": 2 * sum(m * (value + m * 4e-11) for m in (4000, 1000)),
+        "auto": 2 * sum(m * (value + m * 4e-11) for m in (4000, 500)),
         "learned": 4000 * (5e-9 + 4000 * 4e-11),
         "fixed": p * (5e-9 + p * 4e-11),
     }[method]
