@@ -1,22 +1,24 @@
 """Classification on a whole table."""
 
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from bochner._numerics.arrays import (
-    Array,
-)
+from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.checked import labels, named
+from bochner._numerics.progress import Callback
 from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_classifier import BaNKClassifier
+from bochner.estimators.inputs import checked_weight, is_dask
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.laws_table import LawsTable
 from bochner.estimators.ridge_head import RidgeHead
 from bochner.estimators.table_base import ClassificationTable
-from bochner.estimators.table_partitions import CentredIndicators
+from bochner.estimators.table_partitions import CentredIndicators, is_partitioned
 from bochner.estimators.table_rows import TableRows
 from bochner.features.targets import Indicators
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws
@@ -40,6 +42,15 @@ class TableClassifier(ClassificationTable, LawsTable):
     kernel, n_components, method, effort, time_limit, n_jobs, random_state
         As in :class:`TableRegressor`. The single kernel of the method ``"fixed"`` minimises the
         leave-one-out squared error of the class indicators, which are not Gaussian.
+    class_weight : {"balanced"}, dict or None, default=None
+        Factors of the rows' weights by class: ``"balanced"`` gives all classes the same total
+        weight, and a dict names factors of classes. Probabilities, and ``score_``, are those of
+        classes with these shares. For decisions whose costs differ, leave it out, and give the
+        costs.
+    costs : array-like of shape (n_classes, n_classes) or None, default=None
+        Costs of predicting the class of a column for rows of the class of a row, in the order of
+        ``classes_``. :meth:`predict` returns the class of least expected cost; ``None`` means that
+        all errors cost the same.
 
     Attributes
     ----------
@@ -65,7 +76,60 @@ class TableClassifier(ClassificationTable, LawsTable):
     _chain_head: ClassVar[type[BaNK]] = BaNKClassifier
     _criterion: ClassVar[type[PairCriterion]] = LeaveOneOut
 
+    _: KW_ONLY
+    class_weight: Any = None
+    costs: Any = None
+
     head_: KreinRidgeClassifier | BaNKClassifier | SoftmaxOfLaws = field(init=False)
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Fit the encoder and the head; see :meth:`TableRegressor.fit`.
+
+        Raises
+        ------
+        ValueError
+            If the table, the labels or a parameter is not valid.
+        """
+        in_memory = not is_partitioned(X) and y is not None
+        if self.costs is not None and in_memory:
+            self._checked_costs(len(np.unique(labels(column_or_1d(y)))))
+        if self.class_weight is not None:
+            if not in_memory:
+                raise ValueError(
+                    "class_weight needs rows and labels in memory: leave it out, or pass weights "
+                    "as sample_weight."
+                )
+            factors = compute_sample_weight(self.class_weight, labels(column_or_1d(y)))
+            weight = checked_weight(sample_weight, factors)
+            sample_weight = factors if weight is None else factors * weight
+        return super().fit(X, y, sample_weight, groups=groups, time=time, callback=callback)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row, or that of least expected cost, (n,)."""
+        if self.costs is None or is_dask(X):
+            return super().predict(X)
+        probabilities = self.predict_proba(X)
+        expected = probabilities @ self._checked_costs(probabilities.shape[1])
+        return np.asarray(self.classes_[np.argmin(expected, axis=1)])
+
+    def _checked_costs(self, n_classes: int) -> Array:
+        with named("costs"):
+            costs = as_array(check_array(self.costs, dtype=np.float64, input_name="costs"))
+        if costs.shape != (n_classes, n_classes):
+            raise ValueError(
+                f"costs must have a row and a column for each of the {n_classes} classes, in the "
+                f"order of classes_, got the shape {costs.shape}."
+            )
+        return costs
 
     @property
     def score_(self) -> float | None:
