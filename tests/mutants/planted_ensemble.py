@@ -35,28 +35,24 @@ check_gradient = test_length_scales.assert_gradient
 
 plant_edits(
     kernel_laws,
-    kernel_sums,
     "exact",
     test_kernel_laws.assert_exact,
     one_signal_of_all_targets=("squares[used], axis=0)", "squares[used])"),
 )
 plant_edits(
     kernel_laws,
-    kernel_sums,
     "_left_out",
     test_kernel_laws.assert_exact,
     residuals_of_the_fit_to_all_rows=("rows.solved(inverse, coef)", "(alpha * coef)"),
 )
 plant_edits(
     kernel_laws,
-    kernel_sums,
     "exact",
     test_kernel_laws.assert_last_rows,
     rows_without_the_others=("lower[first:, first:]", "lower[:-first, :-first]"),
 )
 plant_edits(
     kernel_laws,
-    kernel_sums,
     "exact",
     partial(test_observations.check_exact, n_last=25),
     a_mean_that_knows_what_is_left_out=("scored.centres * both", "0.0 * both"),
@@ -64,7 +60,6 @@ plant_edits(
 )
 plant_edits(
     kernel_laws,
-    kernel_sums,
     "_left_out",
     partial(test_observations.check_exact, True),
     groups_whose_rows_have_one_target=("observed.deviations + rows.solved", "rows.solved"),
@@ -149,14 +144,12 @@ plant_edits(
 )
 plant_edits(
     kernel_laws,
-    kernel_sums,
     "_cholesky",
     test_kernel_laws.assert_exact,
     noise_of_the_mean_weight=("found.alpha / rows.weights", "found.alpha"),
 )
 plant_edits(
     kernel_laws,
-    kernel_sums,
     "on_landmarks",
     test_kernel_laws.assert_landmarks,
     scored_rows_that_are_not_left_out=(
@@ -166,7 +159,6 @@ plant_edits(
 )
 plant_edits(
     kernel_laws,
-    kernel_sums,
     "on_landmarks",
     test_kernel_laws.check_elsewhere,
     rows_elsewhere_that_variances_miss=(
@@ -176,28 +168,24 @@ plant_edits(
 )
 plant_edits(
     kernel_laws,
-    kernel_sums,
     "_packed_sums",
     test_kernel_laws.check_elsewhere,
     targets_elsewhere_that_count_for_nothing=("cross.ravel()", "0.0 * cross.ravel()"),
 )
 plant_edits(
     kernel_laws,
-    kernel_sums,
     "_unpacked",
     test_kernel_laws.check_elsewhere,
     the_diagonal_twice=("np.triu(upper, 1).T", "np.triu(upper).T"),
 )
 plant_edits(
     kernel_laws,
-    kernel_sums,
     "_without",
     test_kernel_laws.test_groups_larger_than_the_landmarks_are_left_out_too,
     large_groups_that_stay=("some.T @ np.linalg.solve(inner, some @ scaled)", "0.0 * scaled"),
 )
 plant_edits(
     kernel_laws,
-    kernel_sums,
     "_factor",
     test_kernel_laws.assert_variance_of_landmarks,
     variance_of_the_prior_alone=("values / (values + found.alpha)", "values / values"),
@@ -299,13 +287,13 @@ plant_edits(
 )
 plant_edits(
     SumOfLaws,
-    "of",
+    "with_left_out",
     test_sum_of_laws.test_weights_of_laws_do_not_know_what_they_are_scored_on,
     weights_of_all_scores=("residuals[others] if others.any()", "residuals if others.any()"),
 )
 plant_edits(
     SumOfLaws,
-    "of",
+    "with_left_out",
     test_sum_of_laws.test_expected_errors_are_those_of_weight_one,
     errors_of_the_weights_that_were_given=("scores * new_std", "scores * std"),
 )
@@ -320,7 +308,6 @@ plant_edits(
 )
 plant_edits(
     kernel_laws,
-    kernel_sums,
     "left_out_latent",
     test_kernel_laws.check_left_out_latent,
     rows_that_are_left_as_landmarks=("latent[own] =", "unused ="),
@@ -336,7 +323,7 @@ plant_edits(
     Learner,
     "_judged",
     test_sum_of_laws.test_the_latest_rows_are_scored_alone,
-    rows_scored_in_another_order=("Judged(laws, units", "Judged(laws, np.arange(len(units))"),
+    rows_scored_in_another_order=("laws, units, inputs", "laws, np.arange(len(units)), inputs"),
 )
 plant_edits(
     kernel_sums.Blocks,
