@@ -41,6 +41,15 @@ plant_edits(
 )
 plant_edits(
     kernel_laws,
+    "_cholesky",
+    test_kernel_laws.check_memory,
+    memory_that_is_read_as_it_is=(
+        "np.zeros((len(rows), len(rows))",
+        "np.empty((len(rows), len(rows))",
+    ),
+)
+plant_edits(
+    kernel_laws,
     "_left_out",
     test_kernel_laws.assert_exact,
     residuals_of_the_fit_to_all_rows=("rows.solved(inverse, coef)", "(alpha * coef)"),

@@ -194,8 +194,8 @@ def _cholesky(found: LearnedKernel, rows: Rows, n_threads: int) -> NDArray[Any]:
     """
 
     def covariance(dtype: Any) -> NDArray[Any]:
-        """Return the upper triangle of the matrix."""
-        matrix = np.empty((len(rows), len(rows)), dtype)
+        """Return the upper triangle of the matrix; factors check that the other one is finite."""
+        matrix = np.zeros((len(rows), len(rows)), dtype)
 
         def fill(block: slice) -> None:
             matrix[block, block.start :] = found(rows.X[block], rows.X[block.start :])
