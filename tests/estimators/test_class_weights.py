@@ -62,6 +62,8 @@ def test_decisions_have_the_least_expected_cost(tmp_path):
             "costs must have a row and a column for each of the 2 classes",
         ),
         ({"costs": [[0.0, np.nan], [1.0, 0.0]]}, "costs"),
+        ({"costs": [1.0, 2.0]}, r"got the shape \(2,\)"),
+        ({"class_weight": {"no": -1.0, "yes": 1.0}}, "class_weight must hold finite factors"),
         ({"class_weight": "even"}, "class_weight"),
         ({"class_weight": {"maybe": 2.0}}, "not in class_weight"),
     ],

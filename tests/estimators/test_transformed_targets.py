@@ -119,6 +119,18 @@ def test_functions_effects_and_files(tmp_path):
     assert_allclose(round_trip(functions, tmp_path)(X[:5]), values)
 
 
+def check_covariances():
+    """Covariances of the logarithm are none of the target: they are refused by name."""
+    X, y = skewed(np.random.default_rng(6), 60)
+    model = TableRegressor(transformation="log", **QUICK).fit(X, y)
+    with pytest.raises(ValueError, match="return_cov=True needs targets as they are"):
+        model.predict(X, return_cov=True)
+
+
+def test_covariances_of_transformed_targets_are_refused():
+    check_covariances()
+
+
 def test_groups_times_and_weights():
     X, y = skewed(np.random.default_rng(5), 200)
     labels = np.arange(200) // 4

@@ -1,8 +1,9 @@
 """Bugs of transformed targets, each with the test that must notice it."""
 
 from estimators import test_transformed_targets
-from mutants.registry import plant_edits
+from mutants.registry import plant_edits, replaces
 
+from bochner.estimators.table_base import RegressionTable
 from bochner.estimators.table_regressor import TableRegressor
 from bochner.learning.ensemble.transformations import Transformation
 
@@ -27,3 +28,9 @@ plant_edits(
     test_transformed_targets.check_choice,
     densities_of_transformed_targets=("-np.log(y)", "0.0 * y"),
 )
+replaces(
+    TableRegressor,
+    "_covariances",
+    test_transformed_targets.check_covariances,
+    name="covariances_of_logarithms",
+)(RegressionTable._covariances)

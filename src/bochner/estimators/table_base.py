@@ -306,9 +306,7 @@ class RegressionTable(ScoredRegressor, TableModel):
         encoded = self.encode(X)
         weight = self._new_weight(sample_weight, encoded)
         if return_cov:
-            shift, scale = self._units()
-            mean, cov = self._gaussian(encoded, weight, return_cov=True)
-            return shift + scale * mean, scale**2 * cov
+            return self._covariances(encoded, weight)
         if return_std:
             return self._means_and_deviations(encoded, weight)
         return self._means(encoded, weight)
@@ -316,6 +314,12 @@ class RegressionTable(ScoredRegressor, TableModel):
     def _means(self, encoded: Array, weight: Array | None = None) -> Array:
         """Return predictive means (n, *t) of the targets at encoded rows."""
         return self._outputs(encoded)
+
+    def _covariances(self, encoded: Array, weight: Array | None) -> tuple[Array, Array]:
+        """Return predictive means (n, *t) and covariances (n, n, *t) of the targets."""
+        shift, scale = self._units()
+        mean, cov = self._gaussian(encoded, weight, return_cov=True)
+        return shift + scale * mean, scale**2 * cov
 
     def _means_and_deviations(self, encoded: Array, weight: Array | None) -> tuple[Array, Array]:
         """Return predictive means and standard deviations (n, *t) of the targets."""

@@ -99,7 +99,9 @@ class TableClassifier(ClassificationTable, LawsTable):
         ValueError
             If the table, the labels or a parameter is not valid.
         """
-        in_memory = not is_partitioned(X) and y is not None
+        in_memory = not is_partitioned(X)
+        if y is None and in_memory:
+            return super().fit(X)  # Which refuses it
         if self.costs is not None and in_memory:
             self._checked_costs(len(np.unique(labels(column_or_1d(y)))))
         if self.class_weight is not None:
@@ -109,6 +111,10 @@ class TableClassifier(ClassificationTable, LawsTable):
                     "as sample_weight."
                 )
             factors = compute_sample_weight(self.class_weight, labels(column_or_1d(y)))
+            if not (np.isfinite(factors).all() and (factors >= 0.0).all()):
+                raise ValueError(
+                    f"class_weight must hold finite factors, not negative, got {self.class_weight}."
+                )
             weight = checked_weight(sample_weight, factors)
             sample_weight = factors if weight is None else factors * weight
         return super().fit(X, y, sample_weight, groups=groups, time=time, callback=callback)
@@ -123,13 +129,15 @@ class TableClassifier(ClassificationTable, LawsTable):
 
     def _checked_costs(self, n_classes: int) -> Array:
         with named("costs"):
-            costs = as_array(check_array(self.costs, dtype=np.float64, input_name="costs"))
+            costs = check_array(
+                self.costs, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="costs"
+            )
         if costs.shape != (n_classes, n_classes):
             raise ValueError(
                 f"costs must have a row and a column for each of the {n_classes} classes, in the "
                 f"order of classes_, got the shape {costs.shape}."
             )
-        return costs
+        return as_array(costs)
 
     @property
     def score_(self) -> float | None:

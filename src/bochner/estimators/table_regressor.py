@@ -94,7 +94,9 @@ class TableRegressor(RegressionTable, LawsTable):
         negative, or normal quantiles of ranks. Predictions are on the scale of the target: means by
         :meth:`predict`, medians by ``predict_quantiles(X, 0.5)``. ``"auto"`` takes what gives rows
         left out the greatest density, and the targets as they are unless another one is better by
-        two standard errors.
+        two standard errors. Covariances of transformed targets are refused. Importance, effects
+        and contributions are those of the transformed mean on the scale of the target, which is
+        near the median.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -291,6 +293,15 @@ class TableRegressor(RegressionTable, LawsTable):
         """Return targets, given those of the head in its units."""
         shift, scale = self._units()
         return self._targets(as_array(shift + scale * values))
+
+    def _covariances(self, encoded: Array, weight: Array | None) -> tuple[Array, Array]:
+        if self.transformation_ is not None:
+            raise ValueError(
+                "return_cov=True needs targets as they are, and these are transformed "
+                f"({self.transformation_.name!r}): take return_std=True, covariances of "
+                "sample_functions, or transformation='none'."
+            )
+        return super()._covariances(encoded, weight)
 
     def _means(self, encoded: Array, weight: Array | None = None) -> Array:
         if self.transformation_ is None or not isinstance(self.head_, SumOfLaws):
