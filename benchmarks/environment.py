@@ -3,9 +3,11 @@
 import os
 import platform
 import subprocess
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,25 @@ _OPPONENTS = (
 )
 
 _MISSING = "not installed"
+
+
+def with_packages(methods: Iterable[str], packages: Mapping[str, str], extra: str) -> list[str]:
+    """Return the methods whose packages are installed, with a warning about each of the others.
+
+    ``packages`` names that of a method, if it needs one, and ``extra`` what installs them.
+    """
+    found = []
+    for method in methods:
+        package = packages.get(method)
+        if package is None or find_spec(package):
+            found.append(method)
+        else:
+            warnings.warn(
+                f"{method} is left out, as the package {package} is missing; "
+                f"pip install 'bochner[{extra}]' installs it.",
+                stacklevel=3,
+            )
+    return found
 
 
 def environment(command: str, threads: int | None) -> dict[str, Any]:

@@ -1,12 +1,11 @@
 """Methods at their defaults, by name; those whose package is missing are left out."""
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.util import find_spec
 from typing import Any
 
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
+from benchmarks.environment import with_packages
 from benchmarks.published.design import (
     CATBOOST,
     EXACT,
@@ -84,15 +83,4 @@ _PACKAGES = {CATBOOST: "catboost", XRFM: "xrfm", EXACT: "gpytorch", SPARSE: "gpy
 
 def installed(methods: Iterable[str]) -> list[str]:
     """Return the methods whose packages are installed, with a warning about each of the others."""
-    found = []
-    for method in methods:
-        package = _PACKAGES.get(method)
-        if package is None or find_spec(package):
-            found.append(method)
-        else:
-            warnings.warn(
-                f"{method} is left out, as the package {package} is missing; "
-                "pip install 'bochner[bench]' installs it.",
-                stacklevel=2,
-            )
-    return found
+    return with_packages(methods, _PACKAGES, "bench")

@@ -3,10 +3,8 @@
 import pickle
 import shutil
 import tempfile
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 import bochner
+from benchmarks.environment import with_packages
 from benchmarks.real import design
 from benchmarks.real.encoding import MOST_LEVELS, Columns, filled
 from bochner._numerics.arrays import Array
@@ -237,15 +236,4 @@ _PACKAGES = {
 
 def installed(methods: Iterable[str]) -> list[str]:
     """Return the methods whose packages are installed, with a warning about each of the others."""
-    found = []
-    for method in methods:
-        package = _PACKAGES.get(method)
-        if package is None or find_spec(package):
-            found.append(method)
-        else:
-            warnings.warn(
-                f"{method} is left out, as the package {package} is missing; "
-                "pip install 'bochner[opponents]' installs it.",
-                stacklevel=2,
-            )
-    return found
+    return with_packages(methods, _PACKAGES, "opponents")

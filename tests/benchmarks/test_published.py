@@ -8,7 +8,7 @@ from pages import rows_of, small_fold, table_lines
 from scipy.spatial.distance import cdist
 from scipy.stats import norm
 
-from benchmarks import Options
+from benchmarks import Options, environment
 from benchmarks.published import design, methods
 from benchmarks.published.benchmark import PUBLISHED, measured
 
@@ -65,7 +65,7 @@ def test_metrics_of_classes():
 
 @pytest.fixture
 def all_installed(monkeypatch):
-    monkeypatch.setattr(methods, "find_spec", lambda name: True)
+    monkeypatch.setattr(environment, "find_spec", lambda name: True)
 
 
 @pytest.mark.usefixtures("all_installed")
@@ -93,7 +93,7 @@ def test_exact_processes_have_small_tables_of_numbers_only():
 
 
 def test_methods_without_their_package_are_left_out_with_a_note(monkeypatch):
-    monkeypatch.setattr(methods, "find_spec", lambda name: name != "gpytorch")
+    monkeypatch.setattr(environment, "find_spec", lambda name: name != "gpytorch")
     with pytest.warns(UserWarning, match=r"is left out.*gpytorch.*bochner\[bench\]") as notes:
         found = methods.installed(methods.REGRESSORS)
     assert len(notes) == 2

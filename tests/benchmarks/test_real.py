@@ -10,7 +10,7 @@ import pytest
 from pages import rows_of, table_lines
 from scipy.stats import norm
 
-from benchmarks import Options
+from benchmarks import Options, environment
 from benchmarks.real import design, methods, page, reading
 from benchmarks.real.benchmark import REAL
 from benchmarks.real.encoding import Columns, filled, is_text
@@ -197,7 +197,7 @@ def test_boosted_trees_learn_from_numbers_and_categories(kind, package, is_regre
 
 
 def test_methods_without_their_package_are_left_out_with_a_note(monkeypatch):
-    monkeypatch.setattr(methods, "find_spec", lambda name: name != "pytabkit")
+    monkeypatch.setattr(environment, "find_spec", lambda name: name != "pytabkit")
     with pytest.warns(UserWarning, match=r"is left out.*pytabkit.*bochner\[opponents\]"):
         found = methods.installed(design.METHODS)
     assert found == [name for name in design.METHODS if name not in design.NETWORKS]
@@ -205,7 +205,7 @@ def test_methods_without_their_package_are_left_out_with_a_note(monkeypatch):
 
 @pytest.fixture
 def all_installed(monkeypatch):
-    monkeypatch.setattr(methods, "find_spec", lambda name: True)
+    monkeypatch.setattr(environment, "find_spec", lambda name: True)
 
 
 @pytest.mark.usefixtures("all_installed")
