@@ -60,10 +60,9 @@ def test_every_picture_is_drawn_and_shown(quick_run, name):
 def test_the_committed_rows_are_those_of_the_design(tmp_path, name, monkeypatch):
     """Designs depend on the numbers of inputs alone, and opponents are run wholly or not at all."""
     for room in (
-        "published.methods",
+        "environment",
         "forecasts.methods",
         "processes.methods",
-        "real.methods",
         "evidence.training",
         "gabasr.benchmark",
     ):
