@@ -134,6 +134,12 @@ plant_edits(
 )
 plant_edits(
     tree_laws,
+    "boosted",
+    test_tree_laws.check_many_levels,
+    inputs_in_the_order_of_the_table=("replace(trees, feature=order[trees.feature])", "trees"),
+)
+plant_edits(
+    tree_laws,
     "_add_values",
     test_tree_laws.check_scikit_learn,
     trees_without_their_last_leaves=("range(depth[tree])", "range(depth[tree] - 1)"),

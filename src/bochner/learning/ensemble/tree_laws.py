@@ -361,13 +361,16 @@ def boosted(
             inputs[:, block] = np.searchsorted(levels, inputs[:, block])
             is_category[block] = True
     categories = np.flatnonzero(is_category)
+    # scikit-learn numbers categories first, whatever their places in the table.
+    order = np.concatenate((categories, np.flatnonzero(~is_category)))
     # Bins of weighted rows take as long as the trees.
     given = weights if np.ptp(weights) else None
     fitted = [
         model.set_params(categorical_features=categories).fit(inputs, y, given)
         for model, y in models
     ]
-    return Trees.of(fitted, codes)
+    trees = Trees.of(fitted, [codes[block] for block in categories])
+    return replace(trees, feature=order[trees.feature])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
