@@ -24,6 +24,13 @@ plant_edits(
 )
 plant_edits(
     widths,
+    "_knots",
+    test_widths.check_equal_rows,
+    knots_among_equal_rows=("not product <= _LEAST_PRODUCT * residual", "True"),
+    knots_of_rounding_errors=("> _LEAST_STEP", "> 0.0"),
+)
+plant_edits(
+    widths,
     "_curves",
     test_widths.check_optimum,
     steps_between_knots_for_free=("_PULL * steps.T @ steps", "0.0 * steps.T @ steps"),

@@ -31,7 +31,7 @@ from bochner.learning.ensemble.learner import EFFORTS, Effort, Judged, Learner
 from bochner.learning.ensemble.observations import Observations
 from bochner.learning.inference.sizes import TABLE_CHAINS
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.encodings import scale_numbers
+from bochner.tables.encodings import cycle_places, output_names, scale_numbers
 
 
 @dataclass(eq=False, repr=False)
@@ -135,6 +135,7 @@ class LawsTable(FixedKernelTable):
             with_variance=isinstance(self, RegressionTable),
             elsewhere=None if others is None else others.encoded(encoders, law_targets),
             labels=self._labels(rows.y),
+            cycles=_cycles(encoders),
         )
         return encoders, judged
 
@@ -217,3 +218,12 @@ def _scale_numbers(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
     of_columns = [scale_numbers(state) for encoder in encoders for state in encoder.columns_]
     ends = np.cumsum([0] + [len(own) for own in of_columns])
     return np.concatenate([end + own for end, own in zip(ends, of_columns, strict=False)])
+
+
+def _cycles(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
+    """Return the first column of each cycle (c, 2) of several encoded tables, and its width."""
+    found, end = [np.empty((0, 2), dtype=np.intp)], 0
+    for state in (state for encoder in encoders for state in encoder.columns_):
+        found.append(cycle_places(state) + np.array([end, 0]))
+        end += len(output_names(state))
+    return np.concatenate(found)

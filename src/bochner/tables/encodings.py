@@ -171,6 +171,15 @@ def scale_numbers(state: State) -> NDArray[np.intp]:
     return np.maximum(np.arange(len(output_names(state))) - n_shared + 1, 0)
 
 
+def cycle_places(state: State) -> NDArray[np.intp]:
+    """Return the first of a column's features (c, 2) of each cycle, and how many these are."""
+    if state["kind"] != "date":
+        return np.empty((0, 2), dtype=np.intp)
+    widths = [len(cycle_names([cycle])) for cycle in state.get("cycles", [])]
+    starts = np.cumsum([bool(state["points"]), *widths])[:-1]
+    return np.column_stack((starts, widths)).astype(np.intp).reshape(-1, 2)
+
+
 def values_of(state: State, column: Column) -> Array:
     """Return one number (n,) per entry of a column that the state can read.
 

@@ -203,7 +203,7 @@ def test_models_give_what_they_predict(name):
 def test_trees_are_evaluated_at_exchanged_rows():
     assert_models_give_what_they_predict("numbers", n_rows=420)
     model = MODELS["numbers"][0]
-    assert "trees" in [law.name for law in model.head_.laws.members]
+    assert "small trees" in [law.name for law in model.head_.laws.members]
 
 
 def test_no_kernel_is_evaluated_anew(monkeypatch, tmp_path):

@@ -12,7 +12,10 @@ from bochner import TableClassifier, TableRegressor, load, save
 from bochner.learning.ensemble import tree_laws
 from bochner.learning.ensemble.observations import Observations
 from bochner.learning.ensemble.tree_laws import TreeInputs, TreeLaw, TreeLearner
+from bochner.tables.encoder import TableEncoder
+from bochner.tables.encodings import cycle_places
 
+LARGE, SMALL = tree_laws.BOOSTINGS
 RNG = np.random.default_rng(0)
 N = 700
 LEVEL = RNG.integers(0, 9, N)
@@ -45,16 +48,16 @@ def check_scikit_learn():
     assert_array_equal(inputs[:, 0], CODE)
     assert_array_equal(inputs[:, 1:], NUMBERS)
     given = as_categories(inputs)
-    options = {**tree_laws._OPTIONS, **tree_laws._FEW, "categorical_features": [0]}
+    options = {**LARGE.few, "categorical_features": [0]}
     both = np.column_stack((Y, -np.abs(Y)))
-    trees = TreeLearner(INPUTS, None, 0).trees(observations(both), KNOWN)
+    trees = TreeLearner(LARGE, INPUTS, None, 0).trees(observations(both), KNOWN)
     for target, outputs in zip(both.T, trees(inputs).T, strict=True):
         model = HistGradientBoostingRegressor(**options, random_state=0)
         model.fit(given[KNOWN], target[KNOWN], WEIGHTS[KNOWN])
         assert_allclose(outputs, model.predict(given), rtol=1e-10)
     for labels in (Y > 0.0, np.digitize(Y, [-0.5, 0.5])):
         labels = labels.astype(np.int64)
-        trees = TreeLearner(INPUTS, labels, 0).trees(observations(), KNOWN)
+        trees = TreeLearner(LARGE, INPUTS, labels, 0).trees(observations(), KNOWN)
         model = HistGradientBoostingClassifier(**options, random_state=0)
         model.fit(given[KNOWN], labels[KNOWN], WEIGHTS[KNOWN])
         outputs = trees(inputs)
@@ -76,9 +79,9 @@ def check_many_levels():
     y = np.where(many < 100, 1.0, -1.0) + np.array([0.0, 3.0, 0.0, 3.0])[few] + number
     data = Observations.of(encoded, y[:, None], np.ones(n), None, shared)
     inputs = TreeInputs.of(np.arange(305), shared)
-    trees = TreeLearner(inputs, None, 0).trees(data, np.arange(n))
+    trees = TreeLearner(LARGE, inputs, None, 0).trees(data, np.arange(n))
     given = np.column_stack((many, few, number))
-    options = {**tree_laws._OPTIONS, **tree_laws._LONG, "categorical_features": [1]}
+    options = {**LARGE.many, "categorical_features": [1]}
     model = HistGradientBoostingRegressor(**options, random_state=0).fit(given, y)
     assert_allclose(trees(inputs(encoded))[:, 0], model.predict(given), rtol=1e-10)
     assert np.sqrt(np.mean((model.predict(given) - y) ** 2)) < 0.2
@@ -88,10 +91,38 @@ def test_more_levels_than_trees_take_are_numbers():
     check_many_levels()
 
 
+DATES = pd.date_range("2024-01-01", periods=1500, freq="7h")
+
+
+def check_cycles():
+    """Phases of a cycle are inputs in place of its waves, or next to them: one split is an arc."""
+    encoder = TableEncoder()
+    table = pd.DataFrame({"word": np.where(DATES.hour < 6, "a", "b"), "at": DATES})
+    X = np.asarray(encoder.fit_transform(table))
+    places = cycle_places(encoder.columns_[1]) + [len(encoder.columns_[0]["levels"]) + 1, 0]
+    shared = np.r_[[0] * 3, np.arange(1, X.shape[1] - 2)]
+    phases = TreeInputs.of(np.arange(X.shape[1]), shared, places)
+    hour, weekday, day = phases(X)[:, -3:].T
+    assert_allclose(hour, DATES.hour / 24.0, atol=1e-9)
+    assert_allclose(weekday, DATES.day_of_week / 7.0, atol=1e-9)
+    assert np.max(np.abs(day - (DATES.day_of_year - 1) / 366.0)) < 0.004
+    assert len(phases) == phases(X).shape[1] == 1 + 1 + 3
+    both = TreeInputs.of(np.arange(X.shape[1]), shared, places, has_waves=True)
+    assert len(both) == both(X).shape[1] == 1 + 1 + places[:, 1].sum() + 3
+    assert_array_equal(both(X)[:, -3:], phases(X)[:, -3:])
+    assert_array_equal(both.used, np.arange(X.shape[1]))
+    waves = np.concatenate([first + np.arange(2, width) for first, width in places])
+    assert_array_equal(phases.used, np.setdiff1d(np.arange(X.shape[1]), waves))
+
+
+def test_trees_have_phases_of_cycles():
+    check_cycles()
+
+
 def check_left_out(groups=None):
     """Targets of an observation, or of its group, do not change what is predicted there."""
     data, order = observations(groups=groups), np.random.default_rng(1).permutation(N)
-    learner = TreeLearner(INPUTS, None, 0)
+    learner = TreeLearner(LARGE, INPUTS, None, 0)
     _, (means, *_) = learner.fit(data, order, data.scored(order, N, np.zeros(N, dtype=int)))
     removed = order[:1] if groups is None else np.flatnonzero(groups == groups[order[0]])
     changed = Y.copy()
@@ -112,7 +143,7 @@ def test_what_is_left_out_is_unknown(groups):
 def test_few_scored_observations_have_one_fit_to_the_others():
     data, order = observations(), np.random.default_rng(2).permutation(N)
     scored = data.scored(order, 100, np.zeros(100, dtype=int))
-    learner = TreeLearner(INPUTS, None, 0)
+    learner = TreeLearner(LARGE, INPUTS, None, 0)
     law, (means, variances, noise) = learner.fit(data, order, scored)
     trees = learner.trees(data, np.sort(order[:-100]))
     assert_array_equal(means, trees(INPUTS(X[order[-100:]])))
@@ -132,7 +163,7 @@ def check_weights():
     order = np.arange(n)
     scored = data.scored(order, n // 5, np.zeros(n // 5, dtype=int))
     inputs = TreeInputs.of(np.arange(1), None)
-    law, (_, variances, noise) = TreeLearner(inputs, None, 0).fit(data, order, scored)
+    law, (_, variances, noise) = TreeLearner(LARGE, inputs, None, 0).fit(data, order, scored)
     of_scored = weights[-(n // 5) :, None]
     assert_allclose(variances, 0.25 + 1.0 / of_scored, rtol=0.2)
     assert_allclose(noise, 1.0, rtol=0.15)
@@ -150,7 +181,7 @@ def test_classes_that_a_fold_lacks_have_no_trees():
     labels[:2] = 1  # A fold with either leaves one
     data, order = observations(), np.arange(N)
     scored = data.scored(order, N, np.zeros(N, dtype=int))
-    assert TreeLearner(INPUTS, labels, 0).fit(data, order, scored) is None
+    assert TreeLearner(LARGE, INPUTS, labels, 0).fit(data, order, scored) is None
 
 
 def steps(n, rng):
@@ -186,7 +217,7 @@ def test_models_with_trees_are_saved_and_draw_functions(is_classes, tmp_path):
 def test_few_rows_have_no_trees():
     table, y = steps(tree_laws.FEWEST_FOR_TREES - 1, RNG)
     model = TableRegressor(effort="quick", random_state=0).fit(table, y)
-    assert all(law.name != "trees" for law in model.head_.laws.members)
+    assert not any(isinstance(law, TreeLaw) for law in model.head_.laws.members)
 
 
 BROKEN = {
@@ -201,14 +232,14 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_trees_of_other_nodes_are_refused(name):
-    trees = TreeLearner(INPUTS, None, 0).trees(observations(), KNOWN)
+    trees = TreeLearner(LARGE, INPUTS, None, 0).trees(observations(), KNOWN)
     changes = {field: change(getattr(trees, field)) for field, change in BROKEN[name].items()}
     with pytest.raises(ValueError, match="do not fit together"):
         replace(trees, **changes)
 
 
 def test_trees_of_more_inputs_than_the_table_has_are_refused():
-    trees = TreeLearner(INPUTS, None, 0).trees(observations(), KNOWN)
+    trees = TreeLearner(LARGE, INPUTS, None, 0).trees(observations(), KNOWN)
     few = TreeInputs(INPUTS.starts, INPUTS.widths, INPUTS.columns[:1])
     with pytest.raises(ValueError, match="beyond the 2 of the table"):
         TreeLaw("trees", few, trees, np.ones(1), 0.0, 1.0)

@@ -64,6 +64,34 @@ def check_left_out():
     assert_allclose(found[1], found[0], rtol=1e-5)
 
 
+def check_equal_rows(n=600, n_cells=2):
+    """Left-out means of equal rows tell their residuals, and the widths are the same for all."""
+    rng = np.random.default_rng(4)
+    for is_noisy in (False, True):
+        cell = rng.integers(n_cells, size=n)
+        y = 3.0 * cell + rng.normal(size=n) * (np.exp(cell) if is_noisy else 1.0)
+        sums, counts = np.bincount(cell, y), np.bincount(cell)
+        mean, left_out = sums / counts, (sums[cell] - y) / (counts[cell] - 1)
+        # Laws of other shrinkage disagree by what a target moves their means.
+        disagreement = (0.3 + 0.5 * (left_out - mean[cell])) ** 2
+        variance = (1.0 + 1.0 / n) * (1.0 + 1e-9 * rng.normal(size=n))
+        moments = Moments(left_out, variance, disagreement)
+        X, scores = np.eye(n_cells)[cell], np.abs(y - left_out)
+        found, _ = widths.fitted_widths(moments, scores, X, None, None)
+        same = np.ones(n_cells)
+        factors = found(Moments(mean, (1.0 + 1.0 / n) * same, 0.09 * same), np.eye(n_cells))
+        expected = np.exp(np.arange(n_cells)) if is_noisy else same
+        assert_allclose(relative(factors, expected), 1.0, atol=0.15)
+        assert bool(found.curves) == is_noisy
+        if is_noisy:
+            assert [len(curve.knots) for curve in found.curves[:2]] == [n_cells, 1]
+
+
+@pytest.mark.parametrize("n_cells", [2, 3])
+def test_left_out_means_of_equal_rows_tell_no_widths(n_cells):
+    check_equal_rows(n_cells=n_cells)
+
+
 def test_widths_grow_with_the_prediction():
     check_growth()
 
@@ -101,7 +129,7 @@ def check_optimum():
     rng = np.random.default_rng(3)
     moments, _, _, scores = drawn(rng, 300)
     inputs, scores = moments.inputs()[:, :1], np.abs(scores)
-    (curve,) = widths._curves(inputs, scores)
+    (curve,) = widths._curves(inputs, scores, [np.quantile(inputs[:, 0], np.linspace(0.01, 0.99, 8))])
 
     def loss(values):
         logs = np.interp(inputs[:, 0], curve.knots, values)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array, steps
 from bochner._numerics.progress import Progress
@@ -29,7 +28,9 @@ from bochner.learning.ensemble.observations import FIRST, SECOND, Observations, 
 from bochner.learning.ensemble.rows import Chosen, Elsewhere, Rows
 from bochner.learning.ensemble.search import Family, learned, noise_factor, refined
 from bochner.learning.ensemble.tree_laws import (
+    BOOSTINGS,
     FEWEST_FOR_TREES,
+    Boosting,
     TreeInputs,
     TreeLaw,
     TreeLearner,
@@ -73,10 +74,6 @@ _TREES_SHARE = 0.7
 
 _ROWS_OF_A_BLOCK = 256
 """Rows that a thread predicts at once."""
-
-_ENTRIES_OF_THREADS = 300_000
-"""Entries beyond which trees have several threads. These wait for each other in loops: where other
-processes share the cores, 400 rows took a hundred times as long with two."""
 
 _ROUGH = Family(Laplacian)
 """Functions with kinks along every input, as those of trees have steps."""
@@ -361,6 +358,7 @@ class Learner:
         with_variance: bool = True,
         elsewhere: Elsewhere | None = None,
         labels: NDArray[np.int64] | None = None,
+        cycles: Chosen | None = None,
     ) -> Judged:
         """Return the laws of observations with targets of variance about one.
 
@@ -371,6 +369,7 @@ class Learner:
         grow or fall in time, which later rows have beyond all that was fitted. Laws are also fitted
         to rows ``elsewhere``, of which ``rows`` are a sample without them. Trees are a law of rows
         in memory, if these are many; those of ``labels`` (n,), numbers of classes, have log odds.
+        Their inputs are phases of ``cycles``, see :meth:`TreeInputs.of`.
         """
         began = perf_counter()
         order_rng, search_rng, tree_rng = rng.spawn(3)
@@ -391,22 +390,28 @@ class Learner:
             self.progress("fitting to all rows kernel", number + 1, len(found))
             with threads_of_blas(self.n_threads):
                 fitted.append(self._fitted(plan, trial, result))
-        if not self._is_late(began, _TREES_SHARE) and elsewhere is None:
-            fitted += self._of_trees(plan, encodings[-1], labels, tree_rng)
-        return self._judged(plan, fitted, TreeInputs.of(encodings[-1], observations.shared))
+        columns = (encodings[-1], observations.shared, cycles)
+        for boosting in BOOSTINGS if elsewhere is None else ():
+            if not self._is_late(began, _TREES_SHARE):
+                inputs = TreeInputs.of(*columns, has_waves=boosting.has_waves)
+                fitted += self._of_trees(plan, boosting, inputs, labels, tree_rng)
+        return self._judged(plan, fitted, TreeInputs.of(*columns))
 
     def _of_trees(
-        self, plan: _Plan, columns: Chosen, labels: NDArray[np.int64] | None, rng: Generator
+        self,
+        plan: _Plan,
+        boosting: Boosting,
+        inputs: TreeInputs,
+        labels: NDArray[np.int64] | None,
+        rng: Generator,
     ) -> list[tuple[KernelLaw | TreeLaw, LeftOut]]:
-        """Return boosted trees on some of the columns, if there are rows enough."""
+        """Return boosted trees, if there are rows enough."""
         data = plan.observations
         if len(data) < FEWEST_FOR_TREES:
             return []
-        self.progress("fitting trees")
-        inputs, seed = TreeInputs.of(columns, data.shared), int(rng.integers(2**31))
-        n_threads = self.n_threads if len(data) * len(columns) > _ENTRIES_OF_THREADS else 1
-        with threadpool_limits(n_threads, user_api="openmp"):
-            trees = TreeLearner(inputs, labels, seed).fit(data, plan.order, plan.scored)
+        self.progress(f"fitting {boosting.name}")
+        learner = TreeLearner(boosting, inputs, labels, int(rng.integers(2**31)))
+        trees = learner.fit(data, plan.order, plan.scored, self.n_threads)
         return [] if trees is None else [trees]
 
     def _judged(

@@ -7,9 +7,13 @@ absolute scores :math:`a_i` of observations left out, with the likelihood of a L
 .. math:: \sum_i \log g(x_i) + a_i / g(x_i),
 
 which great errors move less than squares would. :math:`\log g` is a sum of curves of the
-prediction, of the laws' own deviation and of their disagreement, and of boosted trees of these and
-of the columns. Curves and trees are used if they make the likelihood of observations left out
-greater.
+prediction, of the laws' own deviation and of their disagreement, and of boosted trees of the
+columns. Curves and trees are used if they make the likelihood of observations left out greater.
+
+Predictions without an observation tell its target where nothing else differs: among ``k`` equal
+rows, that without a target is below the mean of the others by a ``k``-th of its residual. Curves
+resolve no such differences: between two of their knots, the distance times the number of
+observations is several residuals.
 """
 
 from collections.abc import Iterator
@@ -41,6 +45,13 @@ _KNOTS = 8
 _PULL = 10.0
 """Penalty of the squared steps between knots, in observations: a third to three times as much
 changes the likelihood by less than its standard error on six tables."""
+
+_LEAST_PRODUCT = 8.0
+"""Least distance of two knots times the observations between them, in mean absolute residuals. For
+normal residuals of equal rows the product is below six from the first to the last in a hundred."""
+
+_LEAST_STEP = 0.01
+"""Least distance of two knots, in logarithms of deviations: smaller ones are rounding errors."""
 
 _LEAST_SCORE = 1e-3
 """Least score that is counted, relative to their mean: predictions without error have a width."""
@@ -98,6 +109,11 @@ class Moments:
         share = self.disagreement / variance + _LEAST_DISAGREEMENT
         return np.column_stack((self.mean, 0.5 * np.log(variance), 0.5 * np.log(share)))
 
+    def in_means(self) -> Array:
+        """Return the inputs (n, 3) in the unit of means, ``nan`` for the one without targets."""
+        unknown = np.full(len(self.mean), np.nan)
+        return np.column_stack((self.mean, unknown, np.sqrt(self.disagreement)))
+
 
 @register
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +121,7 @@ class Widths:
     """Factors of the standard deviations of a target: one, unless there are curves."""
 
     curves: tuple[Curve, ...] = ()  # Of the inputs of Moments
-    columns: TreeInputs | None = None  # Inputs of the trees, before those of the curves
+    columns: TreeInputs | None = None  # Inputs of the trees
     trees: Trees | None = None  # Added to the curves
 
     def __call__(self, moments: Moments, X: Array) -> Array:
@@ -115,7 +131,7 @@ class Widths:
         inputs = moments.inputs()
         factors = _product(self.curves, inputs)
         if self.trees is not None and self.columns is not None:
-            factors *= np.exp(self.trees(np.hstack((self.columns(X), inputs)))[:, 0])
+            factors *= np.exp(self.trees(self.columns(X))[:, 0])
         return factors
 
 
@@ -137,20 +153,26 @@ def fitted_widths(
     if n < FEWEST_FOR_WIDTHS or not level > 0.0:
         return unchanged
     # Relative to their mean: the factors are about one.
-    scores, inputs = np.maximum(scores / level, _LEAST_SCORE), moments.inputs()
+    residuals, scores = scores * np.sqrt(moments.variance), np.maximum(scores / level, _LEAST_SCORE)
+    inputs, in_means = moments.inputs(), moments.in_means()
+
+    def curves_of(rows: Chosen) -> tuple[Curve, ...]:
+        knots = _knots(inputs[rows], in_means[rows], float(np.mean(residuals[rows])))
+        return _curves(inputs[rows], scores[rows], knots)
+
     folds = fold_numbers(groups, n, _FOLDS)
     constant, of_curves, of_trees = np.empty(n), np.empty(n), np.empty(n)
     for rows, others in _parts(folds):
         constant[rows] = np.mean(scores[others])
-        of_curves[rows] = _product(_curves(inputs[others], scores[others]), inputs[rows])
+        of_curves[rows] = _product(curves_of(others), inputs[rows])
     if not _is_better(of_curves, constant, scores, groups):
         return unchanged
-    curves = _curves(inputs, scores)
+    curves = curves_of(np.arange(n))
     if columns is None or n < _FEWEST_FOR_TREES:
         return Widths(curves), of_curves
-    wide = np.hstack((columns(X), inputs))
+    wide = columns(X)
     for rows, others in _parts(folds % _TREE_FOLDS):
-        own = _curves(inputs[others], scores[others])
+        own = curves_of(others)
         trees = _trees(wide[others], scores[others] / _product(own, inputs[others]), columns)
         of_trees[rows] = _product(own, inputs[rows]) * np.exp(trees(wide[rows])[:, 0])
     if not _is_better(of_trees, of_curves, scores, groups):
@@ -185,12 +207,28 @@ def _is_better(factors: Array, others: Array, scores: Array, groups: Chosen | No
     return bool(np.sum(gains) > 2.0 * np.sqrt(np.sum(away**2)))
 
 
-def _curves(inputs: Array, scores: Array) -> tuple[Curve, ...]:
+def _knots(inputs: Array, in_means: Array, residual: float) -> list[Array]:
+    """Return knots at quantiles of inputs (n, c) that targets of a mean residual leave apart."""
+    found = []
+    places = np.round(np.linspace(0.01, 0.99, _KNOTS) * (len(inputs) - 1)).astype(np.intp)
+    for column, in_mean in zip(inputs.T, in_means.T, strict=True):
+        order = np.argsort(column, kind="stable")
+        kept = [places[0]]
+        for place in places[1:]:
+            last, own = order[kept[-1]], order[place]
+            product = (in_mean[own] - in_mean[last]) * (place - kept[-1])
+            # Products of an input that has no targets are unknown, and not too small.
+            if column[own] - column[last] > _LEAST_STEP and not product <= _LEAST_PRODUCT * residual:
+                kept.append(place)
+        found.append(column[order[kept]])
+    return found
+
+
+def _curves(inputs: Array, scores: Array, knots: list[Array]) -> tuple[Curve, ...]:
     """Return curves of greatest penalised likelihood, by Newton steps that are halved if need be.
 
     The first curve has the constant.
     """
-    knots = [np.unique(np.quantile(column, np.linspace(0.01, 0.99, _KNOTS))) for column in inputs.T]
     ends = np.cumsum([0] + [len(own) for own in knots])
     basis = np.hstack(
         [
