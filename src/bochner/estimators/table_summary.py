@@ -83,7 +83,7 @@ def _predicted(model: TableModel) -> str:
     target = f" of {_short(model.record_['target'])}" if "target" in model.record_ else ""
     classes = getattr(model, "classes_", None)
     if classes is None:
-        n_targets = np.size(model._units()[1])
+        n_targets = np.size(model._predictor.unit)
         return f"{n_targets} targets" if n_targets > 1 else f"numbers{target}"
     named = ", ".join(map(_short, classes[:_MOST_CLASSES]))
     more = ", ..." if len(classes) > _MOST_CLASSES else ""
@@ -144,7 +144,7 @@ def _shares_in_time(model: TableModel) -> VarianceShares | None:
     """Return shares of the variance from few rows, or None if they would take long."""
     if model.background_ is None:  # Files of older versions have none
         return None
-    whole = model._dependence(model._units()[1])
+    whole = model._dependence(model._predictor.unit)
     dependence, few = (replace(whole, X=whole.X[:count]) for count in (_FEW_ROWS, _TIMED_ROWS))
     few.importance()  # Compiles and prepares what all rows need once
     began = perf_counter()
