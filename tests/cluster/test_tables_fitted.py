@@ -260,7 +260,6 @@ def test_targets_of_two_kinds_and_rare_classes_are_refused(monkeypatch):
 @pytest.mark.parametrize(
     ("fit", "message"),
     [
-        (lambda: regressor(method="learned").fit(*on_dask(Y)), "method='learned'"),
         (lambda: regressor(kernel="gaussian").fit(*on_dask(Y)), "kernel='gaussian'"),
         (lambda: regressor().fit(*on_dask(Y)[:2], time="day"), "groups and time need rows in mem"),
         (lambda: regressor().fit(*on_dask(Y)[:2], groups="b"), "groups and time need rows in mem"),

@@ -221,7 +221,7 @@ def nest(tree, tensors):
         (assign(lambda t: t, "class", "System"), "bochner has no estimator 'System'"),
         (
             assign(lambda t: t, "class", "LearnedTableClassifier"),
-            r"no LearnedTableClassifier any more; fit TableClassifier\(method='learned'\) to the",
+            "no LearnedTableClassifier any more; fit TableClassifier to the table again",
         ),
         (assign(lambda t: t, "class", ["KreinRidge"]), "unusable 'class'"),
         (assign(lambda t: t, "class", "TableEncoder"), "TableEncoder has no parameter 'alpha'"),
