@@ -246,7 +246,7 @@ class TableRegressor(ScoredRegressor, TableModel):
         if is_dask(X):
             spread = {"return_std": return_std, "return_cov": return_cov}
             return lazily(self, "predict", X, self._lazy_shape(X, sample_weight), **spread)
-        encoded, weight = self._encoded(X, sample_weight)
+        encoded, weight = self._new_rows(X, sample_weight)
         if return_cov:
             return self._predictor.covariances(encoded, weight)
         if return_std:
@@ -279,7 +279,7 @@ class TableRegressor(ScoredRegressor, TableModel):
         if is_dask(X):
             shape = self._lazy_shape(X, sample_weight)
             return lazy_pair(self, "predict_interval", X, shape, level=level)
-        encoded, weight = self._encoded(X, sample_weight)
+        encoded, weight = self._new_rows(X, sample_weight)
         return self._predictor.interval(encoded, level, weight)
 
     def predict_quantiles(
@@ -295,7 +295,7 @@ class TableRegressor(ScoredRegressor, TableModel):
         if is_dask(X):
             columns = (*self._lazy_shape(X, sample_weight), len(chosen))
             return lazily(self, "predict_quantiles", X, columns, levels=chosen)
-        encoded, weight = self._encoded(X, sample_weight)
+        encoded, weight = self._new_rows(X, sample_weight)
         return self._predictor.quantiles(encoded, chosen, weight)
 
     def sample(
@@ -314,7 +314,7 @@ class TableRegressor(ScoredRegressor, TableModel):
         residuals. ``sample_weight`` (n,) is that of :meth:`predict`.
         """
         count, (rng,) = as_count("n_samples", n_samples), generators(random_state, 1)
-        encoded, weight = self._encoded(X, sample_weight)
+        encoded, weight = self._new_rows(X, sample_weight)
         return self._predictor.sample(encoded, count, rng, weight)
 
     def sample_functions(self, n_functions: int = 1, random_state: Any = None) -> TableFunctions:
@@ -342,7 +342,7 @@ class TableRegressor(ScoredRegressor, TableModel):
         (rng,) = generators(random_state, 1)
         return predictor.functions(self._encoders(), count, rng)
 
-    def _encoded(self, X: Any, sample_weight: Any) -> tuple[Array, Array | None]:
+    def _new_rows(self, X: Any, sample_weight: Any) -> tuple[Array, Array | None]:
         """Return encoded rows (n, d), and checked weights (n,) of their targets."""
         encoded = self.encode(X)
         weight = checked_weight(sample_weight, encoded)

@@ -114,7 +114,8 @@ def _calibration(model: TableModel) -> str | None:
 def _kernels(model: TableModel) -> dict[str, str]:
     head = model.head_
     if not isinstance(head, SumOfLaws | SoftmaxOfLaws):
-        return {"kernel": _text(f"{type(model.kernel_).__name__}, of {type(head).__name__}")}
+        name, count = type(model.kernel_).__name__, model.n_components
+        return {"kernel": _text(f"{name}, by {count:,} random features")}
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
     weights = weights.reshape(len(weights), -1).mean(axis=1)
     shares = weights / max(float(weights.sum()), np.finfo(np.float64).tiny)
