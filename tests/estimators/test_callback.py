@@ -22,7 +22,6 @@ LONG = [
     "chain of classes",
     "local chain",
     "local chain of classes",
-    "table",
     "learned table",
     "learned table of classes",
 ]

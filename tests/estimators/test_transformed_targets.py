@@ -123,8 +123,12 @@ def check_covariances():
     """Covariances of the logarithm are none of the target: they are refused by name."""
     X, y = skewed(np.random.default_rng(6), 60)
     model = TableRegressor(transformation="log", **QUICK).fit(X, y)
-    with pytest.raises(ValueError, match="return_cov=True needs targets as they are"):
+    message = ""
+    try:
         model.predict(X, return_cov=True)
+    except ValueError as error:
+        message = str(error)
+    assert "return_cov=True needs targets as they are" in message
 
 
 def test_covariances_of_transformed_targets_are_refused():
