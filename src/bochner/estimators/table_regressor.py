@@ -60,8 +60,9 @@ class TableRegressor(ScoredRegressor, TableModel):
         Kernel on the encoded columns. ``"auto"`` is the weighted sum. Any other kernel is the
         only one, on the standardised columns, by ridge regression on random features
         (:class:`bochner.KreinRidge`) with the noise of greatest evidence. A kernel given by name
-        has length scales of greatest evidence. A Kernel object is used as it is; names of columns
-        in it are those of :meth:`TableEncoder.get_feature_names_out`.
+        has the length scales of greatest evidence, one for each of up to 100 encoded columns. A
+        Kernel object is used as it is; names of columns in it are those of
+        :meth:`TableEncoder.get_feature_names_out`.
     n_components : int, default=1024
         Number of real random features of a given kernel, even.
     effort : {"quick", "default", "thorough"}, default="default"
@@ -170,9 +171,9 @@ class TableRegressor(ScoredRegressor, TableModel):
             separated. Kernels are also learned without the columns that only grow or fall in time.
             Not together with ``groups``. Both need ``kernel="auto"``.
         callback : callable, default=None
-            Function that is called with a :class:`bochner.FitProgress` before each step, after each
-            kernel that is learned. If it returns ``False``, the fit ends as at a time limit, with
-            what it has found.
+            Function that is called with a :class:`bochner.FitProgress` before each step and after
+            each kernel that is learned. If it returns ``False``, the fit ends as at a time limit,
+            with what it has found.
 
         Raises
         ------
