@@ -21,7 +21,7 @@ from bochner.distributed import FitCost, Machine, plan
 from bochner.distributed.planning import count_steps
 
 CHOLESKY, CG, FILES, DASK = "cholesky", "cg", "files", "two Dask workers"
-TABLES = ("auto", "learned", "fixed")
+TABLE = "auto"
 HERE, CLUSTER = "this machine", "100 workers"
 
 _ALPHA = 1.0  # The default of ridge models
@@ -50,10 +50,10 @@ def _measured(method: str, n: int, d: int, p: int, path: Path) -> tuple[dict[str
     warm, y = _rows(1000, d)
     solver = CHOLESKY if method == FILES else method
     model: Any
-    if method in TABLES:
-        options: dict[str, Any] = {"method": method, "n_jobs": 1, "random_state": 0}
-        TableRegressor(n_components=64, effort="quick", **options).fit(warm[:300], y[:300])
-        model = TableRegressor(n_components=p, **options)
+    if method == TABLE:
+        options: dict[str, Any] = {"n_jobs": 1, "random_state": 0}
+        TableRegressor(effort="quick", **options).fit(warm[:300], y[:300])
+        model = TableRegressor(**options)
     else:
         _ridge(64, solver).fit(warm, y)
         model = _ridge(p, solver)
@@ -73,8 +73,8 @@ def _measured(method: str, n: int, d: int, p: int, path: Path) -> tuple[dict[str
 
 
 def _cost(method: str, n: int, d: int, p: int, machine: Machine, steps: int = 1) -> FitCost:
-    if method in TABLES:
-        return plan(n, d, method, n_components=p, machine=machine)
+    if method == TABLE:
+        return plan(n, d, "table", machine=machine)
     options: dict[str, Any] = {"n_components": p, "machine": machine, "n_steps": steps}
     if method == FILES:
         return plan(n, d, solver=CHOLESKY, from_files=True, **options)
@@ -164,11 +164,8 @@ def _cells(options: Options) -> Iterable[Cell]:
 
 def _table_cells(options: Options) -> Iterable[Cell]:
     sizes = (300,) if options.quick else (10_000, 100_000)
-    methods = ("fixed",) if options.quick else TABLES
     for n in sizes:
-        for method in methods:
-            settings = {"n": n, "d": 8, "p": 64 if options.quick else 1024}
-            yield Cell("normal", method, 0, settings)
+        yield Cell("normal", TABLE, 0, {"n": n, "d": 8, "p": 64 if options.quick else 1024})
 
 
 def _run(cell: Cell, options: Options) -> Mapping[str, float]:

@@ -13,14 +13,13 @@ from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.digmm.data import Split, split_of
 from benchmarks.digmm.design import CS, MNIST
+from benchmarks.digmm.scales import GAUSSIAN, MATERN, Family, LeaveOneOut, minimise
 from benchmarks.indefinite.design import FeatureMap
 from benchmarks.rows import FOLDS, linear_classifier
 from bochner._numerics.arrays import Array, row_blocks
 from bochner.features.length_scales import median_distance
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Gaussian, Kernel, Laplacian
-from bochner.learning.families import GAUSSIAN_FAMILY, MATERN_FAMILY, ScaledInputs
-from bochner.learning.kernel_search import LeaveOneOut, minimise
 
 # Training rows that choose a penalty: fewer where there are more features than the first number,
 # or more than two classes, since a choice takes 30 fits.
@@ -194,7 +193,7 @@ def candidates(name: str, seed: int, folder: Path | None) -> Mapping[str, Candid
         return found
     split = split_of(name, seed, folder, on_sphere=False)
     found["Laplacian"] = (Laplacian(_CITY_BLOCK * _city_block(split.fit, seed)), False)
-    for family in (GAUSSIAN_FAMILY, MATERN_FAMILY):
+    for family in (GAUSSIAN, MATERN):
         scales = per_input_scales(split, family)
         for factor in _PER_INPUT:
             kernel = family.kernel(np.log(factor * scales))
@@ -202,7 +201,7 @@ def candidates(name: str, seed: int, folder: Path | None) -> Mapping[str, Candid
     return found
 
 
-def per_input_scales(split: Split, family: ScaledInputs) -> Array:
+def per_input_scales(split: Split, family: Family) -> Array:
     """Return length scales of least leave-one-out error on at most 2,500 training rows."""
     deviation = split.train.std(axis=0)
     deviation[deviation == 0.0] = 1.0
@@ -210,7 +209,7 @@ def per_input_scales(split: Split, family: ScaledInputs) -> Array:
     for n_rows, steps in zip(_SCALE_ROWS, _SCALE_STEPS, strict=True):
         targets = np.where(split.y[:n_rows], 1.0, -1.0)[:, None]
         criterion = LeaveOneOut.of(split.train[:n_rows] / deviation, targets)
-        theta, _ = minimise(criterion, family, steps, start=theta)
+        theta = minimise(criterion, family, steps, start=theta)
     assert theta is not None
     return np.asarray(np.exp(theta[:-1]) * deviation)
 

@@ -28,7 +28,7 @@ def _cells(options: Options) -> Iterable[Cell]:
 def _fold_cells(options: Options) -> Iterable[Cell]:
     if not options.from_folder:
         return grid(("breast_cancer",), (design.OURS, design.TREES), 1)
-    regressors = [name for name in installed(REGRESSORS) if name not in design.VARIANTS]
+    regressors = [name for name in installed(REGRESSORS) if name != design.QUICK]
     cells = grid(design.FOLD_REGRESSIONS, regressors, design.FOLDS)
     classes = grid(design.FOLD_CLASSES, installed(CLASSIFIERS), design.FOLDS)
     slow = design.SPARSE, design.XRFM

@@ -9,7 +9,6 @@ from benchmarks.environment import with_packages
 from benchmarks.published.design import (
     CATBOOST,
     EXACT,
-    FIXED,
     OURS,
     QUICK,
     SPARSE,
@@ -64,7 +63,6 @@ _CATBOOST = {"verbose": False, "thread_count": THREADS, "allow_writing_files": F
 REGRESSORS: Mapping[str, Maker] = {
     OURS: lambda seed, _: TableRegressor(n_jobs=THREADS, random_state=seed),
     QUICK: lambda seed, _: TableRegressor(effort="quick", n_jobs=THREADS, random_state=seed),
-    FIXED: lambda seed, _: TableRegressor(method="fixed", random_state=seed),
     TREES: lambda seed, _: HistGradientBoostingRegressor(random_state=seed),
     CATBOOST: _catboost,
     XRFM: _xrfm,

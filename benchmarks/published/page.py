@@ -32,7 +32,7 @@ _SOURCES = (
 
 _CONDITIONS = (
     f"**Conditions.** {design.OURS}, “{design.QUICK}”, {design.CATBOOST}, {design.XRFM} and the "
-    f"Gaussian processes use {design.THREADS} threads, {design.TREES} and “{design.FIXED}” one.",
+    f"Gaussian processes use {design.THREADS} threads, {design.TREES} one.",
     f"{design.XRFM} (recursive feature machines) has the settings and the preparation that its "
     "readme recommends for tables: standardised numbers, one-hot encoded codes, and a random fifth "
     "of the training rows for validation. Its target is standardised. The other methods read codes "

@@ -11,10 +11,10 @@ from benchmarks.digmm import design, learning
 from benchmarks.digmm.data import Split, _directions
 from benchmarks.digmm.measures import Task, error_metrics
 from benchmarks.digmm.methods import mean_over_directions
+from benchmarks.digmm.scales import GAUSSIAN
 from bochner import DIGMMFeatures, kernels
 from bochner.datasets import Dataset
 from bochner.features.transformer import FourierFeatures
-from bochner.learning.families import GAUSSIAN_FAMILY
 
 NAME = design.BUNDLED
 
@@ -128,5 +128,5 @@ def test_finalists_are_the_first_rounds_best_and_the_last_round_decides(monkeypa
 
 
 def test_scales_by_input_find_the_input_that_counts():
-    scales = learning.per_input_scales(made_up(), GAUSSIAN_FAMILY)
+    scales = learning.per_input_scales(made_up(), GAUSSIAN)
     assert scales[0] < 0.3 * scales[1:].min()

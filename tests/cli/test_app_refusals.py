@@ -43,8 +43,7 @@ def test_tables(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--method", "learnt"), "auto, learned, fixed, got 'learnt'. Did you mean 'learned'?"),
-        (("--effort", "much"), "--effort must be one of quick, default, thorough, got 'much'."),
+        (("--effort", "quik"), "quick, default, thorough, got 'quik'. Did you mean 'quick'?"),
         (("--time-limit", "0"), "--time-limit must be a positive number of seconds, got 0."),
         (("--n-jobs", "0"), "n_jobs must be a nonzero integer"),
         (("--weight", "colour"), "The weight 'colour' holds text (row 1: "),

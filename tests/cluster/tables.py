@@ -10,7 +10,7 @@ from cluster.engines import InProcess, revived
 
 from bochner import TableClassifier, TableRegressor
 from bochner.distributed import collected
-from bochner.estimators import laws_table
+from bochner.estimators import table_base
 from bochner.learning.ensemble import learner
 
 N = 900
@@ -73,7 +73,7 @@ def few_rows(monkeypatch, sample=None):
     """Make fits quick: a kernel by 60 rows, 40 landmarks from 100 rows on; sample so many rows."""
     rough = learner.EFFORTS["quick"].families["rough"][0]
     quick = learner.Effort({"rough": (rough, 2)}, 60, 100, 40)
-    monkeypatch.setattr(laws_table, "EFFORTS", {"quick": quick})
+    monkeypatch.setattr(table_base, "EFFORTS", {"quick": quick})
     monkeypatch.setattr(learner, "VARIANCE_LANDMARKS", 30)
     monkeypatch.setattr(learner, "_LEAST_UNSCORED", 30)
     monkeypatch.setattr(learner, "_FEWEST_OTHERS", 50)

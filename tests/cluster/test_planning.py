@@ -1,7 +1,6 @@
 """Plans of whole fits against counts of what an instrumented engine moves, reads and adds."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,12 +10,9 @@ from bochner import KreinRidge
 from bochner.distributed import FitCost, Machine, PartitionedRows, passes, plan
 from bochner.distributed.cost import PassCost
 from bochner.distributed.planning import count_steps
-from bochner.distributed.table_cost import TableFit
 from bochner.features.chunks import RowSample
 from bochner.learning.ensemble import learner
 from bochner.learning.ensemble.observations import Observations
-from bochner.learning.inference import plan as chains
-from bochner.learning.inference.sizes import default_sizes
 
 MACHINE = Machine(4e-11, 5e-9)
 FAST = replace(MACHINE, bytes_per_second=1e30)
@@ -134,7 +130,7 @@ def test_conjugate_gradients_make_and_visit_features():
     assert kept[1] - kept[0] == pytest.approx(10 * (again + landmarks))
 
 
-@pytest.mark.parametrize("method", ["ridge", "auto", "learned", "fixed"])
+@pytest.mark.parametrize("method", ["ridge", "table"])
 def test_time_grows_linearly_with_many_rows(method):
     seconds = [plan(k * 10**6, 8, method, solver="cholesky", machine=MACHINE).seconds
                for k in (1, 2, 3)]  # fmt: skip
@@ -142,18 +138,15 @@ def test_time_grows_linearly_with_many_rows(method):
     value, p = 4.0 * 5e-9, 1024
     slope = {
         "ridge": p * (5e-9 + p * 4e-11) * 0.5,
-        "auto": 2 * sum(m * (value + m * 4e-11) for m in (4000, 500)),
-        "learned": 4000 * (5e-9 + 4000 * 4e-11),
-        "fixed": p * (5e-9 + p * 4e-11),
+        "table": 2 * sum(m * (value + m * 4e-11) for m in (4000, 500)),
     }[method]
     assert (seconds[1] - seconds[0]) / 1e6 == pytest.approx(slope)
 
 
 def test_a_faster_machine_takes_less():
     twice = Machine(2e-11, 2.5e-9)
-    for method in ("auto", "fixed"):
-        slow, fast = (plan(5000, 8, method, machine=m).seconds for m in (MACHINE, twice))
-        assert fast == pytest.approx(slow / 2)
+    slow, fast = (plan(5000, 8, "table", machine=m).seconds for m in (MACHINE, twice))
+    assert fast == pytest.approx(slow / 2)
 
 
 def test_memory_holds_rows_sums_and_factors():
@@ -193,29 +186,6 @@ def test_scored_rows_are_those_of_the_learner(n):
     assert learner.scored_rows(effort, n, effort.landmarks(n))[0] == len(made.scored.units)
 
 
-@pytest.mark.parametrize("n", [1000, 4999, 5000, 13_000, 60_000])
-def test_rounds_are_those_of_the_chains(n, monkeypatch):
-    monkeypatch.setattr(TableFit, "_round", lambda self, rows, m: 1.0)
-    fit = TableFit(n, 8, 1024, 1, "default", replace(MACHINE, seconds_per_product=1e-300))
-    sizes = default_sizes(n)
-    rows = min(n - n // sizes["n_chains"], 8000)
-    data = SimpleNamespace(y=np.zeros(rows), n_samples=rows, is_binary=False)
-    data.subset = lambda chosen: SimpleData(len(chosen))
-    monkeypatch.setattr(chains, "chain_of", lambda *args: None)
-    monkeypatch.setattr(chains, "replace", lambda part, **changes: part)
-    settings = SimpleNamespace(n_burn_in=sizes["n_burn_in"], n_samples=sizes["n_samples"],
-                               thin=None, n_frequencies=200)  # fmt: skip
-    stages = chains.stages_of(np.random.default_rng(0), data, settings)
-    rounds = sizes["n_chains"] * sum(stage.n_iterations * stage.thin for stage in stages)
-    features = 4000 * 5e-9 * n if n >= 8000 else 0.0
-    found = fit.cost("learned").seconds - 2 * chains.TRIAL_ROUNDS
-    assert found == pytest.approx(rounds, abs=features + 1.0)
-
-
-def SimpleData(n):
-    return SimpleNamespace(n_samples=n, is_binary=False)
-
-
 def test_steps_are_counted_on_few_rows():
     X, y = rows(20_000)
     model = KreinRidge(n_components=64, solver="cg", random_state=0).fit(X, y)
@@ -240,8 +210,8 @@ def test_steps_are_counted_on_few_rows():
         ({"effort": "much"}, "effort must be one of"),
         ({"solver": "lu"}, "solver must be one of"),
         ({"alpha": -1.0}, "alpha must be a positive number or 'evidence', got -1.0"),
-        ({"method": "auto", "n_workers": 4}, "needs all rows in the memory of one machine"),
-        ({"method": "fixed", "from_files": True}, "needs all rows in the memory of one machine"),
+        ({"method": "table", "n_workers": 4}, "needs all rows in the memory of one machine"),
+        ({"method": "table", "from_files": True}, "needs all rows in the memory of one machine"),
     ],
 )
 def test_refusals(options, message):

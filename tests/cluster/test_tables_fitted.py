@@ -25,7 +25,7 @@ from cluster.tables import (
 
 from bochner.distributed import PartitionedRows
 from bochner.distributed.table_pieces import TablePiece
-from bochner.estimators import laws_table
+from bochner.estimators import table_learners
 from bochner.learning.ensemble import ensemble
 from bochner.tables.encoder import TableEncoder
 
@@ -119,7 +119,7 @@ def test_units_are_those_of_the_sample(monkeypatch):
 def test_rows_of_the_sample_have_level_means_without_their_own_targets(monkeypatch):
     """Sums over the sample are those of its encoding at the fit, not of a new one."""
     few_rows(monkeypatch, SAMPLE)
-    monkeypatch.setattr(laws_table, "TableEncoder", FewLevels)
+    monkeypatch.setattr(table_learners, "TableEncoder", FewLevels)
     rng = np.random.default_rng(5)
     town = rng.integers(0, 30, N)
     table = TABLE[["a"]].assign(town=[f"town {i}" for i in town])
@@ -260,7 +260,6 @@ def test_targets_of_two_kinds_and_rare_classes_are_refused(monkeypatch):
 @pytest.mark.parametrize(
     ("fit", "message"),
     [
-        (lambda: regressor(method="learned").fit(*on_dask(Y)), "method='learned'"),
         (lambda: regressor(kernel="gaussian").fit(*on_dask(Y)), "kernel='gaussian'"),
         (lambda: regressor().fit(*on_dask(Y)[:2], time="day"), "groups and time need rows in mem"),
         (lambda: regressor().fit(*on_dask(Y)[:2], groups="b"), "groups and time need rows in mem"),

@@ -22,7 +22,6 @@ LONG = [
     "chain of classes",
     "local chain",
     "local chain of classes",
-    "table",
     "learned table",
     "learned table of classes",
 ]
@@ -75,10 +74,6 @@ def test_a_stopped_chain_has_a_draw_and_a_stopped_table_a_kernel():
     assert chain.trace_.records["log_evidence"].shape == (1, 2)  # One of burn-in, one kept
     table = fit("learned table", lambda step: False)
     assert len(table.head_.laws.members) == 1
-    model = bochner.TableRegressor(method="learned", effort="quick", random_state=0)
-    stages = []
-    model.fit(X, Y, callback=lambda step: stages.append(step.stage) or False)
-    assert stages.count("sampling") == model.head_.trace_.n_chains
 
 
 def series():

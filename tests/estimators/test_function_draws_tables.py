@@ -18,18 +18,17 @@ FRAME = pd.DataFrame(
 PRICE = 3.0 * FRAME["area"] + 50.0 * (FRAME["kind"] == "house") + 10.0 * RNG.normal(size=80)
 PRICE = PRICE.to_numpy()
 NEW = FRAME[:6]
-METHODS = {
+MODELS = {
     "auto": {"effort": "quick"},
     "several targets": {"effort": "quick"},
-    "fixed": {"kernel": "gaussian", "n_components": 64},
-    "learned": {"method": "learned", "effort": "quick"},
+    "one kernel": {"kernel": "gaussian", "n_components": 64},
 }
 
 
-@pytest.fixture(scope="module", params=METHODS)
+@pytest.fixture(scope="module", params=MODELS)
 def model(request):
     y = np.stack([PRICE, PRICE**2], axis=1) if request.param == "several targets" else PRICE
-    return TableRegressor(**METHODS[request.param], random_state=0).fit(FRAME, y)
+    return TableRegressor(**MODELS[request.param], random_state=0).fit(FRAME, y)
 
 
 def test_functions_scatter_about_the_predictions(model, tmp_path):

@@ -28,12 +28,12 @@ def test_weights_of_zero_are_rows_left_out_and_their_unit_is_free(model, y):
     assert_array_equal(weighted, part)
 
 
-@pytest.mark.parametrize("method", ["auto", "learned", "fixed"])
+@pytest.mark.parametrize("kernel", ["auto", "gaussian"])
 @pytest.mark.parametrize(("model", "y"), MODELS)
-def test_a_row_may_outweigh_all_others_beyond_rounding(model, y, method):
+def test_a_row_may_outweigh_all_others_beyond_rounding(model, y, kernel):
     rows, weight = slice(0, 40), np.ones(40)
     weight[0] = 1e50
-    chosen = clone(model).set_params(method=method).fit(FRAME[rows], y[rows], sample_weight=weight)
+    chosen = clone(model).set_params(kernel=kernel).fit(FRAME[rows], y[rows], sample_weight=weight)
     assert chosen.record_["n_samples"] == 40
     answer = chosen.predict_proba if y is LABELS else chosen.predict
     assert np.isfinite(answer(FRAME)).all()
@@ -120,10 +120,10 @@ def test_a_fifth_of_too_few_rows_is_none():
         REGRESSOR.fit(FRAME[:9], Y[:9], time=np.ones(9))
 
 
-@pytest.mark.parametrize("method", ["fixed", "learned"])
-def test_single_models_leave_no_groups_out(method):
-    with pytest.raises(ValueError, match="groups and time need rows to be left out"):
-        TableRegressor(method=method).fit(FRAME, Y, groups=GROUPS)
+def test_a_given_kernel_leaves_no_groups_out():
+    for option in ({"groups": GROUPS}, {"time": np.arange(len(Y))}):
+        with pytest.raises(ValueError, match="groups and time need rows to be left out"):
+            TableRegressor("gaussian").fit(FRAME, Y, **option)
 
 
 @pytest.mark.parametrize("model", [REGRESSOR, TableRegressor("gaussian", 64, random_state=0)])

@@ -14,7 +14,7 @@ import bochner
 from bochner import TableRegressor
 from bochner.kernels import Gaussian
 
-SUM, FIXED = (
+SUM, GIVEN = (
     TableRegressor(effort="quick", random_state=0),
     TableRegressor("gaussian", 64, random_state=0),
 )
@@ -38,7 +38,7 @@ def everything(model, X):
     return mean, std, lower, upper, model.predict_quantiles(X, LEVELS)
 
 
-@pytest.fixture(scope="module", params=[SUM, FIXED], ids=["sum", "fixed"])
+@pytest.fixture(scope="module", params=[SUM, GIVEN], ids=["sum", "one kernel"])
 def fitted(request):
     X, Y = drawn()
     return request.param.fit(X[:150], Y[:150])
@@ -111,7 +111,7 @@ def test_draws_have_the_quantiles_of_each_target_and_shared_errors(fitted):
     unit = fitted.target_scale_[:, None]
     assert_allclose(found / unit, quantiles / unit, atol=0.2)
     correlation = np.mean([np.corrcoef(row)[0, 1] for row in draws])
-    if fitted is FIXED:
+    if fitted is GIVEN:
         assert abs(correlation) < 0.05
     else:
         assert correlation > 0.4

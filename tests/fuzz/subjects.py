@@ -119,12 +119,10 @@ SUBJECTS = {
     "local chain of classes": Subject(
         bochner.GaBaSRClassifier, {**CHAINS, "n_envelope": 2}, "labels", weight=2
     ),
-    "table": Subject(
-        bochner.TableRegressor, {"method": "fixed", "n_components": 32, "effort": "quick"}, weight=2
-    ),
+    "table": Subject(bochner.TableRegressor, {"kernel": "gaussian", "n_components": 32}, weight=2),
     "table of classes": Subject(
         bochner.TableClassifier,
-        {"method": "fixed", "n_components": 32, "effort": "quick"},
+        {"kernel": "gaussian", "n_components": 32},
         "labels",
         weight=2,
     ),

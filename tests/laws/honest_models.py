@@ -121,12 +121,7 @@ model("classes", "table classes quick", lambda s: TableClassifier(effort="quick"
 _all_efforts = {"kinds": _SOME + _GROUPED, "n_seeds": 8}
 model("numbers", "table default", lambda s: TableRegressor(random_state=s), **_all_efforts)
 model("classes", "table classes default", lambda s: TableClassifier(random_state=s), **_all_efforts)
-_chains = {"method": "learned", "effort": "quick"}
 _few = {"takes": _is_numeric, "most_rows": 300, "kinds": _FEW, "n_seeds": 8}
-model("numbers", "table learned", lambda s: TableRegressor(**_chains, random_state=s), **_few)
-model(
-    "classes", "table classes learned", lambda s: TableClassifier(**_chains, random_state=s), **_few
-)
 _evidence = {"alpha": "evidence", "length_scale": "evidence", "n_components": 256}
 model(
     "numbers",

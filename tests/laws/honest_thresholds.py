@@ -32,7 +32,7 @@ class Threshold:
     constants: Mapping[str, Any] = field(default_factory=dict)  # Values by module and name
 
 
-EFFORTS = "bochner.estimators.laws_table.EFFORTS"
+EFFORTS = "bochner.estimators.table_base.EFFORTS"
 SEARCH = "bochner.learning.ensemble.search"
 
 THRESHOLDS = [

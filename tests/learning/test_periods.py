@@ -61,3 +61,8 @@ def test_energy_is_that_of_the_waves_alone():
              2.0 * np.cos(6 * np.pi * t) + 4.0 * np.sin(6 * np.pi * t)]  # fmt: skip
     variances = np.array([wave.var() for wave in waves])
     np.testing.assert_allclose(wave_energy(coef[:1], 2)[0], variances / variances.sum())
+
+
+def test_a_spectrum_without_energy_has_no_period():
+    omega = np.linspace(0.0, 10.0, 40)[None]
+    assert dominant_periods(omega, np.zeros((1, 40)), 30.0, least_share=0.0) == []

@@ -6,7 +6,7 @@ from learning.ensemble import test_function_draws
 from mutants.registry import plant_edits
 from spectral import test_tails
 
-from bochner.learning.ensemble import function_draws
+from bochner.learning.ensemble import ensemble, function_draws
 from bochner.spectral import tails
 
 call = test_function_draws.assert_each_call_keeps_the_promise
@@ -30,7 +30,7 @@ plant_edits(
     function_draws,
     "drawn_functions",
     partial(call, "matern, turned", 0, 0),
-    users=(test_function_draws,),
+    users=(ensemble,),
     waves_of_unmapped_columns=("drawn[place].omega @ matrix.T", "drawn[place].omega @ matrix"),
     waves_without_their_scale=("size[place] * waves", "waves"),
 )

@@ -27,7 +27,7 @@ def features_are_not_kept(bytes_of, self, plan, one):
     return bytes_of(self, ridge_cost.replace(plan, keep=False), one)
 
 
-@changes(TableFit, "_landmarks", lambda: tests.test_time_grows_linearly_with_many_rows("auto"))
+@changes(TableFit, "_landmarks", lambda: tests.test_time_grows_linearly_with_many_rows("table"))
 def variances_for_nothing(landmarks, self, effort):
     seconds, memory = landmarks(self, effort)
     return seconds - self._variance(), memory

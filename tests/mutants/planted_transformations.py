@@ -1,24 +1,21 @@
 """Bugs of transformed targets, each with the test that must notice it."""
 
 from estimators import test_transformed_targets
-from mutants.registry import plant_edits, replaces
+from mutants.registry import plant_edits
 
-from bochner.estimators.table_base import RegressionTable
-from bochner.estimators.table_regressor import TableRegressor
+from bochner.estimators.table_predictors import NumberPredictor
+from bochner.estimators.table_tasks import Numbers
 from bochner.learning.ensemble.transformations import Transformation
 
 plant_edits(
-    TableRegressor,
-    "_means",
+    NumberPredictor,
+    "mean",
     test_transformed_targets.check_means,
-    medians_in_place_of_means=(
-        "self.head_.mapped_moments(encoded, self._from_head, weight)[0]",
-        "self._outputs(encoded)",
-    ),
+    medians_in_place_of_means=("self.moments(X, weight)[0]", "self.outputs(X)"),
 )
 plant_edits(
-    TableRegressor,
-    "_combined",
+    Numbers,
+    "sum_of_laws",
     test_transformed_targets.check_means,
     errors_of_medians=("rows.y[judged.scored] - expected", "0.5 * rows.y[judged.scored]"),
 )
@@ -28,9 +25,9 @@ plant_edits(
     test_transformed_targets.check_choice,
     densities_of_transformed_targets=("-np.log(y)", "0.0 * y"),
 )
-replaces(
-    TableRegressor,
-    "_covariances",
+plant_edits(
+    NumberPredictor,
+    "covariances",
     test_transformed_targets.check_covariances,
-    name="covariances_of_logarithms",
-)(RegressionTable._covariances)
+    covariances_of_logarithms=("self.targets.transformation is not None", "False"),
+)

@@ -11,7 +11,6 @@ from bochner import (
     BaNKClassifier,
     BaNKRegressor,
     FourierFeatures,
-    TableRegressor,
     plot,
 )
 from bochner.estimators.gabasr import GaBaSRRegressor
@@ -87,17 +86,6 @@ def test_classifiers_have_the_draws_of_all_their_models():
         plot.trace(classifier)
     (first, *_) = plot.trace(classifier.trace_[2]).records.values()
     assert len(first) == 2
-
-
-def test_table_models_with_learned_kernels_have_encoded_columns(table):
-    X, y = table
-    model = TableRegressor(method="learned", effort="quick", random_state=0)
-    model.fit(X[["kind", "height"]][:150], y[:150])
-    names = [str(name) for name in model.encoder_.get_feature_names_out()[model.varying_]]
-    assert "kind_plain" in names
-    for display in (plot.kernel(model), plot.spectrum(model)):
-        assert display.names == names[:6]
-    assert next(iter(plot.trace(model).records.values())).shape[0] == 4
 
 
 def envelope(u):

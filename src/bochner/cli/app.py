@@ -179,7 +179,7 @@ def plan(
         int, typer.Option(min=1, help="Workers of a cluster, each with one thread.")
     ] = 1,
     features: Annotated[
-        int, typer.Option(min=2, help="Random features of ridge regression and method fixed.")
+        int, typer.Option(min=2, help="Random features of ridge regression.")
     ] = 1024,
     effort: Annotated[str, typer.Option(help="quick, default or thorough.")] = "default",
     memory: Annotated[

@@ -31,13 +31,12 @@ from bochner.tables.refusals import InputError, nearest
 
 _CHOICES: Mapping[str, Sequence[str]] = {
     "task": ("auto", *get_args(Task)),
-    "method": ("auto", "learned", "fixed"),
     "effort": tuple(EFFORTS),
     "transformation": ("auto", *TRANSFORMATIONS),
     "split": ("auto", "random", "time", "group"),
 }
 _REPEATED = (
-    "target", "task", "method", "effort", "transformation", "time_limit", "weight", "id", "split",
+    "target", "task", "effort", "transformation", "time_limit", "weight", "id", "split",
     "time", "group", "test_size", "interval", "seed", "compare", "analysis", "drop",
 )  # fmt: skip
 """Options that change a fit or its errors."""
@@ -82,14 +81,6 @@ class FitOptions:
         float,
         typer.Option(help="Share of rows or groups held out for testing.", rich_help_panel=ROWS),
     ] = 0.2
-    method: Annotated[
-        str,
-        typer.Option(
-            help="auto: a weighted sum of Gaussian processes. learned: kernels learned by sampling "
-            "frequencies. fixed: random features of one kernel.",
-            rich_help_panel=MODEL,
-        ),
-    ] = "auto"
     effort: Annotated[
         str, typer.Option(help="quick, default or thorough.", rich_help_panel=MODEL)
     ] = "default"
@@ -104,8 +95,8 @@ class FitOptions:
     time_limit: Annotated[
         float | None,
         typer.Option(
-            help="Seconds for the whole command. No further kernel or sample begins when those of "
-            "the fit are over, and methods and analyses without time are left out.",
+            help="Seconds for the whole command. No further kernel begins when those of the "
+            "fit are over, and methods and analyses without time are left out.",
             rich_help_panel=MODEL,
         ),
     ] = None

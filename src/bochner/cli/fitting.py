@@ -251,9 +251,6 @@ def _fitted(
     options: FitOptions, split: Split, stages: Stages, progress: Progress
 ) -> tuple[Model, float]:
     """Return a fitted model and the seconds of its fit."""
-    # Fits of the other methods leave no rows out; then groups and times choose test rows only.
-    leaves_out = options.method == "auto"
-    together: dict[str, Any] = {"groups": split.groups, "time": split.time} if leaves_out else {}
     special: dict[str, Any] = {}
     if options.transformation != "none":
         if split.task != "regression":
@@ -265,13 +262,13 @@ def _fitted(
     with stages.stage("fit") as deadline:
         limit = None if options.time_limit is None else max(deadline.left, LEAST_SECONDS)
         model: Model = _MODELS[split.task](
-            method=options.method,
             effort=options.effort,
             time_limit=limit,
             n_jobs=options.n_jobs,
             random_state=options.seed,
             **special,
         )
+        together: dict[str, Any] = {"groups": split.groups, "time": split.time}
         seconds = timed_fit(model, split, callback=progress.relay, **together)
     return model, seconds
 

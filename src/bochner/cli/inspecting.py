@@ -15,6 +15,7 @@ from bochner.cli.screen import print_shares
 from bochner.estimators.bank import BaNK
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.table_base import TableModel
+from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
 from bochner.features.sequence_features import SequenceFeatures
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
 
@@ -89,7 +90,9 @@ def _card(model: TableModel) -> Table:
         facts["expected"] = f"{what} {_shown(score)} on new rows, by rows left out of the fit"
     if hasattr(model, "classes_"):
         facts["classes"] = ", ".join(map(str, model.classes_))
-    return facts_table({**facts, **_facts(model.head_)})
+    if isinstance(model.head_, OneKernelRegression | OneKernelClassification):
+        facts |= _facts(model.head_.model)
+    return facts_table(facts)
 
 
 def _facts(model: Any) -> dict[str, str]:

@@ -18,7 +18,8 @@ from bochner.cli.output import counted
 from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
-from bochner.estimators.table_base import ClassificationTable, TableModel
+from bochner.estimators.table_base import TableModel
+from bochner.estimators.table_classifier import TableClassifier
 from bochner.tables.columns import KIND_NAMES, Column, read_column
 from bochner.tables.reading import ReadOptions, read
 from bochner.tables.refusals import InputError
@@ -46,7 +47,7 @@ class Fresh:
     def split(self, model: Model) -> Split:
         """Return the rows whose target is known as test rows."""
         assert self.targets is not None  # The caller has asked
-        task = "classification" if isinstance(model, ClassificationTable) else "regression"
+        task = "classification" if isinstance(model, TableClassifier) else "regression"
         rows = self.features.iloc[self.known]
         return Split(rows, self.targets, rows, self.targets, task)
 
@@ -105,7 +106,7 @@ def _targets(
     if any(name not in frame.columns for name in names):
         return nothing, None, ""
     columns = [read_column(name, frame[name]) for name in names]
-    if isinstance(model, ClassificationTable):
+    if isinstance(model, TableClassifier):
         (column,) = columns
         labels = _labels(column.raw, column.present, model.classes_)
         is_known = np.array([label is not None for label in labels], dtype=np.bool_)

@@ -29,7 +29,6 @@ from bochner.tables.refusals import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-_TABLES = ("auto", "learned", "fixed")
 _MOST_ROWS = 1e18
 """Most rows: beyond, whole numbers are not exact as floats."""
 
@@ -128,9 +127,7 @@ def _costs(size: _Size, options: PlanOptions, machine: Machine) -> Iterator[FitC
             yield plan(n, d, solver=solver, n_steps=steps, from_files=True,
                        n_workers=options.workers, **shared)  # fmt: skip
         return
-    for method in _TABLES:
-        if method != "learned" or size.n_targets == 1:
-            yield plan(n, d, method, effort=options.effort, **shared)
+    yield plan(n, d, "table", effort=options.effort, **shared)
     for from_files in (False, True):
         for solver in ("cholesky", "cg"):
             yield plan(n, d, solver=solver, n_steps=steps, from_files=from_files, **shared)

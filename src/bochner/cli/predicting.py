@@ -15,7 +15,7 @@ from bochner.cli.models import Fresh, load_model, read_for, target_names
 from bochner.cli.options import fraction
 from bochner.cli.output import check_csv_output, plain, write_csv
 from bochner.comparison.study import Model, own_outcomes
-from bochner.estimators.table_base import ClassificationTable
+from bochner.estimators.table_classifier import TableClassifier
 from bochner.estimators.table_regressor import TableRegressor
 from bochner.tables.refusals import InputError
 
@@ -90,7 +90,7 @@ def _scored(model: Model, fresh: Fresh) -> list[str]:
 
 
 def _predictions(model: Any, frame: pd.DataFrame, options: PredictOptions) -> pd.DataFrame:
-    if isinstance(model, ClassificationTable):
+    if isinstance(model, TableClassifier):
         given = {"std": options.std, "interval": options.interval, "quantiles": options.quantiles}
         for name, value in given.items():
             if value not in (False, None):

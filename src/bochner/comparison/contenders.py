@@ -23,7 +23,7 @@ from bochner.estimators.table_regressor import TableRegressor
 from bochner.tables.encoder import TableEncoder
 
 N_COMPONENTS = 1024
-"""Random features of the methods that have some: the default of the tables' method "fixed"."""
+"""Random features of the methods that have some: the default of tables with a given kernel."""
 
 OURS = "bochner"
 LINEAR = "linear model"
@@ -43,7 +43,7 @@ Contender = Callable[[str, int, int], BaseEstimator]
 
 def _ours(task: str, n_components: int, seed: int) -> BaseEstimator:
     table = TableRegressor if task == "regression" else TableClassifier
-    return table(n_components=n_components, method="fixed", random_state=seed)
+    return table("gaussian", n_components, random_state=seed)
 
 
 def _linear(task: str, n_components: int, seed: int) -> BaseEstimator:

@@ -10,7 +10,6 @@ from bochner._numerics.memory import as_bytes
 from bochner._numerics.threads import single_threaded_blas
 from bochner.distributed.cost import Machine
 from bochner.distributed.ridge_cost import FitCost, RidgeFit
-from bochner.distributed.table_cost import METHODS as TABLE_METHODS
 from bochner.distributed.table_cost import TableFit
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.chunks import ArrayChunks, Chunk
@@ -22,7 +21,7 @@ from bochner.learning.ensemble.learner import EFFORTS
 from bochner.learning.iterative import fit_iteratively
 from bochner.learning.ridge_plan import PASSES, RidgeProblem, plan_ridge
 
-METHODS = ("ridge", *TABLE_METHODS)
+METHODS = ("ridge", "table")
 
 _STEP_ROWS = 8
 """Rows for each feature that count the steps of conjugate gradients. On 100,000 rows they take 57
@@ -54,11 +53,11 @@ def plan(
         Number of rows, such as 1e9.
     n_inputs : int
         Number of inputs: for a table, of the columns that :class:`bochner.TableEncoder` makes.
-    method : {"ridge", "auto", "learned", "fixed"}, default="ridge"
-        Ridge regression on random features (:class:`bochner.KreinRidge`), or the ``method`` of
-        :class:`bochner.TableRegressor`.
+    method : {"ridge", "table"}, default="ridge"
+        Ridge regression on random features (:class:`bochner.KreinRidge`), or a
+        :class:`bochner.TableRegressor` with ``kernel="auto"``.
     n_components : int, default=1024
-        Number of features, for ``"ridge"`` and ``"fixed"``.
+        Number of features, for ``"ridge"``.
     n_targets : int, default=1
         Number of targets.
     solver : {"auto", "cholesky", "cg"}, default="auto"
@@ -112,10 +111,10 @@ def plan(
     if method != "ridge":
         if workers > 1 or from_files:
             raise ValueError(
-                f"method={method!r} needs all rows in the memory of one machine: leave n_workers "
+                "method='table' needs all rows in the memory of one machine: leave n_workers "
                 "and from_files out, or use method='ridge'."
             )
-        return TableFit(n, d, p, t, effort, machine).cost(method)
+        return TableFit(n, d, t, effort, machine).cost()
     fit = RidgeFit(
         n=n,
         d=d,

@@ -1,119 +1,118 @@
-"""Base of all models of whole tables, and what regression and classification add to it."""
+"""What models of whole tables share: parameters, checked rows, encoders, and explanations."""
 
-from abc import abstractmethod
-from dataclasses import replace
-from typing import Any, ClassVar, Self
+from abc import ABC, abstractmethod
+from dataclasses import KW_ONLY, dataclass, field, replace
+from numbers import Integral
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.checked import check_classes, check_targets, labels, named, numbers, of_numpy
+from bochner._numerics.arrays import Array, as_count, as_positive_scalar
+from bochner._numerics.checked import named, of_numpy
 from bochner._numerics.files import as_path
-from bochner._numerics.foreign import refuse_masked, refuse_no_rows, shown
-from bochner._numerics.progress import Callback, Progress
-from bochner._numerics.units import rounded, spreads
-from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask, lazily
-from bochner.estimators.labelled import LabelledClassifier, ScoredRegressor
-from bochner.estimators.table_effects import ExplainedTable
+from bochner._numerics.foreign import refuse_masked, refuse_no_rows
+from bochner.diagnosis.contributions import Contributions, contributions
+from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
+from bochner.estimators.bank_parameters import check_name
+from bochner.estimators.inputs import checked_weight, is_dask, refuse_asymmetric
+from bochner.estimators.table_effects import check_background, dependence_of, grids_of
+from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
+from bochner.estimators.table_learners import Learned, OneKernelLearner, SumLearner, TableLearner
 from bochner.estimators.table_partitions import Others, collected_table, is_partitioned
+from bochner.estimators.table_predictors import Predictor
 from bochner.estimators.table_rows import TableRows, table_rows
 from bochner.estimators.table_summary import html_summary
-from bochner.features.parameters import KernelParameters
-from bochner.kernels import Kernel
-from bochner.learning.ensemble.ensemble import SumOfLaws
-from bochner.learning.ensemble.whole_weights import are_precisions
+from bochner.estimators.table_tasks import OneKernel, Sum, TableTask, Targets
+from bochner.features.parameters import KernelParameters, count_frequencies, generators
+from bochner.kernels import Kernel, named_kernel
+from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.ensemble.learner import EFFORTS
 from bochner.tables.columns import rows_of
-from bochner.tables.encoder import TableEncoder, read_columns
-from bochner.tables.repeated import row_keys
+from bochner.tables.encoder import TableEncoder, side_by_side
 
 _BACKGROUND_ROWS = 1000
 """Rows kept for importance and effects, which then have standard errors of a few per cent."""
 
+Head = SumOfLaws | SoftmaxOfLaws | OneKernelRegression | OneKernelClassification
 
-class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
-    """Model of a whole table: an encoder of its columns, and a head on the encoded columns.
 
-    A model joins a task (:class:`RegressionTable` or :class:`ClassificationTable`) and a way to
-    learn (``_learn``). ``record_`` holds plain facts about the fit, which model files store.
-    ``background_`` (at most 1,000, d_all) holds all encoded columns of random training rows, and
-    ``background_values_`` (at most 1,000, d) their entries as numbers, for all methods of
-    :class:`ExplainedTable`. Older model files lack them.
+@dataclass(eq=False, repr=False)
+class TableModel(KernelParameters, BaseEstimator, ABC):
+    """Encoders of a table's columns, and a head on the encoded columns.
+
+    ``record_`` holds plain facts about the fit, which model files store. ``background_`` (at most
+    1,000, d_encoded) holds the encoded columns of random training rows, and ``background_values_``
+    (at most 1,000, d) their entries as numbers. Older model files lack them.
     """
 
-    _is_numeric: ClassVar[bool]
+    kernel: Kernel | str = "auto"
+    n_components: int = 1024
+    _: KW_ONLY
+    effort: str = "default"
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
-    head_: Any
-    record_: dict[str, Any]
+    encoder_: TableEncoder = field(init=False)
+    quantile_encoder_: TableEncoder | None = field(init=False, default=None)
+    head_: Head = field(init=False)
+    record_: dict[str, Any] = field(init=False)
+    background_: Array | None = field(init=False, default=None)
+    background_values_: Array | None = field(init=False, default=None)
 
-    @all_or_nothing
-    def fit(
+    @property
+    @abstractmethod
+    def _predictor(self) -> Predictor:
+        """The head in the units of the targets; NotFittedError before a fit."""
+
+    def _learner(self) -> SumLearner | OneKernelLearner:
+        """Return how rows are learned; raise an error for a parameter that is not valid."""
+        check_name("effort", self.effort, tuple(EFFORTS))
+        count_frequencies(self.n_components)
+        if self.time_limit is not None:
+            as_positive_scalar("time_limit", self.time_limit)
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or not self.n_jobs):
+            raise ValueError(
+                f"n_jobs must be a nonzero integer or None, got {self.n_jobs!r}. Minus one means "
+                "all cores."
+            )
+        if isinstance(self.kernel, Kernel):
+            refuse_asymmetric(self.kernel, associated=False)
+        elif not isinstance(self.kernel, str):
+            raise TypeError(
+                f"kernel must be 'auto', the name of a kernel, or a Kernel, got {self.kernel!r}."
+            )
+        elif self.kernel == "auto":
+            effort = EFFORTS[self.effort]
+            return SumLearner(effort, self.time_limit, self.n_jobs, self.random_state)
+        else:
+            named_kernel(self.kernel, also=("auto",))
+        return OneKernelLearner(self.kernel, self.n_components, self.random_state)
+
+    def _rows(
         self,
+        task: TableTask[Targets, Sum, OneKernel],
+        learner: TableLearner,
         X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        groups: Any = None,
-        time: Any = None,
-        callback: Callback | None = None,
-    ) -> Self:
-        r"""Fit the encoder and the head.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
-            Numbers, text and dates; see :class:`bochner.TableEncoder`. Or a Dask data frame or
-            array, or :class:`bochner.distributed.PartitionedRows`, for the method ``"auto"``
-            without ``groups`` and ``time``: columns are encoded and kernels chosen by 100,000
-            random rows, and fitted to all rows.
-        y : array-like of shape (n,), or of shape (n, t) for a regression
-            Target without missing entries, or several of them; a Dask collection for one, and
-            ``None`` for ``PartitionedRows``, which contain targets.
-        sample_weight : array-like of shape (n,), default=None
-            Weights, not negative. Whole numbers that differ are counts: a row of weight three is
-            three independent rows. Other weights are precisions: the noise of a row of weight ``w``
-            has the variance :math:`\\sigma^2 / w`, and the row is one observation, left out as a
-            whole. New rows have the weight one. Rows of weight zero are left out.
-        groups : str or array-like of shape (n,), default=None
-            Name of a column, or labels of rows. Rows of a group are left out together, so that
-            errors and intervals are those of new groups. Copies of a row are a group: without
-            groups, equal rows are independent.
-        time : str or array-like of shape (n,), default=None
-            Name of a column, or times of rows. The latest fifth of the rows is left out together,
-            so that errors and intervals are those of later rows; rows of one time are not
-            separated. Kernels are also learned without the columns that only grow or fall in time.
-            Not together with ``groups``.
-        callback : callable, default=None
-            Function that is called with a :class:`bochner.FitProgress` before each step, after each
-            kernel that is learned, and after each iteration of a sampler. If it returns ``False``,
-            the fit ends as at a time limit, with what it has found.
-
-        Raises
-        ------
-        ValueError
-            If the table, the target or a parameter is not valid.
-        TypeError
-            If a parameter or an entry of the table has the wrong type.
-        """
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        time: Any,
+    ) -> TableRows:
+        """Return the checked rows of a fit; of a table in partitions, a sample of them."""
         partitions = None
         if is_partitioned(X):
-            self._check_in_partitions(groups, time)
-            partitions = collected_table(X, y, sample_weight, numeric=self._is_numeric)
+            learner.check_in_partitions(groups, time)
+            partitions = collected_table(X, y, sample_weight, numeric=task.is_numeric)
             sample = partitions.sample
             X, y, sample_weight = sample.X, sample.y, sample.weight
+        name = type(self).__name__
         if y is None:
             raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
-                "is None."
+                f"This {name} estimator requires y to be passed, but the target y is None."
             )
         refuse_no_rows("X", X)
         refuse_no_rows("y", y)
@@ -122,27 +121,32 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
         with named("y"):
             y = of_numpy(y)
             complete = check_array(y, ensure_2d=False, dtype=None, order="C", input_name="y")
-        target = self._checked_target(np.asarray(complete))
+        target = task.checked(np.asarray(complete), name)
         check_consistent_length(X, target)
         weights = checked_weight(sample_weight, target)
         if weights is not None:  # Rows of weight zero may have been all of a class
-            self._checked_target(target[weights > 0.0])
-        target, names = self._coded(X, target, weights)
-        rows = table_rows(X, target, weights, groups, time, self._are_precisions)
-        if partitions is not None and not partitions.is_whole:
-            others = Others(partitions, rows.unit, names)
-            rows = replace(rows, others=others, n_given=others.n_samples)
-        self.encoder_, head = self._learn(rows, Progress(callback))
-        self.head_ = head if names is None else self._named(head, names)
+            task.checked(target[weights > 0.0], name)
+        target, classes = task.coded(X, target, weights)
+        rows = table_rows(X, target, weights, groups, time, task.are_precisions)
+        rows = replace(rows, classes=classes)
+        if partitions is None or partitions.is_whole:
+            return rows
+        others = Others(partitions, rows.unit, classes)
+        return replace(rows, others=others, n_given=others.n_samples)
+
+    def _keep(self, rows: TableRows, learned: Learned[Targets, Sum, OneKernel]) -> None:
+        """Set the attributes of a fit that all models of tables have."""
+        self.encoder_, *others = learned.encoders
+        self.quantile_encoder_ = others[0] if others else None
+        self.head_ = learned.head
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
             self.feature_names_in_ = self.encoder_.feature_names_in_
         self.record_ = {"n_samples": rows.n_given}
         some = np.random.default_rng(0).permutation(len(rows.y))[:_BACKGROUND_ROWS]
         background = rows_of(rows.X, some)
-        self.background_ = self._encoded(background)
+        self.background_ = self.encode(background)
         self.background_values_ = self.encoder_.values(background)
-        return self
 
     def encode(self, X: Any) -> Array:
         """Return the encoded columns (n, d_encoded) of a table, on which the kernel is defined."""
@@ -152,7 +156,12 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
                 "X is a Dask collection, and rows in memory were expected: pass X.compute(), or "
                 "map the method over the partitions."
             )
-        return self._used(self._encoded(X))
+        return side_by_side(self._encoders(), X)
+
+    def _encoders(self) -> list[TableEncoder]:
+        """Return the encoders whose outputs, side by side, are the encoded columns."""
+        quantiles = self.quantile_encoder_
+        return [self.encoder_] if quantiles is None else [self.encoder_, quantiles]
 
     def _check_collection(self, X: Any) -> None:
         """Raise ValueError for a Dask collection of other columns than those of the fit."""
@@ -217,37 +226,148 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
 
     @property
     def kernel_(self) -> Kernel:
-        """The kernel on the encoded columns."""
+        """The kernel on the encoded columns, if one was given."""
         check_is_fitted(self, "head_")
-        kernel: Kernel = self.head_.kernel_
-        return kernel
+        if isinstance(self.head_, SumOfLaws | SoftmaxOfLaws):
+            raise AttributeError("A sum of laws has no single kernel: see head_.laws.members.")
+        return self.head_.kernel_
 
-    @abstractmethod
-    def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:
-        """Return a complete target that suits the task, or raise ValueError."""
+    def importance(self) -> VarianceShares:
+        r"""Return the share of the variance of predictions that involves each column of the table.
 
-    def _coded(
-        self, X: Any, y: NDArray[Any], weights: Array | None
-    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return the target that is learned, and the names of its numbers if it holds classes."""
-        return y, None
+        The total Sobol' index, :math:`E[(f(x) - f(x'_a, x_{-a}))^2] / (2 \operatorname{Var} f(x))`:
+        training rows ``x`` take column ``a`` from other rows ``x'``. All encoded columns of a
+        column move together. Squares are summed over class probabilities, or over several targets
+        in units of their standard deviations. With interactions, shares add up to more than one.
+        Each of two strongly correlated columns may have more than one, because exchanges make rows
+        unlike those of the table.
 
-    def _named(self, head: Any, names: NDArray[Any]) -> Any:
-        """Return a head that learned numbers of classes with the names of the classes."""
-        head.classes_ = names[head.classes_]
-        return head
+        Raises ValueError if the model is from a file written before this method existed.
 
-    @abstractmethod
-    def _are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
-        """Return whether whole-number weights (n,) are precisions, and no counts of rows."""
+        References
+        ----------
+        Jansen, "Analysis of variance designs for model output", 1999. Saltelli et al., "Variance
+        based sensitivity analysis of model output", 2010.
 
-    @abstractmethod
-    def _check_in_partitions(self, groups: Any, time: Any) -> None:
-        """Raise ValueError for what needs all rows in memory."""
+        Examples
+        --------
+        >>> from bochner import TableRegressor
+        >>> X = np.random.default_rng(0).normal(size=(300, 3))
+        >>> model = TableRegressor("gaussian", 128, random_state=0).fit(X, X[:, 0] * X[:, 2])
+        >>> sorted(model.importance().columns[:2]), model.interactions().columns[0]
+        (['x0', 'x2'], ('x0', 'x2'))
+        >>> model.effect("x0", "x2", n_values=5).mean.shape
+        (5, 5)
+        """
+        return self._dependence(self._predictor.unit).importance()
 
-    @abstractmethod
-    def _learn(self, rows: TableRows, progress: Progress) -> tuple[TableEncoder, Any]:
-        """Return a fitted encoder and a fitted head."""
+    def interactions(self) -> VarianceShares:
+        r"""Return the share of the variance of predictions that involves pairs of columns together.
+
+        The superset importance of Liu and Owen ("Estimating mean dimensionality of analysis of
+        variance decompositions", 2006), :math:`E[(f(x) - f(x'_a, x_{-a}) - f(x'_b, x_{-b}) +
+        f(x'_{ab}, x_{-ab}))^2] / (4 \operatorname{Var} f(x))`, with rows as in :meth:`importance`.
+        It is zero if the effects of both columns add up. Pairs are those of the eight most
+        important columns whose shares are more than one per cent.
+
+        Raises ValueError if the model is from a file written before this method existed.
+        """
+        return self._dependence(self._predictor.unit).interactions()
+
+    def effect(self, *columns: str, n_values: int = 24) -> Effect:
+        """Return predictions averaged over rows, along one column or over the grid of two.
+
+        Several targets have a column of averages each, as classes have.
+
+        At each value all rows get that value and keep their other columns (partial dependence:
+        Friedman, "Greedy function approximation", 2001).
+
+        Parameters
+        ----------
+        *columns : str
+            One or two names; those of an array are x0, x1, ...
+        n_values : int, default=24
+            Largest number of values of a column: all that the background rows have, or else numbers
+            at evenly spaced ranks, or the most frequent levels.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, it had no features at fit, there are not one or two
+            different columns, or the model is from a file written before this method existed.
+        """
+        dependence, most = self._dependence(), as_count("n_values", n_values)
+        assert self.background_values_ is not None  # With the other rows
+        states = {state["name"]: state for state in self.encoder_.columns_}
+        grids = grids_of(dependence, states, self.background_values_, columns, most)
+        return dependence.effect(grids, self._predictor.names)
+
+    def contributions(
+        self, X: Any, *, n_evaluations: int = 20_000, random_state: Any = None
+    ) -> Contributions:
+        r"""Return how much each column of the table contributes to the predictions of some rows.
+
+        ``base``, the average prediction of the background rows, plus the ``values`` of all columns
+        is the prediction. The values are interventional Shapley values: what a column changes when
+        the prediction moves from a background row to the row, one column after the other, on
+        average over all orders and background rows. All encoded columns of a column move together.
+        Strongly correlated columns make rows unlike those of the table.
+
+        Classes have contributions to their probabilities, as :meth:`predict_proba` returns them:
+        they add up to zero over classes, and need no reference class, as log odds would.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like of shape (n, d)
+            Rows to explain.
+        n_evaluations : int, default=20_000
+            Number of predictions that the rows share, some thousands a second for models of 2,000
+            rows. Values are exact if it suffices for all coalitions of columns with all background
+            rows, at most :math:`1000 n (2^d - 2)`. Else they are averages over random permutations,
+            at least eight and their reverses for each row, even if these take more.
+        random_state : int, RandomState instance or None, default=None
+            Seed of the permutations and of the sample of background rows.
+
+        Returns
+        -------
+        Contributions
+            ``columns``, ``base``, ``values`` (n, d), ``std_error`` (n, d) and ``prediction`` (n,);
+            for classes or several targets ``base`` is (k,), ``values`` and ``std_error`` are
+            (n, d, k), and ``prediction`` is (n, k).
+
+        Raises
+        ------
+        ValueError
+            If the table is not valid, or the model is from a file written before background rows
+            were kept.
+
+        References
+        ----------
+        Lundberg and Lee, "A unified approach to interpreting model predictions", 2017. Mitchell,
+        Cooper, Frank and Holmes, "Sampling permutations for Shapley value estimation", 2022.
+
+        Examples
+        --------
+        >>> from bochner import TableRegressor
+        >>> X = np.random.default_rng(0).normal(size=(300, 3))
+        >>> model = TableRegressor("gaussian", 128, random_state=0).fit(X, X[:, 0] + X[:, 1])
+        >>> found = model.contributions(X[:2], random_state=0)
+        >>> bool(np.allclose(found.base + found.values.sum(axis=1), model.predict(X[:2])))
+        True
+        """
+        dependence, count = self._dependence(), as_count("n_evaluations", n_evaluations)
+        (rng,) = generators(random_state, 1)
+        return contributions(dependence, self.encode(X), rng, count, self._predictor.names)
+
+    def _dependence(self, unit: Any = 1.0) -> Dependence:
+        """Return predictions over ``unit`` as a function of all encoded columns."""
+        return dependence_of(self._predictor, self._encoders(), self.background_, unit)
+
+    def _try_out(self) -> None:
+        """Refuse background rows of other columns than the table's, as after loading a file."""
+        for encoder in self._encoders():
+            encoder._try_out()
+        check_background(self._encoders(), self.background_, self.background_values_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -255,178 +375,3 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
         tags.input_tags.categorical = True
         tags.target_tags.required = True
         return tags
-
-
-class RegressionTable(ScoredRegressor, TableModel):
-    """A table model whose target holds numbers."""
-
-    _is_numeric: ClassVar[bool] = True
-
-    def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:
-        found = as_array(numbers(y))
-        check_targets(found)
-        return found
-
-    def _are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
-        if np.ptp(weights) == 0.0:
-            return False
-        columns = y.reshape(len(y), -1)
-        scaled = rounded((columns - columns.mean(axis=0)) / spreads(columns, np.ones(len(y))))
-        encoded = as_array(TableEncoder().fit_transform(X, scaled))
-        return are_precisions(rounded(encoded), scaled, weights, np.random.default_rng(0))
-
-    def predict(
-        self,
-        X: Any,
-        return_std: bool = False,
-        return_cov: bool = False,
-        sample_weight: Any = None,
-    ) -> Array | tuple[Array, Array]:
-        """Return predictive means and, if asked for, standard deviations or covariances with noise.
-
-        Means and standard deviations have the shape (n,), or (n, t) if the targets were (n, t), and
-        covariances between rows (n, n) or (n, n, t). Those of Dask collections are Dask arrays,
-        without covariances. Raises ValueError if both are asked for.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
-        return_std : bool, default=False
-        return_cov : bool, default=False
-        sample_weight : array-like of shape (n,), default=None
-            Positive weights of the new targets, of whose noise the variance is divided by them.
-            ``None`` for ones.
-        """
-        check_one_spread(return_std, return_cov)
-        if is_dask(X):
-            spread = {"return_std": return_std, "return_cov": return_cov}
-            self._check_collection(X)
-            self._check_in_memory(sample_weight)
-            return lazily(self, "predict", X, self._target_shape, **spread)
-        encoded = self.encode(X)
-        weight = self._new_weight(sample_weight, encoded)
-        if return_cov:
-            return self._covariances(encoded, weight)
-        if return_std:
-            return self._means_and_deviations(encoded, weight)
-        return self._means(encoded, weight)
-
-    def _means(self, encoded: Array, weight: Array | None = None) -> Array:
-        """Return predictive means (n, *t) of the targets at encoded rows."""
-        return self._outputs(encoded)
-
-    def _covariances(self, encoded: Array, weight: Array | None) -> tuple[Array, Array]:
-        """Return predictive means (n, *t) and covariances (n, n, *t) of the targets."""
-        shift, scale = self._units()
-        mean, cov = self._gaussian(encoded, weight, return_cov=True)
-        return shift + scale * mean, scale**2 * cov
-
-    def _means_and_deviations(self, encoded: Array, weight: Array | None) -> tuple[Array, Array]:
-        """Return predictive means and standard deviations (n, *t) of the targets."""
-        shift, scale = self._units()
-        mean, std = self._gaussian(encoded, weight)
-        return shift + scale * mean, scale * std
-
-    def _gaussian(
-        self, encoded: Array, weight: Array | None, return_cov: bool = False
-    ) -> tuple[Array, Array]:
-        """Return means and deviations, or covariances, of the head, in units of its targets."""
-        spread = {"return_cov" if return_cov else "return_std": True}
-        weights = {} if weight is None else {"sample_weight": weight}
-        moments: tuple[Array, Array] = self.head_.predict(encoded, **spread, **weights)
-        return moments
-
-    def _new_weight(self, sample_weight: Any, encoded: Array) -> Array | None:
-        """Return checked weights (n,) of new targets."""
-        if (weight := checked_weight(sample_weight, encoded)) is None:
-            return None
-        if not isinstance(self.head_, SumOfLaws):
-            raise ValueError(
-                "sample_weight of new targets needs the method 'auto' with kernel='auto': leave it "
-                "out, and scale the noise of the head, head_, yourself."
-            )
-        if not weight.all():
-            raise ValueError(
-                "sample_weight of new targets must be positive, got a zero: a target of weight "
-                "zero has a noise without bound. Leave such rows out."
-            )
-        return weight
-
-    def _check_in_memory(self, sample_weight: Any) -> None:
-        if sample_weight is not None:
-            raise ValueError(
-                "sample_weight needs rows in memory, and X is a Dask collection: map the method "
-                "over the partitions, or leave the weights out."
-            )
-
-    @property
-    def _target_shape(self) -> tuple[int, ...]:
-        return np.shape(self._units()[0])
-
-    def _outputs(self, encoded: Array) -> Array:
-        shift, scale = self._units()
-        outputs: Array = shift + scale * as_array(self.head_.predict(encoded))
-        return outputs
-
-
-class ClassificationTable(LabelledClassifier, TableModel):
-    """A table model whose target holds classes."""
-
-    _is_numeric: ClassVar[bool] = False
-
-    def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:
-        y = np.asarray(column_or_1d(labels(y), warn=True))
-        check_classes(y)
-        if len(np.unique(y)) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes, got 1 class: {shown(y[0])}."
-            )
-        return y
-
-    def _are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
-        """Return whether the weights are those of classes, such as the inverse of their shares."""
-        of_class = [weights[y == label] for label in np.unique(y)]
-        return bool(np.ptp(weights) > 0.0) and all(np.ptp(own) == 0.0 for own in of_class)
-
-    def _coded(
-        self, X: Any, y: NDArray[Any], weights: Array | None
-    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return numbers of classes and their names, in an order that the names do not decide.
-
-        Heads give random numbers to classes in order. The heaviest class is first; of classes of
-        one weight, the one with the smallest key of a row, whatever the order of the rows.
-        """
-        names, first, number = np.unique(y, return_index=True, return_inverse=True)
-        total = np.bincount(number, weights)
-        keys = np.zeros(len(names), dtype=np.uint64)
-        if len(np.unique(total)) < len(total):
-            keys += np.iinfo(np.uint64).max
-            np.minimum.at(keys, number, row_keys(read_columns(X), np.empty((len(y), 0))))
-        order = np.lexsort((first, keys, -total))
-        return np.argsort(order)[number], names[order]
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The class labels, sorted."""
-        check_is_fitted(self, "head_")
-        return np.sort(self.head_.classes_)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predicted class of each row, of shape (n,)."""
-        if is_dask(X):
-            self._check_collection(X)
-            return lazily(self, "predict", X)
-        encoded = self.encode(X)  # First: raises NotFittedError before fit
-        return np.asarray(self.classes_[np.argmax(self._outputs(encoded), axis=1)])
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return class probabilities, of shape (n, n_classes)."""
-        if is_dask(X):
-            self._check_collection(X)
-            return lazily(self, "predict_proba", X)
-        encoded = self.encode(X)
-        return self._outputs(encoded)
-
-    def _outputs(self, encoded: Array) -> Array:
-        found: Array = self.head_.predict_proba(encoded)
-        return as_array(found[:, np.argsort(self.head_.classes_)])

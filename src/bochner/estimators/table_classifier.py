@@ -1,7 +1,7 @@
 """Classification on a whole table."""
 
-from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,26 +10,22 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.checked import labels, named
-from bochner._numerics.progress import Callback
-from bochner.estimators.bank import BaNK
-from bochner.estimators.bank_classifier import BaNKClassifier
-from bochner.estimators.inputs import checked_weight, is_dask
-from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
-from bochner.estimators.laws_table import LawsTable
-from bochner.estimators.ridge_head import RidgeHead
-from bochner.estimators.table_base import ClassificationTable
-from bochner.estimators.table_partitions import CentredIndicators, is_partitioned
-from bochner.estimators.table_rows import TableRows
-from bochner.features.targets import Indicators
+from bochner._numerics.progress import Callback, Progress
+from bochner._numerics.whole_fits import all_or_nothing
+from bochner.estimators.inputs import checked_weight, is_dask, lazily
+from bochner.estimators.labelled import LabelledClassifier
+from bochner.estimators.table_base import TableModel
+from bochner.estimators.table_heads import OneKernelClassification
+from bochner.estimators.table_partitions import is_partitioned
+from bochner.estimators.table_predictors import ClassPredictor
+from bochner.estimators.table_tasks import Classes
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws
-from bochner.learning.ensemble.learner import Judged
-from bochner.learning.kernel_search import LeaveOneOut, PairCriterion
 from bochner.registry import register
 
 
 @register
 @dataclass(eq=False, repr=False)
-class TableClassifier(ClassificationTable, LawsTable):
+class TableClassifier(LabelledClassifier, TableModel):
     r"""Classification on a table, with calibrated probabilities; defaults need no tuning.
 
     The laws are those of :class:`TableRegressor`: kernels regress the indicators of the classes by
@@ -39,9 +35,9 @@ class TableClassifier(ClassificationTable, LawsTable):
 
     Parameters
     ----------
-    kernel, n_components, method, effort, time_limit, n_jobs, random_state
-        As in :class:`TableRegressor`. The single kernel of the method ``"fixed"`` minimises the
-        leave-one-out squared error of the class indicators, which are not Gaussian.
+    kernel, n_components, effort, time_limit, n_jobs, random_state
+        As in :class:`TableRegressor`. A given kernel is that of a
+        :class:`bochner.KreinRidgeClassifier`, whose evidence is that of the class indicators.
     class_weight : {"balanced"}, dict or None, default=None
         Factors of the rows' weights by class: ``"balanced"`` gives all classes the same total
         weight, and a dict names factors of classes. Probabilities, and ``score_``, are those of
@@ -54,13 +50,14 @@ class TableClassifier(ClassificationTable, LawsTable):
 
     Attributes
     ----------
-    encoder_, quantile_encoder_, varying_, kernel_, record_, background_, background_values_
+    encoder_, quantile_encoder_, kernel_, record_, background_, background_values_
         As in :class:`TableRegressor`.
-    head_ : SoftmaxOfLaws, BaNKClassifier or KreinRidgeClassifier
+    head_ : SoftmaxOfLaws or OneKernelClassification
+        Model of the encoded columns; ``head_.model`` is the :class:`bochner.KreinRidgeClassifier`
+        of a given kernel.
     classes_ : ndarray of shape (n_classes,)
     score_ : float or None
-        Expected log loss on new rows in nats, from rows left out; ``None`` for the method
-        ``"fixed"``.
+        Expected log loss on new rows in nats, from rows left out; ``None`` for a given kernel.
 
     Examples
     --------
@@ -72,16 +69,13 @@ class TableClassifier(ClassificationTable, LawsTable):
     True
     """
 
-    _head_class: ClassVar[type[RidgeHead]] = KreinRidgeClassifier
-    _chain_head: ClassVar[type[BaNK]] = BaNKClassifier
-    _criterion: ClassVar[type[PairCriterion]] = LeaveOneOut
-
     _: KW_ONLY
     class_weight: Any = None
     costs: Any = None
 
-    head_: KreinRidgeClassifier | BaNKClassifier | SoftmaxOfLaws = field(init=False)
+    head_: SoftmaxOfLaws | OneKernelClassification = field(init=False)
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -99,33 +93,65 @@ class TableClassifier(ClassificationTable, LawsTable):
         ValueError
             If the table, the labels or a parameter is not valid.
         """
-        in_memory = not is_partitioned(X)
-        if y is None and in_memory:
-            return super().fit(X)  # Which refuses it
-        if self.costs is not None and in_memory:
+        if y is not None and self.costs is not None and not is_partitioned(X):
             self._checked_costs(len(np.unique(labels(column_or_1d(y)))))
         if self.class_weight is not None:
-            if not in_memory:
-                raise ValueError(
-                    "class_weight needs rows and labels in memory: leave it out, or pass weights "
-                    "as sample_weight."
-                )
-            factors = compute_sample_weight(self.class_weight, labels(column_or_1d(y)))
-            if not (np.isfinite(factors).all() and (factors >= 0.0).all()):
-                raise ValueError(
-                    f"class_weight must hold finite factors, not negative, got {self.class_weight}."
-                )
-            weight = checked_weight(sample_weight, factors)
-            sample_weight = factors if weight is None else factors * weight
-        return super().fit(X, y, sample_weight, groups=groups, time=time, callback=callback)
+            sample_weight = self._class_weights(X, y, sample_weight)
+        task, learner, progress = Classes(), self._learner(), Progress(callback)
+        rows = self._rows(task, learner, X, y, sample_weight, groups, time)
+        self._keep(rows, learner.fit(rows, task, progress))
+        return self
+
+    def _class_weights(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Return weights (n,) of rows times those of their classes."""
+        if is_partitioned(X):
+            raise ValueError(
+                "class_weight needs rows and labels in memory: leave it out, or pass weights "
+                "as sample_weight."
+            )
+        if y is None:
+            return sample_weight  # The fit refuses it
+        factors = compute_sample_weight(self.class_weight, labels(column_or_1d(y)))
+        if not (np.isfinite(factors).all() and (factors >= 0.0).all()):
+            raise ValueError(
+                f"class_weight must hold finite factors, not negative, got {self.class_weight}."
+            )
+        weight = checked_weight(sample_weight, factors)
+        return factors if weight is None else factors * weight
+
+    @property
+    def _predictor(self) -> ClassPredictor:
+        check_is_fitted(self, "head_")
+        return ClassPredictor(self.head_)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The class labels, sorted."""
+        return self._predictor.names
+
+    @property
+    def score_(self) -> float | None:
+        """Expected log loss on new rows; ``None`` if no rows were left out."""
+        check_is_fitted(self, "head_")
+        return self.head_.left_out_log_loss
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row, or that of least expected cost, (n,)."""
-        if self.costs is None or is_dask(X):
-            return super().predict(X)
-        probabilities = self.predict_proba(X)
+        if is_dask(X):
+            self._check_collection(X)
+            return lazily(self, "predict", X)
+        probabilities = self._predictor.outputs(self.encode(X))
+        if self.costs is None:
+            return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
         expected = probabilities @ self._checked_costs(probabilities.shape[1])
         return np.asarray(self.classes_[np.argmin(expected, axis=1)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return class probabilities, of shape (n, n_classes)."""
+        if is_dask(X):
+            self._check_collection(X)
+            return lazily(self, "predict_proba", X)
+        return self._predictor.outputs(self.encode(X))
 
     def _checked_costs(self, n_classes: int) -> Array:
         with named("costs"):
@@ -138,35 +164,3 @@ class TableClassifier(ClassificationTable, LawsTable):
                 f"order of classes_, got the shape {costs.shape}."
             )
         return as_array(costs)
-
-    @property
-    def score_(self) -> float | None:
-        """Expected log loss on new rows; ``None`` if no rows were left out."""
-        check_is_fitted(self, "head_")
-        found: float | None = getattr(
-            self.head_, "left_out_log_loss", getattr(self.head_, "score_", None)
-        )
-        return found
-
-    def _combined(self, judged: Judged, rows: TableRows, weights: Array) -> SoftmaxOfLaws:
-        classes, labels = np.unique(rows.y, return_inverse=True)
-        return SoftmaxOfLaws.of(judged, classes, labels, weights)
-
-    def _labels(self, y: NDArray[Any]) -> NDArray[np.int64] | None:
-        return np.unique(y, return_inverse=True)[1].astype(np.int64)
-
-    def _named(self, head: Any, names: NDArray[Any]) -> Any:
-        if isinstance(head, SoftmaxOfLaws):
-            return replace(head, classes_=names[head.classes_])
-        return super()._named(head, names)
-
-    def _law_targets(self, rows: TableRows) -> CentredIndicators:
-        indicators = Indicators(np.unique(rows.y))
-        centre = np.average(indicators(rows.y), axis=0, weights=rows.weights)
-        return CentredIndicators(indicators, centre)
-
-    def _head_target(self, rows: TableRows) -> NDArray[Any]:
-        return rows.y
-
-    def _search_targets(self, y: NDArray[Any]) -> Array:
-        return Indicators(np.unique(y))(y)

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.ensemble.ensemble import SumOfLaws
@@ -27,8 +26,6 @@ class TableFunctions:
     ----------
     encoders : list of TableEncoder
         Encoders of the table's columns.
-    varying : ndarray of int or None
-        Numbers of the encoded columns that the functions take; ``None`` for all.
     functions : SampledFunctions
         Functions of encoded columns, with gradients by these.
     head : SumOfLaws or None
@@ -42,7 +39,6 @@ class TableFunctions:
     """
 
     encoders: list[TableEncoder]
-    varying: NDArray[np.int64] | None
     functions: SampledFunctions
     head: SumOfLaws | None = None
     shift: Any = 0.0
@@ -69,8 +65,7 @@ class TableFunctions:
 
     def encode(self, X: Any) -> Array:
         """Return the encoded columns (n, d) that the functions take."""
-        encoded = np.hstack([as_array(encoder.transform(X)) for encoder in self.encoders])
-        return encoded if self.varying is None else encoded[:, self.varying]
+        return np.hstack([as_array(encoder.transform(X)) for encoder in self.encoders])
 
     def gradient(self, X: Any) -> NoReturn:
         """Raise ``NotImplementedError``: columns of tables have no derivatives."""

@@ -16,9 +16,7 @@ from bochner.distributed.collected import Collected, Layout
 from bochner.distributed.reading import FrameParts, Names, TupleParts
 from bochner.distributed.table_pieces import CheckTable, TablePiece
 from bochner.estimators.inputs import is_dask
-from bochner.features.targets import Indicators
 from bochner.learning.ensemble.rows import Rows
-from bochner.learning.ensemble.transformations import Transformation
 from bochner.tables.columns import KIND_NAMES, Kind
 from bochner.tables.encoder import TableEncoder, read_part
 
@@ -178,33 +176,3 @@ def _encoded(
     others: NDArray[np.intp],
 ) -> Array:
     return function(encoding(piece, others))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ScaledTargets:
-    """Numbers (n,) or (n, t) in units of their deviations from the mean of the sample.
-
-    They are transformed first if there is a transformation.
-    """
-
-    mean: Any
-    scale: Any
-    transformation: Transformation | None = None
-
-    def __call__(self, y: NDArray[Any]) -> Array:
-        """Return the targets (n, t) of the laws."""
-        if self.transformation is not None:
-            y = self.transformation(y)
-        return as_array((y - self.mean) / self.scale).reshape(len(y), -1)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CentredIndicators:
-    """Indicators of numbers of classes (n,), less their means in the sample."""
-
-    indicators: Indicators
-    centre: Array
-
-    def __call__(self, y: NDArray[Any]) -> Array:
-        """Return the targets (n, t) of the laws."""
-        return self.indicators(y) - self.centre

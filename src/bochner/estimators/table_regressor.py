@@ -1,56 +1,42 @@
 """Regression on a whole table."""
 
-from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtri
-from scipy.stats import norm
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import (
-    Array,
-    as_array,
-    as_count,
-    as_level,
-    as_levels,
-)
-from bochner._numerics.progress import Progress
-from bochner.estimators.bank import BaNK
+from bochner._numerics.arrays import Array, as_count, as_level, as_levels
+from bochner._numerics.progress import Callback, Progress
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.bank_parameters import check_name
-from bochner.estimators.bank_regressor import BaNKRegressor
-from bochner.estimators.inputs import is_dask, lazily, lazy_pair
-from bochner.estimators.krein_ridge import KreinRidge
-from bochner.estimators.laws_table import LawsTable
-from bochner.estimators.ridge_head import RidgeHead
-from bochner.estimators.table_base import RegressionTable
-from bochner.estimators.table_functions import TableFunctions
-from bochner.estimators.table_partitions import ScaledTargets
-from bochner.estimators.table_rows import TableRows
-from bochner.features.parameters import generators
-from bochner.learning.ensemble.ensemble import SumOfLaws, mapped, warn_of_few_scores
-from bochner.learning.ensemble.function_draws import drawn_functions
-from bochner.learning.ensemble.learner import TRIAL, Judged
-from bochner.learning.ensemble.transformations import (
-    TRANSFORMATIONS,
-    Transformation,
-    candidates,
-    most_likely,
+from bochner.estimators.inputs import (
+    check_one_spread,
+    checked_weight,
+    is_dask,
+    lazily,
+    lazy_pair,
 )
-from bochner.learning.kernel_search import ExactEvidence, PairCriterion
-from bochner.learning.removal import Removal
+from bochner.estimators.labelled import ScoredRegressor
+from bochner.estimators.table_base import TableModel
+from bochner.estimators.table_functions import TableFunctions
+from bochner.estimators.table_heads import OneKernelRegression
+from bochner.estimators.table_learners import SumLearner
+from bochner.estimators.table_partitions import is_partitioned
+from bochner.estimators.table_predictors import NumberPredictor
+from bochner.estimators.table_targets import ScaledTargets, plain
+from bochner.estimators.table_tasks import Numbers
+from bochner.estimators.table_transformations import chosen_transformation
+from bochner.features.parameters import generators
+from bochner.learning.ensemble.ensemble import SumOfLaws
+from bochner.learning.ensemble.transformations import TRANSFORMATIONS, Transformation
 from bochner.registry import register
-from bochner.tables.encoder import TableEncoder
-
-_TRIED_ROWS = 800
-"""Rows on which transformations of the target are compared."""
 
 
 @register
 @dataclass(eq=False, repr=False)
-class TableRegressor(RegressionTable, LawsTable):
+class TableRegressor(ScoredRegressor, TableModel):
     r"""Regression on a table, with calibrated prediction intervals; defaults need no tuning.
 
     The model is a weighted sum of eight Gaussian processes and, of at least 400 rows, boosted
@@ -70,33 +56,32 @@ class TableRegressor(RegressionTable, LawsTable):
 
     Parameters
     ----------
-    kernel : {"auto", "gaussian", "matern", "anova"}, another kernel's name, or Kernel
-        With another kernel than ``"auto"`` the method is ``"fixed"``. Then ``"auto"`` compares all
-        families, with a length scale and an inclusion for each input; kernels with another name get
-        one length scale by evidence; a Kernel object is used as it is on the encoded table, whose
-        columns have the names of :meth:`TableEncoder.get_feature_names_out`.
+    kernel : "auto", name of a kernel, or Kernel, default="auto"
+        Kernel on the encoded columns. ``"auto"`` is the weighted sum. Any other kernel is the
+        only one, on the standardised columns, by ridge regression on random features
+        (:class:`bochner.KreinRidge`) with the noise of greatest evidence. A kernel given by name
+        has the length scales of greatest evidence, one for each of up to 100 encoded columns. A
+        Kernel object is used as it is; names of columns in it are those of
+        :meth:`TableEncoder.get_feature_names_out`.
     n_components : int, default=1024
-        Number of real features of the method ``"fixed"``, even.
-    method : {"auto", "learned", "fixed"}, default="auto"
-        ``"auto"`` is the sum of laws. ``"learned"`` learns frequencies by several short Markov
-        chains (:class:`bochner.BaNKRegressor`), for a single target. ``"fixed"`` is a kernel on
-        random features, with its encoding, length scales and noise chosen by evidence.
+        Number of real random features of a given kernel, even.
     effort : {"quick", "default", "thorough"}, default="default"
-        Number of laws and of rows that choose their kernels, or number and length of chains.
+        Number of laws, and of rows that choose their kernels, for ``kernel="auto"``.
     time_limit : float or None, default=None
-        Seconds for the fit. No further law begins after it; it is exceeded where the first law
-        alone takes longer.
+        Seconds for the fit, for ``kernel="auto"``. After the limit no further kernel is fitted; the
+        first one always is.
     n_jobs : int or None, default=None
-        Number of threads, at most one per core. ``None`` means as many as linear algebra may use.
+        Number of threads, at most one per core, for ``kernel="auto"``. ``None`` means as many as
+        linear algebra may use.
     transformation : {"none", "auto", "log", "sqrt", "rank"}, default="none"
-        Increasing function of a single target to which the laws are fitted, for the method
-        ``"auto"``: the logarithm of positive targets, the square root of targets that are not
-        negative, or normal quantiles of ranks. Predictions are on the scale of the target: means by
-        :meth:`predict`, medians by ``predict_quantiles(X, 0.5)``. ``"auto"`` takes what gives rows
-        left out the greatest density, and the targets as they are unless another one is better by
-        two standard errors. Covariances of transformed targets are refused. Importance, effects
-        and contributions are those of the transformed mean on the scale of the target, which is
-        near the median.
+        Increasing function of a single target to which the laws are fitted, for
+        ``kernel="auto"``: the logarithm of positive targets, the square root of targets that are
+        not negative, or normal quantiles of ranks. Predictions are on the scale of the target:
+        means by :meth:`predict`, medians by ``predict_quantiles(X, 0.5)``. ``"auto"`` takes what
+        gives rows left out the greatest density, and the targets as they are unless another one is
+        better by two standard errors. Covariances of transformed targets are refused. Importance,
+        effects and contributions are those of the transformed mean on the scale of the target,
+        which is near the median.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -104,16 +89,15 @@ class TableRegressor(RegressionTable, LawsTable):
     encoder_ : TableEncoder
         Encoder of the standardised columns.
     quantile_encoder_ : TableEncoder or None
-        Encoder of the normal quantiles, for the method ``"auto"``.
-    varying_ : ndarray of int or None
-        Encoded columns that are not constant, for the method ``"learned"``.
-    head_ : SumOfLaws, BaNKRegressor or KreinRidge
-        Model of the encoded columns and the standardised target.
+        Encoder of the normal quantiles, for ``kernel="auto"``.
+    head_ : SumOfLaws or OneKernelRegression
+        Model of the encoded columns and the standardised target; ``head_.model`` is the
+        :class:`bochner.KreinRidge` of a given kernel.
     score_ : float, ndarray of shape (t,) or None
         Expected root mean square error on new rows of weight one, from rows left out; ``None`` for
-        the method ``"fixed"``.
+        a given kernel.
     kernel_ : Kernel
-        The kernel on the encoded columns, for other methods than ``"auto"``.
+        The kernel on the encoded columns, if one was given.
     record_ : dict
         Plain facts about the fit, stored in model files; entries may be added.
     background_, background_values_ : ndarray
@@ -136,20 +120,97 @@ class TableRegressor(RegressionTable, LawsTable):
     >>> both = TableRegressor(effort="quick", random_state=0).fit(X[:400], np.c_[y, y**2][:400])
     >>> both.predict(X[400:]).shape, both.score_.shape
     ((42, 2), (2,))
+    >>> TableRegressor("gaussian", 128, random_state=0).fit(X[:400], y[:400]).kernel_
+    Gaussian(length_scale=...)
     """
-
-    _head_class: ClassVar[type[RidgeHead]] = KreinRidge
-    _chain_head: ClassVar[type[BaNK]] = BaNKRegressor
-    _criterion: ClassVar[type[PairCriterion]] = ExactEvidence
 
     _: KW_ONLY
     transformation: str = "none"
 
-    head_: KreinRidge | BaNKRegressor | SumOfLaws = field(init=False)
+    head_: SumOfLaws | OneKernelRegression = field(init=False)
     transformation_: Transformation | None = field(init=False, default=None)
     expected_error_: float | None = field(init=False, default=None)
     target_mean_: float | Array = field(init=False)
     target_scale_: float | Array = field(init=False)
+
+    @all_or_nothing
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        r"""Fit the encoder and the head.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
+            Numbers, text and dates; see :class:`bochner.TableEncoder`. Or a Dask data frame or
+            array, or :class:`bochner.distributed.PartitionedRows`, for ``kernel="auto"``
+            without ``groups`` and ``time``: columns are encoded and kernels chosen by 100,000
+            random rows, and fitted to all rows.
+        y : array-like of shape (n,), or of shape (n, t) for a regression
+            Target without missing entries, or several of them; a Dask collection for one, and
+            ``None`` for ``PartitionedRows``, which contain targets.
+        sample_weight : array-like of shape (n,), default=None
+            Weights, not negative. Whole numbers that differ are counts: a row of weight three is
+            three independent rows. Other weights are precisions: the noise of a row of weight ``w``
+            has the variance :math:`\sigma^2 / w`, and the row is one observation, left out as a
+            whole. New rows have the weight one. Rows of weight zero are left out.
+        groups : str or array-like of shape (n,), default=None
+            Name of a column, or labels of rows. Rows of a group are left out together, so that
+            errors and intervals are those of new groups. Copies of a row are a group: without
+            groups, equal rows are independent.
+        time : str or array-like of shape (n,), default=None
+            Name of a column, or times of rows. The latest fifth of the rows is left out together,
+            so that errors and intervals are those of later rows; rows of one time are not
+            separated. Kernels are also learned without the columns that only grow or fall in time.
+            Not together with ``groups``. Both need ``kernel="auto"``.
+        callback : callable, default=None
+            Function that is called with a :class:`bochner.FitProgress` before each step and after
+            each kernel that is learned. If it returns ``False``, the fit ends as at a time limit,
+            with what it has found.
+
+        Raises
+        ------
+        ValueError
+            If the table, the target or a parameter is not valid.
+        TypeError
+            If a parameter or an entry of the table has the wrong type.
+        """
+        check_name("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
+        learner, progress = self._learner(), Progress(callback)
+        name = self.transformation
+        if name != "none" and not isinstance(learner, SumLearner):
+            raise ValueError(
+                f"transformation={name!r} needs kernel='auto', got kernel={self.kernel!r}: leave "
+                "one of them out, or use sklearn.compose.TransformedTargetRegressor."
+            )
+        if name != "none" and is_partitioned(X):
+            raise ValueError(
+                f"transformation={name!r} needs rows in memory, and X is in partitions: transform "
+                "the targets first, or pass some of the rows."
+            )
+        rows = self._rows(Numbers(), learner, X, y, sample_weight, groups, time)
+        task = Numbers()
+        if isinstance(learner, SumLearner):
+            task = Numbers(chosen_transformation(name, rows, learner, progress))
+        learned = learner.fit(rows, task, progress)
+        self._keep(rows, learned)
+        targets = learned.targets
+        self.target_mean_, self.target_scale_ = targets.mean, targets.scale
+        self.transformation_, self.expected_error_ = targets.transformation, learned.expected_error
+        return self
+
+    @property
+    def _predictor(self) -> NumberPredictor:
+        check_is_fitted(self, "head_")
+        targets = ScaledTargets(self.target_mean_, self.target_scale_, self.transformation_)
+        return NumberPredictor(self.head_, targets)
 
     @property
     def score_(self) -> float | Array | None:
@@ -157,8 +218,41 @@ class TableRegressor(RegressionTable, LawsTable):
         check_is_fitted(self, "head_")
         if self.expected_error_ is not None:
             return self.expected_error_
-        found = getattr(self.head_, "left_out_rmse", getattr(self.head_, "score_", None))
-        return None if found is None else _plain(self.target_scale_ * found)
+        found = self.head_.left_out_rmse
+        return None if found is None else plain(self.target_scale_ * found)
+
+    def predict(
+        self,
+        X: Any,
+        return_std: bool = False,
+        return_cov: bool = False,
+        sample_weight: Any = None,
+    ) -> Array | tuple[Array, Array]:
+        """Return predictive means and, if asked for, standard deviations or covariances with noise.
+
+        Means and standard deviations have the shape (n,), or (n, t) if the targets were (n, t), and
+        covariances between rows (n, n) or (n, n, t). Those of Dask collections are Dask arrays,
+        without covariances. Raises ValueError if both are asked for.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
+        return_std : bool, default=False
+        return_cov : bool, default=False
+        sample_weight : array-like of shape (n,), default=None
+            Positive weights of the new targets, of whose noise the variance is divided by them.
+            ``None`` for ones. Needs ``kernel="auto"``.
+        """
+        check_one_spread(return_std, return_cov)
+        if is_dask(X):
+            spread = {"return_std": return_std, "return_cov": return_cov}
+            return lazily(self, "predict", X, self._lazy_shape(X, sample_weight), **spread)
+        encoded, weight = self._new_rows(X, sample_weight)
+        if return_cov:
+            return self._predictor.covariances(encoded, weight)
+        if return_std:
+            return self._predictor.moments(encoded, weight)
+        return self._predictor.mean(encoded, weight)
 
     def predict_interval(
         self, X: Any, level: float = 0.9, sample_weight: Any = None
@@ -170,8 +264,8 @@ class TableRegressor(RegressionTable, LawsTable):
         inside, for each target on its own. Where left-out residuals grow with the prediction, or
         differ between values of columns, so do the standard deviations. Coverage is measured, not
         guaranteed: no lower bound of it holds for every law of the data. A level that needs more
-        left-out residuals than there are is warned of. The intervals of other methods than
-        ``"auto"`` are Gaussian.
+        left-out residuals than there are is warned of. The intervals of a given kernel are
+        Gaussian.
 
         Parameters
         ----------
@@ -184,19 +278,10 @@ class TableRegressor(RegressionTable, LawsTable):
         """
         level = as_level(level)
         if is_dask(X):
-            self._check_collection(X)
-            self._check_in_memory(sample_weight)
-            return lazy_pair(self, "predict_interval", X, self._target_shape, level=level)
-        encoded, (shift, scale) = self.encode(X), self._units()
-        weight, head = self._new_weight(sample_weight, encoded), self._judged_head
-        if head is not None:
-            warn_of_few_scores(len(head.scores), np.array([level]))
-            lower, upper = head.interval(encoded, level, weight)
-        else:
-            mean, std = self._gaussian(encoded, weight)
-            half = float(ndtri(0.5 * (1.0 + level))) * std
-            lower, upper = mean - half, mean + half
-        return self._targets(shift + scale * lower), self._targets(shift + scale * upper)
+            shape = self._lazy_shape(X, sample_weight)
+            return lazy_pair(self, "predict_interval", X, shape, level=level)
+        encoded, weight = self._new_rows(X, sample_weight)
+        return self._predictor.interval(encoded, level, weight)
 
     def predict_quantiles(
         self, X: Any, levels: Any = (0.1, 0.5, 0.9), sample_weight: Any = None
@@ -204,22 +289,15 @@ class TableRegressor(RegressionTable, LawsTable):
         """Return quantiles (n, q) or (n, t, q) of new targets, of levels (q,) between 0 and 1.
 
         They are the mean plus quantiles of signed left-out residuals in units of the predictive
-        standard deviation, so that errors need not be symmetric. Those of other methods than
-        ``"auto"`` are Gaussian. ``sample_weight`` (n,) is that of :meth:`predict`.
+        standard deviation, so that errors need not be symmetric. Those of a given kernel are
+        Gaussian. ``sample_weight`` (n,) is that of :meth:`predict`.
         """
         chosen = as_levels(levels)
         if is_dask(X):
-            columns = (*self._target_shape, len(chosen))
-            self._check_collection(X)
-            self._check_in_memory(sample_weight)
+            columns = (*self._lazy_shape(X, sample_weight), len(chosen))
             return lazily(self, "predict_quantiles", X, columns, levels=chosen)
-        encoded, head = self.encode(X), self._judged_head
-        weight = self._new_weight(sample_weight, encoded)
-        if head is not None:
-            warn_of_few_scores(len(head.scores), chosen)
-            return self._along_last(head.quantiles(encoded, chosen, weight))
-        mean, std = self._gaussian(encoded, weight)
-        return self._along_last(mean[..., None] + std[..., None] * ndtri(chosen))
+        encoded, weight = self._new_rows(X, sample_weight)
+        return self._predictor.quantiles(encoded, chosen, weight)
 
     def sample(
         self,
@@ -233,28 +311,23 @@ class TableRegressor(RegressionTable, LawsTable):
 
         Each is the mean plus the predictive standard deviation times a left-out residual in its
         own units. Draws are independent between rows; the targets of a draw have the residuals of
-        one row, which may be correlated. Other methods than ``"auto"`` have independent normal
-        draws in place of residuals. ``sample_weight`` (n,) is that of :meth:`predict`.
+        one row, which may be correlated. A given kernel has independent normal draws in place of
+        residuals. ``sample_weight`` (n,) is that of :meth:`predict`.
         """
-        encoded, count = self.encode(X), as_count("n_samples", n_samples)
-        (rng,) = generators(random_state, 1)
-        weight, head = self._new_weight(sample_weight, encoded), self._judged_head
-        if head is not None:
-            return self._along_last(head.sample(encoded, count, rng, weight))
-        mean, std = self._gaussian(encoded, weight)
-        drawn = rng.normal(size=(*mean.shape, count))
-        return self._along_last(mean[..., None] + std[..., None] * drawn)
+        count, (rng,) = as_count("n_samples", n_samples), generators(random_state, 1)
+        encoded, weight = self._new_rows(X, sample_weight)
+        return self._predictor.sample(encoded, count, rng, weight)
 
     def sample_functions(self, n_functions: int = 1, random_state: Any = None) -> TableFunctions:
         """Return functions of a row, drawn from the posterior without noise.
 
         Values at several rows are those of one function, with the covariances of :meth:`predict`
-        less the noise, while :meth:`sample` draws new targets independently between rows. With the
-        method ``"auto"`` each is a function of one law, drawn by its weight: a draw of the prior as
+        less the noise, while :meth:`sample` draws new targets independently between rows. With
+        ``kernel="auto"`` each is a function of one law, drawn by its weight: a draw of the prior as
         a sum of 256 waves, which no other function has, plus the exact update by the rows
         (Matheron's rule). It costs about as much as a prediction. A function of boosted trees is
-        their mean, whose error at different rows has no known covariance. Other methods draw those
-        of their heads.
+        their mean, whose error at different rows has no known covariance. Those of a given
+        kernel are draws of the weights of its features.
 
         Parameters
         ----------
@@ -266,148 +339,32 @@ class TableRegressor(RegressionTable, LawsTable):
         functions : TableFunctions
             ``functions(X)`` has the shape (n, n_functions) or (n, t, n_functions).
         """
-        check_is_fitted(self, "head_")
-        count = as_count("n_functions", n_functions)
+        count, predictor = as_count("n_functions", n_functions), self._predictor
         (rng,) = generators(random_state, 1)
-        head = self.head_
-        if isinstance(head, SumOfLaws):
-            drawn = drawn_functions(head, count, rng)
-        else:
-            drawn = head.sample_functions(count, int(rng.integers(np.iinfo(np.int32).max)))
-        units = self._units()
-        found = TableFunctions(self._encoders(), self.varying_, drawn.transformed(*units))
-        if isinstance(head, SumOfLaws) and any(own.curves for own in head.widths):
-            found = replace(found, head=head, shift=units[0], scale=units[1])
-        return replace(found, transformation=self.transformation_)
+        return predictor.functions(self._encoders(), count, rng)
 
-    def _along_last(self, values: Array) -> Array:
-        """Return values (n, q) or (n, t, q) in units of the targets."""
-        shift, scale = (np.expand_dims(part, -1) for part in self._units())
-        return self._targets(as_array(shift + scale * values))
-
-    def _targets(self, values: Array) -> Array:
-        """Return targets, given those that the laws are fitted to."""
-        return values if self.transformation_ is None else self.transformation_.inverse(values)
-
-    def _from_head(self, values: Array) -> Array:
-        """Return targets, given those of the head in its units."""
-        shift, scale = self._units()
-        return self._targets(as_array(shift + scale * values))
-
-    def _covariances(self, encoded: Array, weight: Array | None) -> tuple[Array, Array]:
-        if self.transformation_ is not None:
+    def _new_rows(self, X: Any, sample_weight: Any) -> tuple[Array, Array | None]:
+        """Return encoded rows (n, d), and checked weights (n,) of their targets."""
+        encoded = self.encode(X)
+        weight = checked_weight(sample_weight, encoded)
+        if weight is not None and not weight.all():
             raise ValueError(
-                "return_cov=True needs targets as they are, and these are transformed "
-                f"({self.transformation_.name!r}): take return_std=True, covariances of "
-                "sample_functions, or transformation='none'."
+                "sample_weight of new targets must be positive, got a zero: a target of weight "
+                "zero has a noise without bound. Leave such rows out."
             )
-        return super()._covariances(encoded, weight)
+        return encoded, weight
 
-    def _means(self, encoded: Array, weight: Array | None = None) -> Array:
-        if self.transformation_ is None or not isinstance(self.head_, SumOfLaws):
-            return super()._means(encoded, weight)
-        return self.head_.mapped_moments(encoded, self._from_head, weight)[0]
-
-    def _means_and_deviations(self, encoded: Array, weight: Array | None) -> tuple[Array, Array]:
-        if self.transformation_ is None or not isinstance(self.head_, SumOfLaws):
-            return super()._means_and_deviations(encoded, weight)
-        return self.head_.mapped_moments(encoded, self._from_head, weight)
-
-    def _outputs(self, encoded: Array) -> Array:
-        return self._from_head(as_array(self.head_.predict(encoded)))
-
-    def _combined(self, judged: Judged, rows: TableRows, weights: Array) -> SumOfLaws:
-        target = self._head_target(rows)
-        head, (mean, std) = SumOfLaws.with_left_out(judged, target, weights)
-        if self.transformation_ is not None:
-            expected, _ = mapped(mean, std, head.scores, self._from_head)
-            squares = weights[judged.scored] * (rows.y[judged.scored] - expected) ** 2
-            self.expected_error_ = float(np.sqrt(np.mean(squares)))
-        return head
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_name("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
-        if self.transformation != "none" and not (self.method == "auto" and self.kernel == "auto"):
+    def _lazy_shape(self, X: Any, sample_weight: Any) -> tuple[int, ...]:
+        """Return the shape of a row's targets; refuse other columns, and weights."""
+        self._check_collection(X)
+        if sample_weight is not None:
             raise ValueError(
-                f"transformation={self.transformation!r} needs the method 'auto' with "
-                "kernel='auto': leave it out, or use sklearn.compose.TransformedTargetRegressor."
+                "sample_weight needs rows in memory, and X is a Dask collection: map the method "
+                "over the partitions, or leave the weights out."
             )
-
-    def _check_in_partitions(self, groups: Any, time: Any) -> None:
-        super()._check_in_partitions(groups, time)
-        if self.transformation != "none":
-            raise ValueError(
-                f"transformation={self.transformation!r} needs rows in memory, and X is in "
-                "partitions: transform the targets first, or pass some of the rows."
-            )
-
-    def _learn(self, rows: TableRows, progress: Progress) -> tuple[TableEncoder, Any]:
-        self.transformation_ = self.expected_error_ = None
-        self._check_parameters()
-        if self.transformation != "none":
-            if rows.y.ndim > 1:
-                raise ValueError(
-                    f"transformation={self.transformation!r} takes a single target y of shape "
-                    f"(n,), got {rows.y.shape}: fit a model to each, or leave it out."
-                )
-            chosen = self._chosen_transformation(rows, progress)
-            self.transformation_ = None if chosen.name == "none" else chosen
-        return super()._learn(rows, progress)
-
-    def _chosen_transformation(self, rows: TableRows, progress: Progress) -> Transformation:
-        """Return the transformation that is named, or that gives rows left out most density."""
-        if self.transformation != "auto":
-            return Transformation.of(self.transformation, rows.y)
-        progress("choosing a transformation of the target")
-        (rng,) = generators(self.random_state, 1)
-        some, choices = candidates(rows.y, rng, _TRIED_ROWS)
-        part = rows.part(some)
-        if part.removal.latest is not None:  # Trials leave out single rows: later ones are few
-            part = replace(part, removal=Removal())
-        densities = [
-            self._left_out_density(replace(part, y=transformation(part.y)))
-            + transformation.log_slope(part.y)
-            - transformation.n_knots / len(rows.y)
-            for transformation in choices
-        ]
-        return choices[most_likely(np.stack(densities, axis=1))]
-
-    def _left_out_density(self, rows: TableRows) -> Array:
-        """Return logarithms of densities (n,) of targets by laws without them, of few rows."""
-        weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
-        _, judged = self._judged(rows, weights, TRIAL, Progress(None))
-        target = self._head_target(rows)
-        head, (_, std) = SumOfLaws.with_left_out(judged, target, weights)
-        densities = np.empty(len(rows.y))
-        densities[judged.scored] = norm.logpdf(head.scores, scale=head.scale) - np.log(std)
-        return densities - np.log(self.target_scale_)
-
-    def _law_targets(self, rows: TableRows) -> ScaledTargets:
-        self._head_target(rows)
-        return ScaledTargets(self.target_mean_, self.target_scale_, self.transformation_)
-
-    def _head_target(self, rows: TableRows) -> NDArray[Any]:
-        y = rows.y if self.transformation_ is None else self.transformation_(rows.y)
-        self.target_mean_ = _plain(np.average(y, axis=0, weights=rows.weights))
-        centred = y - self.target_mean_
-        scale = np.sqrt(np.average(centred**2, axis=0, weights=rows.weights))
-        self.target_scale_ = _plain(np.where(scale > 0.0, scale, 1.0))
-        scaled: NDArray[Any] = centred / self.target_scale_
-        return scaled
-
-    def _search_targets(self, y: NDArray[Any]) -> Array:
-        return y.reshape(len(y), -1)
-
-    def _units(self) -> tuple[Any, Any]:
-        return self.target_mean_, self.target_scale_
+        return np.shape(self.target_mean_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = self.method != "learned"
+        tags.target_tags.multi_output = True
         return tags
-
-
-def _plain(value: Any) -> float | Array:
-    """Return an array (t,) as it is, and a scalar as a float."""
-    return as_array(value) if np.ndim(value) else float(value)

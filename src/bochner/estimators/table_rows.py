@@ -45,6 +45,17 @@ class TableRows:
     unit: float  # What weights (n,) were divided by
     order: NDArray[np.intp] | None = None  # (n,): Numbers of the rows from first to last in time
     others: Others | None = None  # Rows of which these are a sample
+    classes: NDArray[Any] | None = None  # (C,): Labels by number, if targets are their numbers
+
+    @property
+    def weights_or_ones(self) -> Array:
+        """Weights (n,) of mean one."""
+        return np.ones(len(self.y)) if self.weights is None else self.weights
+
+    def labels(self, numbers: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the labels of numbers of classes."""
+        assert self.classes is not None  # Targets are classes
+        return np.asarray(self.classes[numbers])
 
     def part(self, chosen: NDArray[np.intp]) -> "TableRows":
         """Return some of the rows, in their order."""

@@ -83,7 +83,7 @@ def _predicted(model: TableModel) -> str:
     target = f" of {_short(model.record_['target'])}" if "target" in model.record_ else ""
     classes = getattr(model, "classes_", None)
     if classes is None:
-        n_targets = np.size(model._units()[1])
+        n_targets = np.size(model._predictor.unit)
         return f"{n_targets} targets" if n_targets > 1 else f"numbers{target}"
     named = ", ".join(map(_short, classes[:_MOST_CLASSES]))
     more = ", ..." if len(classes) > _MOST_CLASSES else ""
@@ -114,7 +114,8 @@ def _calibration(model: TableModel) -> str | None:
 def _kernels(model: TableModel) -> dict[str, str]:
     head = model.head_
     if not isinstance(head, SumOfLaws | SoftmaxOfLaws):
-        return {"kernel": _text(f"{type(model.kernel_).__name__}, of {type(head).__name__}")}
+        name, count = type(model.kernel_).__name__, model.n_components
+        return {"kernel": _text(f"{name}, by {count:,} random features")}
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
     weights = weights.reshape(len(weights), -1).mean(axis=1)
     shares = weights / max(float(weights.sum()), np.finfo(np.float64).tiny)
@@ -144,7 +145,7 @@ def _shares_in_time(model: TableModel) -> VarianceShares | None:
     """Return shares of the variance from few rows, or None if they would take long."""
     if model.background_ is None:  # Files of older versions have none
         return None
-    whole = model._dependence(model._units()[1])
+    whole = model._dependence(model._predictor.unit)
     dependence, few = (replace(whole, X=whole.X[:count]) for count in (_FEW_ROWS, _TIMED_ROWS))
     few.importance()  # Compiles and prepares what all rows need once
     began = perf_counter()

@@ -58,7 +58,8 @@ def dominant_periods(
             break
         peak = (np.abs(bins - place) <= 1) & ~taken
         share = float(weight[peak].sum())
-        if place < 2.0 * _FEWEST_TURNS or share < least_share or taken[bins == place].any():
+        is_weak = share < max(least_share, np.finfo(np.float64).tiny)
+        if place < 2.0 * _FEWEST_TURNS or is_weak or taken[bins == place].any():
             continue
         near = np.abs(bins - place)
         around = float(weight[(near > 1) & (near <= _NEIGHBOURS)].sum()) / (2 * _NEIGHBOURS - 2)

@@ -205,8 +205,8 @@ def holds_function(cls: type) -> bool:
 _REMOVED: Mapping[str, str] = {
     "BaNKForecaster": "fit Forecaster to the series again",
     **{
-        f"LearnedTable{task}": f"fit Table{task}(method='learned') to the table again, or "
-        f"BaNK{task} to its encoded columns"
+        f"LearnedTable{task}": f"fit Table{task} to the table again, or BaNK{task} to its encoded "
+        "columns"
         for task in ("Regressor", "Classifier")
     },
 }
@@ -239,6 +239,42 @@ def estimator_class(name: str, attributes: Mapping[str, Any]) -> Any:
     """Return the class of an estimator, also in older files, or raise ``ValueError``."""
     solution = type(attributes.get("posterior_")).__name__
     return class_named(_SPLIT.get((name, solution), name), estimator=True)
+
+
+_GONE: Mapping[tuple[str, str], Any] = {
+    ("TableRegressor", "method"): "auto",
+    ("TableRegressor", "varying_"): None,
+    ("TableClassifier", "method"): "auto",
+    ("TableClassifier", "varying_"): None,
+    ("TableFunctions", "varying"): None,
+}
+"""Members of classes in older files that are left out, by the value that makes no difference."""
+
+_BARE_HEADS = (("TableRegressor", "KreinRidge"), ("TableClassifier", "KreinRidgeClassifier"))
+"""Names of estimators in older files, and classes of their ``head_`` that are no heads any more."""
+
+
+def present(name: str, members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return members of a class without those that only older files have.
+
+    Raises ``ValueError`` if the model is not the same without one.
+    """
+    kept = dict(members)
+    for (cls, member), neutral in _GONE.items():
+        if cls == name and member in kept:
+            value = kept.pop(member)
+            if type(value) is not type(neutral) or value != neutral:
+                raise ValueError(
+                    f"{name} has no {member} any more, and this one has {_found(value)}: fit "
+                    f"{name} to the table again"
+                )
+    head = type(kept.get("head_")).__name__
+    if (name, head) in _BARE_HEADS:
+        raise ValueError(
+            f"{name} of a given kernel has another head_ than {head} now: fit {name} to the table "
+            "again"
+        )
+    return kept
 
 
 _MOVED: Mapping[tuple[str, str], str] = {("Constant", "name"): "ConstantLevel"}

@@ -31,6 +31,7 @@ from bochner.persist.classes import (
     is_estimator,
     is_value,
     not_saved,
+    present,
     value_class,
     value_fields,
     where,
@@ -306,7 +307,7 @@ class _Decoder:
     def _value(self, node: Node, path: Path) -> Any:
         fields = _member(node, "fields", dict[str, Any])
         cls = value_class(_member(node, "class", str), fields)
-        members = self._members(fields, path)
+        members = present(cls.__name__, self._members(fields, path))
         check_value(cls, members)
         return cls(**members)
 
@@ -315,6 +316,7 @@ class _Decoder:
         class_named(name, estimator=True)  # refuse an unknown class first
         parameters = self._members(_member(node, "parameters", dict[str, Any]), path)
         attributes = self._members(_member(node, "attributes", dict[str, Any]), path)
+        parameters, attributes = present(name, parameters), present(name, attributes)
         cls = estimator_class(name, attributes)
         for name in parameters:
             if name not in inspect.signature(cls).parameters:

@@ -22,9 +22,7 @@ def input_names(model: Any, names: Sequence[str] | None, dim: int, X: Any = None
     found = names
     if names is None and hasattr(model, "encoder_"):
         # A table model's kernel is on encoded columns, not those that it has the names of.
-        encoded = model.encoder_.get_feature_names_out()
-        varying = getattr(model, "varying_", None)
-        found = encoded if varying is None else encoded[varying]
+        found = model.encoder_.get_feature_names_out()
     elif names is None:
         found = getattr(X, "columns", getattr(model, "feature_names_in_", None))
     if found is None:
@@ -68,7 +66,7 @@ def learned_models(model: Any) -> list[BaNK]:
     """Return the models with learned draws that a model is or consists of; none if it has none."""
     if isinstance(model, BaNK):
         return [model]
-    parts = getattr(model, "models_", None) or [getattr(model, "head_", None)]
+    parts = getattr(model, "models_", None) or []
     return [part for part in parts if isinstance(part, BaNK)]
 
 

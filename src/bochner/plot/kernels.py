@@ -126,9 +126,8 @@ def kernel(
     Parameters
     ----------
     model : Kernel, callable k(X, Y), or fitted estimator
-        An estimator with learned draws (:class:`bochner.BaNKRegressor` and its relatives, or a
-        table model with ``method="learned"``, along its encoded columns), or one with a
-        ``kernel_``.
+        An estimator with learned draws (:class:`bochner.BaNKRegressor` and its relatives), or one
+        with a ``kernel_``, which for a table model is along its encoded columns.
     X : array-like of shape (n, d), default=None
         Rows whose quantiles are the midpoints, and whose number of columns is that of the inputs.
         Without it, a kernel object has one input, and midpoints at -1, 0 and 1.

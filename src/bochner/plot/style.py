@@ -93,7 +93,6 @@ METHODS: Mapping[str, Look] = MappingProxyType(
     {
         "bochner": Look(BLUE, "o"),
         "bochner, quick": Look(BLUE, "o", DASHES[1], is_hollow=True),
-        "bochner, fixed": Look(BLUE, "s", DASHES[2], is_hollow=True),
         "CatBoost": Look(ORANGE, "^"),
         "gradient-boosted trees": Look(GREEN, "v"),
         "boosted trees": Look(GREEN, "v"),

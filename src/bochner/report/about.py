@@ -118,13 +118,8 @@ def _model_sentence(subject: Subject) -> str:
             f"indicators{_trees(head)}, {fitted}. Kernels minimise the errors of rows that are "
             "left out; such rows also give the weights."
         )
-    if subject.study.model.method == "learned":
-        return (
-            "The model is a kernel machine whose kernel is learned by short Markov chains, "
-            f"{fitted}."
-        )
     kernel = type(subject.study.model.kernel_).__name__
-    return f"The model is a kernel machine with a {kernel} kernel chosen by evidence, {fitted}."
+    return f"The model is a ridge regression on features of a {kernel} kernel, {fitted}."
 
 
 def _n_kernels(head: SumOfLaws | SoftmaxOfLaws) -> int:

@@ -159,7 +159,7 @@ def _autocovariance(values: Array) -> Array:
 
 def _kernel(model: Any, rows: Array, target: int) -> Array:
     """Return the covariance (L,) of functions of a model at rows in time, by the lag."""
-    count, used = len(rows), as_array(model._used(rows))
+    count, used = len(rows), as_array(rows)
     starts = (_GOLDEN * np.arange(_STARTS) % 1.0 * count).astype(np.intp)
     starts = np.unique(np.append(starts, [0, count - 1]))
     apart = np.abs(np.arange(count) - starts[:, None]).ravel()

@@ -13,7 +13,7 @@ from bochner._numerics.checked import check_targets, labels, numbers
 from bochner._numerics.files import as_path, replacing
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, own_outcomes, table_facts
-from bochner.estimators.table_base import ClassificationTable
+from bochner.estimators.table_classifier import TableClassifier
 from bochner.report.page import html
 from bochner.report.words import counted
 
@@ -61,7 +61,7 @@ def report_of(model: Model, X: Any, y: Any) -> Report:
     ValueError
         If there are no rows, or not one target for each that the model can predict.
     """
-    is_class = isinstance(model, ClassificationTable)
+    is_class = isinstance(model, TableClassifier)
     targets = np.asarray(labels(y) if is_class else numbers(y))
     if targets.shape[:1] != (len(X),) or not len(targets):
         raise ValueError(

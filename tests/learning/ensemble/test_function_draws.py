@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.ensemble import function_draws, kernel_laws
 from bochner.learning.ensemble.ensemble import SumOfLaws
-from bochner.learning.ensemble.function_draws import drawn_functions
 from bochner.learning.ensemble.learner import Laws
 from bochner.learning.ensemble.leave_one_out import LearnedKernel
 from bochner.learning.ensemble.observations import Observations
@@ -90,7 +89,7 @@ def test_functions_of_one_call_have_the_moments_of_the_mixture(monkeypatch, with
     monkeypatch.setattr(function_draws, "_N_FREQUENCIES", 20)
     found = head(with_landmarks)
     mean, cov = expected(found, with_landmarks)
-    values = drawn_functions(found, 400, np.random.default_rng(0))(NEW)
+    values = found.functions(400, np.random.default_rng(0))(NEW)
     for target in range(2):
         assert_draws(values[:, target], mean[:, target], cov[:, :, target])
 
@@ -122,7 +121,7 @@ def assert_each_call_keeps_the_promise(name, n_landmarks, seed, count=120):
         law, _ = kernel_laws.exact("", kernel, ROWS, all_columns, N, last(N), 1)
     found = SumOfLaws(Laws(TABLE, [law]), np.ones((1, 2)), np.ones((3, 2)), SCALE, np.ones(2))
     mean, relative = dense(kernel, law, BY_ROWS, n_landmarks)
-    values = drawn_functions(found, count, np.random.default_rng(seed))(BY_ROWS)
+    values = found.functions(count, np.random.default_rng(seed))(BY_ROWS)
     for target in range(2):
         cov = SCALE[target] ** 2 * law.signal[target] * relative
         assert_normal_draws(values[:, target], mean[:, target], cov)
@@ -147,7 +146,7 @@ def test_each_call_keeps_the_promise(name, n_landmarks, seed):
 
 def test_functions_do_not_depend_on_the_rows_that_they_are_asked_at():
     # A function with kinks moves by 1e-8 where its input moves by rounding.
-    functions = drawn_functions(head(), 4, np.random.default_rng(0))
+    functions = head().functions(4, np.random.default_rng(0))
     values = functions(BY_ROWS)
     for row in (0, 5, -1):
         assert_allclose(functions(BY_ROWS[[row]])[0], values[row], atol=1e-7)
@@ -160,7 +159,7 @@ def test_gradients_by_columns_are_differences_of_values():
     law, _ = kernel_laws.exact("", smooth, ROWS, COLUMNS, N, last(N), 1)
     laws = Laws(TABLE, [law])
     single = SumOfLaws(laws, np.ones((1, 2)), np.ones((3, 2)), SCALE, np.ones(2))
-    functions = drawn_functions(single, 3, np.random.default_rng(0))
+    functions = single.functions(3, np.random.default_rng(0))
     gradient = functions.gradient(NEW)
     assert gradient.shape == (*NEW.shape, 2, 3)
     for a, step in enumerate(1e-6 * np.eye(3)):

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.warn import warn_user
 from bochner.features.units import Units
+from bochner.learning.ensemble.function_draws import drawn_functions
 from bochner.learning.ensemble.kernel_laws import variance_parts
 from bochner.learning.ensemble.learner import Judged, Laws
 from bochner.learning.ensemble.weights import member_weights
 from bochner.learning.ensemble.widths import Moments, Widths, fitted_widths
+from bochner.learning.functions import SampledFunctions
 from bochner.learning.removal import fold_numbers
 from bochner.learning.softmax_weights import (
     SoftmaxWeights,
@@ -150,7 +152,11 @@ class SumOfLaws:
         return mean, self.scale * std
 
     def interval(self, X: Array, level: float, sample_weight: Array | None = None) -> Pair:
-        """Return lower and upper ends (n, *t) of prediction intervals of encoded rows (n, d)."""
+        """Return lower and upper ends (n, *t) of prediction intervals of encoded rows (n, d).
+
+        A level that needs more scores than there are is warned of.
+        """
+        warn_of_few_scores(len(self.scores), np.array([level]))
         mean, std = self._moments(X, sample_weight)
         half = self.score(level) * std
         return mean - half, mean + half
@@ -162,7 +168,11 @@ class SumOfLaws:
         return as_array(ordered[min(rank, len(ordered)) - 1])
 
     def quantiles(self, X: Array, levels: Array, sample_weight: Array | None = None) -> Array:
-        """Return quantiles (n, *t, q) of new targets at encoded rows (n, d)."""
+        """Return quantiles (n, *t, q) of new targets at encoded rows (n, d).
+
+        Levels that need more scores than there are are warned of.
+        """
+        warn_of_few_scores(len(self.scores), levels)
         mean, std = self._moments(X, sample_weight)
         ends = np.stack([ranked(self.scores, level) for level in levels], axis=-1)
         quantiles: Array = mean[..., None] + std[..., None] * ends
@@ -179,6 +189,10 @@ class SumOfLaws:
         drawn = np.moveaxis(rng.choice(self.scores, (len(X), n_samples)), 1, -1)
         draws: Array = mean[..., None] + std[..., None] * drawn
         return draws
+
+    def functions(self, count: int, rng: Generator) -> SampledFunctions:
+        """Return functions of encoded rows, drawn together, of the shape (count,) or (t, count)."""
+        return drawn_functions(self.laws, self.weights, self.scale, count, rng)
 
     def _joint_moments(self, X: Array, sample_weight: Array | None) -> Pair:
         """Return means (n, *t), and scaled covariances (n, n, *t) of the mixture of laws."""

@@ -30,8 +30,8 @@ from scipy.linalg import LinAlgError, eigh
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.linalg import jittered_cholesky
 from bochner.frequencies import Frequencies
-from bochner.learning.ensemble.ensemble import SumOfLaws
 from bochner.learning.ensemble.kernel_laws import KernelLaw
+from bochner.learning.ensemble.learner import Laws
 from bochner.learning.ensemble.tree_laws import TreeLaw, TreeTerm
 from bochner.learning.functions import FunctionTerm, KernelTerm, SampledFunctions, WaveTerm
 from bochner.spectral import spectral_measure
@@ -43,18 +43,21 @@ law's at most as a root mean square, in one to twenty inputs; over functions the
 Twice as many take twice the time and memory for a third of the error less."""
 
 
-def drawn_functions(head: SumOfLaws, count: int, rng: Generator) -> SampledFunctions:
+def drawn_functions(
+    laws: Laws, weights: Array, factor: Array | float, count: int, rng: Generator
+) -> SampledFunctions:
     """Return functions of encoded columns, of the shape (count,) or (t, count).
 
-    Each is a function of one law, drawn by its weight, and its deviation from the mean of all laws
-    is multiplied by the scale of the standard deviations. A function of trees is their mean.
+    Each is a function of one law, drawn by its weight (K, *t), and its deviation from the mean of
+    all laws is multiplied by the ``factor`` (*t) of standard deviations. A function of trees is
+    their mean.
     """
-    laws, weights = head.laws.used(head.weights)
+    laws, weights = laws.used(weights)
     shares = weights.reshape(len(weights), -1)
     n_targets = shares.shape[1]
     target = np.repeat(np.arange(n_targets), count)
     chosen = np.concatenate([rng.choice(len(shares), count, p=own) for own in shares.T])
-    scale = np.broadcast_to(head.scale, n_targets)[target]
+    scale = np.broadcast_to(factor, n_targets)[target]
     terms: list[FunctionTerm] = []
     everyone = np.arange(len(target))
     for number, law in enumerate(laws.members):

@@ -1,7 +1,6 @@
 """Numbers and lengths of chains, and the rows of their warm-ups, where a user leaves them open."""
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 _MANY_ROWS = 5_000
@@ -15,15 +14,6 @@ _SHORT: Mapping[str, int] = {"n_burn_in": 10, "n_samples": 10, "n_chains": 8}
 0.081 instead of 0.079 on concrete and 0.058 instead of 0.053 on airfoil."""
 _LONGER: Mapping[str, int] = {"n_burn_in": 80, "n_samples": 20, "n_chains": 2}
 """Iterations and chains of many rows, of about the same total."""
-
-TABLE_CHAINS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        "quick": {"n_frequencies": 100, "n_burn_in": 10, "n_samples": 10, "n_chains": 4},
-        "default": {},
-        "thorough": {"n_frequencies": 400, "n_burn_in": 60, "n_samples": 20, "n_chains": 8},
-    }
-)
-"""Sizes of the method "learned" of tables by effort, where they differ from the defaults."""
 
 _LADDER = ((3000, False, 0.25), (20_000, True, 0.45))
 """Warm-ups: rows, whether labels have their own likelihood yet, and the share of the time at which

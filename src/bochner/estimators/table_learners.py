@@ -1,0 +1,200 @@
+"""Ways to learn the rows of a table: a weighted sum of laws, or one given kernel."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Generic, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.progress import Progress
+from bochner._numerics.threads import single_threaded_blas, threads_for
+from bochner._numerics.units import rounded
+from bochner.estimators.table_rows import TableRows
+from bochner.estimators.table_tasks import OneKernel, Sum, TableTask, Targets
+from bochner.features.parameters import generators
+from bochner.kernels import Kernel
+from bochner.learning.ensemble.learner import Effort, Judged, Learner
+from bochner.learning.ensemble.observations import Observations
+from bochner.tables.encoder import TableEncoder
+from bochner.tables.encodings import cycle_places, output_names, scale_numbers
+
+_ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
+    "standardize",
+    "normal_quantile",
+)
+"""Encodings of numbers that a sum of laws has side by side."""
+
+_MOST_QMC_INPUTS = 256
+"""Most encoded columns for quasi-Monte Carlo frequencies; beyond, Sobol' points are no more even
+than orthogonal blocks, and they take longer to scramble."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned(Generic[Targets, Sum, OneKernel]):
+    """A fitted head with its encoders, and the map of the targets."""
+
+    encoders: list[TableEncoder]  # Their outputs, side by side, are the encoded columns
+    head: Sum | OneKernel
+    targets: Targets
+    expected_error: float | None = None  # In the unit of the targets, if not that of the head
+
+
+class TableLearner(Protocol):
+    """Fits encoders and a head to rows of a table, for a task."""
+
+    def check_in_partitions(self, groups: Any, time: Any) -> None:
+        """Raise ValueError for what needs all rows in memory."""
+
+    def fit(
+        self, rows: TableRows, task: TableTask[Targets, Sum, OneKernel], progress: Progress
+    ) -> Learned[Targets, Sum, OneKernel]:
+        """Return the encoders and the head."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SumLearner:
+    """Fits several kernels, and trees, which rows that are left out weigh."""
+
+    effort: Effort
+    time_limit: float | None
+    n_jobs: int | None
+    random_state: Any
+
+    def check_in_partitions(self, groups: Any, time: Any) -> None:
+        """Raise ValueError for groups and times, which need all rows in memory."""
+        if groups is not None or time is not None:
+            raise ValueError(
+                "groups and time need rows in memory, and X is in partitions: leave them out, or "
+                "pass some of the rows, such as X.sample(frac=0.1).compute()."
+            )
+
+    def fit(
+        self, rows: TableRows, task: TableTask[Targets, Sum, OneKernel], progress: Progress
+    ) -> Learned[Targets, Sum, OneKernel]:
+        """Return the encoders of both encodings and the weighted sum."""
+        targets = task.targets(rows)
+        encoders, judged = self.judged(rows, task, targets, progress)
+        head, error = task.sum_of_laws(judged, rows, rows.weights_or_ones, targets)
+        return Learned(encoders, head, targets, error)
+
+    def judged(
+        self,
+        rows: TableRows,
+        task: TableTask[Targets, Sum, OneKernel],
+        targets: Targets,
+        progress: Progress,
+    ) -> tuple[list[TableEncoder], Judged]:
+        """Return encoders, and laws of their columns with predictions at rows left out."""
+        progress("encoding the table")
+        scaled = targets(rows.y)
+        encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
+        removal = rows.removal
+        tables = [
+            as_array(encoder.fit_transform(rows.X, scaled, removal=removal)) for encoder in encoders
+        ]
+        ends = np.cumsum([0] + [table.shape[1] for table in tables])
+        with single_threaded_blas() as n_threads:
+            n_threads = threads_for(self.n_jobs, n_threads)
+        (rng,) = generators(self.random_state, 1)
+        # In other units the last digits differ, and searches may end elsewhere.
+        encoded = rounded(np.hstack(tables))
+        others = rows.others
+        judged = Learner(self.effort, n_threads, self.time_limit, progress).fit(
+            Observations.of(
+                encoded,
+                rounded(scaled),
+                rows.weights_or_ones,
+                removal.groups,
+                _scale_numbers(encoders),
+                rows.unit,
+            ),
+            [np.arange(*pair) for pair in pairwise(ends)],
+            rng,
+            latest=removal.latest,
+            trends=_trends(encoded, rows.order),
+            with_variance=task.is_numeric,
+            elsewhere=None if others is None else others.encoded(encoders, targets),
+            labels=task.numbers_of_classes(rows),
+            cycles=_cycles(encoders),
+        )
+        return encoders, judged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OneKernelLearner:
+    """Fits a ridge regression on random features of a given kernel, with noise by evidence.
+
+    A kernel given by name has length scales of greatest evidence, and a kernel object is used as it
+    is.
+    """
+
+    kernel: Kernel | str
+    n_components: int
+    random_state: Any
+
+    def check_in_partitions(self, groups: Any, time: Any) -> None:
+        """Raise ValueError: features of a table in partitions are not fitted."""
+        raise ValueError(
+            f"Rows in partitions are fitted by kernel='auto', got kernel={self.kernel!r}: leave it "
+            "out, or pass rows in memory, such as X.compute()."
+        )
+
+    def fit(
+        self, rows: TableRows, task: TableTask[Targets, Sum, OneKernel], progress: Progress
+    ) -> Learned[Targets, Sum, OneKernel]:
+        """Return the encoder of the standardised columns, and the regression."""
+        if rows.removal.groups is not None:
+            raise ValueError(
+                "groups and time need rows to be left out, and a given kernel leaves none out: "
+                "leave them out, or use kernel='auto'."
+            )
+        progress("encoding the table")
+        targets = task.targets(rows)
+        encoder = TableEncoder()
+        encoded = as_array(encoder.fit_transform(rows.X, targets(rows.y)))
+        by_name = isinstance(self.kernel, str)
+        (rng,) = generators(self.random_state, 1)
+        parameters = {
+            "kernel": self._on(encoder),
+            "n_components": self.n_components,
+            "alpha": "evidence",
+            "length_scale": "evidence" if by_name else "median",
+            "scheme": "qmc" if encoded.shape[1] <= _MOST_QMC_INPUTS else "orthogonal",
+            "fit_intercept": True,
+            "random_state": int(rng.integers(2**31)),
+        }
+        progress("fitting the kernel")
+        return Learned([encoder], task.one_kernel(encoded, rows, targets, parameters), targets)
+
+    def _on(self, encoder: TableEncoder) -> Kernel | str:
+        """Return the kernel, its columns by position among those that an encoder makes."""
+        if isinstance(self.kernel, str):
+            return self.kernel
+        return self.kernel.resolved(encoder.get_feature_names_out().tolist())
+
+
+def _trends(encoded: Array, order: NDArray[np.intp] | None) -> NDArray[np.intp] | None:
+    """Return the numbers of the columns (n, d) that only grow or only fall in an order of rows."""
+    if order is None:
+        return None
+    steps = np.diff(encoded[order], axis=0)
+    return np.flatnonzero((steps >= 0.0).all(axis=0) | (steps <= 0.0).all(axis=0))
+
+
+def _scale_numbers(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
+    """Return a number for the length scale of each column of several encoded tables."""
+    of_columns = [scale_numbers(state) for encoder in encoders for state in encoder.columns_]
+    ends = np.cumsum([0] + [len(own) for own in of_columns])
+    return np.concatenate([end + own for end, own in zip(ends, of_columns, strict=False)])
+
+
+def _cycles(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
+    """Return the first column of each cycle (c, 2) of several encoded tables, and its width."""
+    found, end = [np.empty((0, 2), dtype=np.intp)], 0
+    for state in (state for encoder in encoders for state in encoder.columns_):
+        found.append(cycle_places(state) + np.array([end, 0]))
+        end += len(output_names(state))
+    return np.concatenate(found)

@@ -1,0 +1,74 @@
+"""Targets of tables in the units that models are fitted in, and back."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array, as_array
+from bochner.features.targets import Indicators
+from bochner.learning.ensemble.transformations import Transformation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScaledTargets:
+    """Numbers (n,) or (n, t) in units of their standard deviations from the mean.
+
+    They are transformed first if there is a transformation.
+    """
+
+    mean: Any  # () or (t,)
+    scale: Any  # () or (t,)
+    transformation: Transformation | None = None
+
+    @classmethod
+    def of(
+        cls, y: NDArray[Any], weights: Array | None, transformation: Transformation | None = None
+    ) -> "ScaledTargets":
+        """Return the units of targets (n,) or (n, t) of some weights (n,); ``None`` for ones."""
+        y = y if transformation is None else transformation(y)
+        mean = plain(np.average(y, axis=0, weights=weights))
+        scale = np.sqrt(np.average((y - mean) ** 2, axis=0, weights=weights))
+        return cls(mean, plain(np.where(scale > 0.0, scale, 1.0)), transformation)
+
+    def __call__(self, y: NDArray[Any]) -> Array:
+        """Return the targets (n, t) of a fit."""
+        return self.scaled(y).reshape(len(y), -1)
+
+    def scaled(self, y: NDArray[Any]) -> Array:
+        """Return the targets of a fit, in the shape (n,) or (n, t) of targets."""
+        if self.transformation is not None:
+            y = self.transformation(y)
+        return as_array((y - self.mean) / self.scale)
+
+    def inverse(self, values: Array) -> Array:
+        """Return targets (n, *t) or (n, *t, q), given those of a fit."""
+        mean, scale = self.mean, self.scale
+        if np.ndim(values) > 1 + np.ndim(mean):
+            mean, scale = np.expand_dims(mean, -1), np.expand_dims(scale, -1)
+        found = as_array(mean + scale * values)
+        return found if self.transformation is None else self.transformation.inverse(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CentredIndicators:
+    """Indicators of numbers of classes (n,), less their means in the sample."""
+
+    indicators: Indicators
+    centre: Array
+
+    @classmethod
+    def of(cls, y: NDArray[Any], weights: Array | None) -> "CentredIndicators":
+        """Return the indicators of numbers (n,) of some weights (n,); ``None`` for ones."""
+        indicators = Indicators(np.unique(y))
+        return cls(indicators, np.average(indicators(y), axis=0, weights=weights))
+
+    def __call__(self, y: NDArray[Any]) -> Array:
+        """Return the targets (n, t) of a fit."""
+        return self.indicators(y) - self.centre
+
+
+def plain(value: Any) -> float | Array:
+    """Return an array (t,) as it is, and a scalar as a float."""
+    return as_array(value) if np.ndim(value) else float(value)

@@ -1,0 +1,183 @@
+"""What models of tables learn: numbers or classes."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
+
+from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.checked import check_classes, check_targets, labels, numbers
+from bochner._numerics.foreign import shown
+from bochner._numerics.units import rounded, spreads
+from bochner.estimators.krein_ridge import KreinRidge
+from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
+from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
+from bochner.estimators.table_rows import TableRows
+from bochner.estimators.table_targets import CentredIndicators, ScaledTargets
+from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws, mapped
+from bochner.learning.ensemble.learner import Judged
+from bochner.learning.ensemble.transformations import Transformation
+from bochner.learning.ensemble.whole_weights import are_precisions
+from bochner.tables.encoder import TableEncoder, read_columns
+from bochner.tables.repeated import row_keys
+
+Targets = TypeVar("Targets", bound=Callable[[NDArray[Any]], Array])
+"""A map from targets, or numbers of classes, to those (n, t) of a fit."""
+
+Sum = TypeVar("Sum", bound=SumOfLaws | SoftmaxOfLaws)
+OneKernel = TypeVar("OneKernel", bound=OneKernelRegression | OneKernelClassification)
+
+
+class TableTask(ABC, Generic[Targets, Sum, OneKernel]):
+    """Checks targets, scales them, and makes heads that predict them."""
+
+    is_numeric: ClassVar[bool]
+
+    @abstractmethod
+    def checked(self, y: NDArray[Any], name: str) -> NDArray[Any]:
+        """Return complete targets that suit the model of a name; ValueError for others."""
+
+    @abstractmethod
+    def are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
+        """Return whether whole-number weights (n,) are precisions, and no counts of rows."""
+
+    @abstractmethod
+    def coded(
+        self, X: Any, y: NDArray[Any], weights: Array | None
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return the targets of a fit, and the labels (C,) by number if they are classes."""
+
+    @abstractmethod
+    def targets(self, rows: TableRows) -> Targets:
+        """Return the map to the targets (n, t) of a fit, of mean zero at the rows."""
+
+    @abstractmethod
+    def numbers_of_classes(self, rows: TableRows) -> NDArray[np.int64] | None:
+        """Return the numbers (n,) of classes that the rows have; ``None`` for numbers."""
+
+    @abstractmethod
+    def sum_of_laws(
+        self, judged: Judged, rows: TableRows, weights: Array, targets: Targets
+    ) -> tuple[Sum, float | None]:
+        """Return the head that weighs laws, without laws of weight zero.
+
+        Weights (n,) have a mean of one. The number is the expected error in the unit of the table's
+        targets, where that of the head is another one.
+        """
+
+    @abstractmethod
+    def one_kernel(
+        self, X: Array, rows: TableRows, targets: Targets, parameters: dict[str, Any]
+    ) -> OneKernel:
+        """Return the head on features of one kernel, fitted to encoded rows (n, d)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
+    """Targets are numbers (n,) or (n, t), fitted in units of their deviations from the mean."""
+
+    is_numeric: ClassVar[bool] = True
+
+    transformation: Transformation | None = None
+
+    def checked(self, y: NDArray[Any], name: str) -> NDArray[Any]:
+        found = as_array(numbers(y))
+        check_targets(found)
+        return found
+
+    def are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
+        if np.ptp(weights) == 0.0:
+            return False
+        columns = y.reshape(len(y), -1)
+        scaled = rounded((columns - columns.mean(axis=0)) / spreads(columns, np.ones(len(y))))
+        encoded = as_array(TableEncoder().fit_transform(X, scaled))
+        return are_precisions(rounded(encoded), scaled, weights, np.random.default_rng(0))
+
+    def coded(
+        self, X: Any, y: NDArray[Any], weights: Array | None
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        return y, None
+
+    def targets(self, rows: TableRows) -> ScaledTargets:
+        return ScaledTargets.of(rows.y, rows.weights, self.transformation)
+
+    def numbers_of_classes(self, rows: TableRows) -> NDArray[np.int64] | None:
+        return None
+
+    def sum_of_laws(
+        self, judged: Judged, rows: TableRows, weights: Array, targets: ScaledTargets
+    ) -> tuple[SumOfLaws, float | None]:
+        head, (mean, std) = SumOfLaws.with_left_out(judged, targets.scaled(rows.y), weights)
+        error = None
+        if targets.transformation is not None:
+            expected, _ = mapped(mean, std, head.scores, targets.inverse)
+            squares = weights[judged.scored] * (rows.y[judged.scored] - expected) ** 2
+            error = float(np.sqrt(np.mean(squares)))
+        laws, of_laws = head.laws.used(head.weights)
+        return replace(head, laws=laws, weights=of_laws), error
+
+    def one_kernel(
+        self, X: Array, rows: TableRows, targets: ScaledTargets, parameters: dict[str, Any]
+    ) -> OneKernelRegression:
+        model = KreinRidge(**parameters).fit(X, targets.scaled(rows.y), rows.given_weights)
+        return OneKernelRegression(model)
+
+
+@dataclass(frozen=True, slots=True)
+class Classes(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelClassification]):
+    """Targets are labels (n,), fitted as indicators of their numbers."""
+
+    is_numeric: ClassVar[bool] = False
+
+    def checked(self, y: NDArray[Any], name: str) -> NDArray[Any]:
+        y = np.asarray(column_or_1d(labels(y), warn=True))
+        check_classes(y)
+        if len(np.unique(y)) < 2:
+            raise ValueError(f"{name} needs at least two classes, got 1 class: {shown(y[0])}.")
+        return y
+
+    def are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
+        """Return whether the weights are those of classes, such as the inverse of their shares."""
+        of_class = [weights[y == label] for label in np.unique(y)]
+        return bool(np.ptp(weights) > 0.0) and all(np.ptp(own) == 0.0 for own in of_class)
+
+    def coded(
+        self, X: Any, y: NDArray[Any], weights: Array | None
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return numbers of classes and their labels, in an order that the labels do not decide.
+
+        Heads give random numbers to classes in order. The heaviest class is first; of classes of
+        one weight, the one with the smallest key of a row, whatever the order of the rows.
+        """
+        names, first, number = np.unique(y, return_index=True, return_inverse=True)
+        total = np.bincount(number, weights)
+        keys = np.zeros(len(names), dtype=np.uint64)
+        if len(np.unique(total)) < len(total):
+            keys += np.iinfo(np.uint64).max
+            np.minimum.at(keys, number, row_keys(read_columns(X), np.empty((len(y), 0))))
+        order = np.lexsort((first, keys, -total))
+        return np.argsort(order)[number], names[order]
+
+    def targets(self, rows: TableRows) -> CentredIndicators:
+        return CentredIndicators.of(rows.y, rows.weights)
+
+    def numbers_of_classes(self, rows: TableRows) -> NDArray[np.int64] | None:
+        return np.unique(rows.y, return_inverse=True)[1].astype(np.int64)
+
+    def sum_of_laws(
+        self, judged: Judged, rows: TableRows, weights: Array, targets: CentredIndicators
+    ) -> tuple[SoftmaxOfLaws, float | None]:
+        present, numbers = np.unique(rows.y, return_inverse=True)
+        head = SoftmaxOfLaws.of(judged, rows.labels(present), numbers, weights)
+        laws, of_laws = head.laws.used(head.softmax.weights)
+        return replace(head, laws=laws, softmax=replace(head.softmax, weights=of_laws)), None
+
+    def one_kernel(
+        self, X: Array, rows: TableRows, targets: CentredIndicators, parameters: dict[str, Any]
+    ) -> OneKernelClassification:
+        model = KreinRidgeClassifier(**parameters).fit(X, rows.y, rows.given_weights)
+        return OneKernelClassification(model, rows.labels(model.classes_))

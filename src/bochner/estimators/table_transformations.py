@@ -1,0 +1,67 @@
+"""Choosing the transformation of a table's target by densities of rows that are left out."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.stats import norm
+
+from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.progress import Progress
+from bochner.estimators.table_learners import SumLearner
+from bochner.estimators.table_rows import TableRows
+from bochner.estimators.table_tasks import Numbers
+from bochner.features.parameters import generators
+from bochner.learning.ensemble.ensemble import SumOfLaws
+from bochner.learning.ensemble.learner import TRIAL
+from bochner.learning.ensemble.transformations import Transformation, candidates, most_likely
+from bochner.learning.removal import Removal
+
+_TRIED_ROWS = 800
+"""Rows on which transformations of the target are compared."""
+
+
+def chosen_transformation(
+    name: str, rows: TableRows, learner: SumLearner, progress: Progress
+) -> Transformation | None:
+    """Return the transformation that is named, or that gives rows left out most density.
+
+    ``None`` stands for targets as they are. Raises ValueError for several targets, and for targets
+    that a named transformation does not take.
+    """
+    if name == "none":
+        return None
+    if rows.y.ndim > 1:
+        raise ValueError(
+            f"transformation={name!r} takes a single target y of shape (n,), got {rows.y.shape}: "
+            "fit a model to each, or leave it out."
+        )
+    found = Transformation.of(name, rows.y) if name != "auto" else _best(rows, learner, progress)
+    return None if found.name == "none" else found
+
+
+def _best(rows: TableRows, learner: SumLearner, progress: Progress) -> Transformation:
+    """Return the transformation of greatest density on some rows."""
+    progress("choosing a transformation of the target")
+    (rng,) = generators(learner.random_state, 1)
+    some, choices = candidates(rows.y, rng, _TRIED_ROWS)
+    part = rows.part(some)
+    if part.removal.latest is not None:  # Trials leave out single rows: later ones are few
+        part = replace(part, removal=Removal())
+    densities = [
+        _left_out_density(replace(part, y=transformation(part.y)), learner)
+        + transformation.log_slope(part.y)
+        - transformation.n_knots / len(rows.y)
+        for transformation in choices
+    ]
+    return choices[most_likely(np.stack(densities, axis=1))]
+
+
+def _left_out_density(rows: TableRows, learner: SumLearner) -> Array:
+    """Return logarithms of densities (n,) of targets by laws without them, of few rows."""
+    task, weights = Numbers(), rows.weights_or_ones
+    targets = task.targets(rows)
+    _, judged = replace(learner, effort=TRIAL).judged(rows, task, targets, Progress(None))
+    head, (_, std) = SumOfLaws.with_left_out(judged, targets.scaled(rows.y), weights)
+    densities = np.empty(len(rows.y))
+    densities[judged.scored] = norm.logpdf(head.scores, scale=head.scale) - np.log(std)
+    return as_array(densities - np.log(targets.scale))
