@@ -20,7 +20,7 @@ from bochner.learning.ensemble import (
     leave_one_out,
     length_scales,
     linear_maps,
-    tree_laws,
+    trees,
     weights,
 )
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
@@ -28,7 +28,8 @@ from bochner.learning.ensemble.kernel_laws import KernelLaw
 from bochner.learning.ensemble.learner import Learner
 from bochner.learning.ensemble.observations import Observations
 from bochner.learning.ensemble.rows import Observed, Rows
-from bochner.learning.ensemble.tree_laws import TreeLearner, Trees
+from bochner.learning.ensemble.tree_laws import TreeLearner
+from bochner.learning.ensemble.trees import Trees
 
 SCALES = (1.0, 1.2, 0.8)
 check_gradient = test_length_scales.assert_gradient
@@ -133,17 +134,23 @@ plant_edits(
     ),
 )
 plant_edits(
-    tree_laws,
+    trees,
     "boosted",
     test_tree_laws.check_many_levels,
     inputs_in_the_order_of_the_table=("replace(trees, feature=order[trees.feature])", "trees"),
 )
 plant_edits(
-    tree_laws,
+    trees,
     "_add_values",
     test_tree_laws.check_scikit_learn,
     trees_without_their_last_leaves=("range(depth[tree])", "range(depth[tree] - 1)"),
     numbers_at_a_threshold_to_the_right=("entry > threshold", "entry >= threshold"),
+)
+plant_edits(
+    TreeLearner,
+    "trees",
+    test_tree_laws.check_line,
+    trees_of_targets_with_the_line=("Y = rounded(Y - line(data.X[rows]))", "pass"),
 )
 plant_edits(
     TreeLearner,

@@ -26,7 +26,7 @@ plant_edits(
     widths,
     "_knots",
     test_widths.check_equal_rows,
-    knots_among_equal_rows=("not product <= _LEAST_PRODUCT * residual", "True"),
+    knots_among_equal_rows=("product <= _LEAST_PRODUCT * residual", "False"),
     knots_of_rounding_errors=("> _LEAST_STEP", "> 0.0"),
 )
 plant_edits(

@@ -20,7 +20,11 @@ from bochner import TableRegressor
 from bochner.learning.removal import Removal
 from bochner.tables.encoder import TableEncoder
 
-ENCODERS = [TableEncoder(), TableEncoder(numeric="normal_quantile", n_quantiles=16)]
+ENCODERS = [
+    TableEncoder(),
+    TableEncoder(numeric="normal_quantile", n_quantiles=16),
+    TableEncoder(numeric="tails", clip=0.1),
+]
 
 
 @parametrize_with_checks(ENCODERS, xfail_strict=True)
@@ -58,6 +62,20 @@ def table(n=60, seed=0):
     frame.loc[::7, "floor"] = np.nan
     frame.loc[3, "colour"] = None
     return frame
+
+
+def test_tails_are_columns_beyond_the_clip_as_they_are():
+    frame = table(200)
+    frame.loc[5, "size"], frame.loc[6, "size"] = 1000.0, np.nan
+    encoder = TableEncoder(numeric="tails").fit(frame)
+    assert encoder.get_feature_names_out().tolist() == ["size"]
+    size = frame["size"]
+    expected = (size.fillna(size.median()) - size.mean()) / size.std(ddof=0)
+    np.testing.assert_allclose(encoder.transform(frame)[:, 0], expected, rtol=1e-9)
+    beyond = table(10).assign(size=[1e6, -1e6] * 5)
+    ends = (np.array([1000.0, size.min()]) - size.mean()) / size.std(ddof=0)
+    np.testing.assert_allclose(encoder.transform(beyond)[:2, 0], ends, rtol=1e-9)
+    assert TableEncoder(numeric="tails").fit_transform(table(200)).shape == (200, 0)
 
 
 def column(values, **parameters):

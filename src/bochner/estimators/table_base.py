@@ -58,6 +58,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
 
     encoder_: TableEncoder = field(init=False)
     quantile_encoder_: TableEncoder | None = field(init=False, default=None)
+    tail_encoder_: TableEncoder | None = field(init=False, default=None)
     head_: Head = field(init=False)
     record_: dict[str, Any] = field(init=False)
     background_: Array | None = field(init=False, default=None)
@@ -138,6 +139,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         """Set the attributes of a fit that all models of tables have."""
         self.encoder_, *others = learned.encoders
         self.quantile_encoder_ = others[0] if others else None
+        self.tail_encoder_ = others[1] if len(others) > 1 else None
         self.head_ = learned.head
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
@@ -160,8 +162,8 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
 
     def _encoders(self) -> list[TableEncoder]:
         """Return the encoders whose outputs, side by side, are the encoded columns."""
-        quantiles = self.quantile_encoder_
-        return [self.encoder_] if quantiles is None else [self.encoder_, quantiles]
+        found = (self.encoder_, self.quantile_encoder_, self.tail_encoder_)
+        return [encoder for encoder in found if encoder is not None]
 
     def _check_collection(self, X: Any) -> None:
         """Raise ValueError for a Dask collection of other columns than those of the fit."""

@@ -91,17 +91,19 @@ class SumLearner:
         progress("encoding the table")
         scaled = targets(rows.y)
         encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
-        removal = rows.removal
+        removal, others = rows.removal, rows.others
+        if task.is_numeric and others is None:  # Trees are fitted to rows in memory
+            encoders.append(TableEncoder(numeric="tails"))
         tables = [
             as_array(encoder.fit_transform(rows.X, scaled, removal=removal)) for encoder in encoders
         ]
         ends = np.cumsum([0] + [table.shape[1] for table in tables])
+        first, second, *tails = (np.arange(*pair) for pair in pairwise(ends))
         with single_threaded_blas() as n_threads:
             n_threads = threads_for(self.n_jobs, n_threads)
         (rng,) = generators(self.random_state, 1)
         # In other units the last digits differ, and searches may end elsewhere.
         encoded = rounded(np.hstack(tables))
-        others = rows.others
         judged = Learner(self.effort, n_threads, self.time_limit, progress).fit(
             Observations.of(
                 encoded,
@@ -111,7 +113,7 @@ class SumLearner:
                 _scale_numbers(encoders),
                 rows.unit,
             ),
-            [np.arange(*pair) for pair in pairwise(ends)],
+            [first, second],
             rng,
             latest=removal.latest,
             trends=_trends(encoded, rows.order),
@@ -119,6 +121,7 @@ class SumLearner:
             elsewhere=None if others is None else others.encoded(encoders, targets),
             labels=task.numbers_of_classes(rows),
             cycles=_cycles(encoders),
+            line=np.concatenate([first, *tails]),
         )
         return encoders, judged
 

@@ -90,6 +90,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         Encoder of the standardised columns.
     quantile_encoder_ : TableEncoder or None
         Encoder of the normal quantiles, for ``kernel="auto"``.
+    tail_encoder_ : TableEncoder or None
+        Encoder of columns with values beyond three standard deviations, for trees on a line.
     head_ : SumOfLaws or OneKernelRegression
         Model of the encoded columns and the standardised target; ``head_.model`` is the
         :class:`bochner.KreinRidge` of a given kernel.

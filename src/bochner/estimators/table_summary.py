@@ -119,7 +119,7 @@ def _kernels(model: TableModel) -> dict[str, str]:
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
     weights = weights.reshape(len(weights), -1).mean(axis=1)
     shares = weights / max(float(weights.sum()), np.finfo(np.float64).tiny)
-    widths = [len(encoder.get_feature_names_out()) for encoder in model._encoders()]
+    widths = [len(encoder.get_feature_names_out()) for encoder in model._encoders()[:2]]
     order = [i for i in np.argsort(-shares, kind="stable") if shares[i] > 0.0]
     names = [_kernel(head.laws.members[i], widths) for i in order]
     return {"weights of laws": _bars(names, shares[order])}

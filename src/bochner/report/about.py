@@ -150,7 +150,7 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) ->
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
     weights = weights.reshape(len(head.laws.members), -1)
     names = ["weight"] if len(subjects) == 1 else [f"weight for {s.name}" for s in subjects]
-    encoders = subjects[0].study.model._encoders()
+    encoders = subjects[0].study.model._encoders()[:2]  # Those of kernels
     widths = [len(encoder.get_feature_names_out()) for encoder in encoders]
     rows = []
     for law, own in zip(head.laws.members, weights, strict=True):
@@ -168,6 +168,8 @@ def _inputs(law: KernelLaw | TreeLaw, n_standardised: int, n_encoded: int) -> st
 
     Laws of rows in time may leave out columns that only grow.
     """
+    if isinstance(law, TreeLaw):
+        return "all columns"
     name, width = "both encodings", n_encoded
     if law.columns.max() < n_standardised:
         name, width = "standardised columns", n_standardised

@@ -29,6 +29,7 @@ from bochner.tables.encodings import (
     normal_knots,
     output_names,
     standard_knots,
+    tail_state,
     values_of,
 )
 from bochner.tables.level_means import target_columns
@@ -45,6 +46,8 @@ from bochner.tables.refusals import (
 
 _KNOTS = {"standardize": standard_knots, "normal_quantile": normal_knots}
 """Knots of the map of numbers, by the value of ``numeric``."""
+
+_TAILS = "tails"
 
 
 @register
@@ -73,9 +76,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    numeric : {"standardize", "normal_quantile"}, default="standardize"
+    numeric : {"standardize", "normal_quantile", "tails"}, default="standardize"
         Map of numbers: (x - mean)/sd, or Φ⁻¹(F(x)) with F the mid-rank distribution of the
-        training column, linear between its values.
+        training column, linear between its values. With ``"tails"`` the only features are those of
+        numbers and dates with values beyond ``clip``: (x - mean)/sd between the least and the
+        greatest value, not clipped.
     clip : float, default=3.0
         Bound on the absolute value of a numeric feature, in standard deviations.
     max_levels : int, default=256
@@ -109,7 +114,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        numeric: Literal["standardize", "normal_quantile"] = "standardize",
+        numeric: Literal["standardize", "normal_quantile", "tails"] = "standardize",
         clip: float = 3.0,
         max_levels: int = 256,
         n_quantiles: int = 1000,
@@ -170,6 +175,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         refuse_unreadable(columns)
         refuse_infinite(columns)
         refuse_tiny(columns)
+        if self.numeric == _TAILS:
+            self.columns_ = [tail_state(column, float(self.clip)) for column in columns]
+            return columns, {}
         knots_of = partial(
             _KNOTS[self.numeric], clip=float(self.clip), n_quantiles=self.n_quantiles
         )
@@ -208,7 +216,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         read = [(s, c) for s, c in zip(self.columns_, columns, strict=True) if output_names(s)]
         refuse_changed_kinds(read)
         refuse_infinite([column for _, column in read])
-        return np.hstack([encode(state, column) for state, column in read])
+        none = np.empty((len(columns[0].raw), 0))
+        return np.hstack([none, *(encode(state, column) for state, column in read)])
 
     def check_columns(self, X: Any) -> None:
         """Raise ValueError unless a table, of whose rows nothing is known, has the columns."""
@@ -259,8 +268,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         as_scale("clip", self.clip)
         valid = {
             "numeric": (
-                isinstance(self.numeric, str) and self.numeric in _KNOTS,
-                f"one of {', '.join(map(repr, _KNOTS))}",
+                isinstance(self.numeric, str) and self.numeric in (*_KNOTS, _TAILS),
+                f"one of {', '.join(map(repr, (*_KNOTS, _TAILS)))}",
             ),
             "max_levels": (
                 isinstance(self.max_levels, Integral) and self.max_levels >= 1,

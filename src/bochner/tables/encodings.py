@@ -90,6 +90,30 @@ def normal_knots(values: Array, clip: float, n_quantiles: int) -> Knots:
     return points, np.clip(ndtri(rank), -clip, clip)
 
 
+def tail_state(column: Column, clip: float) -> State:
+    """Return the encoding of a column of numbers or dates as it is, if any is beyond ``clip``.
+
+    Its one feature is the number in standard deviations, between the least and the greatest one.
+    """
+    if column.kind in ("numeric", "date"):
+        present = column.values[column.present]
+        if present.min() < present.max():
+            ends = np.array([present.min(), present.max()])
+            points, scores = standard_knots(present, clip)
+            found = np.interp(ends, points, scores)
+            if np.any(np.abs(found) >= clip):
+                slope = (scores[1] - scores[0]) / (points[1] - points[0])
+                return NumericState(
+                    name=column.name,
+                    kind="date" if column.kind == "date" else "numeric",
+                    fill=float(np.median(present)),
+                    indicator=False,
+                    points=ends.tolist(),
+                    scores=(slope * (ends - present.mean())).tolist(),
+                )
+    return DroppedState(name=column.name, kind="constant")
+
+
 def fit_state(column: Column, knots_of: Callable[[Array], Knots], max_levels: int) -> State:
     """Learn the encoding of a column; ``knots_of`` maps present numbers to their knots."""
     if column.kind == "empty":

@@ -11,7 +11,7 @@ from bochner.learning.ensemble.kernel_laws import KernelLaw
 from bochner.learning.ensemble.kernel_sums import Blocks
 from bochner.learning.ensemble.learner import Laws
 from bochner.learning.ensemble.leave_one_out import LearnedKernel
-from bochner.learning.ensemble.tree_laws import TreeInputs
+from bochner.learning.ensemble.trees import TreeInputs
 
 N, M = 700, 40
 SHARED = np.r_[0, 1, [2] * 5, 3, [4] * 3]

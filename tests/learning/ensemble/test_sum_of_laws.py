@@ -17,7 +17,7 @@ from bochner.learning.ensemble.kernel_laws import KernelLaw
 from bochner.learning.ensemble.learner import _ROUGH, _SMOOTH, Effort, Judged, Laws, Learner
 from bochner.learning.ensemble.leave_one_out import Found, LearnedKernel
 from bochner.learning.ensemble.observations import Observations
-from bochner.learning.ensemble.tree_laws import TreeInputs
+from bochner.learning.ensemble.trees import TreeInputs
 from bochner.learning.ensemble.weights import member_weights
 
 RNG = np.random.default_rng(0)

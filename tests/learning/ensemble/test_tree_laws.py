@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.linear_model import RidgeCV
 
 from bochner import TableClassifier, TableRegressor, load, save
 from bochner.learning.ensemble import tree_laws
 from bochner.learning.ensemble.observations import Observations
-from bochner.learning.ensemble.tree_laws import TreeInputs, TreeLaw, TreeLearner
+from bochner.learning.ensemble.tree_laws import TreeLaw, TreeLearner
+from bochner.learning.ensemble.trees import TreeInputs
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import cycle_places
 
@@ -50,14 +52,14 @@ def check_scikit_learn():
     given = as_categories(inputs)
     options = {**LARGE.few, "categorical_features": [0]}
     both = np.column_stack((Y, -np.abs(Y)))
-    trees = TreeLearner(LARGE, INPUTS, None, 0).trees(observations(both), KNOWN)
+    _, trees = TreeLearner(LARGE, INPUTS, None, 0).trees(observations(both), KNOWN)
     for target, outputs in zip(both.T, trees(inputs).T, strict=True):
         model = HistGradientBoostingRegressor(**options, random_state=0)
         model.fit(given[KNOWN], target[KNOWN], WEIGHTS[KNOWN])
         assert_allclose(outputs, model.predict(given), rtol=1e-10)
     for labels in (Y > 0.0, np.digitize(Y, [-0.5, 0.5])):
         labels = labels.astype(np.int64)
-        trees = TreeLearner(LARGE, INPUTS, labels, 0).trees(observations(), KNOWN)
+        _, trees = TreeLearner(LARGE, INPUTS, labels, 0).trees(observations(), KNOWN)
         model = HistGradientBoostingClassifier(**options, random_state=0)
         model.fit(given[KNOWN], labels[KNOWN], WEIGHTS[KNOWN])
         outputs = trees(inputs)
@@ -79,7 +81,7 @@ def check_many_levels():
     y = np.where(many < 100, 1.0, -1.0) + np.array([0.0, 3.0, 0.0, 3.0])[few] + number
     data = Observations.of(encoded, y[:, None], np.ones(n), None, shared)
     inputs = TreeInputs.of(np.arange(305), shared)
-    trees = TreeLearner(LARGE, inputs, None, 0).trees(data, np.arange(n))
+    _, trees = TreeLearner(LARGE, inputs, None, 0).trees(data, np.arange(n))
     given = np.column_stack((many, few, number))
     options = {**LARGE.many, "categorical_features": [1]}
     model = HistGradientBoostingRegressor(**options, random_state=0).fit(given, y)
@@ -99,7 +101,8 @@ def check_cycles():
     encoder = TableEncoder()
     table = pd.DataFrame({"word": np.where(DATES.hour < 6, "a", "b"), "at": DATES})
     X = np.asarray(encoder.fit_transform(table))
-    places = cycle_places(encoder.columns_[1]) + [len(encoder.columns_[0]["levels"]) + 1, 0]
+    n_levels = len(encoder.columns_[0]["levels"]) + 1
+    places = cycle_places(encoder.columns_[1]) + np.array([n_levels, 0])
     shared = np.r_[[0] * 3, np.arange(1, X.shape[1] - 2)]
     phases = TreeInputs.of(np.arange(X.shape[1]), shared, places)
     hour, weekday, day = phases(X)[:, -3:].T
@@ -113,6 +116,33 @@ def check_cycles():
     assert_array_equal(both.used, np.arange(X.shape[1]))
     waves = np.concatenate([first + np.arange(2, width) for first, width in places])
     assert_array_equal(phases.used, np.setdiff1d(np.arange(X.shape[1]), waves))
+
+
+def check_line():
+    """Trees of what a line leaves are those of scikit-learn's ridge regression and residuals."""
+    rng = np.random.default_rng(4)
+    rows = rng.standard_t(2, size=(N, 2))
+    y = 3.0 * rows[:, 0] + np.sin(2.0 * rows[:, 1]) + 0.1 * rng.normal(size=N)
+    weights = rng.choice([0.5, 1.5], N)
+    data = Observations.of(rows, y[:, None], weights, None, np.arange(2))
+    learner = TreeLearner(LARGE, TreeInputs.of(np.arange(2), None), None, 0, np.arange(2))
+    order = rng.permutation(N)
+    law, (means, *_) = learner.fit(data, order, data.scored(order, N, np.zeros(N, dtype=int)))
+    ridge = RidgeCV(tree_laws._STRENGTHS).fit(rows, y, weights)
+    trees = HistGradientBoostingRegressor(**LARGE.few, random_state=0)
+    trees.fit(rows, y - ridge.predict(rows), weights)
+    new = 3.0 * rng.standard_t(2, size=(200, 2))
+    expected = ridge.predict(new) + trees.predict(new)
+    assert_allclose(law.mean(new, new)[:, 0], expected, rtol=1e-4, atol=1e-4)
+    assert_array_equal(law.columns, [0, 1])
+    # Beyond the rows of a fold, only a line goes on
+    far = np.abs(rows[order, 0]) > 10.0
+    assert far.sum() > 5
+    assert np.abs(means[far, 0] - 3.0 * rows[order][far, 0]).max() < 2.0
+
+
+def test_lines_go_on_beyond_the_rows_of_trees():
+    check_line()
 
 
 def test_trees_have_phases_of_cycles():
@@ -145,9 +175,10 @@ def test_few_scored_observations_have_one_fit_to_the_others():
     scored = data.scored(order, 100, np.zeros(100, dtype=int))
     learner = TreeLearner(LARGE, INPUTS, None, 0)
     law, (means, variances, noise) = learner.fit(data, order, scored)
-    trees = learner.trees(data, np.sort(order[:-100]))
+    _, trees = learner.trees(data, np.sort(order[:-100]))
     assert_array_equal(means, trees(INPUTS(X[order[-100:]])))
-    assert_allclose(law.mean(X, X), learner.trees(data, np.arange(N))(INPUTS(X)))
+    _, whole = learner.trees(data, np.arange(N))
+    assert_allclose(law.mean(X, X), whole(INPUTS(X)))
     squares = (Y[order[-100:], None] - means) ** 2
     assert_allclose(law.signal, squares.mean(axis=0))
     assert np.all(variances >= noise / 1.5)
@@ -232,14 +263,14 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_trees_of_other_nodes_are_refused(name):
-    trees = TreeLearner(LARGE, INPUTS, None, 0).trees(observations(), KNOWN)
+    _, trees = TreeLearner(LARGE, INPUTS, None, 0).trees(observations(), KNOWN)
     changes = {field: change(getattr(trees, field)) for field, change in BROKEN[name].items()}
     with pytest.raises(ValueError, match="do not fit together"):
         replace(trees, **changes)
 
 
 def test_trees_of_more_inputs_than_the_table_has_are_refused():
-    trees = TreeLearner(LARGE, INPUTS, None, 0).trees(observations(), KNOWN)
+    _, trees = TreeLearner(LARGE, INPUTS, None, 0).trees(observations(), KNOWN)
     few = TreeInputs(INPUTS.starts, INPUTS.widths, INPUTS.columns[:1])
     with pytest.raises(ValueError, match="beyond the 2 of the table"):
         TreeLaw("trees", few, trees, np.ones(1), 0.0, 1.0)

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from bochner import TableRegressor
 from bochner.learning.ensemble import widths
-from bochner.learning.ensemble.tree_laws import TreeInputs
+from bochner.learning.ensemble.trees import TreeInputs
 from bochner.learning.ensemble.widths import Moments, Widths
 
 LEVELS = TreeInputs.of(np.arange(3), np.array([0, 0, 1]))  # A category of two levels, a number
@@ -129,7 +129,9 @@ def check_optimum():
     rng = np.random.default_rng(3)
     moments, _, _, scores = drawn(rng, 300)
     inputs, scores = moments.inputs()[:, :1], np.abs(scores)
-    (curve,) = widths._curves(inputs, scores, [np.quantile(inputs[:, 0], np.linspace(0.01, 0.99, 8))])
+    (curve,) = widths._curves(
+        inputs, scores, [np.quantile(inputs[:, 0], np.linspace(0.01, 0.99, 8))]
+    )
 
     def loss(values):
         logs = np.interp(inputs[:, 0], curve.knots, values)

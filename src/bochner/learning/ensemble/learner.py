@@ -30,11 +30,10 @@ from bochner.learning.ensemble.search import Family, learned, noise_factor, refi
 from bochner.learning.ensemble.tree_laws import (
     BOOSTINGS,
     FEWEST_FOR_TREES,
-    Boosting,
-    TreeInputs,
     TreeLaw,
     TreeLearner,
 )
+from bochner.learning.ensemble.trees import TreeInputs
 from bochner.registry import register
 
 MOST_SCORED = 3000
@@ -359,6 +358,7 @@ class Learner:
         elsewhere: Elsewhere | None = None,
         labels: NDArray[np.int64] | None = None,
         cycles: Chosen | None = None,
+        line: Chosen | None = None,
     ) -> Judged:
         """Return the laws of observations with targets of variance about one.
 
@@ -369,7 +369,8 @@ class Learner:
         grow or fall in time, which later rows have beyond all that was fitted. Laws are also fitted
         to rows ``elsewhere``, of which ``rows`` are a sample without them. Trees are a law of rows
         in memory, if these are many; those of ``labels`` (n,), numbers of classes, have log odds.
-        Their inputs are phases of ``cycles``, see :meth:`TreeInputs.of`.
+        Their inputs are phases of ``cycles``, see :meth:`TreeInputs.of`, and some are fitted to
+        residuals of a line of the columns ``line``.
         """
         began = perf_counter()
         order_rng, search_rng, tree_rng = rng.spawn(3)
@@ -390,28 +391,23 @@ class Learner:
             self.progress("fitting to all rows kernel", number + 1, len(found))
             with threads_of_blas(self.n_threads):
                 fitted.append(self._fitted(plan, trial, result))
-        columns = (encodings[-1], observations.shared, cycles)
+        of_trees = (encodings[-1], observations.shared, cycles)
         for boosting in BOOSTINGS if elsewhere is None else ():
             if not self._is_late(began, _TREES_SHARE):
-                inputs = TreeInputs.of(*columns, has_waves=boosting.has_waves)
-                fitted += self._of_trees(plan, boosting, inputs, labels, tree_rng)
-        return self._judged(plan, fitted, TreeInputs.of(*columns))
+                inputs = TreeInputs.of(*of_trees, has_waves=boosting.has_waves)
+                seed, columns = int(tree_rng.integers(2**31)), line if boosting.has_line else None
+                trees = TreeLearner(boosting, inputs, labels, seed, columns)
+                fitted += self._of_trees(plan, trees)
+        return self._judged(plan, fitted, TreeInputs.of(*of_trees))
 
     def _of_trees(
-        self,
-        plan: _Plan,
-        boosting: Boosting,
-        inputs: TreeInputs,
-        labels: NDArray[np.int64] | None,
-        rng: Generator,
+        self, plan: _Plan, learner: TreeLearner
     ) -> list[tuple[KernelLaw | TreeLaw, LeftOut]]:
         """Return boosted trees, if there are rows enough."""
-        data = plan.observations
-        if len(data) < FEWEST_FOR_TREES:
+        if len(plan.observations) < FEWEST_FOR_TREES:
             return []
-        self.progress(f"fitting {boosting.name}")
-        learner = TreeLearner(boosting, inputs, labels, int(rng.integers(2**31)))
-        trees = learner.fit(data, plan.order, plan.scored, self.n_threads)
+        self.progress(f"fitting {learner.boosting.name}")
+        trees = learner.fit(plan.observations, plan.order, plan.scored, self.n_threads)
         return [] if trees is None else [trees]
 
     def _judged(

@@ -26,7 +26,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.ensemble.rows import Chosen
-from bochner.learning.ensemble.tree_laws import TreeInputs, Trees, boosted
+from bochner.learning.ensemble.trees import TreeInputs, Trees, boosted
 from bochner.learning.removal import fold_numbers
 from bochner.registry import register
 
@@ -218,7 +218,10 @@ def _knots(inputs: Array, in_means: Array, residual: float) -> list[Array]:
             last, own = order[kept[-1]], order[place]
             product = (in_mean[own] - in_mean[last]) * (place - kept[-1])
             # Products of an input that has no targets are unknown, and not too small.
-            if column[own] - column[last] > _LEAST_STEP and not product <= _LEAST_PRODUCT * residual:
+            if (
+                column[own] - column[last] > _LEAST_STEP
+                and not product <= _LEAST_PRODUCT * residual
+            ):
                 kept.append(place)
         found.append(column[order[kept]])
     return found
