@@ -171,7 +171,7 @@ def biases(kind: Kind, model: Model, trials: list[Trial], n: int) -> list[Bias]:
         # Labels without errors are in the tail of any prior of log odds.
         if stated.mean < 0.0 or "exact" not in kind.tags:
             every.append(stated)
-    limit = COVERAGE + (1.0 / n if n < FEW_ROWS else 0.0)
+    limit = COVERAGE + (2.0 / n if n < FEW_ROWS else 0.0)
     for level in trials[0].coverage:
         covered = bias(f"coverage {level:.0%}", (t.coverage[level] - level for t in trials), limit)
         may_exceed = kind.has_atoms or n < FEW_ROWS
