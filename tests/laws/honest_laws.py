@@ -31,7 +31,7 @@ FLOOR = 0.1
 
 FEW_ROWS = 50
 """Fewest rows whose intervals may not cover too much: quantiles of fewer errors are coarse, and a
-coverage may miss one row of those that it was set by."""
+coverage may miss two rows of those that it was set by."""
 
 STATED_ROWS = 40
 """Fewest rows whose probabilities must be calibrated where no left-out row has calibrated them."""
