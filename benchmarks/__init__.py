@@ -23,7 +23,6 @@ from benchmarks.results import markdown_table, median_table, medians, read_rows
 from benchmarks.schemes.benchmark import SCHEMES_BENCHMARK
 from benchmarks.sequences import SEQUENCES
 from benchmarks.speed.benchmark import SPEED
-from benchmarks.tables import TABLES
 
 __all__ = [
     "BENCHMARKS",
@@ -44,7 +43,7 @@ __all__ = [
 BENCHMARKS: Mapping[str, Benchmark] = {
     each.name: each
     for each in (
-        *(TABLES, PUBLISHED, REAL, FORECASTS, GAUSSIAN, SCHEMES_BENCHMARK, INDEFINITE),
+        *(PUBLISHED, REAL, FORECASTS, GAUSSIAN, SCHEMES_BENCHMARK, INDEFINITE),
         *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED, GPU, ATTENTION, HISTOGRAMS),
         *(SEQUENCES, PLAN),
     )

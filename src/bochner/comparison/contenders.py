@@ -1,7 +1,6 @@
 """Common methods for tables, and their metrics on training and test rows."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from time import perf_counter
 from types import MappingProxyType
@@ -18,8 +17,6 @@ from threadpoolctl import threadpool_limits
 
 from bochner.comparison.outcomes import outcome
 from bochner.comparison.split import Split
-from bochner.estimators.table_classifier import TableClassifier
-from bochner.estimators.table_regressor import TableRegressor
 from bochner.tables.encoder import TableEncoder
 
 N_COMPONENTS = 1024
@@ -28,22 +25,13 @@ N_COMPONENTS = 1024
 OURS = "bochner"
 LINEAR = "linear model"
 RBF_SAMPLER = "RBFSampler + RidgeCV"
-RBF_SAMPLER_DEFAULT = "RBFSampler + default RidgeCV"
 TREES = "gradient-boosted trees"
 CATBOOST = "CatBoost"
 
 _ALPHAS: tuple[float, ...] = tuple(np.logspace(-3, 3, 13).tolist())
 """Ridge penalties to choose from: two per decade, from 0.001 to 1,000."""
 
-_DEFAULT_ALPHAS = (0.1, 1.0, 10.0)
-"""Penalties that scikit-learn's RidgeCV tries by default."""
-
 Contender = Callable[[str, int, int], BaseEstimator]
-
-
-def _ours(task: str, n_components: int, seed: int) -> BaseEstimator:
-    table = TableRegressor if task == "regression" else TableClassifier
-    return table("gaussian", n_components, random_state=seed)
 
 
 def _linear(task: str, n_components: int, seed: int) -> BaseEstimator:
@@ -51,10 +39,8 @@ def _linear(task: str, n_components: int, seed: int) -> BaseEstimator:
     return make_pipeline(common_encoder(), head)
 
 
-def _rbf_sampler(
-    task: str, n_components: int, seed: int, alphas: Sequence[float] = _ALPHAS
-) -> BaseEstimator:
-    head = RidgeCV(alphas) if task == "regression" else RidgeClassifierCV(alphas)
+def _rbf_sampler(task: str, n_components: int, seed: int) -> BaseEstimator:
+    head = RidgeCV(_ALPHAS) if task == "regression" else RidgeClassifierCV(_ALPHAS)
     features = RBFSampler(gamma="scale", n_components=n_components, random_state=seed)
     return make_pipeline(common_encoder(), StandardScaler(), features, head)
 
@@ -83,13 +69,8 @@ def common_encoder() -> TableEncoder:
 
 
 CONTENDERS: Mapping[str, Contender] = MappingProxyType(
-    {OURS: _ours, LINEAR: _linear, RBF_SAMPLER: _rbf_sampler, TREES: _trees}
+    {LINEAR: _linear, RBF_SAMPLER: _rbf_sampler, TREES: _trees}
 )
-
-MORE_CONTENDERS: Mapping[str, Contender] = MappingProxyType(
-    {**CONTENDERS, RBF_SAMPLER_DEFAULT: partial(_rbf_sampler, alphas=_DEFAULT_ALPHAS)}
-)
-"""The methods with a further one: RidgeCV with its default penalties."""
 
 
 def installed() -> Mapping[str, Contender]:

@@ -12,7 +12,6 @@ from bochner._numerics.threads import single_threaded_blas, threads_for
 from bochner.comparison.contenders import (
     CATBOOST,
     N_COMPONENTS,
-    OURS,
     common_encoder,
     installed,
     timed_fit,
@@ -50,7 +49,7 @@ def add_others(
             encodings[:] = [_encoded(split.of_target(k)) for k in range(len(outcomes))]
         return [_outcome(name, of_target, level, seed, n_threads) for of_target in encodings]
 
-    left_out, names = [], [name for name in installed() if name != OURS]
+    left_out, names = [], list(installed())
     for number, name in enumerate(names):
         progress(f"comparing with: {name}")
         # A method that takes long leaves time for the next ones.
