@@ -16,7 +16,8 @@ from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_tasks import OneKernel, Sum, TableTask, Targets
 from bochner.features.parameters import generators
 from bochner.kernels import Kernel
-from bochner.learning.ensemble.learner import Effort, Judged, Learner
+from bochner.learning.ensemble.laws import Judged
+from bochner.learning.ensemble.learner import Effort, Learner
 from bochner.learning.ensemble.observations import Observations
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import cycle_places, output_names, scale_numbers

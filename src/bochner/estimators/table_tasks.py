@@ -19,7 +19,7 @@ from bochner.estimators.table_heads import OneKernelClassification, OneKernelReg
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_targets import CentredIndicators, ScaledTargets
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws, mapped
-from bochner.learning.ensemble.learner import Judged
+from bochner.learning.ensemble.laws import Judged
 from bochner.learning.ensemble.transformations import Transformation
 from bochner.learning.ensemble.whole_weights import are_precisions
 from bochner.tables.encoder import TableEncoder, read_columns

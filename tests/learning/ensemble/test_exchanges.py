@@ -12,7 +12,7 @@ from bochner.learning.ensemble import exchanges, kernel_sums
 from bochner.learning.ensemble.ensemble import SumOfLaws
 from bochner.learning.ensemble.exchanges import MixedRows, at_mixed_rows
 from bochner.learning.ensemble.kernel_laws import KernelLaw
-from bochner.learning.ensemble.learner import Laws
+from bochner.learning.ensemble.laws import Laws
 from bochner.learning.ensemble.leave_one_out import LearnedKernel
 
 # Groups: numbers, levels of one column that are not side by side, dates, a group that the law does

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.ensemble import function_draws, kernel_laws
 from bochner.learning.ensemble.ensemble import SumOfLaws
-from bochner.learning.ensemble.learner import Laws
+from bochner.learning.ensemble.laws import Laws
 from bochner.learning.ensemble.leave_one_out import LearnedKernel
 from bochner.learning.ensemble.observations import Observations
 

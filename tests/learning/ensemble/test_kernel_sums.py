@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
 from bochner.learning.ensemble.kernel_laws import KernelLaw
 from bochner.learning.ensemble.kernel_sums import Blocks
-from bochner.learning.ensemble.learner import Laws
+from bochner.learning.ensemble.laws import Laws
 from bochner.learning.ensemble.leave_one_out import LearnedKernel
 from bochner.learning.ensemble.trees import TreeInputs
 

@@ -14,7 +14,8 @@ from bochner.learning.ensemble import ensemble
 from bochner.learning.ensemble import learner as laws_learner
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws, mixture
 from bochner.learning.ensemble.kernel_laws import KernelLaw
-from bochner.learning.ensemble.learner import _ROUGH, _SMOOTH, Effort, Judged, Laws, Learner
+from bochner.learning.ensemble.laws import Judged, Laws
+from bochner.learning.ensemble.learner import _ROUGH, _SMOOTH, Effort, Learner
 from bochner.learning.ensemble.leave_one_out import Found, LearnedKernel
 from bochner.learning.ensemble.observations import Observations
 from bochner.learning.ensemble.trees import TreeInputs

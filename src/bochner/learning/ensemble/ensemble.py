@@ -13,7 +13,7 @@ from bochner._numerics.warn import warn_user
 from bochner.features.units import Units
 from bochner.learning.ensemble.function_draws import drawn_functions
 from bochner.learning.ensemble.kernel_laws import variance_parts
-from bochner.learning.ensemble.learner import Judged, Laws
+from bochner.learning.ensemble.laws import Judged, Laws
 from bochner.learning.ensemble.weights import member_weights
 from bochner.learning.ensemble.widths import Moments, Widths, fitted_widths
 from bochner.learning.functions import SampledFunctions

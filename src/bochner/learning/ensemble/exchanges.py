@@ -30,7 +30,7 @@ from bochner.learning.ensemble.exchange_sums import (
 )
 from bochner.learning.ensemble.kernel_laws import KernelLaw
 from bochner.learning.ensemble.kernel_sums import profile_of
-from bochner.learning.ensemble.learner import Laws
+from bochner.learning.ensemble.laws import Laws
 from bochner.learning.ensemble.tree_laws import TreeLaw
 
 _BLOCK = 512

@@ -31,7 +31,7 @@ from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.linalg import jittered_cholesky
 from bochner.frequencies import Frequencies
 from bochner.learning.ensemble.kernel_laws import KernelLaw
-from bochner.learning.ensemble.learner import Laws
+from bochner.learning.ensemble.laws import Laws
 from bochner.learning.ensemble.tree_laws import TreeLaw, TreeTerm
 from bochner.learning.functions import FunctionTerm, KernelTerm, SampledFunctions, WaveTerm
 from bochner.spectral import spectral_measure

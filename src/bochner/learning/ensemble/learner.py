@@ -1,17 +1,14 @@
 """Fitting the laws of a table, and predicting the rows that each leaves out."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, steps
 from bochner._numerics.progress import Progress
 from bochner._numerics.threads import in_order, single_threaded_blas, threads_of_blas
 from bochner.kernels import Exponential, Laplacian, Matern
@@ -21,8 +18,7 @@ from bochner.learning.ensemble.kernel_laws import (
     exact,
     on_landmarks,
 )
-from bochner.learning.ensemble.kernel_loops import Codes
-from bochner.learning.ensemble.kernel_sums import Blocks, KernelSums
+from bochner.learning.ensemble.laws import Judged, Laws, n_rows_of
 from bochner.learning.ensemble.leave_one_out import Found
 from bochner.learning.ensemble.observations import FIRST, SECOND, Observations, Scored
 from bochner.learning.ensemble.rows import Chosen, Elsewhere, Rows
@@ -34,7 +30,6 @@ from bochner.learning.ensemble.tree_laws import (
     TreeLearner,
 )
 from bochner.learning.ensemble.trees import TreeInputs
-from bochner.registry import register
 
 MOST_SCORED = 3000
 """Most rows that are scored: the error of a quantile is below one per cent in rank."""
@@ -70,9 +65,6 @@ _SEARCH_SHARE = 0.5
 
 _TREES_SHARE = 0.7
 """Share of a time limit after which no trees begin: up to five fits of them take a while."""
-
-_ROWS_OF_A_BLOCK = 256
-"""Rows that a thread predicts at once."""
 
 _ROUGH = Family(Laplacian)
 """Functions with kinks along every input, as those of trees have steps."""
@@ -120,106 +112,6 @@ class _Trial:
     name: str
     family: Family
     columns: Chosen
-
-
-@register(shapes={"rows": "nd"})
-@dataclass(frozen=True, eq=False)  # No slots: what is prepared for new rows is kept
-class Laws:
-    """Several laws of the same targets on the same rows."""
-
-    rows: Array  # (n, d)
-    members: list[KernelLaw | TreeLaw]
-    blocks: TreeInputs | None = None  # One-hot columns; None in files from before
-
-    def means(self, X: Array) -> Array:
-        """Return the laws' means (n', K, t) at encoded rows (n', d)."""
-
-        def mean(number: int, part: slice, levels: Codes | None) -> Array:
-            sums = self._prepared.sums[number]
-            if sums is None or levels is None:
-                return self.members[number].mean(X[part], self.rows)
-            return sums.mean(X[part], levels)
-
-        return self._stacked(X, mean)
-
-    def used(self, weights: Array) -> tuple["Laws", Array]:
-        """Return the laws of weights (K, *t) that are not zero, at least one, and these weights."""
-        is_used = weights.reshape(len(weights), -1).any(axis=1)
-        kept = np.flatnonzero(is_used | ~is_used.any())
-        if len(kept) == len(self.members):
-            return self, weights
-        members = [self.members[i] for i in kept]
-        return Laws(self.rows[: _n_rows(members)], members, self.blocks), weights[kept]
-
-    def variances(self, X: Array, sample_weight: Array | None = None) -> Array:
-        """Return the laws' variances (n', K, t) of new targets at encoded rows (n', d).
-
-        Their noise is that of ``sample_weight`` (n',), by default one.
-        """
-        weight = np.ones(len(X)) if sample_weight is None else sample_weight
-
-        def variance(number: int, part: slice, levels: Codes | None) -> Array:
-            sums = self._prepared.sums[number]
-            if sums is None or levels is None:
-                return self.members[number].variance(X[part], self.rows, weight[part])
-            return sums.variance(X[part], levels, weight[part])
-
-        return self._stacked(X, variance)
-
-    def _stacked(self, X: Array, values: Callable[[int, slice, Codes | None], Array]) -> Array:
-        levels_of = self._prepared.blocks.levels
-
-        def block(rows: slice) -> Array:
-            levels = levels_of(X[rows])
-            laws = range(len(self.members))
-            return np.stack([values(number, rows, levels) for number in laws], axis=1)
-
-        blocks = list(steps(len(X), _ROWS_OF_A_BLOCK))
-        with single_threaded_blas() as n_threads:
-            return np.concatenate([part for _, part in in_order(block, blocks, n_threads)])
-
-    @cached_property
-    def _prepared(self) -> "_Prepared":
-        none = np.empty(0, dtype=np.int64)
-        given = (none, none) if self.blocks is None else (self.blocks.starts, self.blocks.widths)
-        blocks = Blocks.of(self.rows, *given)
-        sums = [
-            KernelSums.of(law, self.rows, blocks) if isinstance(law, KernelLaw) else None
-            for law in self.members
-        ]
-        return _Prepared(blocks, sums)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the fields alone: what is prepared from them would double the size."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
-
-
-class _Prepared(NamedTuple):
-    """Laws as compiled loops take them; ``None`` for a law without such loops."""
-
-    blocks: Blocks
-    sums: list[KernelSums | None]
-
-
-def _n_rows(members: Sequence[KernelLaw | TreeLaw]) -> int:
-    """Return how many of the first rows laws have coefficients or factors of."""
-    kernels = (law for law in members if isinstance(law, KernelLaw))
-    return max((max(len(law.coef), len(law.factor)) for law in kernels), default=0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Judged:
-    """Laws, and what they predict at observations that are left out."""
-
-    laws: Laws
-    scored: Chosen  # (s,): Numbers of observations
-    X: Array  # (s, d): Their encoded rows
-    columns: TreeInputs  # What trees take of these
-    means: Array  # (s, K, t)
-    variances: Array  # (s, K, t): Of the observations, with the noise of their weights
-    noise: Array  # (s, K, t): The part of the variances that is noise
-    new_noise: Array  # (s, K, t): That of a target of weight one
-    groups: Chosen | None = None  # (s,): Numbers of groups that are left out together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -421,7 +313,7 @@ class Learner:
         means, variances, noise = (np.stack(p, axis=1) for p in zip(*left_out, strict=True))
         unit = plan.observations.unit
         own_noise = noise / plan.scored.observed.weights[:, None, None]
-        rows, shared = plan.rows.X[: _n_rows(members)], plan.observations.shared
+        rows, shared = plan.rows.X[: n_rows_of(members)], plan.observations.shared
         blocks = None if shared is None else TreeInputs.of(np.arange(rows.shape[1]), shared)
         laws = Laws(rows, [law.with_variances(1.0, unit) for law in members], blocks)
         units = plan.scored.units

@@ -1,0 +1,121 @@
+"""Several laws of a table, and what they predict at observations that are left out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bochner._numerics.arrays import Array, steps
+from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner.learning.ensemble.kernel_laws import KernelLaw
+from bochner.learning.ensemble.kernel_loops import Codes
+from bochner.learning.ensemble.kernel_sums import Blocks, KernelSums
+from bochner.learning.ensemble.rows import Chosen
+from bochner.learning.ensemble.tree_laws import TreeLaw
+from bochner.learning.ensemble.trees import TreeInputs
+from bochner.registry import register
+
+_ROWS_OF_A_BLOCK = 256
+"""Rows that a thread predicts at once."""
+
+
+@register(shapes={"rows": "nd"})
+@dataclass(frozen=True, eq=False)  # No slots: what is prepared for new rows is kept
+class Laws:
+    """Several laws of the same targets on the same rows."""
+
+    rows: Array  # (n, d)
+    members: list[KernelLaw | TreeLaw]
+    blocks: TreeInputs | None = None  # One-hot columns; None in files from before
+
+    def means(self, X: Array) -> Array:
+        """Return the laws' means (n', K, t) at encoded rows (n', d)."""
+
+        def mean(number: int, part: slice, levels: Codes | None) -> Array:
+            sums = self._prepared.sums[number]
+            if sums is None or levels is None:
+                return self.members[number].mean(X[part], self.rows)
+            return sums.mean(X[part], levels)
+
+        return self._stacked(X, mean)
+
+    def used(self, weights: Array) -> tuple["Laws", Array]:
+        """Return the laws of weights (K, *t) that are not zero, at least one, and these weights."""
+        is_used = weights.reshape(len(weights), -1).any(axis=1)
+        kept = np.flatnonzero(is_used | ~is_used.any())
+        if len(kept) == len(self.members):
+            return self, weights
+        members = [self.members[i] for i in kept]
+        return Laws(self.rows[: n_rows_of(members)], members, self.blocks), weights[kept]
+
+    def variances(self, X: Array, sample_weight: Array | None = None) -> Array:
+        """Return the laws' variances (n', K, t) of new targets at encoded rows (n', d).
+
+        Their noise is that of ``sample_weight`` (n',), by default one.
+        """
+        weight = np.ones(len(X)) if sample_weight is None else sample_weight
+
+        def variance(number: int, part: slice, levels: Codes | None) -> Array:
+            sums = self._prepared.sums[number]
+            if sums is None or levels is None:
+                return self.members[number].variance(X[part], self.rows, weight[part])
+            return sums.variance(X[part], levels, weight[part])
+
+        return self._stacked(X, variance)
+
+    def _stacked(self, X: Array, values: Callable[[int, slice, Codes | None], Array]) -> Array:
+        levels_of = self._prepared.blocks.levels
+
+        def block(rows: slice) -> Array:
+            levels = levels_of(X[rows])
+            laws = range(len(self.members))
+            return np.stack([values(number, rows, levels) for number in laws], axis=1)
+
+        blocks = list(steps(len(X), _ROWS_OF_A_BLOCK))
+        with single_threaded_blas() as n_threads:
+            return np.concatenate([part for _, part in in_order(block, blocks, n_threads)])
+
+    @cached_property
+    def _prepared(self) -> "_Prepared":
+        none = np.empty(0, dtype=np.int64)
+        given = (none, none) if self.blocks is None else (self.blocks.starts, self.blocks.widths)
+        blocks = Blocks.of(self.rows, *given)
+        sums = [
+            KernelSums.of(law, self.rows, blocks) if isinstance(law, KernelLaw) else None
+            for law in self.members
+        ]
+        return _Prepared(blocks, sums)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: what is prepared from them would double the size."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+class _Prepared(NamedTuple):
+    """Laws as compiled loops take them; ``None`` for a law without such loops."""
+
+    blocks: Blocks
+    sums: list[KernelSums | None]
+
+
+def n_rows_of(members: Sequence[KernelLaw | TreeLaw]) -> int:
+    """Return how many of the first rows laws have coefficients or factors of."""
+    kernels = (law for law in members if isinstance(law, KernelLaw))
+    return max((max(len(law.coef), len(law.factor)) for law in kernels), default=0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """Laws, and what they predict at observations that are left out."""
+
+    laws: Laws
+    scored: Chosen  # (s,): Numbers of observations
+    X: Array  # (s, d): Their encoded rows
+    columns: TreeInputs  # What trees take of these
+    means: Array  # (s, K, t)
+    variances: Array  # (s, K, t): Of the observations, with the noise of their weights
+    noise: Array  # (s, K, t): The part of the variances that is noise
+    new_noise: Array  # (s, K, t): That of a target of weight one
+    groups: Chosen | None = None  # (s,): Numbers of groups that are left out together
