@@ -19,6 +19,8 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.real.comparison import KINDS, behind, mean_errors  # noqa: E402
+from benchmarks.real.design import CATBOOST, OURS  # noqa: E402
 from benchmarks.results import Row, markdown_table, read_rows  # noqa: E402
 
 RESULTS = ROOT / "docs" / "results"
@@ -111,7 +113,22 @@ def published_table() -> str:
     return markdown_table(header, lines)
 
 
-BLOCKS: dict[str, Callable[[], str]] = {"published": published_table}
+def real_summary() -> str:
+    """Return how bochner compares to boosted trees on real tables, in one item of a list."""
+    rows = rows_of("real")
+    means = []
+    for metric, kind in KINDS.items():
+        errors = mean_errors(rows, metric, OURS).values()
+        ratios = [own[OURS] / own[CATBOOST] for own in errors]
+        mean = float(np.exp(np.mean(np.log(ratios))))
+        means.append(f"{mean:.2f} on {len(ratios)} {kind}")
+    return (
+        f"- On tables with categories, dates and gaps, {next(behind(rows)).rstrip('.:')}. Relative "
+        f"to {CATBOOST}, the geometric mean of its errors is {' and '.join(means)}."
+    )
+
+
+BLOCKS: dict[str, Callable[[], str]] = {"published": published_table, "real": real_summary}
 _BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 
 
