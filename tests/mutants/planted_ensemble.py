@@ -134,8 +134,8 @@ plant_edits(
     ),
 )
 plant_edits(
-    trees,
-    "boosted",
+    Trees,
+    "fitted",
     test_tree_laws.check_many_levels,
     inputs_in_the_order_of_the_table=("replace(trees, feature=order[trees.feature])", "trees"),
 )

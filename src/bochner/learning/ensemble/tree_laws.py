@@ -23,7 +23,7 @@ from bochner._numerics.units import rounded
 from bochner.learning.ensemble.kernel_laws import LeftOut, variance_parts
 from bochner.learning.ensemble.observations import Observations, Scored
 from bochner.learning.ensemble.rows import Chosen
-from bochner.learning.ensemble.trees import TreeInputs, Trees, boosted
+from bochner.learning.ensemble.trees import TreeInputs, Trees
 from bochner.learning.functions import FunctionTerm
 from bochner.learning.removal import fold_numbers
 from bochner.registry import register
@@ -223,7 +223,7 @@ class TreeLearner:
             pairs = [(HistGradientBoostingRegressor(**options), y) for y in Y.T]
         else:
             pairs = [(HistGradientBoostingClassifier(**options), self.labels[rows])]
-        return line, boosted(pairs, inputs, len(self.inputs.starts), weights)
+        return line, Trees.fitted(pairs, inputs, len(self.inputs.starts), weights)
 
     def fit(
         self, data: Observations, order: Chosen, scored: Scored, n_threads: int = 1

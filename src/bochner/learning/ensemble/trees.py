@@ -187,6 +187,37 @@ class Trees:
             np.array(baselines),
         )
 
+    @classmethod
+    def fitted(
+        cls,
+        models: list[tuple[Any, NDArray[Any]]],
+        inputs: Array,
+        n_blocks: int,
+        weights: Array,
+    ) -> "Trees":
+        """Return the trees of models, each fitted to its targets, whose outputs are side by side.
+
+        The first ``n_blocks`` inputs are numbers of levels.
+        """
+        inputs = inputs.copy()
+        codes = [np.unique(inputs[:, block]) for block in range(n_blocks)]
+        is_category = np.zeros(inputs.shape[1], dtype=bool)
+        for block, levels in enumerate(codes):
+            if len(levels) <= _MOST_LEVELS:
+                inputs[:, block] = np.searchsorted(levels, inputs[:, block])
+                is_category[block] = True
+        categories = np.flatnonzero(is_category)
+        # scikit-learn numbers categories first, whatever their places in the table.
+        order = np.concatenate((categories, np.flatnonzero(~is_category)))
+        # Bins of weighted rows take as long as the trees.
+        given = weights if np.ptp(weights) else None
+        fits = [
+            model.set_params(categorical_features=categories).fit(inputs, y, given)
+            for model, y in models
+        ]
+        trees = cls.of(fits, [codes[block] for block in categories])
+        return replace(trees, feature=order[trees.feature])
+
     def __call__(self, inputs: Array) -> Array:
         """Return the outputs (n, t) of inputs (n, k)."""
         outputs = np.tile(self.baseline, (len(inputs), 1))
@@ -272,30 +303,3 @@ def _ranks(bits: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Return which of 256 numbers are in a set of bits, 32 to a word."""
     words = bits.astype(np.uint32)[:, None] >> np.arange(32, dtype=np.uint32)
     return np.asarray((words & 1).ravel(), dtype=bool)
-
-
-def boosted(
-    models: list[tuple[Any, NDArray[Any]]], inputs: Array, n_blocks: int, weights: Array
-) -> Trees:
-    """Return the trees of models, each fitted to its targets, whose outputs are side by side.
-
-    The first ``n_blocks`` inputs are numbers of levels.
-    """
-    inputs = inputs.copy()
-    codes = [np.unique(inputs[:, block]) for block in range(n_blocks)]
-    is_category = np.zeros(inputs.shape[1], dtype=bool)
-    for block, levels in enumerate(codes):
-        if len(levels) <= _MOST_LEVELS:
-            inputs[:, block] = np.searchsorted(levels, inputs[:, block])
-            is_category[block] = True
-    categories = np.flatnonzero(is_category)
-    # scikit-learn numbers categories first, whatever their places in the table.
-    order = np.concatenate((categories, np.flatnonzero(~is_category)))
-    # Bins of weighted rows take as long as the trees.
-    given = weights if np.ptp(weights) else None
-    fitted = [
-        model.set_params(categorical_features=categories).fit(inputs, y, given)
-        for model, y in models
-    ]
-    trees = Trees.of(fitted, [codes[block] for block in categories])
-    return replace(trees, feature=order[trees.feature])

@@ -26,7 +26,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.ensemble.rows import Chosen
-from bochner.learning.ensemble.trees import TreeInputs, Trees, boosted
+from bochner.learning.ensemble.trees import TreeInputs, Trees
 from bochner.learning.removal import fold_numbers
 from bochner.registry import register
 
@@ -195,7 +195,7 @@ def _product(curves: tuple[Curve, ...], inputs: Array) -> Array:
 
 def _trees(inputs: Array, scores: Array, columns: TreeInputs) -> Trees:
     model = HistGradientBoostingRegressor(**_TREES, random_state=0)
-    return boosted([(model, scores)], inputs, len(columns.starts), np.ones(len(inputs)))
+    return Trees.fitted([(model, scores)], inputs, len(columns.starts), np.ones(len(inputs)))
 
 
 def _is_better(factors: Array, others: Array, scores: Array, groups: Chosen | None) -> bool:
