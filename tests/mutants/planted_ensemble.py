@@ -29,7 +29,7 @@ from bochner.learning.ensemble.learner import Learner
 from bochner.learning.ensemble.observations import Observations
 from bochner.learning.ensemble.rows import Observed, Rows
 from bochner.learning.ensemble.tree_laws import TreeLearner
-from bochner.learning.ensemble.trees import Trees
+from bochner.learning.ensemble.trees import TreeInputs, Trees
 
 SCALES = (1.0, 1.2, 0.8)
 check_gradient = test_length_scales.assert_gradient
@@ -145,6 +145,12 @@ plant_edits(
     test_tree_laws.check_scikit_learn,
     trees_without_their_last_leaves=("range(depth[tree])", "range(depth[tree] - 1)"),
     numbers_at_a_threshold_to_the_right=("entry > threshold", "entry >= threshold"),
+)
+plant_edits(
+    TreeInputs,
+    "__call__",
+    test_tree_laws.check_cycles,
+    beginnings_of_a_cycle_at_its_end=("turns < -_SAME_PHASE", "turns < 0.0"),
 )
 plant_edits(
     TreeLearner,

@@ -110,6 +110,10 @@ def check_cycles():
     assert_allclose(weekday, DATES.day_of_week / 7.0, atol=1e-9)
     assert np.max(np.abs(day - (DATES.day_of_year - 1) / 366.0)) < 0.004
     assert len(phases) == phases(X).shape[1] == 1 + 1 + 3
+    none = np.empty(0, dtype=int)
+    circle = TreeInputs(none, none, none, np.array([0]))
+    near = circle(np.array([[1.4, -1e-12], [1.4, 1e-12], [1.4, -0.01]]))[:, 0]
+    assert_allclose(near, [0.0, 0.0, 1.0 - 0.01 / 1.4 / (2.0 * np.pi)], atol=1e-6)
     both = TreeInputs.of(np.arange(X.shape[1]), shared, places, has_waves=True)
     assert len(both) == both(X).shape[1] == 1 + 1 + places[:, 1].sum() + 3
     assert_array_equal(both(X)[:, -3:], phases(X)[:, -3:])
