@@ -22,7 +22,7 @@ def test_a_benchmark_that_does_not_exist(tmp_path, capsys):
     out = tmp_path / "results"
     assert main(["tabels", "--out", str(out)]) == 2
     known = (
-        "tables, gabasr, real, published, gaussian, processes, forecasts, attention, asymmetric, "
+        "gabasr, real, published, gaussian, processes, forecasts, attention, asymmetric, "
         "plan, bank, speed, schemes, evidence, sequences, indefinite, histograms, gpu, "
         "digmm"
     )

@@ -4,6 +4,7 @@ from functools import partial
 
 from diagnosis import test_sensitivity
 from mutants.registry import plant_edits
+from tables import test_encodings
 
 from bochner.diagnosis import sensitivity
 from bochner.diagnosis.sensitivity import Dependence
@@ -20,4 +21,10 @@ plant_edits(
     "averages",
     test_sensitivity.test_effects_are_averages_with_quartiles_of_shifted_rows,
     rows_not_shifted=("(mean.mean(axis=0) - curves.mean(axis=0))", "0.0"),
+)
+plant_edits(
+    test_encodings,
+    "grid",
+    partial(test_encodings.test_missing_numbers_are_the_last_entry_whatever_features_follow, 2),
+    missing_numbers_in_the_last_of_all_features=("len(output_names(state)) - 1", "-1"),
 )

@@ -25,3 +25,14 @@ def test_entries_reach_from_the_least_number_to_the_greatest(size, most):
 
 def test_all_of_few_entries_are_there():
     assert_array_equal(entries([3.0, 1.0, 1.0, 1.0, 2.0], 5)[0], [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("n_others", [0, 2])
+def test_missing_numbers_are_the_last_entry_whatever_features_follow(n_others):
+    state = {"name": "a", "kind": "numeric", "indicator": True, "points": [0.0, 3.0]}
+    values = np.array([2.0, 0.0, 1.0, 3.0])
+    is_missing = np.array([0.0, 0.0, 1.0, 0.0])
+    features = np.column_stack((values, is_missing, np.zeros((4, n_others))))
+    found, rows = grid(state, values, features, 4)
+    assert_array_equal(found, [0.0, 2.0, 3.0, np.nan])
+    assert_array_equal(rows, [1, 0, 3, 2])

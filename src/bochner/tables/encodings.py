@@ -258,11 +258,12 @@ def grid(
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return at most so many entries of a column, and for each a row (of n) that has it.
 
-    ``values`` (n,) are those of `values_of`, ``features`` (n, k) those of `encode`, perhaps more
-    than once. Entries are the most frequent levels, or numbers at evenly spaced ranks, NaN last.
+    ``values`` (n,) are those of `values_of`, and ``features`` (n, k) begin with those of `encode`.
+    Entries are the most frequent levels, or numbers at evenly spaced ranks, NaN last.
     """
     if state.get("indicator"):
-        values = np.where(features[:, -1] == 1.0, np.nan, values)
+        is_missing = features[:, len(output_names(state)) - 1]
+        values = np.where(is_missing == 1.0, np.nan, values)
     entries, rows, counts = np.unique(values, return_index=True, return_counts=True)
     if state["kind"] == "text":
         kept = np.sort(np.argsort(-counts, kind="stable")[:most])
