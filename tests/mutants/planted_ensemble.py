@@ -223,7 +223,7 @@ plant_edits(
     "error_and_slope",
     partial(check_gradient, Matern(nu=2.5)),
     users=(length_scales,),
-    gradient_without_the_ranks_of_groups=("change = syr2k(0.5,", "change = syr2k(0.0,"),
+    gradient_without_the_ranks_of_groups=("in both), 0.5)", "in both), 0.0)"),
     rows_of_all_later_groups=("rows.groups[:, None, None] ==", "rows.groups[:, None, None] >="),
     noise_that_does_not_move=("/ rows.weights)) * alpha", "/ rows.weights)) * 0.0"),
 )
@@ -245,7 +245,7 @@ plant_edits(
     leave_one_out,
     "_gram_and_slope",
     partial(check_gradient, Exponential()),
-    slope_of_a_square=("np.maximum(distance, dtype(_TINY))", "1.0"),
+    slope_of_a_square=("np.maximum(distance, distance.dtype.type(_TINY))", "1.0"),
 )
 plant_edits(
     leave_one_out,
@@ -261,9 +261,17 @@ plant_edits(
 )
 plant_edits(
     length_scales,
-    "descended",
+    "_descended_together",
     test_length_scales.test_scales_that_are_tied_move_together,
-    a_common_scale_that_stays=("gradient[:-1].sum()", "0.0 * gradient[0]"),
+    a_common_scale_that_stays=("np.sum(slope * distance**power)", "0.0"),
+    slopes_by_distances_and_not_their_squares=("else 2.0", "else 1.0"),
+)
+plant_edits(
+    leave_one_out,
+    "square_sums",
+    partial(check_gradient, Matern(nu=2.5)),
+    users=(length_scales,),
+    pairs_of_a_row_with_itself=("weights @ X))", "0.0 * X))"),
 )
 plant_edits(
     linear_maps,

@@ -58,7 +58,9 @@ MORE_ROWS = 2000
 """Rows that then move these on from the search: errors fall by 2 to 3 per cent in some seconds."""
 
 FEW_LAWS = 2
-"""Most kernels that are fitted to many rows: a third changes errors by some per cent either way."""
+"""Most kernels that are fitted to many rows: a third changes errors by some per cent either way.
+Those with the least left-out errors of more rows than the search had are the best of new rows,
+too."""
 
 _SEARCH_SHARE = 0.5
 """Share of a time limit after which no search for a kernel begins; fits need the rest."""
@@ -112,6 +114,7 @@ class _Trial:
     name: str
     family: Family
     columns: Chosen
+    has_trends: bool  # Whether columns that only grow or fall in time are among these
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -216,6 +219,18 @@ def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
     return [columns, others] if 0 < len(others) < len(columns) else [columns]
 
 
+def _best_of_kinds(results: Sequence[tuple[_Trial, Found]]) -> list[tuple[_Trial, Found]]:
+    """Return the first of each family, with trends and without, among kernels in some order.
+
+    Kernels of one family on two encodings are nearly the same function: both together are no better
+    than the better one, and are not weighed more accurately.
+    """
+    firsts: dict[tuple[str, bool], tuple[_Trial, Found]] = {}
+    for trial, found in results:
+        firsts.setdefault((trial.name, trial.has_trends), (trial, found))
+    return list(firsts.values())
+
+
 def _last(observations: Observations, order: Chosen, count: int) -> NDArray[np.bool_]:
     """Return which observations in an order are about the last ones, with whole groups."""
     if observations.groups is None:
@@ -269,7 +284,7 @@ class Learner:
         plan = _Plan.of(observations, self.effort, latest, with_variance, order_rng, elsewhere)
         sets = [*encodings, np.unique(np.concatenate(encodings))]
         trials = [
-            _Trial(name, family, columns)
+            _Trial(name, family, columns, has_trends=columns is whole)
             for name, (family, count) in self.effort.families.items()
             for whole in sets[:count]
             for columns in _variants(whole, trends)
@@ -343,6 +358,10 @@ class Learner:
             trial = trials[number]
             return learned(trial.family, some.columns(trial.columns), seeds[number])
 
+        def error_of_more(entry: tuple[_Trial, Found]) -> float:
+            trial, found = entry
+            return found.whole.left_out_error(most.columns(trial.columns))
+
         def corrected(entry: tuple[_Trial, Found]) -> Found:
             trial, found = entry
             if is_refined:
@@ -355,7 +374,11 @@ class Learner:
             if found is not None:
                 self.progress("learned kernel", number + 1, len(trials))
                 results.append((trials[number], found))
+        if is_refined:
+            errors = in_order(error_of_more, results, self.n_threads)
+            results = [(trial, replace(f, error=error)) for (trial, f), error in errors]
         results.sort(key=lambda entry: entry[1].error)
+        results = _best_of_kinds(results)
         most_error = _HOPELESS * results[0][1].error
         results = [entry for entry in results if entry[1].error <= most_error]
         results = results[: FEW_LAWS if is_refined else None]

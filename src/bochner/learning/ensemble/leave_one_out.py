@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas, lapack
 
+from bochner._numerics import unlocked
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.compiling import compiled
 from bochner._numerics.distances import distances
@@ -51,6 +51,11 @@ class LearnedKernel:
         """Return the images (n, d) of rows (n, d)."""
         return X if self.matrix is None else X @ self.matrix
 
+    def left_out_error(self, rows: Rows) -> float:
+        """Return the mean square of leave-one-out residuals of rows."""
+        image = self.mapped(rows.X) / as_array(self.kernel.length_scale)
+        return left_out_error(self.kernel, distances_of(self.kernel, image), self.alpha, rows)
+
     def map_in_scales(self, dim: int) -> Array:
         """Return the map (d, d) whose images have a length scale of one."""
         matrix = np.eye(dim) if self.matrix is None else self.matrix
@@ -75,13 +80,18 @@ class Found:
         )
 
 
+def distances_of(kernel: Learnable, X: Array) -> Array:
+    """Return the distances (n, n) that a kernel is a function of, where its length scale is one."""
+    return distances(X, X, "cityblock" if isinstance(kernel, Laplacian) else "euclidean")
+
+
 def error_and_slope(
-    kernel: Learnable, X: Array, alpha: float, rows: Rows
+    kernel: Learnable, distance: Array, alpha: float, rows: Rows
 ) -> tuple[float, Array, float]:
     r"""Return the error, minus its slopes (n, n) by distances, and the slope by log alpha.
 
-    ``X`` (n, d) are the rows where the kernel's length scale is one. Distances are halves of
-    squares, but for the Laplacian kernel.
+    ``distance`` (n, n) are those of :func:`distances_of`. Slopes are by halves of their squares,
+    but for the Laplacian kernel.
     With the weights ``W``, :math:`M = (K + \alpha W^{-1})^{-1}`, :math:`c = M y` and residuals
     :math:`e = M_{gg}^{-1} c` of the group ``g``, a change of the kernel adds
     :math:`\langle dK, M V M - M u c^\top \rangle` to the weighted mean of squares, where
@@ -90,13 +100,8 @@ def error_and_slope(
     :class:`~bochner.learning.ensemble.rows.Observed` by ``c`` and by the diagonal of ``M``. A
     matrix that is not positive definite has an infinite error.
     """
-    is_single = alpha >= LEAST_SINGLE
-    dtype, syrk, syr2k = (
-        (np.float32, blas.ssyrk, blas.ssyr2k)
-        if is_single
-        else (np.float64, blas.dsyrk, blas.dsyr2k)
-    )
-    gram, slope = _gram_and_slope(kernel, X, dtype)
+    dtype: Any = np.float32 if alpha >= LEAST_SINGLE else np.float64
+    gram, slope = _gram_and_slope(kernel, distance.astype(dtype))
     inverse = shifted_inverse(gram, alpha, rows.weights)
     if inverse is None:
         return np.inf, np.zeros_like(slope), 0.0
@@ -109,7 +114,7 @@ def error_and_slope(
         )
         # V is diagonal and not negative: half of the products are enough.
         half = inverse * np.sqrt(v).astype(dtype)
-        change = syrk(1.0, half.T, trans=1, lower=1)
+        change = unlocked.products_of_columns(half.T)
     else:
         error, u, residuals = _without_groups(rows, inverse, coefficients)
         n_columns = u.shape[1] * (int(rows.groups.max()) + 1)
@@ -120,16 +125,28 @@ def error_and_slope(
                 inverse @ (part[:, None] * of_group).reshape(-1, n_columns).astype(dtype)
                 for part in (u, residuals)
             )
-            change = syr2k(0.5, *(part.T for part in both), trans=1, lower=1)
+            change = np.zeros((len(rows), len(rows)), dtype=dtype, order="F")
+            unlocked.add_products(change, *(part.T for part in both), 0.5)
         else:
             blocks = (u @ residuals.T) * (rows.groups[:, None] == rows.groups)
-            change = inverse @ (blocks + blocks.T).astype(dtype) @ (0.5 * inverse)
+            change = (inverse @ (blocks + blocks.T).astype(dtype) @ (0.5 * inverse)).T
     pair = (inverse @ u.astype(dtype)).T, coefficients.T
-    change = syr2k(-0.5, *pair, 1.0, change, trans=1, lower=1, overwrite_c=1)
+    unlocked.add_products(change, *pair, -0.5)
     noise = float(np.sum(as_array(np.diagonal(change)) / rows.weights)) * alpha + by_noise
     slope *= change.T
     _mirror(slope)
     return error, slope, noise
+
+
+def left_out_error(kernel: Learnable, distance: Array, alpha: float, rows: Rows) -> float:
+    """Return the error of :func:`error_and_slope` alone."""
+    dtype: Any = np.float32 if alpha >= LEAST_SINGLE else np.float64
+    gram, _ = _gram_and_slope(kernel, distance.astype(dtype))
+    inverse = shifted_inverse(gram, alpha, rows.weights)
+    if inverse is None:
+        return np.inf
+    coefficients = (inverse @ rows.Y.astype(dtype)).astype(np.float64)
+    return rows.left_out_squares(inverse, coefficients, alpha) / rows.n_observations
 
 
 def _without_groups(rows: Rows, inverse: Array, coef: Array) -> tuple[float, Array, Array]:
@@ -147,8 +164,8 @@ def error_across(pair: tuple[LearnedKernel, ...], parts: tuple[Rows, ...]) -> fl
     for learned, training, new in zip(pair, parts, parts[::-1], strict=True):
         gram = learned(training.X, training.X)
         gram[np.diag_indices(len(training))] += learned.alpha / training.weights
-        _, coefficients, failed = lapack.dposv(gram, training.Y)
-        if failed:
+        coefficients = np.array(training.Y, order="F")
+        if not unlocked.solve(gram.T, coefficients):
             return np.inf
         errors = new.Y - learned(new.X, training.X) @ coefficients
         total += float(np.sum(new.weights[:, None] * errors**2)) + new.scatter()
@@ -161,17 +178,14 @@ def shifted_inverse(gram: Array, alpha: float, weights: Array) -> Array | None:
     It is ``None`` if the matrix is not positive definite.
     """
     gram[np.diag_indices(len(gram))] += alpha / weights
-    potrf = lapack.spotrf if gram.dtype == np.float32 else lapack.dpotrf
-    lower, failed = potrf(gram.T, lower=1, overwrite_a=1)
-    return None if failed else factor_inverse(lower)
+    return factor_inverse(gram.T) if unlocked.factorise(gram.T) else None
 
 
 def factor_inverse(lower: NDArray[Any]) -> NDArray[Any]:
-    """Return the inverse of the matrix with a lower Cholesky factor, which may be overwritten."""
-    potri = lapack.spotri if lower.dtype == np.float32 else lapack.dpotri
-    inverse, _ = potri(lower, lower=1, overwrite_c=1)
-    _mirror(inverse.T)
-    return np.asarray(inverse.T)
+    """Return the inverse of the matrix with a lower Cholesky factor, which is overwritten."""
+    unlocked.invert_factor(lower)
+    _mirror(lower.T)
+    return lower.T
 
 
 @compiled()
@@ -185,13 +199,14 @@ def _mirror(upper: Array) -> None:
                     upper[j, i] = upper[i, j]
 
 
-def _gram_and_slope(kernel: Learnable, X: Array, dtype: Any) -> tuple[Array, Array]:
-    """Return the Gram matrix, and minus its slope by the distance, or by half of its square."""
+def _gram_and_slope(kernel: Learnable, distance: Array) -> tuple[Array, Array]:
+    """Return the Gram matrix, and minus its slope by the distance, or by half of its square.
+
+    Distances (n, n), in either precision, may be overwritten.
+    """
     if isinstance(kernel, Gaussian):
-        gram = kernel.correlation(X, X).astype(dtype)
+        gram = np.exp(-0.5 * distance**2)
         return gram, gram.copy()
-    distance = distances(X, X, "cityblock" if isinstance(kernel, Laplacian) else "euclidean")
-    distance = distance.astype(dtype)
     if isinstance(kernel, Matern):
         # The slope of nu is the kernel of nu - 1 at the same argument, up to a factor.
         distance *= np.sqrt(2.0 * kernel.nu)
@@ -202,7 +217,7 @@ def _gram_and_slope(kernel: Learnable, X: Array, dtype: Any) -> tuple[Array, Arr
     if isinstance(kernel, Laplacian):
         return gram, gram.copy()
     # No distance has a slope at zero; the diagonal does not move.
-    return gram, gram / np.maximum(distance, dtype(_TINY))
+    return gram, gram / np.maximum(distance, distance.dtype.type(_TINY))
 
 
 def square_moments(weights: Array, X: Array) -> Array:
@@ -210,6 +225,13 @@ def square_moments(weights: Array, X: Array) -> Array:
     weights = weights.astype(np.float64, copy=False)  # Sums nearly cancel
     moments: Array = 2.0 * ((X.T * weights.sum(axis=1)) @ X - X.T @ (weights @ X))
     return moments
+
+
+def square_sums(weights: Array, X: Array) -> Array:
+    """Return the diagonal (d,) of :func:`square_moments`."""
+    weights = weights.astype(np.float64, copy=False)
+    sums: Array = 2.0 * (weights.sum(axis=1) @ X**2 - np.einsum("ij,ij->j", X, weights @ X))
+    return sums
 
 
 def absolute_moments(weights: Array, X: Array) -> Array:

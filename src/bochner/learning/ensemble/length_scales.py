@@ -13,9 +13,10 @@ from bochner.learning.ensemble.leave_one_out import (
     Learnable,
     LearnedKernel,
     absolute_moments,
+    distances_of,
     error_across,
     error_and_slope,
-    square_moments,
+    square_sums,
 )
 from bochner.learning.ensemble.rows import Rows
 
@@ -78,13 +79,13 @@ def with_length_scales(
     # Halves of few rows may end anywhere: rows as a whole then go on from their start.
     begins = sorted(
         (np.mean(best, axis=0), _point(starts[0], dim)),
-        key=lambda point: error_and_gradient(kernel, point, rows)[0],
+        key=lambda point: _error(kernel, point, rows),
     )
     found = descended(kernel, rows, begins[0], penalty, ITERATIONS)
-    error, _ = error_and_gradient(kernel, found, rows)
+    error = _error(kernel, found, rows)
     if error < _PRECISE * np.sum(rows.Y**2) / rows.n_observations:
         other = descended(kernel, rows, begins[1], penalty, ITERATIONS)
-        other_error, _ = error_and_gradient(kernel, other, rows)
+        other_error = _error(kernel, other, rows)
         found, error = (other, other_error) if other_error < error else (found, error)
     return Found(LearnedKernel.at(kernel, found), ends(best), error, least)
 
@@ -95,16 +96,21 @@ def _point(start: LearnedKernel, dim: int) -> Array:
     return np.append(scale, np.log(start.alpha))
 
 
+def _error(kernel: Learnable, point: Array, rows: Rows) -> float:
+    """Return the error of :func:`error_and_gradient` alone."""
+    return LearnedKernel.at(kernel, point).left_out_error(rows)
+
+
 def error_and_gradient(kernel: Learnable, point: Array, rows: Rows) -> tuple[float, Array]:
     """Return the mean square of leave-one-out residuals, and its gradient (d + 1,).
 
     ``point`` holds logarithms of length scales and of alpha.
     """
     scaled = rows.X / np.exp(point[:-1])
-    error, slope, noise = error_and_slope(kernel, scaled, np.exp(point[-1]), rows)
-    if isinstance(kernel, Laplacian):
-        return error, np.append(absolute_moments(slope, scaled), noise)
-    return error, np.append(np.diagonal(square_moments(slope, scaled)), noise)
+    distance = distances_of(kernel, scaled)
+    error, slope, noise = error_and_slope(kernel, distance, np.exp(point[-1]), rows)
+    moments = absolute_moments if isinstance(kernel, Laplacian) else square_sums
+    return error, np.append(moments(slope, scaled), noise)
 
 
 def descended(
@@ -115,35 +121,53 @@ def descended(
     The pull is on the squared deviations of the logarithms of scales from their mean. Without limit
     it leaves the shape of ``start`` as it is, and scales move together.
     """
-    is_tied = not np.isfinite(penalty)
-    # Alpha follows the length scales, of which columns may share some.
+    if not np.isfinite(penalty):
+        return _descended_together(kernel, rows, start, iterations)
+    # Columns may share length scales.
     owners = np.append(shared := rows.length_scales(), shared.max() + 1)
     _, first_of = np.unique(owners, return_index=True)
     start = start[first_of]
+    pull = penalty / rows.n_observations
 
     def loss(point: Array) -> tuple[float, Array]:
         error, slopes = error_and_gradient(kernel, point[owners], rows)
         if not error < np.inf:
             return np.inf, np.zeros(len(point))
         error += NO_ERROR
-        gradient = np.bincount(owners, slopes)
-        if is_tied:
-            return np.log(error), gradient / error
         away = np.append(point[:-1] - point[:-1].mean(), 0.0)
-        pull = penalty / rows.n_observations
-        return np.log(error) + pull * away @ away, gradient / error + 2.0 * pull * away
+        gradient = np.bincount(owners, slopes) / error + 2.0 * pull * away
+        return np.log(error) + pull * away @ away, gradient
 
-    def tied(short: Array) -> tuple[float, Array]:
-        value, gradient = loss(np.append(start[:-1] + short[0], short[1]))
-        return value, np.array([gradient[:-1].sum(), gradient[-1]])
-
-    first = np.array([0.0, start[-1]]) if is_tied else start
-    low, high = first - _REACH, first + _REACH
-    low[-1], high[-1] = LOG_ALPHA
-    found = minimised(tied if is_tied else loss, first, Bounds(low, high), iterations, _TOLERANCE)
-    if is_tied:
-        found = np.append(start[:-1] + found[0], found[1])
+    found = minimised(loss, start, _bounds(start), iterations, _TOLERANCE)
     return as_array(found[owners])
+
+
+def _descended_together(kernel: Learnable, rows: Rows, start: Array, iterations: int) -> Array:
+    """Return the point of least error among those whose length scales have the start's ratios.
+
+    Distances of rows are then those of the start times a number.
+    """
+    of_start = distances_of(kernel, rows.X / np.exp(start[:-1]))
+    power = 1.0 if isinstance(kernel, Laplacian) else 2.0
+
+    def loss(short: Array) -> tuple[float, Array]:
+        distance = of_start * np.exp(-short[0])
+        error, slope, noise = error_and_slope(kernel, distance, np.exp(short[1]), rows)
+        if not error < np.inf:
+            return np.inf, np.zeros(2)
+        error += NO_ERROR
+        return np.log(error), np.array([np.sum(slope * distance**power), noise]) / error
+
+    first = np.array([0.0, start[-1]])
+    found = minimised(loss, first, _bounds(first), iterations, _TOLERANCE)
+    return np.append(start[:-1] + found[0], found[1])
+
+
+def _bounds(start: Array) -> Bounds:
+    """Return the bounds of logarithms of length scales, and of alpha, in a search."""
+    low, high = start - _REACH, start + _REACH
+    low[-1], high[-1] = LOG_ALPHA
+    return Bounds(low, high)
 
 
 def minimised(

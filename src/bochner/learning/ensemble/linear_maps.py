@@ -9,6 +9,7 @@ from bochner._numerics.arrays import Array
 from bochner.learning.ensemble.leave_one_out import (
     Found,
     LearnedKernel,
+    distances_of,
     error_across,
     error_and_slope,
     square_moments,
@@ -54,8 +55,7 @@ def with_linear_map(found: Found, rows: Rows) -> Found:
     if penalty is None:
         return found
     whole = mapped(found.whole, found.whole, rows, penalty, ITERATIONS)
-    error, _, _ = error_and_slope(whole.kernel, whole.mapped(rows.X), whole.alpha, rows)
-    return replace(best, whole=whole, error=error)
+    return replace(best, whole=whole, error=whole.left_out_error(rows))
 
 
 def mapped(
@@ -74,7 +74,8 @@ def mapped(
 
     def loss(point: Array) -> tuple[float, Array]:
         matrix, alpha = point[:-1].reshape(dim, dim), np.exp(point[-1])
-        error, slope, noise = error_and_slope(unit, scaled @ matrix, alpha, rows)
+        distance = distances_of(unit, scaled @ matrix)
+        error, slope, noise = error_and_slope(unit, distance, alpha, rows)
         if not error < np.inf:
             return np.inf, np.zeros(len(point))
         error += NO_ERROR

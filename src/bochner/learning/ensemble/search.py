@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.linalg import eigh
 
 from bochner._numerics.arrays import as_array
 from bochner.features.length_scales import median_distance
@@ -73,12 +72,10 @@ def learned(family: Family, rows: Rows, rng: Generator) -> Found:
     in the same way, each by itself.
     """
     rows = rows.with_unit_targets()
-    first, second = rows.halves()
-    starts = (
-        _common_start(family, rows, rng),
-        _common_start(family, first, rng),
-        _common_start(family, second, rng),
-    )
+    first, second = (_common_start(family, half, rng) for half in rows.halves())
+    # The first rows of all are then those of the first half, where no groups come between.
+    whole = first if len(rows) >= 2 * GRID_ROWS else _common_start(family, rows, rng)
+    starts = whole, first, second
     is_tied = (
         rows.n_observations < _FEWEST_OBSERVATIONS
         or rows.length_scales().max() >= _MOST_SCALES
@@ -122,7 +119,8 @@ def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
     The residuals are those of :func:`bochner.learning.ensemble.length_scales.error_and_gradient`.
     """
     root = np.sqrt(rows.weights)
-    values, vectors = eigh(kernel(rows.X, rows.X) * np.outer(root, root), driver="evd")
+    # SciPy's function would make other threads wait.
+    values, vectors = np.linalg.eigh(kernel(rows.X, rows.X) * np.outer(root, root))
     values = np.maximum(values, 0.0)
     rotated, squares = vectors.T @ (root[:, None] * rows.Y), vectors**2
     errors = []
