@@ -39,20 +39,21 @@ from bochner.registry import register
 class TableRegressor(ScoredRegressor, TableModel):
     r"""Regression on a table, with calibrated prediction intervals; defaults need no tuning.
 
-    The model is a weighted sum of eight Gaussian processes and, of at least 400 rows, boosted
+    The model is a weighted sum of three Gaussian processes and, of at least 400 rows, boosted
     trees. The kernels are Laplacian, exponential and Matérn-5/2, each on the standardised columns,
-    on their normal quantiles and on both. Each kernel has a length scale for every input or, where
-    rows suffice, a linear map of all inputs, which minimise leave-one-out errors. Levels of text
-    share the length scale of their column. Predictions of rows that were left out give the weights,
-    the expected error ``score_`` and the calibration of the intervals. Equal rows are independent
-    observations, each left out by itself; they share a row of the kernel matrix. Of more than 4,000
-    different rows the best two are fitted. Up to 16,500 different rows are fitted exactly, more by
-    4,000 landmarks at linear cost.
+    on their normal quantiles or on both, whichever has the least leave-one-out error. Each kernel
+    has a length scale for every input or, where rows suffice, a linear map of all inputs, which
+    minimise leave-one-out errors. Levels of text share the length scale of their column.
+    Predictions of rows that were left out give the weights, the expected error ``score_`` and the
+    calibration of the intervals. Equal rows are independent observations, each left out by itself;
+    they share a row of the kernel matrix. Of more than 4,000 different rows the best two kernels
+    are fitted. Up to 16,500 different rows are fitted exactly, more by 4,000 landmarks at linear
+    cost.
 
     Several targets (n, t) share the kernels, learned for all of them in units of their standard
-    deviations. Each has weights of laws, an expected error and a calibration of its own. Targets of
-    very different noise are predicted better by a model each: kernels and their ratio of noise to
-    signal are a compromise, and for the target of less noise intervals are somewhat too narrow.
+    deviations. Weights, expected error and calibration are computed per target. Targets of very
+    different noise are predicted better by a model each: kernels and their ratio of noise to signal
+    are a compromise, and for the target of less noise intervals are somewhat too narrow.
 
     Parameters
     ----------
