@@ -182,7 +182,7 @@ def test_no_other_rows_come_to_the_client(monkeypatch):
     assert len(layouts) == 6
     assert isinstance(sample, TablePiece)
     assert len(sample) == SAMPLE
-    assert len(sums) == len(model.head_.laws.members) == 2
+    assert len(sums) >= len(model.head_.laws.members) > 0
     for total in sums:  # Products of landmarks with each other, with targets and with ones
         assert total.shape == (40 * 41 // 2 + 2 * 40,)
 

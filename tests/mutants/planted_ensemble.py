@@ -223,7 +223,7 @@ plant_edits(
     "error_and_slope",
     partial(check_gradient, Matern(nu=2.5)),
     users=(length_scales,),
-    gradient_without_the_ranks_of_groups=("in both), 0.5)", "in both), 0.0)"),
+    gradient_without_the_ranks_of_groups=("left.T, right.T, 0.5)", "left.T, right.T, 0.0)"),
     rows_of_all_later_groups=("rows.groups[:, None, None] ==", "rows.groups[:, None, None] >="),
     noise_that_does_not_move=("/ rows.weights)) * alpha", "/ rows.weights)) * 0.0"),
 )

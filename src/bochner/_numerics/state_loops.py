@@ -54,6 +54,32 @@ class Steps(NamedTuple):
     partner: NDArray[np.int64]
 
 
+def _check(weights: Array, steps: Steps, initial: Array, *means: Array) -> None:
+    """Raise ValueError unless arrays have the sizes that the loops read, as after loading a file.
+
+    ``weights`` are (n, s), ``initial`` is (s, s), and ``means`` are (s,) each.
+    """
+    n, s = weights.shape
+    u = len(steps.own)
+    moves = (steps.own, steps.other, steps.variance, steps.covariance)
+    is_sound = (
+        len(steps.which) >= n
+        and all(part.shape == (u, s) for part in moves)
+        and steps.partner.shape == (s,)
+        and initial.shape == (s, s)
+        and all(mean.shape == (s,) for mean in means)
+        and 0 <= steps.which.min(initial=0) <= steps.which.max(initial=-1) < u
+        and 0 <= steps.partner.min(initial=0) <= steps.partner.max(initial=-1) < s
+    )
+    if not is_sound:
+        raise ValueError(f"states of {n} times and {s} weights do not fit their transitions")
+
+
+def _check_groups(groups: NDArray[np.int64], n_groups: int, n_states: int) -> None:
+    if groups.shape != (n_states,) or not 0 <= groups.min() <= groups.max() < n_groups:
+        raise ValueError(f"{len(groups)} groups do not fit {n_states} states")
+
+
 class Filtered(NamedTuple):
     """States given the values up to each time, and errors of one-step predictions.
 
@@ -142,6 +168,9 @@ def filtered(
     time; ``noise`` is ``r``.
     """
     n, s = weights.shape
+    _check(weights, steps, initial, first)
+    if y.shape != (n,):
+        raise ValueError(f"{len(y)} values do not fit {n} times")
     states = Filtered(
         mean=np.empty((n, s)),
         cov=np.empty((n, s, s)),
@@ -172,6 +201,8 @@ def moments_ahead(
     States have mean ``first`` (s,) and covariance ``initial`` (s, s) at the first time. Those of
     later times are not kept: O(s) numbers a time in place of O(s^2).
     """
+    _check(weights, steps, initial, first)
+    _check_groups(groups, n_groups, weights.shape[1])
     mean, variance = np.zeros((2, len(weights), n_groups + 1))
     _fill_ahead(weights, steps, first.copy(), initial.copy(), groups, mean, variance)
     return mean, variance
@@ -273,6 +304,7 @@ def _back_through_value(
 def slopes(weights: Array, steps: Steps, states: Filtered) -> Slopes:
     """Return derivatives of the log evidence, by going back through the recursion of `filtered`."""
     s = weights.shape[1]
+    _check(weights, steps, states.cov[0], states.mean[0])
     own, other, variance, covariance = np.zeros((4, *steps.own.shape))
     found = Slopes(own, other, variance, covariance, initial=np.zeros((s, s)), noise=0.0)
     return found._replace(noise=_add_slopes(weights, steps, states, found))
@@ -328,6 +360,8 @@ def component_moments(
     over all states. The recursion goes from the last row to the first; where no value follows it
     leaves the filtered states as they are.
     """
+    _check(weights, steps, states.cov[0], states.mean[0])
+    _check_groups(groups, n_groups, weights.shape[1])
     mean, variance = np.zeros((2, len(weights), n_groups + 1))
     _fill_moments(weights, steps, states, groups, mean, variance)
     return mean, variance

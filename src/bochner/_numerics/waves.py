@@ -26,9 +26,14 @@ def write_waves(
 
     Angles are reduced to within :math:`\pi / 4` in float64. Errors for an amplitude of one are at
     most 2.3e-16 for float64 and 1.2e-7 for float32, up to 1e5 radians; NumPy's functions compute an
-    array with angles beyond. The loop is compiled at the first call and cached on disk.
+    array with angles beyond. The loop is compiled at the first call and cached on disk. Raises
+    ValueError for arrays of other shapes.
     """
+    n_rows, n_angles = angle.shape
     shift = 0.0 if phase is None else phase
+    sizes = {np.shape(shift), np.shape(amplitude)} - {(), (n_angles,)}
+    if out.shape != (n_rows, 2, n_angles) or sizes:
+        raise ValueError(f"Waves of {angle.shape} angles do not fit {out.shape} or {sizes}.")
     radius = np.asarray(amplitude, dtype=out.dtype)[()]
     if not _compiled().fill(angle, shift, radius, out):
         reference_waves(angle, out, shift, radius)

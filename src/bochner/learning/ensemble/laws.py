@@ -30,6 +30,15 @@ class Laws:
     members: list[KernelLaw | TreeLaw]
     blocks: TreeInputs | None = None  # One-hot columns; None in files from before
 
+    def __post_init__(self) -> None:
+        """Refuse laws of other rows or columns, of which compiled loops would read more."""
+        n_rows, dim = self.rows.shape
+        if n_rows_of(self.members) > n_rows:
+            raise ValueError(f"laws have coefficients of more than the {n_rows} rows")
+        for law in self.members:
+            if not 0 <= law.columns.min(initial=0) <= law.columns.max(initial=-1) + 1 <= dim:
+                raise ValueError(f"laws have columns beyond the {dim} of the rows")
+
     def means(self, X: Array) -> Array:
         """Return the laws' means (n', K, t) at encoded rows (n', d)."""
 
@@ -66,6 +75,8 @@ class Laws:
         return self._stacked(X, variance)
 
     def _stacked(self, X: Array, values: Callable[[int, slice, Codes | None], Array]) -> Array:
+        if X.shape[1] != self.rows.shape[1]:
+            raise ValueError(f"Rows have {X.shape[1]} columns, expected {self.rows.shape[1]}.")
         levels_of = self._prepared.blocks.levels
 
         def block(rows: slice) -> Array:

@@ -121,12 +121,12 @@ def error_and_slope(
         if n_columns < len(rows):
             # V has a rank of one for each group and target.
             of_group = rows.groups[:, None, None] == np.arange(rows.groups.max() + 1)[:, None]
-            both = (
+            left, right = (
                 inverse @ (part[:, None] * of_group).reshape(-1, n_columns).astype(dtype)
                 for part in (u, residuals)
             )
             change = np.zeros((len(rows), len(rows)), dtype=dtype, order="F")
-            unlocked.add_products(change, *(part.T for part in both), 0.5)
+            unlocked.add_products(change, left.T, right.T, 0.5)
         else:
             blocks = (u @ residuals.T) * (rows.groups[:, None] == rows.groups)
             change = (inverse @ (blocks + blocks.T).astype(dtype) @ (0.5 * inverse)).T

@@ -88,10 +88,11 @@ BOOSTINGS = (
     ),
 )
 """Large trees have scikit-learn's defaults for few observations, and for many random halves of the
-columns, until errors of a tenth of the observations have not fallen for fifteen trees. They are fitted to residuals of a line. Small trees tell smaller groups of rows apart by
-fewer splits, and have the waves of cycles, too: one of them tells the days around New Year, or the
-night, from others by a single split. Among training rows of the tables of the benchmark ``real``,
-the errors of either are up to a fifth below those of the other."""
+columns, until errors of a tenth of the observations have not fallen for fifteen trees. They are
+fitted to residuals of a line. Small trees tell smaller groups of rows apart by fewer splits, and
+have the waves of cycles, too: one of them tells the days around New Year, or the night, from others
+by a single split. Among training rows of the tables of the benchmark ``real``, the errors of either
+are up to a fifth below those of the other."""
 
 _STRENGTHS = np.logspace(-1.0, 5.0, 7)
 """Ridge penalties of columns of variance about one: from a tenth of an observation up to a line

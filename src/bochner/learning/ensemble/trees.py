@@ -129,7 +129,7 @@ class Trees:
             and self.feature.min(initial=0) >= 0
             and self.level_set.max(initial=-1) < len(self.level_sets)
             and bool(self.level_sets.shape[1] or not len(self.level_sets))
-            and self.roots.min(initial=0) >= 0
+            and self.roots[:1].tolist() == [0][: len(node)]  # Every node is of a tree
             and self.roots.max(initial=-1) < len(node)
             and (np.diff(self.roots) > 0).all()
             and self.output.min(initial=0) >= 0
@@ -273,7 +273,7 @@ def _add_values(
                     entry = block[i, inner[node]]
                     goes_right = entry > threshold[node]
                     if has_sets and level_set[node] >= 0:
-                        level = min(int(entry), level_sets.shape[1] - 1)
+                        level = max(0, min(int(entry), level_sets.shape[1] - 1))
                         goes_right = not level_sets[level_set[node], level]
                     places[i] = children[np.uint32(2) * node + np.uint32(goes_right)]
             for i in range(len(block)):

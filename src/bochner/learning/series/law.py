@@ -13,7 +13,7 @@ from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.calibration import horizon_factors
 from bochner.learning.series.mixture import Mixture
 from bochner.learning.series.model import Rows, SeriesModel
-from bochner.learning.series.parts import ConstantLevel, Part, Slope, Waves
+from bochner.learning.series.parts import ConstantLevel, Inputs, Part, Slope, Waves
 from bochner.learning.series.paths import paths
 from bochner.learning.series.posterior import draws
 from bochner.learning.series.search import Fit
@@ -48,6 +48,10 @@ _TRENDS = {
 """Trends in words, by class and whether they have a line."""
 
 
+_COUNTS = ("n_harmonics", "n_inputs")
+"""Numbers of states, or of pairs of them, that parts have."""
+
+
 class Period(NamedTuple):
     """A period that was found, in units of the times.
 
@@ -72,6 +76,25 @@ class Member:
     mean: Array  # (S, s)
     cov: Array  # (S, s, s)
 
+    def __post_init__(self) -> None:
+        """Refuse draws of other parameters or states than those of the parts."""
+        counts = [getattr(part, name, 0) for part in self.parts for name in _COUNTS]
+        if max(counts, default=0) > self.mean.shape[1]:  # Before arrays of these sizes are made
+            raise ValueError(f"{max(counts)} harmonics or inputs of {self.mean.shape[1]} states")
+        n_parameters = sum(len(part.priors) for part in self.parts)
+        n_states = sum(len(part.partners) for part in self.parts)
+        if not self.parts or type(self.parts[0]) not in {trend for trend, _ in _TRENDS}:
+            raise ValueError("the first part of a model must be a trend")
+        if self.theta.shape[1] != n_parameters or self.mean.shape[1] != n_states:
+            raise ValueError(
+                f"draws of {self.theta.shape[1]} parameters and {self.mean.shape[1]} states do not "
+                f"fit parts with {n_parameters} and {n_states}"
+            )
+        if np.diagonal(self.cov, axis1=1, axis2=2).min(initial=0.0) < -_TINY * np.abs(self.cov).max(
+            initial=1.0
+        ):
+            raise ValueError("states have negative variances")
+
     @property
     def model(self) -> SeriesModel:
         """The model."""
@@ -90,6 +113,12 @@ class Units:
     deviation: float
     mean: Array  # (d,)
     scale: Array  # (d,)
+
+    def __post_init__(self) -> None:
+        """Refuse units that are not positive, and inputs with other scales than means."""
+        units = (self.span, self.step, self.deviation, *self.scale)
+        if len(self.mean) != len(self.scale) or not all(unit > 0.0 for unit in units):
+            raise ValueError("units of times, values and inputs must be positive")
 
     def rows(
         self, times: Array, transformed: Array, inputs: Array, clock: Array | None = None
@@ -148,6 +177,20 @@ class SeriesLaw:
         weights = np.concatenate([np.zeros(0), *(member.weights for member in self.members)])
         if (weights < 0.0).any() or abs(weights.sum() - 1.0) > _WEIGHTS_ERROR:
             raise ValueError("the weights of all members must be shares of one")
+        dim = self.inputs.shape[1]
+        n_inputs = {
+            part.n_inputs
+            for member in self.members
+            for part in member.parts
+            if isinstance(part, Inputs)
+        }
+        if n_inputs - {dim} or len(self.units.mean) != dim:
+            raise ValueError(f"parts have {n_inputs} inputs, and the rows have {dim}")
+        if not (np.diff(self.times) > 0.0).all():
+            raise ValueError("the times of the rows must increase")
+        steps = np.diff(self.horizons, prepend=0.0)
+        if min(steps.min(initial=np.inf), self.factors.min(initial=np.inf)) <= 0.0:
+            raise ValueError("horizons and their factors must be positive, and horizons increase")
 
     @classmethod
     def of(

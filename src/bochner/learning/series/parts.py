@@ -200,6 +200,10 @@ class Variation(Part):
     memory: float
     name: str = "trend"
 
+    def __post_init__(self) -> None:
+        if not self.memory > 0.0:
+            raise ValueError("the memory of variation must be positive")
+
     @property
     def priors(self) -> tuple[Prior, ...]:
         return _around(0.2, 7.4), _around(self.memory, 2.7)
@@ -230,6 +234,10 @@ class Remainder(Part):
 
     memory: float
     name: str = "remainder"
+
+    def __post_init__(self) -> None:
+        if not self.memory > 0.0:
+            raise ValueError("the memory of variation must be positive")
 
     @property
     def priors(self) -> tuple[Prior, ...]:
@@ -271,6 +279,10 @@ class Waves(Part):
     freedom: float
     name: str
     by_clock: bool = False
+
+    def __post_init__(self) -> None:
+        if self.n_harmonics < 1 or not (self.period > 0.0 < self.memory and self.freedom >= 0.0):
+            raise ValueError("a period, its memory and its harmonics must be positive")
 
     @property
     def priors(self) -> tuple[Prior, ...]:
@@ -331,6 +343,10 @@ class Inputs(Part):
 
     n_inputs: int
     name: str = "inputs"
+
+    def __post_init__(self) -> None:
+        if self.n_inputs < 1:
+            raise ValueError("effects of inputs need at least one")
 
     @property
     def priors(self) -> tuple[Prior, ...]:
