@@ -34,7 +34,7 @@ TORCH := tests/torch_modules tests/array_api tests/learning/batched tests/benchm
 ADAPTERS := sktime.py skpro.py torch botorch.py distributed/ray.py distributed/spark.py
 
 .PHONY: help demo test test-all test-slow test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-published bench-real bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-plan bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed bench-gpu clean
+        bench bench-published bench-real bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed bench-gpu clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -115,7 +115,7 @@ audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m pip_audit --skip-editable
 
-bench: bench-published bench-real bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-plan bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-published bench-real bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-published: $(VENV)/.bench  ## Errors, densities and intervals on published splits and folds, next to other methods
 	$(BIN)/python -m benchmarks published $(FLAGS) --out "$(OUT)"
@@ -171,9 +171,6 @@ bench-evidence: $(VENV)/.bench  ## Length scales by the gradient of the evidence
 
 bench-speed: $(VENV)/.test  ## Seconds of features and ridge regression, next to other methods and the machine's limits
 	$(BIN)/python -m benchmarks speed $(FLAGS) --out "$(OUT)"
-
-bench-plan: $(VENV)/.test  ## Predicted and measured seconds and memory of fits; ten minutes
-	$(BIN)/python -m benchmarks plan $(FLAGS) --out "$(OUT)"
 
 clean:  ## Remove everything that was built, and the environment
 	rm -rf $(VENV) build dist docs/_build docs/api/generated docs/gallery \

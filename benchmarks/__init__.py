@@ -15,7 +15,6 @@ from benchmarks.gpu import GPU
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
 from benchmarks.histograms import HISTOGRAMS
 from benchmarks.indefinite.benchmark import INDEFINITE
-from benchmarks.plan import PLAN
 from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
 from benchmarks.real.benchmark import REAL
@@ -43,9 +42,8 @@ __all__ = [
 BENCHMARKS: Mapping[str, Benchmark] = {
     each.name: each
     for each in (
-        *(PUBLISHED, REAL, FORECASTS, GAUSSIAN, SCHEMES_BENCHMARK, INDEFINITE),
-        *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED, GPU, ATTENTION, HISTOGRAMS),
-        *(SEQUENCES, PLAN),
+        *(PUBLISHED, REAL, FORECASTS, GAUSSIAN, SCHEMES_BENCHMARK, INDEFINITE, ASYMMETRIC),
+        *(BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED, GPU, ATTENTION, HISTOGRAMS, SEQUENCES),
     )
 }
 

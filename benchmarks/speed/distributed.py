@@ -1,54 +1,37 @@
-"""Ridge regression on one and on two Dask workers, next to what the cost model predicts."""
+"""Ridge regression on one and on two Dask workers: seconds, and the bytes that they send."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from operator import add
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from benchmarks.results import Row, medians
+from benchmarks.results import Row
 from benchmarks.speed.part import Place, by_method, speed_part
-from bochner.distributed.cost import Machine, PassCost
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.features.stats import chunk_sums
 from bochner.features.targets import Numbers
 
-ONE, TWO, MODEL = "one worker", "two workers", "100 workers, predicted"
+ONE, TWO = "one worker", "two workers"
 
 _PARTITIONS = 16  # Eight for each of two workers, so that both end at about the same time
-_MODEL_ROWS, _MODEL_WORKERS, _MODEL_PARTITIONS = 1_000_000_000, 100, 2_000  # Predicted, not run
 
 
 def cluster_metrics(
     method: str, n: int, d: int, p: int, dtype: str, seed: int
 ) -> Mapping[str, float]:
-    """Return what one and two workers take, each a process of one thread."""
-    machine = _machine(d, p)
-    if method == MODEL:
-        cost = PassCost(n, d, p, _MODEL_WORKERS, _MODEL_PARTITIONS, machine)
-        return {"predicted_seconds": cost.seconds, "predicted_bytes": cost.bytes_moved}
-    count = 2 if method == TWO else 1
-    cost = PassCost(n, d, p, count, _PARTITIONS, machine)
-    return _measured(n, d, p, count, seed) | {
-        "predicted_seconds": cost.seconds,
-        "predicted_bytes": cost.bytes_moved,
-    }
-
-
-@lru_cache(maxsize=4)
-def _machine(d: int, p: int) -> Machine:
-    return Machine.measured(d, p)
-
-
-def _measured(n: int, d: int, p: int, n_workers: int, seed: int) -> dict[str, float]:
+    """Return what one or two workers take, each a process of one thread."""
     # An extra; only this part of the benchmarks needs it.
     from distributed import Client, LocalCluster
 
     with (
         LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=2 if method == TWO else 1,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=50,
         ) as cluster,
         Client(cluster) as client,
     ):
@@ -105,36 +88,23 @@ def _sent_by(dask_worker: Any) -> int:
 
 def _places(quick: bool) -> Sequence[Place]:
     if quick:
-        return [Place(method, 2_000, 3, 32, repetitions=1) for method in (ONE, TWO, MODEL)]
-    sizes = [
+        return [Place(method, 2_000, 3, 32, repetitions=1) for method in (ONE, TWO)]
+    return [
         Place(method, n, 20, 1_024, repetitions=3)
         for n in (100_000, 200_000, 400_000)
         for method in (ONE, TWO)
     ]
-    return [*sizes, Place(MODEL, _MODEL_ROWS, 20, 1_024, repetitions=3)]
 
 
 def _page(rows: Sequence[Row]) -> Sequence[str]:
-    measured = [row for row in rows if row["method"] != MODEL]
-    ratio = {
-        key: value / medians(measured, by=("n", "method"), metric="pass_seconds")[key]
-        for key, value in medians(measured, by=("n", "method"), metric="predicted_seconds").items()
-    }
     return (
         "**Ridge regression on Dask workers**, processes of one thread each, whose rows lie in 16 "
         "partitions: seconds of a fit, and their ratio to two workers'.",
-        by_method(measured, "cluster_seconds", TWO),
+        by_method(rows, "cluster_seconds", TWO),
         "The pass over the rows alone, in seconds,",
-        by_method(measured, "pass_seconds"),
-        "and predicted from the speed of one process, also of 100 workers and 2000 partitions:",
-        by_method(rows, "predicted_seconds"),
-        "Predicted over measured: "
-        + ", ".join(f"{value:.2f} ({n} rows, {method})" for (n, method), value in ratio.items())
-        + ".",
-        "Bytes that workers send, measured:",
-        by_method(measured, "pass_bytes"),
-        "and predicted:",
-        by_method(rows, "predicted_bytes"),
+        by_method(rows, "pass_seconds"),
+        "and the bytes that workers send in it.",
+        by_method(rows, "pass_bytes"),
     )
 
 

@@ -99,20 +99,20 @@ def _measured(
     prepare: Callable[..., Prepared], function: Callable[[Prepared], Any], args: tuple[Any, ...]
 ) -> tuple[float, float]:
     place = prepare(*args)
-    before = start_again()
+    before = _start_again()
     start = perf_counter()
     function(place)
-    return perf_counter() - start, megabytes("VmHWM") - before
+    return perf_counter() - start, _megabytes("VmHWM") - before
 
 
-def start_again() -> float:
+def _start_again() -> float:
     """Return the resident megabytes, from which the peak is measured from now on."""
     if _CLEAR.exists():
         _CLEAR.write_text("5")
-    return megabytes("VmRSS")
+    return _megabytes("VmRSS")
 
 
-def megabytes(entry: str) -> float:
+def _megabytes(entry: str) -> float:
     """Return an entry of the process's status, such as ``VmRSS``; not a number except on Linux."""
     if not _STATUS.exists():
         return float("nan")

@@ -1,8 +1,8 @@
-"""Amounts of memory as users write them."""
+"""Amounts of memory and of time, as users write and read them."""
 
 import pytest
 
-from bochner._numerics.memory import as_bytes
+from bochner._numerics.memory import as_bytes, duration
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,11 @@ def test_amounts(given, n_bytes):
 def test_other_things_are_refused(given):
     with pytest.raises(ValueError, match="memory_limit must be"):
         as_bytes(given)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.25, "0.25 s"), (90.0, "90 s"), (600.0, "10 min"), (1e4, "3 h"), (1e6, "12 days")],
+)
+def test_times_in_words(seconds, text):
+    assert duration(seconds) == text

@@ -74,7 +74,7 @@ def few_rows(monkeypatch, sample=None):
     rough = learner.EFFORTS["quick"].families["rough"][0]
     quick = learner.Effort({"rough": (rough, 2)}, 60, 100, 40)
     monkeypatch.setattr(table_base, "EFFORTS", {"quick": quick})
-    monkeypatch.setattr(learner, "VARIANCE_LANDMARKS", 30)
+    monkeypatch.setattr(learner, "_VARIANCE_LANDMARKS", 30)
     monkeypatch.setattr(learner, "_LEAST_UNSCORED", 30)
     monkeypatch.setattr(learner, "_FEWEST_OTHERS", 50)
     if sample is not None:

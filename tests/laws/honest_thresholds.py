@@ -43,7 +43,7 @@ THRESHOLDS = [
         "rows that correct the noise",
         200,
         206,
-        constants={EFFORTS: effort(), f"{LEARNER}.NOISE_ROWS": 200},
+        constants={EFFORTS: effort(), f"{LEARNER}._NOISE_ROWS": 200},
     ),
     Threshold(
         "rows beyond which the best kernels alone are fitted",
@@ -51,8 +51,8 @@ THRESHOLDS = [
         256,
         constants={
             EFFORTS: effort(),
-            f"{LEARNER}.MANY_ROWS": 250,
-            f"{LEARNER}.MORE_ROWS": 180,
+            f"{LEARNER}._MANY_ROWS": 250,
+            f"{LEARNER}._MORE_ROWS": 180,
         },
     ),
     Threshold(
@@ -63,7 +63,7 @@ THRESHOLDS = [
         {
             EFFORTS: effort(),
             f"{LEARNER}._FEWEST_OTHERS": 150,
-            f"{LEARNER}.VARIANCE_LANDMARKS": 150,
+            f"{LEARNER}._VARIANCE_LANDMARKS": 150,
             f"{LEARNER}._LEAST_UNSCORED": 150,
         },
     ),
@@ -74,8 +74,8 @@ THRESHOLDS = [
         constants={
             EFFORTS: effort(),
             f"{LEARNER}._FEWEST_OTHERS": 150,
-            f"{LEARNER}.MOST_SCORED": 180,
-            f"{LEARNER}.VARIANCE_LANDMARKS": 150,
+            f"{LEARNER}._MOST_SCORED": 180,
+            f"{LEARNER}._VARIANCE_LANDMARKS": 150,
             f"{LEARNER}._LEAST_UNSCORED": 150,
         },
     ),
@@ -83,10 +83,10 @@ THRESHOLDS = [
         "landmarks of variances",
         200,
         206,
-        constants={EFFORTS: effort(), f"{LEARNER}.VARIANCE_LANDMARKS": 200},
+        constants={EFFORTS: effort(), f"{LEARNER}._VARIANCE_LANDMARKS": 200},
     ),
     Threshold(
-        "rows of the grid", 200, 206, constants={EFFORTS: effort(3000), f"{SEARCH}.GRID_ROWS": 200}
+        "rows of the grid", 200, 206, constants={EFFORTS: effort(3000), f"{SEARCH}._GRID_ROWS": 200}
     ),
     Threshold(
         "rows whose kernel matrix is kept whole",

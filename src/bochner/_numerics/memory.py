@@ -10,7 +10,7 @@ _UNITS = {"": 1} | {
 }
 
 
-def as_bytes(limit: Any, name: str = "memory_limit") -> int | None:
+def as_bytes(limit: Any) -> int | None:
     """Return the bytes of a positive integer, ``"1GB"`` or ``"512MiB"``; ``None`` as it is."""
     if limit is None:
         return None
@@ -21,7 +21,7 @@ def as_bytes(limit: Any, name: str = "memory_limit") -> int | None:
     if isinstance(limit, Integral) and not isinstance(limit, bool) and int(limit) > 0:
         return int(limit)
     raise ValueError(
-        f"{name} must be a number of bytes such as 10**9, a text such as '1GB' or '512MiB', "
+        f"memory_limit must be a number of bytes such as 10**9, a text such as '1GB' or '512MiB', "
         f"or None; got {limit!r}."
     )
 

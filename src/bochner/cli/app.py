@@ -28,7 +28,6 @@ from bochner.cli.options import (
     fraction_option,
     with_options,
 )
-from bochner.cli.planning import PlanOptions, plan_table
 from bochner.cli.predicting import PredictOptions, predict_table
 from bochner.cli.refusals import Commands, refusals
 from bochner.diagnosis.diagnosis import MOST_ROWS
@@ -162,51 +161,6 @@ def diagnose(
     with refusals():
         left_out = [*(target or ()), *(drop or ())]
         diagnose_table(file, kernel, left_out, rows, seed, Console())
-
-
-@app.command(epilog="Example: bochner plan houses.csv --target price --rows 1e9 --workers 100")
-def plan(
-    file: TableFile,
-    target: Annotated[
-        list[str] | None, typer.Option(help="Column to predict; repeat for several.")
-    ] = None,
-    drop: Dropped = None,
-    rows: Annotated[
-        float | None,
-        typer.Option(help="Rows of the fit, such as 1e9; by default those of the table."),
-    ] = None,
-    workers: Annotated[
-        int, typer.Option(min=1, help="Workers of a cluster, each with one thread.")
-    ] = 1,
-    features: Annotated[
-        int, typer.Option(min=2, help="Random features of ridge regression.")
-    ] = 1024,
-    effort: Annotated[str, typer.Option(help="quick, default or thorough.")] = "default",
-    memory: Annotated[
-        str | None,
-        typer.Option(help="Memory of a worker, such as 8GB: shows which fits stay within it."),
-    ] = None,
-    network: Annotated[
-        str, typer.Option(help="What a worker sends and receives in a second.")
-    ] = "100MB",
-    table: TableName = None,
-    as_json: Json = False,
-) -> None:
-    """Predict seconds, memory and bytes moved of fits to a table, or to more rows like it."""
-    with refusals():
-        options = PlanOptions(
-            target=tuple(target or ()),
-            drop=tuple(drop or ()),
-            rows=rows,
-            workers=workers,
-            features=features,
-            effort=effort,
-            memory=memory,
-            network=network,
-            table=table,
-            as_json=as_json,
-        )
-        plan_table(file, options, Console())
 
 
 @app.command(epilog="Example: bochner demo --out demo")

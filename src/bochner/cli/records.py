@@ -14,7 +14,6 @@ from bochner.comparison.outcomes import Outcome, Score
 from bochner.comparison.study import Study, TableFacts
 from bochner.comparison.verdict import best_other, calibration, verdict
 from bochner.diagnosis.sensitivity import VarianceShares
-from bochner.distributed import FitCost, Machine
 
 SCHEMA_VERSION = 1
 """Version of the keys: it rises when one changes its meaning or goes, not when one is added."""
@@ -80,28 +79,6 @@ def evaluation_record(
         "table": _table(first.table),
         "n": len(first.own.y),
         "targets": targets,
-    }
-
-
-def plan_record(
-    source: Path,
-    n_table: int,
-    n_rows: int,
-    n_inputs: int,
-    n_workers: int,
-    machine: Machine,
-    costs: Sequence[FitCost],
-) -> dict[str, Any]:
-    """Return what `bochner plan --json` writes."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "source": str(source),
-        "n_table_rows": n_table,
-        "n_rows": n_rows,
-        "n_inputs": n_inputs,
-        "n_workers": n_workers,
-        "machine": asdict(machine),
-        "fits": [asdict(cost) for cost in costs],
     }
 
 

@@ -43,9 +43,9 @@ _FACTOR = 2.5e-11
 """Seconds of a Cholesky factorisation, divided by the cube of the number of features."""
 _PASS = {np.float64: 3.5e-9, np.float32: 1.8e-9}
 """Seconds per feature of one row in a pass of conjugate gradients."""
-PASSES = 12
+_PASSES = 12
 """Typical number of passes of conjugate gradients at the default tolerance."""
-EIGENVALUES = 20.0
+_EIGENVALUES = 20.0
 """Time of an eigendecomposition, which the choice of alpha needs, over that of a factorisation: of
 the order of 9 p^3 operations against p^3 / 3."""
 _WORTH_SECONDS = 10.0
@@ -86,9 +86,9 @@ class RidgeProblem:
 
     def product_dtype(self, chunk: Chunk) -> type[np.floating[Any]]:
         """Return the type in which products of the features of a chunk are made."""
-        return self.gram_dtype(len(chunk), chunk.weight_rms)
+        return self._gram_dtype(len(chunk), chunk.weight_rms)
 
-    def gram_dtype(self, n_rows: int, weight_rms: float = 1.0) -> type[np.floating[Any]]:
+    def _gram_dtype(self, n_rows: int, weight_rms: float) -> type[np.floating[Any]]:
         """Return the type in which products of the features of so many rows are made."""
         return self._dtype(n_rows * self.p**2 >= _WORTH_FLOPS, weight_rms)
 
@@ -105,10 +105,10 @@ class RidgeProblem:
     def is_faster_by_passes(self) -> bool:
         """Whether the Gram matrix is predicted to take so long that it does not pay."""
         n = self.n_samples or 0
-        factor = _FACTOR * (EIGENVALUES if self.alpha is None else 1.0)
-        product = _PRODUCT[self.gram_dtype(n, self.weight_rms)]
+        factor = _FACTOR * (_EIGENVALUES if self.alpha is None else 1.0)
+        product = _PRODUCT[self._gram_dtype(n, self.weight_rms)]
         direct = product * n * self.p**2 + factor * self.p**3
-        passes = PASSES * _PASS[self.pass_dtype(self.weight_rms)] * n * self.p
+        passes = _PASSES * _PASS[self.pass_dtype(self.weight_rms)] * n * self.p
         return direct > _WORTH_SECONDS and direct > _WORTH_RATIO * passes
 
     def pass_dtype(self, weight_rms: float) -> type[np.floating[Any]]:

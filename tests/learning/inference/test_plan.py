@@ -143,7 +143,7 @@ def test_a_wave_along_one_input_is_found_at_once():
 
 
 def test_the_evidence_tells_sums_from_functions_of_all_inputs(monkeypatch):
-    monkeypatch.setattr(plan, "TRIAL_ROUNDS", 40)
+    monkeypatch.setattr(plan, "_TRIAL_ROUNDS", 40)
     settings = replace(SETTINGS, n_frequencies=20, structures=(SPARSE, DENSE))
     rng = np.random.default_rng(1)
     X = rng.uniform(-2.0, 2.0, size=(250, 6))
@@ -213,7 +213,7 @@ def rounds_of_trials(monkeypatch, time_limit):
 
 
 def test_trials_of_structures_end_with_their_share_of_the_time(monkeypatch):
-    monkeypatch.setattr(plan, "TRIAL_ROUNDS", 12)
+    monkeypatch.setattr(plan, "_TRIAL_ROUNDS", 12)
     assert rounds_of_trials(monkeypatch, None) == 24
     # A trial has three of twenty seconds, and its fourth round ends after them.
     assert rounds_of_trials(monkeypatch, 20.0) == 2 * 4

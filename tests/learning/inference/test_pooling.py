@@ -86,7 +86,7 @@ def test_chains_learn_from_at_most_so_many_rows_outside_of_their_block(monkeypat
         weight[part.rows] = part.weight
         assert_array_equal(weight, 0.5 * (units.counts - own))
         assert part.weight.all()
-    monkeypatch.setattr(pooling, "MOST_ROWS", 12)
+    monkeypatch.setattr(pooling, "_MOST_ROWS", 12)
     for own, part in zip(left.T, parts_of(np.random.default_rng(0), units, left), strict=True):
         assert len(set(part.rows)) == 12
         assert (own[part.rows] < units.counts[part.rows]).all()

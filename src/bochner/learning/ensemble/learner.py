@@ -31,17 +31,17 @@ from bochner.learning.ensemble.tree_laws import (
 )
 from bochner.learning.ensemble.trees import TreeInputs
 
-MOST_SCORED = 3000
+_MOST_SCORED = 3000
 """Most rows that are scored: the error of a quantile is below one per cent in rank."""
 
 _FEWEST_OTHERS = 500
 """Fewest rows without a part in the search or among landmarks that are scored alone: their scores'
 quantile of 90 per cent is accurate to 1.3 per cent in rank."""
 
-NOISE_ROWS = 1600
+_NOISE_ROWS = 1600
 """Rows, of not many, that correct the noise found by the search in a third of a second a law."""
 
-VARIANCE_LANDMARKS = 500
+_VARIANCE_LANDMARKS = 500
 """Landmarks of variances, which are smoother than means, and whose matrix the model keeps: half a
 megabyte. Log densities of new targets are those by a thousand landmarks to 0.001."""
 
@@ -51,13 +51,13 @@ _LEAST_UNSCORED = 1000
 _HOPELESS = 1.5
 """Errors this many times the least in the search: such laws get next to no weight in the sum."""
 
-MANY_ROWS = 4000
+_MANY_ROWS = 4000
 """Rows beyond which each fit takes more than a second, and only the best kernels are fitted."""
 
-MORE_ROWS = 2000
+_MORE_ROWS = 2000
 """Rows that then move these on from the search: errors fall by 2 to 3 per cent in some seconds."""
 
-FEW_LAWS = 2
+_FEW_LAWS = 2
 """Most kernels that are fitted to many rows: a third changes errors by some per cent either way.
 Those with the least left-out errors of more rows than the search had are the best of new rows,
 too."""
@@ -148,7 +148,7 @@ class _Plan:
         """
         n_rows = int(observations.cell.max()) + 1
         n_landmarks = effort.landmarks(n_rows) if elsewhere is None else effort.n_landmarks
-        n_last, has_others = scored_rows(effort, len(observations), n_landmarks, n_rows)
+        n_last, has_others = _scored_rows(effort, len(observations), n_landmarks, n_rows)
         order = rng.permutation(len(observations))
         if latest is not None:
             is_last = latest[order]
@@ -165,7 +165,7 @@ class _Plan:
         if by_halves:
             part[: len(search)] = _halves(observations, search)
         rows = observations.rows(order, n_scored)
-        n_variance = min(len(rows), VARIANCE_LANDMARKS)
+        n_variance = min(len(rows), _VARIANCE_LANDMARKS)
         return cls(
             observations,
             order,
@@ -187,19 +187,16 @@ class _Plan:
         return self.observations.rows(self.observations.prefix(self.order[:n_others], n_rows))
 
 
-def scored_rows(
-    effort: Effort, n_samples: int, n_landmarks: int, n_rows: int | None = None
-) -> tuple[int, bool]:
+def _scored_rows(effort: Effort, n_samples: int, n_landmarks: int, n_rows: int) -> tuple[int, bool]:
     """Return how many observations are scored, and whether they have no other part.
 
     They are those without a part in the search or among landmarks if these are many, else all.
     ``n_rows`` is the number of distinct rows.
     """
-    n_rows = n_samples if n_rows is None else n_rows
-    n_more = MORE_ROWS if n_rows > MANY_ROWS else _LEAST_UNSCORED
+    n_more = _MORE_ROWS if n_rows > _MANY_ROWS else _LEAST_UNSCORED
     n_others = n_samples - max(effort.search_rows, n_landmarks, n_more)
     has_others = n_others >= _FEWEST_OTHERS
-    return (min(n_others, MOST_SCORED) if has_others else n_samples), has_others
+    return (min(n_others, _MOST_SCORED) if has_others else n_samples), has_others
 
 
 def _halves(observations: Observations, search: Chosen) -> Chosen:
@@ -349,8 +346,8 @@ class Learner:
         """Return the kernels found in the time that there is, at least one, the best first."""
         seeds = rng.spawn(len(trials))
         some = plan.observations.rows(plan.search)
-        is_refined = len(plan.rows) > MANY_ROWS
-        most = plan.first(MORE_ROWS if is_refined else NOISE_ROWS)
+        is_refined = len(plan.rows) > _MANY_ROWS
+        most = plan.first(_MORE_ROWS if is_refined else _NOISE_ROWS)
 
         def search(number: int) -> Found | None:
             if number and self._is_late(began, _SEARCH_SHARE):
@@ -381,7 +378,7 @@ class Learner:
         results = _best_of_kinds(results)
         most_error = _HOPELESS * results[0][1].error
         results = [entry for entry in results if entry[1].error <= most_error]
-        results = results[: FEW_LAWS if is_refined else None]
+        results = results[: _FEW_LAWS if is_refined else None]
         if most.n_observations > len(plan.search):
             pairs = in_order(corrected, results, self.n_threads)
             results = [(trial, found) for (trial, _), found in pairs]

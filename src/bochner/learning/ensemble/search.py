@@ -21,7 +21,7 @@ from bochner.learning.ensemble.length_scales import PENALTIES, descended, with_l
 from bochner.learning.ensemble.linear_maps import PULLS, mapped, with_linear_map
 from bochner.learning.ensemble.rows import Rows
 
-GRID_ROWS = 400
+_GRID_ROWS = 400
 """Rows of the search for a common length scale, from which the gradient goes on."""
 
 _OCTAVES = (-2.0, 4.0)
@@ -74,7 +74,7 @@ def learned(family: Family, rows: Rows, rng: Generator) -> Found:
     rows = rows.with_unit_targets()
     first, second = (_common_start(family, half, rng) for half in rows.halves())
     # The first rows of all are then those of the first half, where no groups come between.
-    whole = first if len(rows) >= 2 * GRID_ROWS else _common_start(family, rows, rng)
+    whole = first if len(rows) >= 2 * _GRID_ROWS else _common_start(family, rows, rng)
     starts = whole, first, second
     is_tied = (
         rows.n_observations < _FEWEST_OBSERVATIONS
@@ -87,7 +87,7 @@ def learned(family: Family, rows: Rows, rng: Generator) -> Found:
 
 def _common_start(family: Family, rows: Rows, rng: Generator) -> LearnedKernel:
     """Return the kernel with a common length scale of least leave-one-out error of some rows."""
-    few = rows.part(np.arange(min(len(rows), GRID_ROWS)))
+    few = rows.part(np.arange(min(len(rows), _GRID_ROWS)))
     median = median_distance(few.X, rng, None)
     errors: dict[float, tuple[float, float]] = {}
 

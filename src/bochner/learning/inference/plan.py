@@ -29,13 +29,13 @@ from bochner.learning.moves import LOCAL_MOVES, Move
 _BURN_IN_SHARE = 0.6
 """Share of the time at which burn-in ends at the latest."""
 
-TRIAL_ROWS = 1000
+_TRIAL_ROWS = 1000
 """Rows of a trial of a structure, whose time is in proportion to them."""
 
-TRIAL_FREQUENCIES = 100
+_TRIAL_FREQUENCIES = 100
 """Most frequencies of a trial."""
 
-TRIAL_ROUNDS = 80
+_TRIAL_ROUNDS = 80
 """Rounds of a trial, of which the last quarter is averaged."""
 
 _TRIAL_SHARE = 0.15
@@ -50,7 +50,7 @@ _MOST_ROUNDS = 4
 _FLOPS = 2e10
 """Floating-point operations of a core in a second, in matrix products of this size."""
 
-SECONDS_PER_PROPOSAL = 1.5e-4
+_SECONDS_PER_PROPOSAL = 1.5e-4
 """Time of deciding one proposal, next to the matrix products."""
 
 
@@ -274,7 +274,7 @@ def choose_structure(
     candidates = [each for each in settings.structures if each.suits(data.X.shape[1])]
     if len(candidates) == 1:
         return candidates[0], None
-    rows = rng.permutation(len(data.y))[:TRIAL_ROWS]
+    rows = rng.permutation(len(data.y))[:_TRIAL_ROWS]
     # Stationary ones: what they find, amplitudes start from.
     n_frequencies = settings.model.n_stationary(settings.n_frequencies)
     settings = replace(settings, model=BANK, n_frequencies=n_frequencies)
@@ -288,14 +288,14 @@ def _trial(
     rng: Generator, part: ScaledData, settings: SamplerSettings, structure: Structure
 ) -> tuple[float, Start]:
     """Return the log evidence that a structure reaches, and the state there."""
-    few = min(settings.n_frequencies, TRIAL_FREQUENCIES)
+    few = min(settings.n_frequencies, _TRIAL_FREQUENCIES)
     settings = replace(settings, structures=(structure,), sampler=Sampler())
     omega, prior = starting_point(rng, part, structure, few)
     chain = chain_of(part, settings)
     state = chain.init(rng, omega, prior, BANK.precision(few))
     values: list[float] = []
     limit, before = settings.time_limit, perf_counter()
-    for _ in range(TRIAL_ROUNDS):
+    for _ in range(_TRIAL_ROUNDS):
         if values and limit is not None and perf_counter() - before > _TRIAL_SHARE * limit:
             break
         values.append(chain.step(rng, state, adapting=True)["log_evidence"])
@@ -305,12 +305,6 @@ def _trial(
 
 def rounds_an_iteration(n_samples: int, n_frequencies: int) -> int:
     """Return the rounds of an iteration, from sizes alone: the same data give the same chain."""
-    seconds = round_flops(n_samples, n_frequencies) / _FLOPS
-    seconds += SECONDS_PER_PROPOSAL * n_frequencies
-    return int(np.clip(round(_SECONDS_PER_ITERATION / seconds), 1, _MOST_ROUNDS))
-
-
-def round_flops(n_samples: int, n_frequencies: int) -> float:
-    """Return the floating-point operations of the matrix products of a round of moves."""
     p = 2.0 * n_frequencies
-    return p**2 * (2.0 * n_samples + 5.0 * p)
+    seconds = p**2 * (2.0 * n_samples + 5.0 * p) / _FLOPS + _SECONDS_PER_PROPOSAL * n_frequencies
+    return int(np.clip(round(_SECONDS_PER_ITERATION / seconds), 1, _MOST_ROUNDS))

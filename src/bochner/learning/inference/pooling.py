@@ -23,7 +23,7 @@ from bochner.learning.inference.models import BANK
 from bochner.learning.inference.training_data import ScaledData
 from bochner.learning.moves.labels import LogisticLabels
 
-MOST_ROWS = 8_000
+_MOST_ROWS = 8_000
 """Most rows that a chain learns from where each leaves rows out: a sweep costs in proportion to
 them. On 14,861 rows of california_housing, weights fitted to all rows make up for it (mean square
 error 0.180 to 0.172)."""
@@ -39,11 +39,11 @@ of random blocks of more differ by less than a thousandth."""
 _SCORED = 2_000
 """Most left-out rows that are predicted: they determine a root mean square to 1.6 per cent."""
 
-ROWS_PER_FEATURE = 2
+_ROWS_PER_FEATURE = 2
 """Rows for each feature of pooled draws. On 6,636 rows of kin8nm, 800 features have a mean square
 error of 0.0546 and 3,200 one of 0.0540; where rows are fewer, averages of draws are better."""
 
-MOST_FEATURES = 4_096
+_MOST_FEATURES = 4_096
 """Most features of pooled draws: their Gram matrix has 128 MB."""
 
 
@@ -93,7 +93,7 @@ def parts_of(rng: Generator, units: Units, left: NDArray[np.int64]) -> list[Part
     parts = []
     for own in left.T:
         counts = units.counts - own
-        rows = np.sort(rng.permutation(np.flatnonzero(counts))[:MOST_ROWS])
+        rows = np.sort(rng.permutation(np.flatnonzero(counts))[:_MOST_ROWS])
         weight = units.weights[rows] * counts[rows]
         parts.append(Part(rows, None if (weight == 1.0).all() else weight, counts[rows]))
     return parts
@@ -161,7 +161,7 @@ def pooled(
     solution, are on the device of ``home``, if it is given.
     """
     n_kept = draws.n_draws // n_chains
-    most = min(data.n_samples // ROWS_PER_FEATURE, MOST_FEATURES) // (2 * draws.n_waves)
+    most = min(data.n_samples // _ROWS_PER_FEATURE, _MOST_FEATURES) // (2 * draws.n_waves)
     count = min(most // n_chains, n_kept)
     if not count:
         return draws
