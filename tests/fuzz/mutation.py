@@ -146,3 +146,33 @@ def mutated(rng, tree, tensors):
             kind(rng, tree, tensors)
         done.append(kind.__name__.strip("_"))
     return tree, tensors, done
+
+
+def shortened(tree, tensors):
+    """Yield changed copies of a tree and its tensors, each with one list or axis too short or long.
+
+    Of every list an item is left out, and one repeated; tensors lose an entry of each axis. Of long
+    lists only the ends and the middle are changed.
+    """
+    for place, (node, key) in enumerate(places(tree)):
+        if not isinstance(node, list) or key not in (0, len(node) // 2, len(node) - 1):
+            continue
+        for kind in ("left out", "repeated"):
+            changed = copy.deepcopy(tree)
+            items, number = places(changed)[place]
+            if kind == "left out":
+                del items[number]
+            else:
+                items.insert(number, copy.deepcopy(items[number]))
+            yield changed, dict(tensors), f"item {number} of {len(node)} {kind}"
+    for place, (node, key) in enumerate(places(tree)):
+        child = node[key]
+        tensor = tensors.get(child.get("tensor")) if _kind(child) == "array" else None
+        for axis in range(0 if tensor is None else tensor.ndim):
+            if not tensor.shape[axis]:
+                continue
+            changed, name = copy.deepcopy(tree), child["tensor"]
+            shorter = np.delete(tensor, -1, axis=axis)
+            inner, number = places(changed)[place]
+            inner[number]["shape"] = list(shorter.shape)
+            yield changed, {**tensors, name: shorter}, f"axis {axis} of {name} too short"

@@ -7,7 +7,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 import pytest
-from fuzz.mutation import mutated
+from fuzz.mutation import mutated, shortened
 from fuzz.oracle import bounded
 from fuzz.saved import NAMES, saved
 from laws.registry import AnyDim
@@ -28,12 +28,21 @@ OWN_WORDS = (
 
 def _check(name, path, number):
     """Change the model of a name, and return whether it is refused; AssertionError otherwise."""
-    known = saved(name)
-    bochner.save(known.model, path)
-    tree, tensors = container.read(path)
-    expected = [len(answer) for answer in known.ask(known.model)]
     rng = np.random.default_rng([crc32(name.encode()), number])
-    tree, tensors, done = mutated(rng, tree, tensors)
+    tree, tensors, done = mutated(rng, *_written_parts(name, path))
+    return _is_refused(name, path, tree, tensors, done)
+
+
+def _written_parts(name, path):
+    """Return the tree and the tensors of the file of a model."""
+    bochner.save(saved(name).model, path)
+    return container.read(path)
+
+
+def _is_refused(name, path, tree, tensors, done):
+    """Write a changed file, and return whether it is refused; AssertionError if it misleads."""
+    known = saved(name)
+    expected = [len(answer) for answer in known.ask(known.model)]
     container.write(path, tree, tensors)
     with bounded(), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -72,6 +81,13 @@ def test_many_changed_files(name, tmp_path):
     count = 20_000 // len(NAMES) + 1
     refused = [_check(name, tmp_path / "model", number) for number in range(count)]
     assert 0.1 < np.mean(refused) < 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_lists_and_arrays_of_other_lengths(name, tmp_path):
+    for changed in shortened(*_written_parts(name, tmp_path / "model")):
+        _is_refused(name, tmp_path / "model", *changed)
 
 
 @pytest.mark.parametrize("name", ["ridge", "features", "encoder"])

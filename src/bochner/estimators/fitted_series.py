@@ -54,8 +54,10 @@ class FittedSeries:
             timeline.future(1)
         after = np.array([timeline.last + (timeline.step or 1.0)])
         rows = law.units.rows(after, np.full(1, np.nan), np.zeros((1, law.inputs.shape[1])))
-        law.predict(rows).std()
+        forecast, paths = law.predict(rows), law.sample(rows, 2, np.random.default_rng(0))
         law.components_at(rows)
+        if np.isnan([*forecast.mean(), *forecast.std(), *paths.ravel()]).any():
+            raise ValueError("a forecast is NaN")
 
 
 def fitted_series(

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.limits import DEVICE_BLOCK_BYTES
 from bochner._numerics.namespaces import like, namespace, on_device, widened
+from bochner._numerics.promises import NotPromisedError
 from bochner.features.residual import FeatureMap
 from bochner.learning.iterative import IterativeSolution
 from bochner.learning.krein import KreinSolution
@@ -60,7 +61,9 @@ def covariances(features: FeatureMap, solution: LinearSolution, X: Any) -> Any:
 def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
     """Return the solution if it has a covariance; raise ValueError that says what to do if not."""
     if not isinstance(solution, RidgePosterior):
-        raise ValueError(f"The model has no predictive standard deviation. {solution.limitation}")
+        raise NotPromisedError(
+            f"The model has no predictive standard deviation. {solution.limitation}"
+        )
     return solution
 
 

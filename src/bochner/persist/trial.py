@@ -2,11 +2,11 @@
 
 import inspect
 import warnings
-from collections.abc import Iterator
 from threading import Lock
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.exceptions import NotFittedError
@@ -16,12 +16,26 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from bochner._numerics.promises import NotPromisedError
 from bochner.kernels import Kernel
 from bochner.persist.composed import COMPOSED, column_numbers, estimators, inside, transformed
 from bochner.persist.parts import is_part
 
 _TRIAL = "_trial_rows"
 """The method of models whose rows are not floats."""
+
+_PLAIN = ("transform", "predict_proba", "predict")
+"""Methods that answer every row where a model has them."""
+
+_METHODS: tuple[tuple[str, dict[str, Any]], ...] = (
+    *((name, {}) for name in _PLAIN),
+    ("transform_right", {}),
+    ("signal_std", {}),
+    ("predict", {"return_std": True}),
+    ("predict_interval", {}),
+    ("predict_quantiles", {}),
+)
+"""Methods that a model is asked by, with their options."""
 
 _WARNINGS = Lock()
 """Filters of warnings belong to the process: one trial at a time changes them."""
@@ -121,15 +135,30 @@ def _answer(model: Any, row: Any) -> None:
     if isinstance(model, ColumnTransformer | FeatureUnion):
         transformed(model, row)
         return
-    for method in _methods(model):
-        given = inspect.signature(method).parameters.values()
-        needed = [p for p in given if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
-        found = method(*[row] * len(needed))
-        if np.shape(found)[0] != 1:
-            raise ValueError(f"{np.shape(found)[0]} answers to one row")
+    for name, options in _METHODS:
+        method = getattr(model, name, None)
+        if method is None:
+            continue
+        parameters = inspect.signature(method).parameters
+        if not options.keys() <= parameters.keys():
+            continue
+        needed = [
+            p
+            for p in parameters.values()
+            if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
+        ]
+        try:
+            answer = method(*[row] * len(needed), **options)
+        except NotPromisedError:
+            continue
+        for part in answer if isinstance(answer, tuple) else (answer,):
+            _check_answer(part)
 
 
-def _methods(model: Any) -> Iterator[Any]:
-    for name in ("transform", "predict_proba", "predict"):
-        if hasattr(model, name):
-            yield getattr(model, name)
+def _check_answer(answer: Any) -> None:
+    """Raise ValueError unless there is one answer, without NaN."""
+    if np.shape(answer)[0] != 1:
+        raise ValueError(f"{np.shape(answer)[0]} answers to one row")
+    values = answer.data if sparse.issparse(answer) else np.asarray(answer)
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise ValueError("an answer to one row is NaN")
