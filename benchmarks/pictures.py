@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.looks import LOOKS
 from benchmarks.results import Row
-from bochner.plot.display import Layout, new_axes
+from bochner.plot.display import PanelLayout, new_axes
 from bochner.plot.labels import (
     finish,
     legend,
@@ -136,9 +136,9 @@ def _name(axes: "Sequence[Axes]", titles: Sequence[str]) -> None:
         axis.set_title(f"{first}\n{rest}" if are_long and first else title)
 
 
-def _layout(count: int) -> Layout:
+def _layout(count: int) -> PanelLayout:
     columns = next((n for n in _COLUMNS if count % n == 0), _COLUMNS[-1])
-    return Layout(count, columns=columns, sharey=True)
+    return PanelLayout(count, columns=columns, sharey=True)
 
 
 def _curves(axis: "Axes", values: Mapping[Any, float], looks: Mapping[str, Look]) -> dict[str, Any]:
@@ -210,7 +210,7 @@ def fields_figure(
     """
     titles = list(dict.fromkeys(key[0] for key in values))
     with styled():
-        figure, axes = new_axes(Layout(len(titles), sharex=True, sharey=True))
+        figure, axes = new_axes(PanelLayout(len(titles), sharex=True, sharey=True))
         for axis, panel in zip(axes, titles, strict=True):
             own = {key[1:]: value for key, value in values.items() if key[0] == panel}
             xs, ys = (sorted({place[i] for place in own}) for i in (0, 1))

@@ -1,4 +1,4 @@
-"""The shape of the package: no circles of imports, few private modules."""
+"""The shape of the package: no circles of imports, few private modules, names used once."""
 
 import ast
 from collections.abc import Iterator
@@ -53,3 +53,39 @@ def test_private_modules_are_few():
         if name.rpartition(".")[2].startswith("_") and not name.startswith("bochner._numerics")
     ]
     assert len([name for name in private if not name.endswith("__main__")]) <= 12, private
+
+
+def definitions() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return the files of classes and of type variables by name, inner and private ones included.
+
+    A file is there once for each definition.
+    """
+    classes: dict[str, list[str]] = {}
+    variables: dict[str, list[str]] = {}
+    for path in FILES.values():
+        place = path.relative_to(ROOT.parent).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.ClassDef(name=name):
+                    classes.setdefault(name, []).append(place)
+                case ast.Assign(
+                    targets=[ast.Name(id=name)],
+                    value=ast.Call(func=ast.Name(id="TypeVar" | "ParamSpec")),
+                ):
+                    variables.setdefault(name, []).append(place)
+    return classes, variables
+
+
+def test_a_class_name_is_defined_once():
+    classes, variables = definitions()
+    twice = [
+        f"{name} is a class in {' and in '.join(places)}"
+        for name, places in classes.items()
+        if len(places) > 1
+    ]
+    twice += [
+        f"{name} is a class in {classes[name][0]} and a type variable in {' and in '.join(places)}"
+        for name, places in variables.items()
+        if name in classes
+    ]
+    assert not twice, "; ".join(twice)

@@ -13,15 +13,15 @@ from threadpoolctl import threadpool_limits
 from benchmarks.rows import loaded
 from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
-from bochner.frequencies.waves import Layout, wave_features
+from bochner.frequencies.waves import MemoryLayout, wave_features
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.evidence import (
-    Evidence,
+    ChainEvidence,
     InverseGammaNoise,
     evidence_of,
     frequency_gradient,
 )
-from bochner.learning.inference.likelihood import GaussianLikelihood
+from bochner.learning.inference.likelihood import ConstantNoise
 from bochner.learning.inference.preparation import Scaling, frequency_scales
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.start import SparseStructure
@@ -94,7 +94,7 @@ class _Place:
     prior: FrequencyPrior
 
     @property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> ChainEvidence:
         """The evidence there, computed afresh."""
         return evidence_of(self.rows, self.omega, PRECISION, NOISE)
 
@@ -108,7 +108,7 @@ def _warmed(name: str, n_rows: int, n_frequencies: int, folder: Path | None) -> 
     rows = TrainingData.of(X, (y - y.mean()) / y.std(), np.ones((len(y), 1)))
     scale = frequency_scales(X, rng)
     omega, prior = SparseStructure().start(rng, scale, n_frequencies, X, rows.target)
-    chain = CollapsedChain(rows, GaussianLikelihood(NOISE))
+    chain = CollapsedChain(rows, ConstantNoise(NOISE))
     state = chain.init(rng, omega, prior, PRECISION)
     for _ in range(_WARM_ROUNDS):
         chain.step(rng, state)
@@ -201,7 +201,7 @@ def _gradient(place: _Place) -> tuple[Work, Callable[[], None]]:
 def _features(place: _Place) -> Array:
     """Return features and the constant at all rows, of shape (2m + 1, n)."""
     scale = 1.0 / np.sqrt(len(place.omega))
-    waves = wave_features(place.rows.inputs, place.omega, Layout.BY_WAVE, amplitude=scale)
+    waves = wave_features(place.rows.inputs, place.omega, MemoryLayout.BY_WAVE, amplitude=scale)
     return np.concatenate([waves, place.rows.fixed])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.bank.speed import NOISE, PRECISION
 from bochner.learning.inference.basis import Grid
-from bochner.learning.inference.evidence import Evidence, evidence_of, solved
+from bochner.learning.inference.evidence import ChainEvidence, evidence_of, solved
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.moves.replacement import Proposals, replace_frequencies
 
@@ -40,7 +40,7 @@ def update_metrics(n_rows: int, n_each: int, seed: int) -> dict[str, float]:
 
 
 def decide(
-    rng: np.random.Generator, evidence: Evidence, rows: TrainingData, *, accept: bool
+    rng: np.random.Generator, evidence: ChainEvidence, rows: TrainingData, *, accept: bool
 ) -> None:
     """Propose another amplitude in the place of any one, and accept it, in place, or refuse it."""
     amplitudes = rows.basis.groups(len(evidence.omega))[1]

@@ -8,7 +8,7 @@ from scipy.stats import chi2, multivariate_normal
 
 from bochner._numerics import limits
 from bochner.baselines import ALaCarteRegressor
-from bochner.baselines.mixture_evidence import Evidence
+from bochner.baselines.mixture_evidence import MixtureEvidence
 from bochner.baselines.mixture_frequencies import MixtureFrequencies, wave_blocks, wave_passes
 
 ALPHA = 1e-3
@@ -24,7 +24,7 @@ def problem(full, n_mixture=2, m=7, dim=3, n=25):
     """A problem whose components are of unequal size, and an argument away from its start."""
     rng = np.random.default_rng(4)
     mixture = MixtureFrequencies.draw(rng, m, dim, n_mixture, full)
-    evidence = Evidence(mixture, rng.normal(size=(n, dim)), rng.normal(size=n))
+    evidence = MixtureEvidence(mixture, rng.normal(size=(n, dim)), rng.normal(size=n))
     theta = evidence.start(rng, 1)
     return evidence, theta + 0.2 * rng.normal(size=len(theta))
 

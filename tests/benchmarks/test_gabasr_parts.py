@@ -23,7 +23,7 @@ from bochner.learning.inference.basis import Grid
 from bochner.learning.inference.evidence import InverseGammaNoise, evidence_of
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.wave_amplitudes import CosineAmplitudes
-from bochner.learning.inference.waves import Waves
+from bochner.learning.inference.waves import WaveFeatures
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chain has not converged")
 
@@ -166,7 +166,7 @@ def test_the_density_of_waves_is_that_of_their_products(scale):
     """On average over places, products a lag apart are cos(v lag / 2) cos(s lag)."""
     rng = np.random.default_rng(0)
     s, v = rng.normal(1.5, 0.3, size=(2, 300, 1)), rng.normal(0.8, 0.1, size=(2, 300, 1))
-    every = [Waves(s[0], CosineAmplitudes(v[0], np.zeros(300))), Waves(s[1])]
+    every = [WaveFeatures(s[0], CosineAmplitudes(v[0], np.zeros(300))), WaveFeatures(s[1])]
     draws = SimpleNamespace(n_draws=2, waves=every.__getitem__)
     density = mixture.learned_density(draws, scale)
     v[1] = 0.0

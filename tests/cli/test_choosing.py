@@ -12,7 +12,7 @@ from bochner.tables.refusals import InputError
 
 
 @dataclass
-class Asked:
+class Options:
     split: str = "auto"
     time: str | None = None
     group: str | None = None
@@ -25,7 +25,7 @@ def dated(n=40, **columns):
 
 
 def test_a_column_of_dates_that_sorts_the_rows_chooses_the_latest():
-    found = chosen_rows(dated(), Asked())
+    found = chosen_rows(dated(), Options())
     assert (found.kind, found.time) == ("time", "day")
     assert (np.diff(found.per_row["time"]) > 0.0).all()
 
@@ -42,27 +42,27 @@ def test_a_column_of_dates_that_sorts_the_rows_chooses_the_latest():
     ids=["no dates", "not sorted", "gaps", "two dates", "the target"],
 )
 def test_else_rows_are_chosen_at_random(frame):
-    assert chosen_rows(frame, Asked()).kind == "random"
+    assert chosen_rows(frame, Options()).kind == "random"
 
 
 def test_groups_and_times_that_are_named():
-    by_group = chosen_rows(dated(), Asked(group="who"))
+    by_group = chosen_rows(dated(), Options(group="who"))
     assert (by_group.kind, by_group.group) == ("group", "who")
     assert by_group.per_row["groups"].tolist() == [0, 1] * 20
-    by_time = chosen_rows(dated(), Asked(time="a"))
+    by_time = chosen_rows(dated(), Options(time="a"))
     assert (by_time.kind, by_time.time) == ("time", "a")
-    assert chosen_rows(dated(), Asked("time")).time == "day"
+    assert chosen_rows(dated(), Options("time")).time == "day"
 
 
 @pytest.mark.parametrize(
     ("frame", "asked", "message"),
     [
-        (dated(), Asked("group"), "add --group COLUMN"),
-        (dated(), Asked("random", time="day"), "--split random and --time contradict"),
-        (dated(), Asked("time", group="who"), "--split time and --group contradict"),
-        (dated(), Asked(time="day", group="who"), "give one of them"),
-        (dated().drop(columns="day"), Asked("time"), "(none): add --time COLUMN"),
-        (dated(other=dated()["day"]), Asked("time"), "(2: day, other): add --time COLUMN"),
+        (dated(), Options("group"), "add --group COLUMN"),
+        (dated(), Options("random", time="day"), "--split random and --time contradict"),
+        (dated(), Options("time", group="who"), "--split time and --group contradict"),
+        (dated(), Options(time="day", group="who"), "give one of them"),
+        (dated().drop(columns="day"), Options("time"), "(none): add --time COLUMN"),
+        (dated(other=dated()["day"]), Options("time"), "(2: day, other): add --time COLUMN"),
     ],
 )
 def test_contradictions(frame, asked, message):

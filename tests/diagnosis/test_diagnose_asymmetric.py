@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 import bochner
 from bochner import FourierFeatures, KreinRidge, diagnose, kernels
-from bochner.diagnosis.errors import Split, features_of
+from bochner.diagnosis.errors import HeldOutSplit, features_of
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 TURN = np.array([[1.0, 0.5], [0.0, 1.0]])
@@ -85,7 +85,7 @@ def test_the_sampled_error_is_that_of_ordered_pairs():
     exact = kernel(SIMPLEX)
     pairs = ~np.eye(6, dtype=bool)
     assert not np.allclose(exact, exact.T)
-    split = Split(SIMPLEX, SIMPLEX, exact)
+    split = HeldOutSplit(SIMPLEX, SIMPLEX, exact)
     square = [
         features_of(kernel, split, (1,), np.random.default_rng(seed)).errors[0].sampled_error ** 2
         for seed in range(n_seeds)

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm, t
 
 from bochner import FourierFeatures, diagnose, kernels
-from bochner.diagnosis.errors import Split, features_of
+from bochner.diagnosis.errors import HeldOutSplit, features_of
 
 X = np.random.default_rng(0).normal(size=(7, 3))
 SIMPLEX = 0.8 * np.eye(16)
@@ -59,7 +59,7 @@ def test_the_predicted_error_has_its_closed_form(kernel):
 def test_errors_measured_with_one_frequency_have_the_known_mean_square():
     # All pairs of a simplex are equally far apart, whichever of its rows are held out.
     kernel, n_seeds = kernels.Gaussian(1.0), 300
-    split = Split(SIMPLEX[4:], SIMPLEX[:4], kernel(SIMPLEX[:4]))
+    split = HeldOutSplit(SIMPLEX[4:], SIMPLEX[:4], kernel(SIMPLEX[:4]))
     square = [
         features_of(kernel, split, (1,), np.random.default_rng(seed)).errors[0].sampled_error ** 2
         for seed in range(n_seeds)

@@ -1,5 +1,6 @@
 """Forecasts of series: what goes in, what comes out, and what must not matter."""
 
+import json
 import subprocess
 import sys
 
@@ -13,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import bochner
 from bochner import Forecaster
+from bochner.persist import container
 
 N = 96
 T = np.arange(float(N))
@@ -285,6 +287,17 @@ def test_models_are_saved(y, tmp_path):
     if isinstance(y, pd.Series):
         assert first.index.equals(second.index)
     assert loaded.periods_ == model.periods_
+
+
+def test_models_of_earlier_files_are_loaded(fitted, tmp_path):
+    path = tmp_path / "m.bochner"
+    bochner.save(fitted, path)
+    tree, tensors = container.read(path)
+    text = json.dumps(tree)
+    former = text.replace('"class": "SeriesUnits"', '"class": "Units"')
+    assert former != text
+    container.write(path, json.loads(former), {k: np.array(v) for k, v in tensors.items()})
+    np.testing.assert_array_equal(bochner.load(path).predict(5), fitted.predict(5))
 
 
 def test_series_of_periods_and_numbers():

@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist, pdist
 from bochner import FourierFeatures, kernels, spectral_measure
 from bochner.features import fitted_weights
 from bochner.features.fitted_weights import fitted_frequencies
-from bochner.features.parts import Draw
+from bochner.features.parts import SamplingSettings
 from bochner.frequencies import Frequencies
 from bochner.sampling import resolve_scheme
 from bochner.spectral.data import KernelData
@@ -45,7 +45,7 @@ class Shifted(AnyDim):
 
 def fitted(kernel, X=X, right=None, measure=None, m=128, seed=0):
     data = KernelData(X, right, 0)
-    draw = Draw(m, resolve_scheme("orthogonal"), np.random.default_rng(seed))
+    draw = SamplingSettings(m, resolve_scheme("orthogonal"), np.random.default_rng(seed))
     return fitted_frequencies(kernel, measure, data, draw, np.random.default_rng(seed + 1))
 
 

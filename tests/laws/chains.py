@@ -22,7 +22,7 @@ from bochner.learning.inference.basis import PLAIN, Grid, Matched, Windows
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.dense import DensePrior
 from bochner.learning.inference.evidence import InverseGammaNoise
-from bochner.learning.inference.likelihood import GaussianLikelihood
+from bochner.learning.inference.likelihood import ConstantNoise
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
 from bochner.learning.inference.state import StepSizes
 from bochner.learning.inference.training_data import TrainingData
@@ -219,7 +219,7 @@ class Regression:
         return self.chain(model, y).init(rng, omega, prior, precision)
 
     def chain(self, model, y):
-        return CollapsedChain(model.rows(y), GaussianLikelihood(NOISE), model.moves)
+        return CollapsedChain(model.rows(y), ConstantNoise(NOISE), model.moves)
 
     def redraw(self, rng, model, y, state, round_number):
         """Draw new data, by turns given the old through the weights, and given nothing."""

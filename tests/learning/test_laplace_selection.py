@@ -11,7 +11,7 @@ from bochner.kernels import NTK, Gaussian, Linear, Matern, Periodic
 from bochner.learning.kernel_families import parameterised
 from bochner.learning.laplace import CONSTANT_SPREAD
 from bochner.learning.laplace_evidence import LaplaceProblem
-from bochner.learning.laplace_selection import _Problem, select_latent_kernel
+from bochner.learning.laplace_selection import _KernelLaplaceSearch, select_latent_kernel
 from bochner.likelihoods import (
     GaussianLikelihood,
     NegativeBinomialLikelihood,
@@ -44,7 +44,7 @@ def search_of(law, kernel, alpha=None, m=12):
     family = parameterised(
         KERNELS[kernel], rows, np.ones(rows.X.shape[1]), np.random.default_rng(0)
     )
-    return _Problem(family, family.draw(m, 3, "orthogonal"), problem)
+    return _KernelLaplaceSearch(family, family.draw(m, 3, "orthogonal"), problem)
 
 
 @pytest.mark.parametrize("alpha", [None, 0.7])
@@ -71,7 +71,7 @@ def test_of_normal_targets_it_is_the_dense_density(kernel):
     rows = Chunk(X, LAWS["normal"][2])
     law = GaussianLikelihood(0.4)
     problem = LaplaceProblem(rows, OFFSET, 0.2, law, (), 0.7, True)
-    search = _Problem(search.family, search.draws, problem)
+    search = _KernelLaplaceSearch(search.family, search.draws, problem)
     K = search.family.frequencies(search.draws, theta).gram(X) / 0.7
     K += (CONSTANT_SPREAD * law.unit) ** 2 + 0.4**2 * np.eye(N)
     dense = multivariate_normal(OFFSET + 0.2, K).logpdf(rows.y)

@@ -9,7 +9,7 @@ from mutants.registry import changes, edit, plant_edits, planted
 from tables import test_calendars
 
 from bochner.estimators import rolling_origins
-from bochner.learning.series.model import Rows
+from bochner.learning.series.model import ScaledSeries
 from bochner.learning.series.parts import Waves
 from bochner.tables import calendars, offsets, timelines
 from bochner.tables.timelines import Timeline
@@ -104,7 +104,7 @@ planted(
     lambda: assert_factors("clock"),
     lambda: assert_predictions("clock", LATER),
     name="parts_of_rows_have_no_clock",
-)(edit(Rows, "part", "self.inputs[which], clock)", "self.inputs[which])"))
+)(edit(ScaledSeries, "part", "self.inputs[which], clock)", "self.inputs[which])"))
 
 
 planted(

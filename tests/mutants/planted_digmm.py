@@ -42,13 +42,13 @@ def sign_of_the_negative_part_lost(patch):
     )
 
 
-@changes(digmm_taylor.Part, "curvature", check_letter)
+@changes(digmm_taylor.SignedData, "curvature", check_letter)
 def curvature_negative(right, self):
     return -0.01 * right(self)
 
 
 @changes(
-    digmm_taylor.Part,
+    digmm_taylor.SignedData,
     "curvature",
     check_letter,
     lambda: test_taylor.test_the_likelihood_curves_upwards_where_the_update_curves_down(1),

@@ -27,7 +27,7 @@ from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.ensemble.kernel_laws import KernelLaw
 from bochner.learning.ensemble.learner import Learner
 from bochner.learning.ensemble.observations import Observations
-from bochner.learning.ensemble.rows import Observed, Rows
+from bochner.learning.ensemble.rows import CellObservations, Rows
 from bochner.learning.ensemble.tree_laws import TreeLearner
 from bochner.learning.ensemble.trees import TreeInputs, Trees
 
@@ -79,7 +79,7 @@ plant_edits(
     ),
 )
 plant_edits(
-    Observed,
+    CellObservations,
     "_shares",
     test_observations.check_exact,
     all_copies_of_a_row_left_out=(
@@ -88,7 +88,7 @@ plant_edits(
     ),
 )
 plant_edits(
-    Observed,
+    CellObservations,
     "error",
     partial(test_observations.check_gradient, Laplacian(0.8)),
     noise_of_shared_rows_that_does_not_move=(

@@ -11,7 +11,7 @@ from mutants.registry import changes, edit, edit_inner, plant_edits, planted, re
 from bochner._numerics import exchange_loops
 from bochner.frequencies import waves as wave_formulas
 from bochner.learning.inference import evidence, waves
-from bochner.learning.inference.evidence import Evidence, InverseGammaNoise, KnownNoise
+from bochner.learning.inference.evidence import ChainEvidence, InverseGammaNoise, KnownNoise
 from bochner.learning.inference.sparse import SparsePrior
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.moves import hamiltonian, replacement
@@ -46,14 +46,14 @@ def change_ratios(patch, kind, change):
     patch.setattr(SparsePrior, "suggest", changed)
 
 
-@changes(Evidence, "log_evidence", student, normal, steps_of_precision)
+@changes(ChainEvidence, "log_evidence", student, normal, steps_of_precision)
 def ridge_without_its_determinant(log_evidence, self, *args):
     """The log of |Lambda_0| lost, here and at other precisions."""
     return log_evidence(self, *args) - self.n_waves * np.log(self.precision)
 
 
 planted(student_weights, name="ridge_on_the_trend")(
-    edit(Evidence, "posterior_precision", "2 * self.n_waves", "len(A)")
+    edit(ChainEvidence, "posterior_precision", "2 * self.n_waves", "len(A)")
 )
 
 

@@ -17,7 +17,7 @@ from bochner.learning.inference.basis import Grid, Matched
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.preparation import Scaling
 from bochner.learning.inference.wave_amplitudes import CosineAmplitudes, WindowAmplitudes
-from bochner.learning.inference.waves import Waves
+from bochner.learning.inference.waves import WaveFeatures
 from bochner.learning.moves import noise_field, replacement
 from bochner.learning.published import models as least_squares
 
@@ -84,7 +84,7 @@ changes(CosineAmplitudes, "summed", check_sums, name="phase_of_sums_flipped")(
 )
 
 
-@changes(Waves, "gradient", check_gradient(MATCHED), check_gradient(GRID))
+@changes(WaveFeatures, "gradient", check_gradient(MATCHED), check_gradient(GRID))
 def gradient_by_v_doubled(right, self, *args):
     by_omega, by_v, by_phase = right(self, *args)
     return by_omega, 2.0 * by_v, by_phase
@@ -116,7 +116,7 @@ plant_edits(
     ),
 )
 replaces(Matched, "proposed", check_blocks(MATCHED), name="stationary_proposals")(
-    lambda self, omega, index, values: Waves(self.split(values)[0])
+    lambda self, omega, index, values: WaveFeatures(self.split(values)[0])
 )
 changes(two_spectra, "crank_nicolson", check_joint("matched-sparse"), name="phases_too_wide")(
     lambda right, *args: 3.0 * right(*args)

@@ -8,7 +8,7 @@ from learning import test_mixture, test_wishart
 from mutants.registry import changes, planted, replaces
 
 from bochner.learning import mixture
-from bochner.learning.wishart import GammaPrior, Gaussian, NormalInverseWishart
+from bochner.learning.wishart import GammaPrior, GaussianComponent, NormalInverseWishart
 
 bayes = partial(test_wishart.test_the_posterior_is_that_of_bayes, 2)
 draws = partial(test_wishart.test_draws_follow_their_laws, 2)
@@ -100,7 +100,7 @@ def new_component_from_the_prior(patch):
     patch.setattr(mixture, "sample_labels", careless)
 
 
-@replaces(Gaussian, "colour", test_mixture.test_whitening_is_undone_by_colouring)
+@replaces(GaussianComponent, "colour", test_mixture.test_whitening_is_undone_by_colouring)
 def upper_for_lower(self, xi):
     """Coloured by the transpose of the Cholesky factor."""
     return self.mean + xi @ self.factor

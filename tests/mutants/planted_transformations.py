@@ -4,7 +4,7 @@ from estimators import test_transformed_targets
 from mutants.registry import plant_edits
 
 from bochner.estimators.table_predictors import NumberPredictor
-from bochner.estimators.table_tasks import Numbers
+from bochner.estimators.table_tasks import RegressionTask
 from bochner.learning.ensemble.transformations import Transformation
 
 plant_edits(
@@ -14,7 +14,7 @@ plant_edits(
     medians_in_place_of_means=("self.moments(X, weight)[0]", "self.outputs(X)"),
 )
 plant_edits(
-    Numbers,
+    RegressionTask,
     "sum_of_laws",
     test_transformed_targets.check_means,
     errors_of_medians=("rows.y[judged.scored] - expected", "0.5 * rows.y[judged.scored]"),

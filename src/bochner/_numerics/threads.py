@@ -12,7 +12,7 @@ from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
 Block = TypeVar("Block")
-Part = TypeVar("Part")
+Piece = TypeVar("Piece")
 P = ParamSpec("P")
 
 _Answer = tuple[Any, BaseException | None]
@@ -83,8 +83,8 @@ def threads_of_blas(n_threads: int) -> Iterator[None]:
 
 
 def in_order(
-    function: Callable[[Block], Part], blocks: Sequence[Block], n_threads: int
-) -> Iterator[tuple[Block, Part]]:
+    function: Callable[[Block], Piece], blocks: Sequence[Block], n_threads: int
+) -> Iterator[tuple[Block, Piece]]:
     """Yield each block with the result of ``function`` for it, in order.
 
     Threads share the blocks and work at most two blocks each ahead of the caller. Sums over the
@@ -111,7 +111,7 @@ def in_order(
 
 @contextmanager
 def _sharing(
-    function: Callable[[Block], Part], blocks: Sequence[Block], n_threads: int
+    function: Callable[[Block], Piece], blocks: Sequence[Block], n_threads: int
 ) -> Iterator[tuple["SimpleQueue[int | None]", "SimpleQueue[tuple[int, _Answer]]"]]:
     """Give queues of numbers of blocks and of their answers to threads, and wait for their end.
 
@@ -143,7 +143,7 @@ def _sharing(
             ends.get()
 
 
-def _answer(function: Callable[P, Part], *args: P.args, **named: P.kwargs) -> _Answer:
+def _answer(function: Callable[P, Piece], *args: P.args, **named: P.kwargs) -> _Answer:
     """Return what a function returns and no error, or nothing and its error."""
     try:
         return function(*args, **named), None
@@ -151,7 +151,7 @@ def _answer(function: Callable[P, Part], *args: P.args, **named: P.kwargs) -> _A
         return None, error
 
 
-def in_a_thread(function: Callable[P, Part], *args: P.args, **named: P.kwargs) -> Part:
+def in_a_thread(function: Callable[P, Piece], *args: P.args, **named: P.kwargs) -> Piece:
     """Return what a function returns in a thread of its own, for code that ignores exceptions.
 
     Python raises KeyboardInterrupt in the main thread alone. Raised while SciPy reads the numbers
@@ -160,7 +160,7 @@ def in_a_thread(function: Callable[P, Part], *args: P.args, **named: P.kwargs) -
     """
     answers: SimpleQueue[_Answer] = SimpleQueue()
     start_new_thread(lambda: answers.put(_answer(function, *args, **named)), ())
-    result: Part
+    result: Piece
     result, error = answers.get()
     if error is not None:
         raise error

@@ -9,7 +9,7 @@ from bochner._numerics.arrays import Array, as_count
 from bochner._numerics.checked import validated_with_numbers
 from bochner._numerics.units import rounded
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.baselines.mixture_evidence import Evidence, WeightPosterior
+from bochner.baselines.mixture_evidence import MixtureEvidence, WeightPosterior
 from bochner.baselines.mixture_frequencies import (
     Preparation,
     descend,
@@ -120,7 +120,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         mean, deviation = means_and_deviations(y)
         # Other units are other roundings, which many iterations would enlarge.
         scaled = rounded((y - mean) / deviation)
-        evidence = Evidence(given.mixture, rounded(given.X), scaled)
+        evidence = MixtureEvidence(given.mixture, rounded(given.X), scaled)
         theta, _, self.n_iter_ = descend(
             evidence,
             -len(y),

@@ -74,7 +74,7 @@ def fit_gaussian_sum(
     that is not positive, the sum is zero. The best result of Gauss-Newton steps from ``n_starts``
     starts is kept. Amplitudes are at least ``lowest``.
     """
-    problem = _Problem(function, dim)
+    problem = _GaussianSumFit(function, dim)
     if problem.target[0] <= 0.0:
         error = float(np.linalg.norm(problem.root_weight * problem.target))
         nothing = np.zeros(n_gaussians), np.ones(n_gaussians)
@@ -96,7 +96,7 @@ def fit_gaussian_sum(
     return problem.solution(best.x), float(np.sqrt(2.0 * best.cost))
 
 
-class _Problem:
+class _GaussianSumFit:
     """Least squares in ``theta``, the amplitudes and then the logarithms of the rates."""
 
     def __init__(self, function: Callable[[Array], Array], dim: int) -> None:

@@ -32,7 +32,7 @@ _LOG2_STRETCH = 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class MixtureEvidence:
     r"""The log marginal likelihood as a function of the mixture's parameters.
 
     The argument ``theta`` consists of :math:`\nu`, the logarithm of the noise variance, and the
@@ -52,7 +52,7 @@ class Evidence:
         if n_starts == 1:
             return drawn[0]
         rows = rng.permutation(len(self.y))[:_TRIAL_ROWS]
-        part = Evidence(self.mixture, self.X[rows], self.y[rows])
+        part = MixtureEvidence(self.mixture, self.X[rows], self.y[rows])
         tried = [
             descend(part, -len(rows), theta, _TRIAL_STEPS, 0.0, self.bounds()) for theta in drawn
         ]

@@ -22,7 +22,7 @@ from bochner._numerics.checked import validated
 from bochner.features.length_scales import median_distance
 from bochner.features.parameters import check_choice, count_frequencies, generators
 from bochner.frequencies import waves as formulas
-from bochner.frequencies.waves import Layout
+from bochner.frequencies.waves import MemoryLayout
 
 # Number of inputs up to which covariance="auto" is full: 210 parameters for each Gaussian.
 _MOST_INPUTS_IN_FULL = 20
@@ -117,7 +117,7 @@ class MixtureFrequencies:
 def wave_blocks(X: Array, omega: Array) -> Iterator[tuple[slice, Array]]:
     """Yield slices of rows ``X`` (n, d) and their cosines and sines, of shape (block, 2m)."""
     for rows in row_blocks(len(X), 16 * len(omega)):
-        yield rows, formulas.wave_features(X[rows], omega, Layout.BY_SAMPLE)
+        yield rows, formulas.wave_features(X[rows], omega, MemoryLayout.BY_SAMPLE)
 
 
 def wave_passes(X: Array, omega: Array) -> Callable[[], Iterator[tuple[slice, Array]]]:
@@ -130,7 +130,7 @@ def wave_passes(X: Array, omega: Array) -> Callable[[], Iterator[tuple[slice, Ar
 
 def angle_gradient(slope: Array, waves: Array) -> Array:
     """Return a gradient in the angles (n, m) from that in cosines and sines (n, 2m)."""
-    pairs = Layout.BY_SAMPLE.pairs
+    pairs = MemoryLayout.BY_SAMPLE.pairs
     return formulas.angle_gradient(pairs(waves), pairs(slope))
 
 

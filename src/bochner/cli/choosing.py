@@ -19,7 +19,7 @@ _FEWEST_DATES = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TestRows:
+class SplitChoice:
     """How test rows are chosen, with a sentence about it, and times or groups of all rows."""
 
     kind: str = "random"
@@ -29,8 +29,8 @@ class TestRows:
     per_row: dict[str, Any] = field(default_factory=dict)
 
 
-class Asked(Protocol):
-    """What a user asked for, of which rows to hold out."""
+class SplitOptions(Protocol):
+    """Options of a command that say which rows to hold out."""
 
     @property
     def split(self) -> str: ...
@@ -42,61 +42,65 @@ class Asked(Protocol):
     def target(self) -> Any: ...
 
 
-def chosen_rows(frame: pd.DataFrame, asked: Asked) -> TestRows:
+def chosen_rows(frame: pd.DataFrame, options: SplitOptions) -> SplitChoice:
     """Return how to choose test rows.
 
     Where nothing is asked for, a column of dates that sorts the table chooses the latest rows.
     Raises InputError if options contradict each other, or the table lacks a column.
     """
-    kind = _kind(asked)
+    kind = _kind(options)
     if kind == "group":
-        if asked.group is None:
+        if options.group is None:
             raise InputError("--split group needs the column of the groups: add --group COLUMN.")
-        group = side_column(frame, asked.group, "group")
+        group = side_column(frame, options.group, "group")
         numbers = np.unique(labels(group.raw, group.present), return_inverse=True)[1]
-        reason = f"The test rows are those of groups by {asked.group!r} that the model has not had."
-        return TestRows("group", reason, group=asked.group, per_row={"groups": numbers})
+        reason = (
+            f"The test rows are those of groups by {options.group!r} that the model has not had."
+        )
+        return SplitChoice("group", reason, group=options.group, per_row={"groups": numbers})
     if kind == "random":
-        return TestRows()
-    dates = [] if asked.time else _dates(frame, asked)
+        return SplitChoice()
+    dates = [] if options.time else _dates(frame, options)
     if kind == "auto":
         sorting = next((name for name in dates if _sorts(frame[name])), None)
         if sorting is None:
-            return TestRows()
+            return SplitChoice()
         reason = (
             f"The test rows are the latest by {sorting!r}, because the table is in the order of "
             "these dates; --split random chooses others."
         )
         return _latest(frame, sorting, reason)
-    if asked.time is None and len(dates) != 1:
+    if options.time is None and len(dates) != 1:
         found = f"{len(dates)}: {', '.join(dates)}" if dates else "none"
         raise InputError(
             f"--split time needs the column of times, and the table has several or no columns of "
             f"dates ({found}): add --time COLUMN."
         )
-    name = asked.time or dates[0]
+    name = options.time or dates[0]
     return _latest(frame, name, f"The test rows are the latest by {name!r}.")
 
 
-def _kind(asked: Asked) -> str:
+def _kind(options: SplitOptions) -> str:
     """Return "auto" or how test rows are asked to be chosen."""
-    if asked.group is not None and asked.time is not None:
+    if options.group is not None and options.time is not None:
         raise InputError(
             "--group and --time both choose the rows that are held out: give one of them."
         )
-    implied = "group" if asked.group is not None else "time" if asked.time is not None else "auto"
-    if "auto" not in (asked.split, implied) and asked.split != implied:
+    implied = "auto" if options.time is None else "time"
+    if options.group is not None:
+        implied = "group"
+    if "auto" not in (options.split, implied) and options.split != implied:
         raise InputError(
-            f"--split {asked.split} and --{implied} contradict each other: leave one of them out."
+            f"--split {options.split} and --{implied} contradict each other: leave one of them out."
         )
-    return implied if asked.split == "auto" else asked.split
+    return implied if options.split == "auto" else options.split
 
 
-def _dates(frame: pd.DataFrame, asked: Asked) -> list[str]:
+def _dates(frame: pd.DataFrame, options: SplitOptions) -> list[str]:
     """Return the names of complete columns of dates."""
     read = (read_column(str(name), frame[name]) for name in frame.columns)
     kinds = {column.name: column for column in read if column.kind == "date"}
-    return [name for name, c in kinds.items() if c.present.all() and name not in asked.target]
+    return [name for name, c in kinds.items() if c.present.all() and name not in options.target]
 
 
 def _sorts(series: pd.Series) -> bool:
@@ -106,6 +110,6 @@ def _sorts(series: pd.Series) -> bool:
     return enough and bool((steps >= 0.0).all() or (steps <= 0.0).all())
 
 
-def _latest(frame: pd.DataFrame, name: str, reason: str) -> TestRows:
+def _latest(frame: pd.DataFrame, name: str, reason: str) -> SplitChoice:
     times = side_column(frame, name, "time", ("numeric", "date")).values
-    return TestRows("time", reason, time=name, per_row={"time": times})
+    return SplitChoice("time", reason, time=name, per_row={"time": times})

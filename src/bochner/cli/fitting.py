@@ -17,7 +17,7 @@ from bochner import persist
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.progress import Progress
 from bochner.cli.activity import reporting
-from bochner.cli.choosing import TestRows, chosen_rows
+from bochner.cli.choosing import SplitChoice, chosen_rows
 from bochner.cli.fit_options import FitOptions
 from bochner.cli.output import noting_warnings, plain
 from bochner.cli.records import fit_record, versions
@@ -67,7 +67,7 @@ class _Table:
     facts: TableFacts
     layout: Mapping[str, Any]
     split: Split
-    rows: TestRows
+    rows: SplitChoice
 
 
 def fit_table(path: Path, options: FitOptions, console: Console) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from bochner._numerics.arrays import Array, dense_rows
 from bochner._numerics.checked import check_rows_given, column_names
 from bochner._numerics.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING
-from bochner.diagnosis.errors import Features, Split, features_of
+from bochner.diagnosis.errors import Features, HeldOutSplit, features_of
 from bochner.diagnosis.spectrum import SingularValues, Spectrum, singular_values_of, spectrum_of
 from bochner.diagnosis.tables import advise, page
 from bochner.features.length_scales import (
@@ -163,7 +163,7 @@ def diagnose(
     gram, tolerance = _exact_gram(kernel, rows)
     symmetric = is_symmetric(gram, FUNCTION_ROUNDING)
     held = max(2, round(_HELD_OUT_SHARE * len(rows))) if len(rows) >= _FEWEST_TO_SPLIT else 0
-    split = Split(rows[held:], rows[:held], gram[:held, :held])
+    split = HeldOutSplit(rows[held:], rows[:held], gram[:held, :held])
     return Diagnosis(
         kernel,
         *size,

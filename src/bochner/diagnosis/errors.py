@@ -30,7 +30,7 @@ _DRAWS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Split:
+class HeldOutSplit:
     """Rows to fit to, and held-out rows, if there are enough, with their exact Gram matrix."""
 
     fit: Array
@@ -112,7 +112,7 @@ class Features:
 
 
 def features_of(
-    kernel: Any, split: Split, n_frequencies: tuple[int, ...], rng: Generator
+    kernel: Any, split: HeldOutSplit, n_frequencies: tuple[int, ...], rng: Generator
 ) -> Features:
     """Return the measure and errors of features; the middle number gets fitted weights, too."""
     middle = sorted(n_frequencies)[len(n_frequencies) // 2]
@@ -142,7 +142,7 @@ def features_of(
 
 
 def _measures(
-    kernel: Kernel, split: Split, n_frequencies: tuple[int, ...]
+    kernel: Kernel, split: HeldOutSplit, n_frequencies: tuple[int, ...]
 ) -> list[SpectralMeasure | None]:
     """Return the measure for each number of frequencies."""
     # There are few rows, so all are used: `approximate` makes the same design, which is cached.
@@ -184,7 +184,7 @@ def _unmapped(law: Law) -> Law:
 
 
 def _predicted_error(
-    kernel: Kernel, measure: SpectralMeasure, split: Split, m: int
+    kernel: Kernel, measure: SpectralMeasure, split: HeldOutSplit, m: int
 ) -> float | None:
     r"""Return the expected relative error of ``m`` frequencies, where it is known.
 
@@ -205,7 +205,7 @@ def _predicted_error(
 
 
 def _sampled_error(
-    kernel: Kernel, measure: SpectralMeasure, split: Split, m: int, rng: Generator
+    kernel: Kernel, measure: SpectralMeasure, split: HeldOutSplit, m: int, rng: Generator
 ) -> float | None:
     if not len(split.held_out):
         return None
@@ -213,7 +213,7 @@ def _sampled_error(
     return float(np.sqrt(np.mean([_held_out_error(drawn, split) ** 2 for drawn in draws])))
 
 
-def _least_squares_error(kernel: Any, split: Split, m: int, rng: Generator) -> float | None:
+def _least_squares_error(kernel: Any, split: HeldOutSplit, m: int, rng: Generator) -> float | None:
     if not len(split.held_out):
         return None
     with warnings.catch_warnings():
@@ -224,7 +224,7 @@ def _least_squares_error(kernel: Any, split: Split, m: int, rng: Generator) -> f
     return _held_out_error(found.frequencies, split)
 
 
-def _held_out_error(frequencies: Frequencies, split: Split) -> float:
+def _held_out_error(frequencies: Frequencies, split: HeldOutSplit) -> float:
     exact, found = _distinct(split.exact), _distinct(frequencies.gram(split.held_out))
     return _ratio(float(np.mean((found - exact) ** 2)), exact)
 

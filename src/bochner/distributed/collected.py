@@ -13,7 +13,7 @@ from bochner._numerics.threads import single_threaded_blas
 from bochner.distributed.executor import Executor
 from bochner.distributed.partitioned_rows import PartitionedRows
 from bochner.distributed.reading import Check, FrameParts, Names, TupleParts, refusal
-from bochner.features.chunks import Chunk, ChunkSum, Given, RowChunks, Sum
+from bochner.features.chunks import Chunk, ChunkSum, Given, RowChunks, Total
 
 SAMPLE_ROWS = 100_000
 """Number of rows copied to the client for what is not a sum over rows, such as median distances
@@ -24,7 +24,7 @@ Read = Callable[[Any], tuple[Any, Names]]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PartitionLayout:
     """What all parts must have in common."""
 
     n_columns: int
@@ -32,13 +32,13 @@ class Layout:
     names: Names
 
     @classmethod
-    def of(cls, chunk: Any, names: Names) -> "Layout":
+    def of(cls, chunk: Any, names: Names) -> "PartitionLayout":
         """Return the layout of rows."""
         n_targets = None if chunk.y.ndim == 1 else chunk.y.shape[1]
         return cls(chunk.X.shape[1], n_targets, names)
 
     @classmethod
-    def check(cls, layouts: Sequence[tuple[int, "Layout"]]) -> None:
+    def check(cls, layouts: Sequence[tuple[int, "PartitionLayout"]]) -> None:
         """Raise ValueError if parts, given with their numbers, differ."""
         first, common = layouts[0]
         for index, layout in layouts:
@@ -55,7 +55,7 @@ class Layout:
 
 
 class Layouts(Protocol):
-    """A class of layouts: :class:`Layout`, or one that knows more of the columns."""
+    """A class of layouts: :class:`PartitionLayout`, or one that knows more of the columns."""
 
     def of(self, chunk: Any, names: Names) -> Any:
         """Return the layout of the rows of a part, which has ``names``."""
@@ -86,7 +86,7 @@ class Collected(RowChunks):
         parts: Any,
         read: Read,
         meta: Any = None,
-        layouts: Layouts = Layout,
+        layouts: Layouts = PartitionLayout,
     ) -> "Collected":
         """Return the rows of parts; raise ValueError if there are none or they do not fit."""
         found = _pass(executor, parts, partial(_described, read, layouts), add)
@@ -127,8 +127,8 @@ class Collected(RowChunks):
         return None
 
     def total(
-        self, function: ChunkSum[Given, Sum], *args: Given.args, **kwargs: Given.kwargs
-    ) -> Sum:
+        self, function: ChunkSum[Given, Total], *args: Given.args, **kwargs: Given.kwargs
+    ) -> Total:
         """Return the sum; for a generator among ``args`` every chunk gets a child of its own."""
         n_parts = len(self.lengths)
         shares = {
@@ -138,18 +138,18 @@ class Collected(RowChunks):
         }
         rest = [None if place in shares else arg for place, arg in enumerate(args)]
         called = partial(_called, self.read, function, rest, kwargs, shares)
-        total: Sum | None = _pass(self.executor, self.parts, called, add)
+        total: Total | None = _pass(self.executor, self.parts, called, add)
         if total is None:
             raise ValueError("There are no rows to sum over.")
         return total
 
-    def rest(self, function: Callable[[Any, NDArray[np.intp]], Sum]) -> Sum | None:
+    def rest(self, function: Callable[[Any, NDArray[np.intp]], Total]) -> Total | None:
         """Return the sum of a function of the rows of each part that are not in the sample.
 
         The function takes the rows of a part and the numbers of these. ``None`` if there are none.
         """
         called = partial(_of_rest, self.read, function, _chosen(self.lengths))
-        total: Sum | None = _pass(self.executor, self.parts, called, add)
+        total: Total | None = _pass(self.executor, self.parts, called, add)
         return total
 
     @property

@@ -45,7 +45,7 @@ def _nameless(chunk: Chunk) -> tuple[Chunk, None]:
     return chunk, None
 
 
-class Prepared:
+class PreparedPartition:
     """Rows of a partition in the layout of a chain, with the targets of every problem.
 
     Inputs (d, k) are scaled, of the type of the features; targets are (t, k), ``fixed`` (q, k).
@@ -75,7 +75,9 @@ class Prepared:
         return sum(0 if part is None else part.nbytes for part in parts)
 
 
-def _problem_rows(column: int, factor: float, basis: Basis, prepared: Prepared) -> TrainingData:
+def _problem_rows(
+    column: int, factor: float, basis: Basis, prepared: PreparedPartition
+) -> TrainingData:
     """Return the rows of one problem: a column of the targets, times a factor."""
     target, weight = factor * prepared.targets[column], prepared.weight
     repeats = None if weight is None or not prepared.has_precisions else np.ones(len(weight))
@@ -92,7 +94,7 @@ def learnable(
     """
     dtype = columns[0].X.dtype
     units = problems.unit, problems.has_precisions
-    preparation = partial(Prepared, scaling, trend, dtype, problems.task, *units)
+    preparation = partial(PreparedPartition, scaling, trend, dtype, problems.task, *units)
     prepared = kept(mapped(preparation, rows.parts))
     return [
         replace(data, elsewhere=_rows(rows, prepared, data, column, problems))

@@ -37,7 +37,7 @@ from bochner.learning.inference.learned_kernel import Convergence, Learned
 from bochner.learning.inference.models import BANK, Model
 from bochner.learning.inference.plan import Sampler, SamplerSettings, fingerprint_of, learn
 from bochner.learning.inference.pooling import (
-    LeftOut,
+    LeftOutRows,
     blocks_of,
     parts_of,
     scored_of,
@@ -338,7 +338,7 @@ class BaNK(BaseEstimator, ABC):
             weights = problems.unit * problems.units.weights[rows]
             units = Units(weights, block[rows, own].astype(np.float64))
             inputs, fixed = (part[:, rows] for part in points)
-            left_out = LeftOut(n_chains, own, inputs, fixed, problems.codes[rows], units)
+            left_out = LeftOutRows(n_chains, own, inputs, fixed, problems.codes[rows], units)
         self._calibrate(left_out, problems.task)
 
     def _choice(self) -> Choice:
@@ -378,7 +378,7 @@ class BaNK(BaseEstimator, ABC):
         return scaled.T, self._trend.columns(scaled).T
 
     @abstractmethod
-    def _calibrate(self, left_out: LeftOut | None, task: Any) -> None:
+    def _calibrate(self, left_out: LeftOutRows | None, task: Any) -> None:
         """Learn ``score_`` and a calibration from predictions of left-out rows, if any."""
 
     @abstractmethod

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array
-from bochner.estimators.bank_models import BaNKClassification, Numbers
+from bochner.estimators.bank_models import BaNKClassification, StandardisedNumbers
 from bochner.estimators.bank_parameters import documented
 from bochner.estimators.bank_problems import Problems
 from bochner.estimators.inputs import is_dask, lazily
@@ -115,7 +115,7 @@ class BaNKClassifier(BaNKClassification):
                 f"cutpoint less than there are classes, or none, to learn them."
             )
         outcomes = outcomes_of(law, law.checked(problems.codes), None, problems.weight)
-        task = Numbers(0.0, 1.0)
+        task = StandardisedNumbers(0.0, 1.0)
         return replace(problems, codes=outcomes.stand_in, task=task, outcomes=outcomes)
 
     @property

@@ -22,7 +22,7 @@ from bochner.features.units import Units
 from bochner.learning.functions import SampledFunctions
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.function_draws import drawn_functions
-from bochner.learning.inference.pooling import LeftOut
+from bochner.learning.inference.pooling import LeftOutRows
 from bochner.learning.inference.preparation import distinct_rows
 from bochner.learning.softmax_weights import (
     SoftmaxWeights,
@@ -38,7 +38,7 @@ _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class StandardisedNumbers:
     """A regression: targets less their mean and over their scale."""
 
     mean: float
@@ -47,7 +47,7 @@ class Numbers:
     is_constant: bool = False
 
     @classmethod
-    def of(cls, y: Array, weight: Array | None) -> "Numbers":
+    def of(cls, y: Array, weight: Array | None) -> "StandardisedNumbers":
         """Return the task of weighted targets."""
         mean = float(np.average(y, weights=weight))
         scale = float(np.sqrt(np.average((y - mean) ** 2, weights=weight)))
@@ -65,7 +65,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Classes:
+class OneVsRestLabels:
     """A classification, with a column of plus and minus one for each chain."""
 
     classes: NDArray[Any]  # All labels, in ascending order
@@ -143,7 +143,7 @@ class BaNKRegression(RegressorMixin, BaNK):
         X, y = validated_with_numbers(self, X, y, dtype=np.float64)
         X, y, units = distinct_rows(*positive_rows(X, y.astype(np.float64), sample_weight))
         units, unit = of_mean_one(units)
-        task = Numbers.of(y, units.totals)
+        task = StandardisedNumbers.of(y, units.totals)
         self.target_mean_, self.target_scale_ = task.mean, task.scale
         return Problems(X, y, units, task, unit, has_precisions=not units.are_counts)
 
@@ -190,7 +190,7 @@ class BaNKRegression(RegressorMixin, BaNK):
         variance += _spread(draws, inputs, fixed)
         return mean, self._scale * self.target_scale_ * np.sqrt(variance)
 
-    def _calibrate(self, left_out: LeftOut | None, task: Numbers) -> None:
+    def _calibrate(self, left_out: LeftOutRows | None, task: StandardisedNumbers) -> None:
         self.score_, self._scale = None, 1.0
         if left_out is None:
             return
@@ -301,7 +301,7 @@ class BaNKClassification(LabelledClassifier, BaNK):
                 f"sample_weight must have a sum of at most {_MOST_ROWS:g}, as a row of weight w "
                 f"counts as w rows, got {total:g}. Divide the weights by a number."
             )
-        self.classes_, task = labels, Classes(labels)
+        self.classes_, task = labels, OneVsRestLabels(labels)
         return Problems(*distinct_rows(X, task.codes(y), units), task)
 
     def predict_proba(self, X: Any) -> Array:
@@ -325,9 +325,9 @@ class BaNKClassification(LabelledClassifier, BaNK):
                 # The logistic function of a normal variate, on average: MacKay's approximation.
                 shrunk = values / np.sqrt(1.0 + np.pi / 8.0 * spread[part])
                 positive[part, column] = expit(shrunk).mean(axis=0)
-        return Classes(self.classes_).probabilities(positive)
+        return OneVsRestLabels(self.classes_).probabilities(positive)
 
-    def _calibrate(self, left_out: LeftOut | None, task: Classes) -> None:
+    def _calibrate(self, left_out: LeftOutRows | None, task: OneVsRestLabels) -> None:
         self.score_ = self._softmax = None
         if left_out is None:
             return

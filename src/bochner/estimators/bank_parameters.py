@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 from bochner._numerics.arrays import LARGEST_COUNT, as_positive_scalar
-from bochner.learning.inference.models import LocallyStationary, Stationary
+from bochner.learning.inference.models import LocallyStationaryModel, StationaryModel
 from bochner.learning.inference.plan import Sampler, SamplerSettings
 from bochner.learning.inference.sizes import default_sizes
 from bochner.learning.inference.start import DenseStructure, SparseStructure, Structure
@@ -25,7 +25,7 @@ from bochner.learning.published.models import (
     PublishedGaBaSR,
 )
 
-Model = TypeVar("Model", bound=type)
+ModelClass = TypeVar("ModelClass", bound=type)
 
 _HIGHEST_DEGREE = 2
 """Degree of the steepest trend; cubes of outliers would carry predictions off."""
@@ -63,11 +63,11 @@ def _choices(model: type[Any], published: Choice) -> Mapping[str, Choice]:
 
 
 _INDEPENDENT = (IndependentStructure(),)
-BANK_CHOICES = _choices(Stationary, Choice(Sampler(LOCAL_MOVES), PublishedBaNK, _INDEPENDENT))
+BANK_CHOICES = _choices(StationaryModel, Choice(Sampler(LOCAL_MOVES), PublishedBaNK, _INDEPENDENT))
 """Samplers of stationary models by name."""
 
 GABASR_CHOICES = _choices(
-    LocallyStationary, Choice(Sampler(FIXED_PRECISION_MOVES), PublishedGaBaSR, _INDEPENDENT)
+    LocallyStationaryModel, Choice(Sampler(FIXED_PRECISION_MOVES), PublishedGaBaSR, _INDEPENDENT)
 )
 """Samplers of locally stationary models by name."""
 
@@ -218,7 +218,7 @@ all chains are pooled, and their weights fitted to all rows. Nothing is left out
 """Descriptions of parameters and attributes that several models share."""
 
 
-def documented(cls: Model) -> Model:
+def documented(cls: ModelClass) -> ModelClass:
     """Insert shared descriptions into a class's docstring, in the place of lines ``<name>``."""
     lines = []
     for line in (cls.__doc__ or "").split("\n"):

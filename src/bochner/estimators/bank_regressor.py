@@ -14,7 +14,7 @@ from bochner._numerics.progress import Callback
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.bank_models import (
     BaNKRegression,
-    Numbers,
+    StandardisedNumbers,
     function_moments,
     of_mean_one,
     positive_rows,
@@ -202,14 +202,14 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         if isinstance(law, LocationLikelihood) and law.scale is None:
             has_precisions = not units.are_counts
             units, unit = of_mean_one(units)
-        problems = Problems(X, y, units, Numbers(0.0, 1.0), unit)
+        problems = Problems(X, y, units, StandardisedNumbers(0.0, 1.0), unit)
         outcomes = outcomes_of(law, y, times, problems.weight)
         if problems.weight is not None and not outcomes.takes_weights:
             index = repetitions(given.totals)
             X, outcomes, unit = X[index], outcomes.rows(index), 1.0
             units, has_precisions = Units.of(None, len(index)), False
         self.target_mean_, self.target_scale_ = outcomes.centre, outcomes.unit
-        task = Numbers(0.0, 1.0)
+        task = StandardisedNumbers(0.0, 1.0)
         return Problems(X, outcomes.stand_in, units, task, unit, outcomes, has_precisions)
 
     @property

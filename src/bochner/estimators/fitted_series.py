@@ -13,7 +13,7 @@ from bochner._numerics.progress import Progress
 from bochner.estimators.series_rows import SeriesRows, future_inputs
 from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.learning import Plan, learn
-from bochner.learning.series.model import Rows
+from bochner.learning.series.model import ScaledSeries
 from bochner.registry import register
 from bochner.tables.timelines import Future, Timeline, labelled
 
@@ -21,7 +21,7 @@ from bochner.tables.timelines import Future, Timeline, labelled
 class Ahead(NamedTuple):
     """Rows to predict at, in order of time, and their places in what was asked for."""
 
-    rows: Rows
+    rows: ScaledSeries
     places: NDArray[np.intp]
     future: Future
 

@@ -23,7 +23,7 @@ from bochner.estimators.series_rows import (
     several,
 )
 from bochner.features.parameters import check_choice, generators
-from bochner.learning.series.mixture import Mixture
+from bochner.learning.series.mixture import PredictiveMixture
 from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.registry import register
 from bochner.tables.timelines import labelled
@@ -353,7 +353,7 @@ class Forecaster(BaseEstimator):
         for series in self._fitted().series_.values():
             series.try_out()
 
-    def _each(self, horizon: Any, X: Any, values: Callable[[Mixture], Array]) -> Any:
+    def _each(self, horizon: Any, X: Any, values: Callable[[PredictiveMixture], Array]) -> Any:
         """Return values (h,) of each series' law; those of several with one index as a frame."""
 
         def found(fitted: FittedSeries, ahead: Ahead) -> Any:

@@ -15,7 +15,7 @@ from bochner.estimators.bank_parameters import (
     check_name,
     documented,
 )
-from bochner.learning.inference.models import LocallyStationary, Model
+from bochner.learning.inference.models import LocallyStationaryModel, Model
 from bochner.learning.inference.preparation import frequency_scales
 from bochner.registry import register
 
@@ -56,7 +56,7 @@ class GaBaSR(BaNK):
         signal, varies["noise"] = _VARYING[self.envelope]
         # The published model has a grid, and constant noise.
         in_grid = self.pairs == "grid"
-        if choice.model is not LocallyStationary:
+        if choice.model is not LocallyStationaryModel:
             in_grid, varies = True, {}
         windows = self.amplitudes == "windows"
         if windows and in_grid:

@@ -20,12 +20,12 @@ from bochner.estimators.bank_parameters import check_name
 from bochner.estimators.inputs import checked_weight, is_dask, refuse_asymmetric
 from bochner.estimators.table_effects import check_background, dependence_of, grids_of
 from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
-from bochner.estimators.table_learners import Learned, OneKernelLearner, SumLearner, TableLearner
+from bochner.estimators.table_learners import FittedHead, OneKernelLearner, SumLearner, TableLearner
 from bochner.estimators.table_partitions import Others, collected_table, is_partitioned
 from bochner.estimators.table_predictors import Predictor
 from bochner.estimators.table_rows import TableRows, table_rows
 from bochner.estimators.table_summary import html_summary
-from bochner.estimators.table_tasks import OneKernel, Sum, TableTask, Targets
+from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.kernels import Kernel, named_kernel
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
@@ -95,7 +95,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
 
     def _rows(
         self,
-        task: TableTask[Targets, Sum, OneKernel],
+        task: TableTask[TargetMap, LawSum, OneKernel],
         learner: TableLearner,
         X: Any,
         y: Any,
@@ -135,7 +135,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         others = Others(partitions, rows.unit, classes)
         return replace(rows, others=others, n_given=others.n_samples)
 
-    def _keep(self, rows: TableRows, learned: Learned[Targets, Sum, OneKernel]) -> None:
+    def _keep(self, rows: TableRows, learned: FittedHead[TargetMap, LawSum, OneKernel]) -> None:
         """Set the attributes of a fit that all models of tables have."""
         self.encoder_, *others = learned.encoders
         self.quantile_encoder_ = others[0] if others else None

@@ -18,7 +18,7 @@ from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_heads import OneKernelClassification
 from bochner.estimators.table_partitions import is_partitioned
 from bochner.estimators.table_predictors import ClassPredictor
-from bochner.estimators.table_tasks import Classes
+from bochner.estimators.table_tasks import ClassificationTask
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws
 from bochner.registry import register
 
@@ -97,7 +97,7 @@ class TableClassifier(LabelledClassifier, TableModel):
             self._checked_costs(len(np.unique(labels(column_or_1d(y)))))
         if self.class_weight is not None:
             sample_weight = self._class_weights(X, y, sample_weight)
-        task, learner, progress = Classes(), self._learner(), Progress(callback)
+        task, learner, progress = ClassificationTask(), self._learner(), Progress(callback)
         rows = self._rows(task, learner, X, y, sample_weight, groups, time)
         self._keep(rows, learner.fit(rows, task, progress))
         return self

@@ -13,10 +13,10 @@ from bochner._numerics.progress import Progress
 from bochner._numerics.threads import single_threaded_blas, threads_for
 from bochner._numerics.units import rounded
 from bochner.estimators.table_rows import TableRows
-from bochner.estimators.table_tasks import OneKernel, Sum, TableTask, Targets
+from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import generators
 from bochner.kernels import Kernel
-from bochner.learning.ensemble.laws import Judged
+from bochner.learning.ensemble.laws import ScoredLaws
 from bochner.learning.ensemble.learner import Effort, Learner
 from bochner.learning.ensemble.observations import Observations
 from bochner.tables.encoder import TableEncoder
@@ -34,12 +34,12 @@ than orthogonal blocks, and they take longer to scramble."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Learned(Generic[Targets, Sum, OneKernel]):
+class FittedHead(Generic[TargetMap, LawSum, OneKernel]):
     """A fitted head with its encoders, and the map of the targets."""
 
     encoders: list[TableEncoder]  # Their outputs, side by side, are the encoded columns
-    head: Sum | OneKernel
-    targets: Targets
+    head: LawSum | OneKernel
+    targets: TargetMap
     expected_error: float | None = None  # In the unit of the targets, if not that of the head
 
 
@@ -50,8 +50,8 @@ class TableLearner(Protocol):
         """Raise ValueError for what needs all rows in memory."""
 
     def fit(
-        self, rows: TableRows, task: TableTask[Targets, Sum, OneKernel], progress: Progress
-    ) -> Learned[Targets, Sum, OneKernel]:
+        self, rows: TableRows, task: TableTask[TargetMap, LawSum, OneKernel], progress: Progress
+    ) -> FittedHead[TargetMap, LawSum, OneKernel]:
         """Return the encoders and the head."""
 
 
@@ -73,21 +73,21 @@ class SumLearner:
             )
 
     def fit(
-        self, rows: TableRows, task: TableTask[Targets, Sum, OneKernel], progress: Progress
-    ) -> Learned[Targets, Sum, OneKernel]:
+        self, rows: TableRows, task: TableTask[TargetMap, LawSum, OneKernel], progress: Progress
+    ) -> FittedHead[TargetMap, LawSum, OneKernel]:
         """Return the encoders of both encodings and the weighted sum."""
         targets = task.targets(rows)
         encoders, judged = self.judged(rows, task, targets, progress)
         head, error = task.sum_of_laws(judged, rows, rows.weights_or_ones, targets)
-        return Learned(encoders, head, targets, error)
+        return FittedHead(encoders, head, targets, error)
 
     def judged(
         self,
         rows: TableRows,
-        task: TableTask[Targets, Sum, OneKernel],
-        targets: Targets,
+        task: TableTask[TargetMap, LawSum, OneKernel],
+        targets: TargetMap,
         progress: Progress,
-    ) -> tuple[list[TableEncoder], Judged]:
+    ) -> tuple[list[TableEncoder], ScoredLaws]:
         """Return encoders, and laws of their columns with predictions at rows left out."""
         progress("encoding the table")
         scaled = targets(rows.y)
@@ -147,8 +147,8 @@ class OneKernelLearner:
         )
 
     def fit(
-        self, rows: TableRows, task: TableTask[Targets, Sum, OneKernel], progress: Progress
-    ) -> Learned[Targets, Sum, OneKernel]:
+        self, rows: TableRows, task: TableTask[TargetMap, LawSum, OneKernel], progress: Progress
+    ) -> FittedHead[TargetMap, LawSum, OneKernel]:
         """Return the encoder of the standardised columns, and the regression."""
         if rows.removal.groups is not None:
             raise ValueError(
@@ -171,7 +171,7 @@ class OneKernelLearner:
             "random_state": int(rng.integers(2**31)),
         }
         progress("fitting the kernel")
-        return Learned([encoder], task.one_kernel(encoded, rows, targets, parameters), targets)
+        return FittedHead([encoder], task.one_kernel(encoded, rows, targets, parameters), targets)
 
     def _on(self, encoder: TableEncoder) -> Kernel | str:
         """Return the kernel, its columns by position among those that an encoder makes."""

@@ -12,7 +12,7 @@ from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.foreign import shown
 from bochner._numerics.units import rounded
 from bochner.distributed import PartitionedRows
-from bochner.distributed.collected import Collected, Layout
+from bochner.distributed.collected import Collected, PartitionLayout
 from bochner.distributed.reading import FrameParts, Names, TupleParts
 from bochner.distributed.table_pieces import CheckTable, TablePiece
 from bochner.estimators.inputs import is_dask
@@ -67,7 +67,7 @@ def _check_labels(rows: Collected) -> None:
 class TableLayout:
     """Names of the columns of a part, and the kinds of their entries."""
 
-    layout: Layout
+    layout: PartitionLayout
     has_numbers: bool | None  # Whether targets are numbers, not text; None of no rows
     columns: tuple[tuple[Kind, str], ...]  # Kind of each, with an entry
 
@@ -78,7 +78,7 @@ class TableLayout:
         if len(piece):
             columns = [(column.kind, column.first()) for column in read_part(piece.X)]
         has_numbers = piece.y.dtype.kind in "biuf" if len(piece) else None
-        return cls(Layout.of(piece, names), has_numbers, tuple(columns))
+        return cls(PartitionLayout.of(piece, names), has_numbers, tuple(columns))
 
     @property
     def names(self) -> Names:
@@ -88,7 +88,7 @@ class TableLayout:
     @staticmethod
     def check(layouts: Sequence[tuple[int, "TableLayout"]]) -> None:
         """Raise ValueError if parts have other columns, or other kinds of entries in one."""
-        Layout.check([(index, part.layout) for index, part in layouts])
+        PartitionLayout.check([(index, part.layout) for index, part in layouts])
         first = layouts[0][1]
         names = first.names or [f"x{place}" for place in range(len(first.columns))]
         for place, name in enumerate(names):

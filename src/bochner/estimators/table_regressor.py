@@ -26,7 +26,7 @@ from bochner.estimators.table_learners import SumLearner
 from bochner.estimators.table_partitions import is_partitioned
 from bochner.estimators.table_predictors import NumberPredictor
 from bochner.estimators.table_targets import ScaledTargets, plain
-from bochner.estimators.table_tasks import Numbers
+from bochner.estimators.table_tasks import RegressionTask
 from bochner.estimators.table_transformations import chosen_transformation
 from bochner.features.parameters import generators
 from bochner.learning.ensemble.ensemble import SumOfLaws
@@ -198,10 +198,10 @@ class TableRegressor(ScoredRegressor, TableModel):
                 f"transformation={name!r} needs rows in memory, and X is in partitions: transform "
                 "the targets first, or pass some of the rows."
             )
-        rows = self._rows(Numbers(), learner, X, y, sample_weight, groups, time)
-        task = Numbers()
+        rows = self._rows(RegressionTask(), learner, X, y, sample_weight, groups, time)
+        task = RegressionTask()
         if isinstance(learner, SumLearner):
-            task = Numbers(chosen_transformation(name, rows, learner, progress))
+            task = RegressionTask(chosen_transformation(name, rows, learner, progress))
         learned = learner.fit(rows, task, progress)
         self._keep(rows, learned)
         targets = learned.targets

@@ -19,20 +19,20 @@ from bochner.estimators.table_heads import OneKernelClassification, OneKernelReg
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_targets import CentredIndicators, ScaledTargets
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws, mapped
-from bochner.learning.ensemble.laws import Judged
+from bochner.learning.ensemble.laws import ScoredLaws
 from bochner.learning.ensemble.transformations import Transformation
 from bochner.learning.ensemble.whole_weights import are_precisions
 from bochner.tables.encoder import TableEncoder, read_columns
 from bochner.tables.repeated import row_keys
 
-Targets = TypeVar("Targets", bound=Callable[[NDArray[Any]], Array])
+TargetMap = TypeVar("TargetMap", bound=Callable[[NDArray[Any]], Array])
 """A map from targets, or numbers of classes, to those (n, t) of a fit."""
 
-Sum = TypeVar("Sum", bound=SumOfLaws | SoftmaxOfLaws)
+LawSum = TypeVar("LawSum", bound=SumOfLaws | SoftmaxOfLaws)
 OneKernel = TypeVar("OneKernel", bound=OneKernelRegression | OneKernelClassification)
 
 
-class TableTask(ABC, Generic[Targets, Sum, OneKernel]):
+class TableTask(ABC, Generic[TargetMap, LawSum, OneKernel]):
     """Checks targets, scales them, and makes heads that predict them."""
 
     is_numeric: ClassVar[bool]
@@ -52,7 +52,7 @@ class TableTask(ABC, Generic[Targets, Sum, OneKernel]):
         """Return the targets of a fit, and the labels (C,) by number if they are classes."""
 
     @abstractmethod
-    def targets(self, rows: TableRows) -> Targets:
+    def targets(self, rows: TableRows) -> TargetMap:
         """Return the map to the targets (n, t) of a fit, of mean zero at the rows."""
 
     @abstractmethod
@@ -61,8 +61,8 @@ class TableTask(ABC, Generic[Targets, Sum, OneKernel]):
 
     @abstractmethod
     def sum_of_laws(
-        self, judged: Judged, rows: TableRows, weights: Array, targets: Targets
-    ) -> tuple[Sum, float | None]:
+        self, judged: ScoredLaws, rows: TableRows, weights: Array, targets: TargetMap
+    ) -> tuple[LawSum, float | None]:
         """Return the head that weighs laws, without laws of weight zero.
 
         Weights (n,) have a mean of one. The number is the expected error in the unit of the table's
@@ -71,13 +71,13 @@ class TableTask(ABC, Generic[Targets, Sum, OneKernel]):
 
     @abstractmethod
     def one_kernel(
-        self, X: Array, rows: TableRows, targets: Targets, parameters: dict[str, Any]
+        self, X: Array, rows: TableRows, targets: TargetMap, parameters: dict[str, Any]
     ) -> OneKernel:
         """Return the head on features of one kernel, fitted to encoded rows (n, d)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
+class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
     """Targets are numbers (n,) or (n, t), fitted in units of their deviations from the mean."""
 
     is_numeric: ClassVar[bool] = True
@@ -109,7 +109,7 @@ class Numbers(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
         return None
 
     def sum_of_laws(
-        self, judged: Judged, rows: TableRows, weights: Array, targets: ScaledTargets
+        self, judged: ScoredLaws, rows: TableRows, weights: Array, targets: ScaledTargets
     ) -> tuple[SumOfLaws, float | None]:
         head, (mean, std) = SumOfLaws.with_left_out(judged, targets.scaled(rows.y), weights)
         error = None
@@ -128,7 +128,7 @@ class Numbers(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
 
 
 @dataclass(frozen=True, slots=True)
-class Classes(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelClassification]):
+class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelClassification]):
     """Targets are labels (n,), fitted as indicators of their numbers."""
 
     is_numeric: ClassVar[bool] = False
@@ -169,7 +169,7 @@ class Classes(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelClassificatio
         return np.unique(rows.y, return_inverse=True)[1].astype(np.int64)
 
     def sum_of_laws(
-        self, judged: Judged, rows: TableRows, weights: Array, targets: CentredIndicators
+        self, judged: ScoredLaws, rows: TableRows, weights: Array, targets: CentredIndicators
     ) -> tuple[SoftmaxOfLaws, float | None]:
         present, numbers = np.unique(rows.y, return_inverse=True)
         head = SoftmaxOfLaws.of(judged, rows.labels(present), numbers, weights)

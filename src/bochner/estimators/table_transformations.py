@@ -9,7 +9,7 @@ from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.progress import Progress
 from bochner.estimators.table_learners import SumLearner
 from bochner.estimators.table_rows import TableRows
-from bochner.estimators.table_tasks import Numbers
+from bochner.estimators.table_tasks import RegressionTask
 from bochner.features.parameters import generators
 from bochner.learning.ensemble.ensemble import SumOfLaws
 from bochner.learning.ensemble.learner import TRIAL
@@ -58,7 +58,7 @@ def _best(rows: TableRows, learner: SumLearner, progress: Progress) -> Transform
 
 def _left_out_density(rows: TableRows, learner: SumLearner) -> Array:
     """Return logarithms of densities (n,) of targets by laws without them, of few rows."""
-    task, weights = Numbers(), rows.weights_or_ones
+    task, weights = RegressionTask(), rows.weights_or_ones
     targets = task.targets(rows)
     _, judged = replace(learner, effort=TRIAL).judged(rows, task, targets, Progress(None))
     head, (_, std) = SumOfLaws.with_left_out(judged, targets.scaled(rows.y), weights)

@@ -13,7 +13,7 @@ from bochner._numerics.warn import warn_user
 from bochner.features.fitted_weights import fitted_frequencies
 from bochner.features.length_scales import AnyKernel
 from bochner.features.parameters import check_choice
-from bochner.features.parts import Draw, one_sided, sampled_parts
+from bochner.features.parts import SamplingSettings, one_sided, sampled_parts
 from bochner.features.region import Region
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Metric, Polynomial, UnitSphere
@@ -96,7 +96,7 @@ def approximate(
     context = DesignContext(X.shape[1], data, m, makes_blocks(scheme), fitted)
     measure = _measure(kernel, data, recipe, context)
     region = None if measure is None else _region(kernel, X, measure, data)
-    draw = Draw(m, scheme, draw_rng)
+    draw = SamplingSettings(m, scheme, draw_rng)
     if fitted:
         frequencies, error = fitted_frequencies(kernel, measure, data, draw, data_rng)
         return Approximation(frequencies, region, fit_error=error)

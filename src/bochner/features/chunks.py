@@ -17,7 +17,7 @@ from bochner.features.region import Region, check_rows
 from bochner.features.units import Units, are_whole
 from bochner.registry import register
 
-Sum = TypeVar("Sum")
+Total = TypeVar("Total")
 Given = ParamSpec("Given")
 
 NO_ROWS = (
@@ -116,7 +116,7 @@ def _joined(first: Array | None, second: Array | None, n: int, m: int) -> Array 
     return np.concatenate(both)
 
 
-ChunkSum = Callable[Concatenate[Iterable[Chunk], Given], Sum]
+ChunkSum = Callable[Concatenate[Iterable[Chunk], Given], Total]
 
 
 class RowChunks(ABC):
@@ -141,8 +141,8 @@ class RowChunks(ABC):
 
     @abstractmethod
     def total(
-        self, function: ChunkSum[Given, Sum], *args: Given.args, **kwargs: Given.kwargs
-    ) -> Sum:
+        self, function: ChunkSum[Given, Total], *args: Given.args, **kwargs: Given.kwargs
+    ) -> Total:
         """Return ``function(chunks, *args, **kwargs)`` of all chunks.
 
         The function is defined in a module and has no state. Its results for disjoint sets of
@@ -165,8 +165,8 @@ class ArrayChunks(RowChunks):
         return len(self.rows)
 
     def total(
-        self, function: ChunkSum[Given, Sum], *args: Given.args, **kwargs: Given.kwargs
-    ) -> Sum:
+        self, function: ChunkSum[Given, Total], *args: Given.args, **kwargs: Given.kwargs
+    ) -> Total:
         return function([self.rows], *args, **kwargs)
 
 
@@ -200,8 +200,8 @@ class StreamChunks(RowChunks):
         return not isinstance(self._stream, Iterator)
 
     def total(
-        self, function: ChunkSum[Given, Sum], *args: Given.args, **kwargs: Given.kwargs
-    ) -> Sum:
+        self, function: ChunkSum[Given, Total], *args: Given.args, **kwargs: Given.kwargs
+    ) -> Total:
         first = self.head
         assert self._first is not None
         rest = self._first[1]
@@ -226,16 +226,16 @@ class ValidatedChunks(RowChunks):
         return self.rows.is_repeatable
 
     def total(
-        self, function: ChunkSum[Given, Sum], *args: Given.args, **kwargs: Given.kwargs
-    ) -> Sum:
+        self, function: ChunkSum[Given, Total], *args: Given.args, **kwargs: Given.kwargs
+    ) -> Total:
         # Through the rows' own total: a cluster checks its chunks where they are.
         check = partial(check_rows, self.kernel, self.region)
         return self.rows.total(_validated, check, function, args, kwargs)
 
 
 def _validated(
-    chunks: Iterable[Chunk], check: Any, function: Callable[..., Sum], args: Any, kwargs: Any
-) -> Sum:
+    chunks: Iterable[Chunk], check: Any, function: Callable[..., Total], args: Any, kwargs: Any
+) -> Total:
     def passed() -> Iterator[Chunk]:
         for chunk in chunks:
             check(chunk.X)

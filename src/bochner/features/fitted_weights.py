@@ -15,7 +15,7 @@ from bochner.features.length_scales import (
     median_distance,
     rounding_of,
 )
-from bochner.features.parts import Draw, sampled_one_sided
+from bochner.features.parts import SamplingSettings, sampled_one_sided
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, NonNegative, UnitSphere
 from bochner.spectral import SpectralMeasure, profile
@@ -47,7 +47,11 @@ _POOR_FIT = 0.5
 
 
 def fitted_frequencies(
-    kernel: AnyKernel, measure: SpectralMeasure | None, data: KernelData, draw: Draw, rng: Generator
+    kernel: AnyKernel,
+    measure: SpectralMeasure | None,
+    data: KernelData,
+    draw: SamplingSettings,
+    rng: Generator,
 ) -> tuple[Frequencies, float]:
     """Return frequencies with least-squares weights, and their relative error on held-out rows.
 
@@ -108,7 +112,7 @@ def _split(left: Array, right: Array, gram: Array) -> tuple[Sample, Sample]:
     return sample(slice(n, None), slice(n2, None)), sample(slice(n), slice(n2))
 
 
-def _proposed(left: Array, right: Array, draw: Draw, rng: Generator) -> Frequencies:
+def _proposed(left: Array, right: Array, draw: SamplingSettings, rng: Generator) -> Frequencies:
     """Return frequencies of weight zero from a broad proposal, for a kernel without a measure."""
     if left.shape[1] != right.shape[1]:
         raise ValueError(

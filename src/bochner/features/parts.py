@@ -72,7 +72,7 @@ def _modulated(frequencies: Frequencies) -> Frequencies:
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class SamplingSettings:
     """How many frequencies to draw, how they depend on one another, and the generator."""
 
     n_frequencies: int
@@ -123,7 +123,11 @@ _RADII = 256
 
 
 def sampled_parts(
-    kernel: Kernel, measure: SpectralMeasure, data: KernelData, draw: Draw, data_rng: Generator
+    kernel: Kernel,
+    measure: SpectralMeasure,
+    data: KernelData,
+    draw: SamplingSettings,
+    data_rng: Generator,
 ) -> list[Frequencies]:
     """Return frequencies of each part of a kernel's measure.
 

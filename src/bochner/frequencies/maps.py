@@ -14,7 +14,7 @@ from bochner._numerics.waves import write_waves
 from bochner.frequencies.amplitudes import Amplitudes
 from bochner.frequencies.carriers import Carrier
 from bochner.frequencies.factors import CosineFactors, Envelope
-from bochner.frequencies.waves import Layout, angle_map
+from bochner.frequencies.waves import MemoryLayout, angle_map
 from bochner.sampling import HadamardRows, Matrix
 
 _TURN = 2.0 * np.pi
@@ -47,7 +47,7 @@ def trigonometric_features(
     ``carrier``. ``out`` has type ``dtype`` and is
     in C order. Nothing else of size n is allocated: each thread holds angles of a block of rows.
     """
-    angles, m, layout = angle_map(omega, Layout.BY_SAMPLE), len(phase), Layout.BY_SAMPLE
+    angles, m, layout = angle_map(omega, MemoryLayout.BY_SAMPLE), len(phase), MemoryLayout.BY_SAMPLE
     factors = None if modulation is None else modulation.to_device_of(X)
     is_still = carrier is not None and not np.asarray(omega).any()
     Z = np.empty((X.shape[0], 2 * m), dtype=dtype) if out is None else out

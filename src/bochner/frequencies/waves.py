@@ -19,7 +19,7 @@ from bochner.sampling import HadamardRows, Matrix
 _ANGLES = Scratch()
 
 
-class Layout(Enum):
+class MemoryLayout(Enum):
     """How inputs and features lie in memory.
 
     Attributes
@@ -37,18 +37,18 @@ class Layout(Enum):
 
     def pairs(self, Z: NDArray[Any]) -> NDArray[Any]:
         """Return a view of features: (n, 2, m) by sample, (m, 2, n) by wave."""
-        if self is Layout.BY_SAMPLE:
+        if self is MemoryLayout.BY_SAMPLE:
             return Z.reshape(len(Z), 2, Z.shape[1] // 2)
         return Z.reshape(len(Z) // 2, 2, Z.shape[1])
 
 
-def angle_map(omega: Matrix, layout: Layout) -> Callable[[Any], NDArray[Any]]:
+def angle_map(omega: Matrix, layout: MemoryLayout) -> Callable[[Any], NDArray[Any]]:
     r"""Return the map from a block of inputs, dense or CSR, to :math:`\omega \cdot x`.
 
     Angles have shape (n, m) by sample, in memory that the thread's next block overwrites, and
     (m, n) by wave, in the type of the inputs.
     """
-    if layout is Layout.BY_WAVE:
+    if layout is MemoryLayout.BY_WAVE:
         frequencies = np.asarray(omega)
         return lambda inputs: frequencies.astype(inputs.dtype, copy=False) @ inputs
     if isinstance(omega, HadamardRows):
@@ -67,7 +67,7 @@ def angle_map(omega: Matrix, layout: Layout) -> Callable[[Any], NDArray[Any]]:
 def wave_features(
     inputs: Any,
     omega: Matrix,
-    layout: Layout,
+    layout: MemoryLayout,
     *,
     phase: Array | None = None,
     amplitude: float = 1.0,
@@ -80,12 +80,12 @@ def wave_features(
     phases (m,), and all waves have one ``amplitude``. ``out`` is in C order.
     """
     angle = angle_map(omega, layout)(inputs)
-    if layout is Layout.BY_WAVE and phase is not None:
+    if layout is MemoryLayout.BY_WAVE and phase is not None:
         angle += phase[:, None].astype(angle.dtype, copy=False)
         phase = None
     if out is None:
         rows, columns = angle.shape
-        shape = (rows, 2 * columns) if layout is Layout.BY_SAMPLE else (2 * rows, columns)
+        shape = (rows, 2 * columns) if layout is MemoryLayout.BY_SAMPLE else (2 * rows, columns)
         out = np.empty(shape, dtype=angle.dtype)
     write_waves(angle, layout.pairs(out), phase, amplitude)
     return out
@@ -95,7 +95,7 @@ def angle_gradient(waves: NDArray[Any], slope: NDArray[Any]) -> NDArray[Any]:
     r"""Return derivatives by angles, :math:`a\, \partial_b - b\, \partial_a`.
 
     Features :math:`a = r \cos\theta` and :math:`b = r \sin\theta`, and the derivatives by them,
-    are views that :meth:`Layout.pairs` returns.
+    are views that :meth:`MemoryLayout.pairs` returns.
     """
     angle: NDArray[Any] = waves[:, 0] * slope[:, 1]
     angle -= waves[:, 1] * slope[:, 0]

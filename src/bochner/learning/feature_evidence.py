@@ -31,7 +31,7 @@ from bochner.features.residual import FeatureMap
 from bochner.features.stats import FeatureSums, HostSums
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
-from bochner.frequencies.waves import Layout, angle_gradient
+from bochner.frequencies.waves import MemoryLayout, angle_gradient
 from bochner.learning.ridge import RidgePosterior, fit_ridge
 
 _BLOCK_ROWS = 1024
@@ -144,7 +144,7 @@ def _slopes(
 
 def slopes_by_frequencies(X: Any, Z: Array, slope: Array) -> FrequencySlopes:
     """Return derivatives by frequencies of rows (n, d), from those by their features (n, 2m)."""
-    waves, pairs = Layout.BY_SAMPLE.pairs(Z), Layout.BY_SAMPLE.pairs(slope)
+    waves, pairs = MemoryLayout.BY_SAMPLE.pairs(Z), MemoryLayout.BY_SAMPLE.pairs(slope)
     angles = angle_gradient(waves, pairs)
     # A feature is proportional to the root of its weight.
     return FrequencySlopes((X.T @ angles).T, 0.5 * np.sum(waves * pairs, axis=(0, 1)))

@@ -23,7 +23,7 @@ from bochner.kernels.gradients import input_derivatives
 from bochner.learning.inference.preparation import Scaling, Trend
 from bochner.registry import register
 
-Numbers = NDArray[np.int64]
+FrequencyIndices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +35,7 @@ class FunctionTerm(ABC):
     """
 
     coef: Array
-    members: Numbers
+    members: FrequencyIndices
 
     def __post_init__(self) -> None:
         if self.coef.ndim != 2 or self.coef.shape[1] not in (1, len(self.members)):
@@ -52,7 +52,7 @@ class FunctionTerm(ABC):
     def gradient(self, X: Array) -> Array:
         """Return the gradients (n, d, columns of ``coef``)."""
 
-    def chosen(self, numbers: Numbers) -> "FunctionTerm":
+    def chosen(self, numbers: FrequencyIndices) -> "FunctionTerm":
         """Return the term of the functions of these numbers (f,), in their order."""
         place = {int(number): column for column, number in enumerate(self.members)}
         kept = [new for new, number in enumerate(numbers.tolist()) if number in place]

@@ -19,7 +19,7 @@ from bochner.sampling import Scheme
 
 
 @dataclass(frozen=True, slots=True)
-class _Stage:
+class _LaplaceStage:
     """Most rows, frequencies and steps of a search."""
 
     n_rows: int
@@ -27,7 +27,7 @@ class _Stage:
     n_steps: int
 
 
-_STAGES = (_Stage(1000, 64, 20), _Stage(2000, 128, 30))
+_STAGES = (_LaplaceStage(1000, 64, 20), _LaplaceStage(2000, 128, 30))
 """From every start, the best of which goes on with more of both. Every step is some ten Newton
 steps, so that rows and frequencies are a quarter of those of ridge regression."""
 
@@ -45,7 +45,7 @@ kernel."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Problem(EvidenceSearch):
+class _KernelLaplaceSearch(EvidenceSearch):
     """Laplace's problem for a family; points hold parameters, log alpha and the likelihood's."""
 
     family: ParameterisedKernel[Any]
@@ -53,7 +53,7 @@ class _Problem(EvidenceSearch):
     problem: LaplaceProblem
     base: float = 0.0  # Loss that others are counted from: tolerances are relative to the loss
 
-    def counted_from_origin(self) -> "_Problem":
+    def counted_from_origin(self) -> "_KernelLaplaceSearch":
         """Return the problem with losses that do not depend on the units of the targets."""
         return replace(self, base=self.value(self.start(self.family.origin)))
 
@@ -111,12 +111,12 @@ def select_latent_kernel(
     if family is None:
         return None
 
-    def searched(stage: _Stage) -> _Problem:
+    def searched(stage: _LaplaceStage) -> _KernelLaplaceSearch:
         m = max(stage.n_frequencies // problem.likelihood.n_latent, _LEAST_FREQUENCIES)
         m = min(n_frequencies, max(m, family.least))
         some = drawn_rows(np.arange(len(problem.rows)), stage.n_rows, row_rng)
         draws = family.draw(m, int(draw_rng.integers(2**32)), scheme)
-        return _Problem(family, draws, _part(problem, some)).counted_from_origin()
+        return _KernelLaplaceSearch(family, draws, _part(problem, some)).counted_from_origin()
 
     with single_threaded_blas():
         few, most = map(searched, _STAGES)

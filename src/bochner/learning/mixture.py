@@ -21,11 +21,16 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner.learning.wishart import GammaPrior, Gaussian, NormalInverseWishart, covariance_factor
+from bochner.learning.wishart import (
+    GammaPrior,
+    GaussianComponent,
+    NormalInverseWishart,
+    covariance_factor,
+)
 
 Labels = NDArray[np.intp]
 Rows = NDArray[np.intp] | slice | None
-Method = Callable[[Gaussian, Array], Array]
+Method = Callable[[GaussianComponent, Array], Array]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,11 +57,11 @@ class Mixture:
     means: Array
     covariances: Array
     concentration: float
-    _components: tuple[Gaussian, ...] = field(init=False, repr=False)
+    _components: tuple[GaussianComponent, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         components = tuple(
-            Gaussian(mean, covariance_factor(f"covariances[{k}]", self.covariances[k]))
+            GaussianComponent(mean, covariance_factor(f"covariances[{k}]", self.covariances[k]))
             for k, mean in enumerate(self.means)
         )
         object.__setattr__(self, "_components", components)
@@ -73,15 +78,15 @@ class Mixture:
 
     def whiten(self, omega: Array, rows: Rows = None) -> Array:
         r"""Return :math:`L^{-1}(\omega - \mu)`, (m, d), where L is the Cholesky factor."""
-        return self._by_component(Gaussian.whiten, omega, rows)
+        return self._by_component(GaussianComponent.whiten, omega, rows)
 
     def colour(self, xi: Array, rows: Rows = None) -> Array:
         r"""Return :math:`\mu + L \xi`, (m, d), the inverse of :meth:`whiten`."""
-        return self._by_component(Gaussian.colour, xi, rows)
+        return self._by_component(GaussianComponent.colour, xi, rows)
 
     def colour_gradient(self, gradient: Array, rows: Rows = None) -> Array:
         r"""Return :math:`L^\top g`, (m, d): the gradient with respect to whitened coordinates."""
-        return self._by_component(Gaussian.colour_gradient, gradient, rows)
+        return self._by_component(GaussianComponent.colour_gradient, gradient, rows)
 
     def log_table(self, omega: Array) -> Array:
         """Return the log density of each frequency (m, d) in each component, (m, K)."""
@@ -153,7 +158,7 @@ def sample_labels(
         choice = _pick(_without(counts, seats[j]), table[j], uniform)
         if choice == 0:
             mean, covariance = base.posterior(omega[j : j + 1]).sample(rng)
-            component = Gaussian(mean, covariance_factor("covariance", covariance))
+            component = GaussianComponent(mean, covariance_factor("covariance", covariance))
             column = component.log_density(omega[j + 1 :])
             for row, value in zip(table[j + 1 :], column.tolist(), strict=True):
                 row.append(value)

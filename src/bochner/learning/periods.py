@@ -15,7 +15,7 @@ _NEIGHBOURS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class SpectralLine:
     """A line of a spectrum: its length in units of the input, and its share of the variance."""
 
     length: float
@@ -35,7 +35,7 @@ def wave_energy(coef: Array, n_frequencies: int) -> Array:
 
 def dominant_periods(
     omega: Array, energy: Array, span: float, *, least_share: float = 0.02, count: int = 4
-) -> list[Period]:
+) -> list[SpectralLine]:
     r"""Return at most ``count`` lines of a spectrum along one input, the strongest first.
 
     Rows over a range ``span`` of :math:`T` distinguish frequencies :math:`2\pi/T` apart. A line
@@ -51,7 +51,7 @@ def dominant_periods(
     bins = np.rint(2.0 * cycles).astype(np.int64)
     places, which = np.unique(bins, return_inverse=True)
     mass = np.bincount(which, weights=weight)
-    found: list[Period] = []
+    found: list[SpectralLine] = []
     taken = np.zeros(len(size), dtype=np.bool_)
     for place in places[np.argsort(-mass, kind="stable")]:
         if len(found) == count:
@@ -66,5 +66,5 @@ def dominant_periods(
         taken |= near <= 2
         if share / 3.0 >= _CONTRAST * around:
             centre = float(weight[peak] @ size[peak]) / share
-            found.append(Period(2.0 * np.pi / centre, share))
+            found.append(SpectralLine(2.0 * np.pi / centre, share))
     return sorted(found, key=lambda period: -period.share)

@@ -110,7 +110,7 @@ class NormalInverseWishart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gaussian:
+class GaussianComponent:
     """One component: its mean (d,) and the lower Cholesky factor (d, d) of its covariance."""
 
     mean: Array

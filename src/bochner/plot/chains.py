@@ -8,7 +8,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.learning.trace import Trace
-from bochner.plot.display import Display, Layout
+from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import learned_models
 from bochner.plot.labels import finish, legend
 from bochner.plot.style import BAND, DATA, MODEL, Theme, look_of
@@ -51,8 +51,8 @@ class TraceDisplay(Display):
         names = ", ".join(name.replace("_", " ") for name in self.records)
         return f"{names.capitalize()} of {shape[0]} chains over {shape[1]} iterations."
 
-    def _layout(self) -> Layout:
-        return Layout(len(self.records), columns=2 if len(self.records) in (2, 4) else 3)
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(len(self.records), columns=2 if len(self.records) in (2, 4) else 3)
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         for axis, (name, chains) in zip(axes, self.records.items(), strict=True):

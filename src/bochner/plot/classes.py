@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.plot.display import Display, Layout
+from bochner.plot.display import Display, PanelLayout
 from bochner.plot.grids import name_columns
 from bochner.plot.labels import finish, legend, legend_height, name_rows, percent_ticks, width_of
 from bochner.plot.predicted import check_labels, probabilities
@@ -87,8 +87,8 @@ class RocDisplay(Display):
         parts = ", ".join(f"{name} {area:.3f}" for name, area in self.areas.items())
         return f"ROC curves; areas under them: {parts}."
 
-    def _layout(self) -> Layout:
-        return Layout(height=0.85 * WIDTH + legend_height(self._names(), WIDTH))
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(height=0.85 * WIDTH + legend_height(self._names(), WIDTH))
 
     def _names(self) -> list[str]:
         return [f"{name} (area {area:.3f})" for name, area in self.areas.items()]
@@ -189,9 +189,9 @@ class ConfusionDisplay(Display):
             f"{len(self.classes)} classes: {100.0 * right:.1f} % are right."
         )
 
-    def _layout(self) -> Layout:
+    def _layout(self) -> PanelLayout:
         side = float(np.clip(1.2 + _CELL * len(self.classes), WIDTH, FULL_WIDTH))
-        return Layout(width=side, height=0.92 * side)
+        return PanelLayout(width=side, height=0.92 * side)
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         (axis,) = axes

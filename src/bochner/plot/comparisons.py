@@ -8,7 +8,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.comparison.outcomes import Outcome, Score
-from bochner.plot.display import Display, Layout
+from bochner.plot.display import Display, PanelLayout
 from bochner.plot.labels import finish, name_rows, rows_height
 from bochner.plot.style import Theme, looks_of
 
@@ -55,8 +55,8 @@ class ComparisonDisplay(Display):
         shown = zip(self.methods, self.values, strict=True)
         return f"{self.xlabel}: {', '.join(f'{name} {value:.4g}' for name, value in shown)}."
 
-    def _layout(self) -> Layout:
-        return Layout(height=rows_height(len(self.methods)))
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(height=rows_height(len(self.methods)))
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         (axis,) = axes

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner.plot.display import Display, Layout
+from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import check_level
 from bochner.plot.labels import date_ticks, finish, panel_points
 from bochner.plot.style import BAND, FULL_WIDTH, MODEL, Theme
@@ -47,9 +47,9 @@ class ComponentsDisplay(Display):
     def describe(self) -> str:
         return f"Components of a forecast for {len(self.times)} times: {', '.join(self.names)}."
 
-    def _layout(self) -> Layout:
+    def _layout(self) -> PanelLayout:
         count = len(self.names)
-        return Layout(count, _HEIGHT * count + _LAST, FULL_WIDTH, columns=1, sharex=True)
+        return PanelLayout(count, _HEIGHT * count + _LAST, FULL_WIDTH, columns=1, sharex=True)
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):

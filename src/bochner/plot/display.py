@@ -18,7 +18,7 @@ _PANEL_HEIGHT = 1.9
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PanelLayout:
     """Panels of a picture, and its size in inches; ``None`` means the usual size."""
 
     panels: int = 1
@@ -36,7 +36,7 @@ class Layout:
         return width, self.height or usual
 
 
-def new_axes(layout: Layout) -> "tuple[Figure, list[Axes]]":
+def new_axes(layout: PanelLayout) -> "tuple[Figure, list[Axes]]":
     """Return a figure, and its axes row by row. Call it inside :func:`styled`."""
     from matplotlib.figure import Figure
 
@@ -127,7 +127,7 @@ class Display(ABC):
         """Return what the picture shows, in a sentence for readers who do not see it."""
 
     @abstractmethod
-    def _layout(self) -> Layout:
+    def _layout(self) -> PanelLayout:
         """Return how many panels there are."""
 
     @abstractmethod

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner.diagnosis.sensitivity import Effect
-from bochner.plot.display import Display, Layout
+from bochner.plot.display import Display, PanelLayout
 from bochner.plot.grids import Side, draw_map
 from bochner.plot.labels import (
     date_ticks,
@@ -75,7 +75,7 @@ class EffectDisplay(Display):
         span = f"from {mean.min():.4g} to {mean.max():.4g}"
         return f"{self.label.capitalize()} by {columns}: {span}."
 
-    def _layout(self) -> Layout:
+    def _layout(self) -> PanelLayout:
         single = len(self.effect.columns) == 1
         lines, along = (None, 0) if single else self._lines_along()
         names = [curve.label for curve in self._class_curves()] if single else []
@@ -86,7 +86,7 @@ class EffectDisplay(Display):
         rows = [rows_height(len(self.effect.values[i])) for i in sides if self._is_text(i)]
         if lines is None and not single:
             rows.append(HEIGHT)
-        return Layout(height=max(rows, default=HEIGHT) + above)
+        return PanelLayout(height=max(rows, default=HEIGHT) + above)
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         (axis,) = axes

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.checked import check_rows_given
-from bochner.plot.display import Display, Layout
+from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import chosen_inputs, input_names
 from bochner.plot.labels import finish, legend
 from bochner.plot.style import COLUMNS, Theme, look_of
@@ -52,8 +52,8 @@ class EnvelopeDisplay(Display):
         ]
         return f"Standard deviations: {'; '.join(parts)}."
 
-    def _layout(self) -> Layout:
-        return Layout(len(self.names), sharey=True)
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(len(self.names), sharey=True)
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):

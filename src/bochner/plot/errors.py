@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.plot.display import Display, Layout
+from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import column_of
 from bochner.plot.labels import date_ticks, finish, legend, name_rows, panel_points, rows_height
 from bochner.plot.predicted import mean_and_std, observed
@@ -93,8 +93,8 @@ class ResidualsDisplay(Display):
             f"median {middle:.3g}, quartiles {lower:.3g} and {upper:.3g}."
         )
 
-    def _layout(self) -> Layout:
-        return Layout(height=rows_height(len(self.levels()[0])) if self.is_text else HEIGHT)
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(height=rows_height(len(self.levels()[0])) if self.is_text else HEIGHT)
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         (axis,) = axes

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.plot.display import Display, Layout
+from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import check_level
 from bochner.plot.labels import date_ticks, finish, legend, panel_points
 from bochner.plot.predicted import intervals
@@ -69,8 +69,8 @@ class ForecastDisplay(Display):
         pairs = zip(self.truth[0].tolist(), self.truth[1], strict=True)
         return as_array([y - self.mean[place[time]] for time, y in pairs if time in place])
 
-    def _layout(self) -> Layout:
-        return Layout(width=1.5 * WIDTH, height=HEIGHT)
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(width=1.5 * WIDTH, height=HEIGHT)
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         (axis,) = axes

@@ -12,7 +12,7 @@ from bochner._numerics.checked import check_rows_given
 from bochner.estimators.bank import BaNK
 from bochner.frequencies import Frequencies
 from bochner.learning.inference.learned_kernel import Learned
-from bochner.plot.display import Display, Layout
+from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import check_level, chosen_inputs, input_names, learned_models, per_input
 from bochner.plot.labels import finish, legend
 from bochner.plot.style import BAND, COLUMNS, MODEL, Theme, look_of
@@ -77,8 +77,8 @@ class KernelDisplay(Display):
         ]
         return f"Kernel {'; '.join(parts)}."
 
-    def _layout(self) -> Layout:
-        return Layout(len(self.names), sharey=True)
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(len(self.names), sharey=True)
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         share_legend = all(tuple(own) == tuple(self.labels[0]) for own in self.labels)

@@ -184,21 +184,21 @@ def rows_height(count: int) -> float:
 
 def number_ticks(axis: "Axis", points: float) -> None:
     """Give an axis of numbers as many ticks as fit into so many points."""
-    from bochner.plot.ticks import Plain, even_ticks
+    from bochner.plot.ticks import PlainFormatter, even_ticks
 
     count = int(np.clip(points / _TICK_POINTS, _FEWEST_TICKS, _MOST_TICKS))
     axis.set_major_locator(even_ticks(count))
-    axis.set_major_formatter(Plain())
+    axis.set_major_formatter(PlainFormatter())
 
 
 def log_ticks(axis: "Axis", points: float) -> None:
     """Give a logarithmic axis, whose limits are known, ticks that fit into so many points."""
-    from bochner.plot.ticks import Powers, log_places
+    from bochner.plot.ticks import PowersOfTenFormatter, log_places
 
     count = int(np.clip(points / _TICK_POINTS, _FEWEST_TICKS, _MOST_TICKS))
     low, high = sorted(axis.get_view_interval())
     axis.set_ticks(log_places(low, high, count))
-    axis.set_major_formatter(Powers())
+    axis.set_major_formatter(PowersOfTenFormatter())
     axis.set_ticks([], minor=True)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.plot.display import Display, Layout
+from bochner.plot.display import Display, PanelLayout
 from bochner.plot.labels import finish, legend, percent_ticks
 from bochner.plot.predicted import central_intervals, check_labels, observed, probabilities
 from bochner.plot.style import BAND, DATA, MODEL, WIDTH, Theme
@@ -130,9 +130,9 @@ class CalibrationDisplay(Display):
             f"{100.0 * self.observed[worst]:.1f} % at {100.0 * self.predicted[worst]:.1f} %."
         )
 
-    def _layout(self) -> Layout:
+    def _layout(self) -> PanelLayout:
         # Both axes have the same unit.
-        return Layout(width=WIDTH, height=WIDTH * (0.8 if self.counts is None else 0.95))
+        return PanelLayout(width=WIDTH, height=WIDTH * (0.8 if self.counts is None else 0.95))
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         (axis,) = axes

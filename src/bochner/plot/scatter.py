@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import Array
-from bochner.plot.display import Display, Layout
+from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import check_level
 from bochner.plot.labels import finish, legend
 from bochner.plot.predicted import intervals, observed
@@ -89,8 +89,8 @@ class PredictionsDisplay(Display):
             text += f", {100.0 * self.level:g} % intervals cover {100.0 * covered.mean():.1f} %"
         return f"{text}."
 
-    def _layout(self) -> Layout:
-        return Layout(height=0.85 * WIDTH)
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(height=0.85 * WIDTH)
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         (axis,) = axes

@@ -10,7 +10,7 @@ import numpy as np
 from bochner._numerics.arrays import Array
 from bochner._numerics.arrays import as_array as as_numbers
 from bochner.diagnosis.sensitivity import VarianceShares
-from bochner.plot.display import Display, Layout
+from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import input_names
 from bochner.plot.labels import finish, name_rows, rows_height
 from bochner.plot.style import MODEL, Theme
@@ -65,8 +65,8 @@ class SharesDisplay(Display):
         parts = ", ".join(f"{name} {100.0 * share:.1f} %" for name, share in shown)
         return f"{self.xlabel.removesuffix(' (%)').capitalize()}: {parts or self._nothing()}."
 
-    def _layout(self) -> Layout:
-        return Layout(height=rows_height(len(self._rows())))
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(height=rows_height(len(self._rows())))
 
     def _rows(self) -> list[str]:
         if not self.n_left_out:

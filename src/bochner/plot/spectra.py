@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.periods import wave_energy
-from bochner.plot.display import Display, Layout
+from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import chosen_inputs, input_names, learned_models
 from bochner.plot.labels import finish, fitted, panel_points, text_width
 from bochner.plot.style import COLUMNS, FONT, MODEL, SMALL, Theme
@@ -84,8 +84,8 @@ class SpectrumDisplay(Display):
             parts.append(f"half of the variance of {name} has periods below {_period(middle):.3g}")
         return f"Spectrum: {'; '.join(parts)}."
 
-    def _layout(self) -> Layout:
-        return Layout(len(self.names))
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(len(self.names))
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         for i, (axis, name) in enumerate(zip(axes, self.names, strict=True)):

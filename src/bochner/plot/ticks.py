@@ -22,7 +22,7 @@ _MOST_PLAIN = 3
 """Largest power of ten, of either sign, that is written out on a logarithmic axis."""
 
 
-class Plain(Formatter):
+class PlainFormatter(Formatter):
     """Numbers with as many digits as tell the ticks of an axis apart."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
@@ -33,7 +33,7 @@ class Plain(Formatter):
         return number_texts(np.asarray(values, dtype=np.float64))
 
 
-class Powers(Formatter):
+class PowersOfTenFormatter(Formatter):
     """Powers of ten, written out where they are short."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:

@@ -40,7 +40,7 @@ class Convolution(Law):
         return self.laws
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
-        return reduce(add, together(self.laws, m, rng, scheme))
+        return reduce(add, draw_jointly(self.laws, m, rng, scheme))
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
         choices = (
@@ -53,7 +53,9 @@ class Convolution(Law):
         return Convolution(tuple(law.paired(pairing) for law in self.laws))
 
 
-def together(laws: tuple[Law, ...], m: int, rng: np.random.Generator, scheme: Scheme) -> list[Draw]:
+def draw_jointly(
+    laws: tuple[Law, ...], m: int, rng: np.random.Generator, scheme: Scheme
+) -> list[Draw]:
     """Return ``m`` draws from each of some laws, those of a row independent of one another."""
     in_blocks = [law for law in laws if isinstance(law, BlockLaw)]
     if len(in_blocks) == len(laws):
@@ -202,7 +204,7 @@ class MatchedPairs(Pairing):
     def draws(
         self, stationary: Law, envelope: Law, m: int, rng: np.random.Generator, scheme: Scheme
     ) -> tuple[Draw, Draw]:
-        lag, middle = together((stationary, envelope), m, rng, scheme)
+        lag, middle = draw_jointly((stationary, envelope), m, rng, scheme)
         return lag, middle
 
 

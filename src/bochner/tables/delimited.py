@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bochner._numerics.naming import refuse_repeated
-from bochner.tables.layout import Layout, reader, records
+from bochner.tables.layout import DelimitedText, reader, records
 from bochner.tables.refusals import InputError
 
 MISSING = (
@@ -25,7 +25,7 @@ _SHOWN_LENGTH = 20
 """Characters of a field that an error message shows."""
 
 
-def read_columns(path: Path, layout: Layout) -> dict[str, Any]:
+def read_columns(path: Path, layout: DelimitedText) -> dict[str, Any]:
     """Return the texts of each column, null where missing, by name.
 
     Empty names become "Unnamed: 0" and so on by position, or "Unnamed: 0.1", as in pandas. Raises
@@ -58,7 +58,7 @@ def looks_like_numbers(names: Sequence[str]) -> str:
     return " The first line holds numbers only: is the line of column names missing?"
 
 
-def _parse(layout: Layout, width: int) -> list[Any] | None:
+def _parse(layout: DelimitedText, width: int) -> list[Any] | None:
     """Return the columns below the header, or None for a text that is not quite regular."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -88,7 +88,7 @@ def _parse(layout: Layout, width: int) -> list[Any] | None:
     return list(table.slice(1).columns)
 
 
-def _parse_slowly(path: Path, layout: Layout, width: int) -> list[Any]:
+def _parse_slowly(path: Path, layout: DelimitedText, width: int) -> list[Any]:
     """Return the columns of a text that Arrow refuses, or raise an error that names the line."""
     import pyarrow as pa
 
@@ -100,7 +100,7 @@ def _parse_slowly(path: Path, layout: Layout, width: int) -> list[Any]:
     ]
 
 
-def _checked(path: Path, layout: Layout, width: int) -> Iterator[list[str]]:
+def _checked(path: Path, layout: DelimitedText, width: int) -> Iterator[list[str]]:
     """Yield the header and the rows."""
     # With one more line end, a field that ends with it has a quotation mark that is never closed.
     rows = reader(layout.content.decode() + "\n", layout.delimiter)
@@ -124,7 +124,7 @@ def _checked(path: Path, layout: Layout, width: int) -> Iterator[list[str]]:
         )
 
 
-def _advice(layout: Layout) -> str:
+def _advice(layout: DelimitedText) -> str:
     """Return what to do about a row of another length than the header."""
     advice = (
         "omplete or delete the row, or put quotation marks around a field that contains the "

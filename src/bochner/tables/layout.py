@@ -53,7 +53,7 @@ _ESCAPED = re.compile("[\udc80-\udcff]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class DelimitedText:
     """A text in UTF-8, its delimiter, and the names of its columns, which may be empty.
 
     Names have no white space around them.
@@ -65,7 +65,7 @@ class Layout:
     notes: tuple[str, ...]
 
 
-def find_layout(path: Path, content: bytes, preferred: str = ",") -> Layout:
+def find_layout(path: Path, content: bytes, preferred: str = ",") -> DelimitedText:
     """Return the layout of a text file, or of standard input if ``path`` is "-".
 
     ``preferred`` is the delimiter unless lines agree better on another one. Raises InputError if
@@ -86,7 +86,7 @@ def find_layout(path: Path, content: bytes, preferred: str = ",") -> Layout:
     stripped = [name.strip() for name in names]
     if stripped != names:
         notes += ("White space around names of columns is removed.",)
-    return Layout(text, delimiter, stripped, notes)
+    return DelimitedText(text, delimiter, stripped, notes)
 
 
 def _refuse_other_formats(path: Path, content: bytes) -> None:

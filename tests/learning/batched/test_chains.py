@@ -7,13 +7,13 @@ import pytest
 from learning.inference.test_plan import DENSE, SETTINGS, SPARSE, some_data
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner._numerics.progress import Progress as Report
+from bochner._numerics.progress import Progress
 from bochner.learning.batched import driver
 from bochner.learning.inference import sizes
 from bochner.learning.inference.basis import Matched
 from bochner.learning.inference.draws import stacked
 from bochner.learning.inference.evidence import InverseGammaNoise
-from bochner.learning.inference.models import Stationary
+from bochner.learning.inference.models import StationaryModel
 from bochner.learning.inference.plan import Sampler, learn
 from bochner.learning.inference.pooling import pooled
 from bochner.learning.moves import Hamiltonian, PrecisionWalk
@@ -133,7 +133,7 @@ def test_the_time_limit_is_that_of_all_chains(monkeypatch):
 
 def test_a_callback_ends_stages():
     calls = []
-    report = Report(lambda progress: bool(calls.append(progress)))
+    report = Progress(lambda progress: bool(calls.append(progress)))
     settings = replace(THREE, n_burn_in=5, n_samples=5, home=HOME)
     _, chains = learn(np.random.SeedSequence(0), some_data(), settings, report=report)
     assert [len(chain.draws) for chain in chains] == [1, 1, 1]
@@ -147,7 +147,11 @@ REFUSED = {
     "moves": (some_data(), {"sampler": HMC}, "moves of sampler='pcn'"),
     "model": (some_data(binary=True), {"model": PublishedBaNK()}, "model of BaNKRegressor"),
     "amplitudes": (replace(some_data(), basis=Matched()), {}, "model of BaNKRegressor"),
-    "law": (some_data(), {"model": Stationary(VaryingNoise(NOISE, None))}, "likelihood='gaussian'"),
+    "law": (
+        some_data(),
+        {"model": StationaryModel(VaryingNoise(NOISE, None))},
+        "likelihood='gaussian'",
+    ),
 }
 
 

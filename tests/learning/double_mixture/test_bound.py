@@ -15,7 +15,7 @@ from bochner.learning.double_mixture.evidence import (
     component_evidence,
     log_scale_prior,
 )
-from bochner.learning.double_mixture.sketch import Observed
+from bochner.learning.double_mixture.sketch import PairSimilarities
 
 BOTH, ONE = np.array([1.0, -1.0]), np.array([1.0])
 N_DRAWS = 20_000
@@ -32,7 +32,7 @@ def some_data(dim, n_pairs=9, seed=0):
         + 0.1 * rng.normal(size=len(deltas))
     )
     counts = np.append(4.5, rng.uniform(0.5, 2.0, n_pairs))
-    return Observed(deltas, values, counts, 0.3, 1.0, np.eye(dim))
+    return PairSimilarities(deltas, values, counts, 0.3, 1.0, np.eye(dim))
 
 
 def some_factor(dim, truncation=3, seed=0):

@@ -8,7 +8,7 @@ from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
 from bochner.learning.ensemble import kernel_laws, search
 from bochner.learning.ensemble.leave_one_out import LearnedKernel
 from bochner.learning.ensemble.observations import Scored
-from bochner.learning.ensemble.rows import Observed, Rows
+from bochner.learning.ensemble.rows import CellObservations, Rows
 
 RNG = np.random.default_rng(0)
 N, ALPHA = 90, 0.3
@@ -30,7 +30,7 @@ def rows_of(grouped):
 def last_of(rows, n_last):
     """The last rows, each a single observation."""
     cell = np.arange(len(rows) - n_last, len(rows))
-    single = Observed(cell, np.zeros((n_last, 2)), rows.weights[cell], np.ones(n_last))
+    single = CellObservations(cell, np.zeros((n_last, 2)), rows.weights[cell], np.ones(n_last))
     return Scored(cell, np.zeros(n_last, dtype=int), single, np.zeros((n_last, 2)))
 
 
@@ -158,7 +158,7 @@ def check_left_out_latent():
     weights = WEIGHTS[cell].copy()
     weights[[3, 60]] *= 0.4
     weights[[N, N + 1]] *= 0.6
-    observed = Observed(cell, np.zeros((N + 2, 1)), weights, np.ones(N + 2))
+    observed = CellObservations(cell, np.zeros((N + 2, 1)), weights, np.ones(N + 2))
     for kernel in (LearnedKernel(Exponential(1.5), 0.3), LearnedKernel(Matern(1.5, nu=2.5), 0.01)):
         rows = Rows(X, np.zeros((N, 1)), WEIGHTS)
         sums, _ = kernel_laws._sums(kernel, rows, X[:M], 1)

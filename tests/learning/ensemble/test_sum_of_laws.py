@@ -14,7 +14,7 @@ from bochner.learning.ensemble import ensemble
 from bochner.learning.ensemble import learner as laws_learner
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws, mixture
 from bochner.learning.ensemble.kernel_laws import KernelLaw
-from bochner.learning.ensemble.laws import Judged, Laws
+from bochner.learning.ensemble.laws import Laws, ScoredLaws
 from bochner.learning.ensemble.learner import _ROUGH, _SMOOTH, Effort, Learner
 from bochner.learning.ensemble.leave_one_out import Found, LearnedKernel
 from bochner.learning.ensemble.observations import Observations
@@ -120,7 +120,7 @@ def judged_by(means, y, weights=None, noise=1.0, groups=None):
     new = np.full(variances.shape, noise)
     rows, columns = np.zeros((len(y), 1)), TreeInputs.of(np.arange(1), None)
     scored = laws, np.arange(len(y)), rows, columns
-    return Judged(*scored, means[:, :, None], variances, variances, new, groups)
+    return ScoredLaws(*scored, means[:, :, None], variances, variances, new, groups)
 
 
 def test_weights_of_laws_do_not_know_what_they_are_scored_on():

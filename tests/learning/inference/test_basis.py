@@ -14,7 +14,7 @@ from bochner.learning.inference.evidence import (
     frequency_gradient,
 )
 from bochner.learning.inference.wave_amplitudes import CosineAmplitudes
-from bochner.learning.inference.waves import Waves
+from bochner.learning.inference.waves import WaveFeatures
 
 X = np.random.default_rng(1).normal(size=(40, 3))
 named = pytest.mark.parametrize("basis", BASES.values(), ids=BASES.keys())
@@ -105,7 +105,7 @@ def test_products_of_features_are_locally_stationary():
         s, v, x, y = rng.normal(size=(4, 3))
         phase = rng.normal()
         amplitudes = CosineAmplitudes(v[None], np.array([phase]))
-        rows = Waves(s[None], amplitudes).features(np.array([x, y]).T, 1.0)
+        rows = WaveFeatures(s[None], amplitudes).features(np.array([x, y]).T, 1.0)
         u, delta = 0.5 * (x + y), x - y
         expected = (np.cos(v @ u + 2.0 * phase) + np.cos(v @ delta / 2.0)) * np.cos(s @ delta)
         assert_allclose(rows[:, 0] @ rows[:, 1], expected, atol=1e-12)

@@ -10,7 +10,7 @@ from persist.same import assert_same
 
 from bochner.learning.inference.checkpoint import problem_paths, read_checkpoint, write_checkpoint
 from bochner.learning.inference.components import Components
-from bochner.learning.inference.draws import Draw
+from bochner.learning.inference.draws import ChainDraw
 
 RNG = np.random.default_rng(0)
 
@@ -18,7 +18,7 @@ RNG = np.random.default_rng(0)
 def some_draw(full):
     components = Components(RNG.random(2), RNG.normal(size=(2, 3)), RNG.normal(size=(2, 3, 3)))
     whitener = np.triu(RNG.normal(size=(5, 5))).astype(np.float32)
-    return Draw(
+    return ChainDraw(
         omega=RNG.normal(size=(2, 3)),
         coef=RNG.normal(size=5),
         precision=0.1 + 0.2,

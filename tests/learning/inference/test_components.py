@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 
 from bochner.learning.inference.basis import Matched
 from bochner.learning.inference.components import Components, frequency_components, mean_kernel
-from bochner.learning.inference.draws import Draw
-from bochner.learning.inference.driver import Progress
+from bochner.learning.inference.draws import ChainDraw
+from bochner.learning.inference.driver import ChainProgress
 from bochner.learning.inference.learned_kernel import Learned
 from bochner.learning.inference.preparation import Scaling
 from bochner.learning.inference.two_spectra import TwoSpectraPrior
@@ -147,10 +147,10 @@ def test_frequencies_and_half_their_amplitudes_have_the_moments_of_the_sum():
 def test_of_chains_of_unequal_length_the_last_draws_are_kept():
     def chain(values):
         draws = [
-            Draw(np.array([[value]]), np.array([0.0, 0.0]), 1.0, 1.0, 0.0, None, None)
+            ChainDraw(np.array([[value]]), np.array([0.0, 0.0]), 1.0, 1.0, 0.0, None, None)
             for value in values
         ]
-        return Progress(draws=draws, records=[{"log_evidence": value} for value in values])
+        return ChainProgress(draws=draws, records=[{"log_evidence": value} for value in values])
 
     scaling = Scaling(np.zeros(1), np.ones(1))
     learned = Learned.of([chain([1.0, 2.0, 3.0, 4.0, 5.0]), chain([7.0, 8.0])], "dense", scaling)

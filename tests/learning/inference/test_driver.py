@@ -8,7 +8,7 @@ import pytest
 
 from bochner._numerics import progress as reports
 from bochner.learning.inference import driver
-from bochner.learning.inference.draws import Draw
+from bochner.learning.inference.draws import ChainDraw
 from bochner.learning.inference.driver import Stage, run
 from bochner.learning.inference.state import StepSizes
 
@@ -55,7 +55,9 @@ class Counter:
     def draw(self, state, info, *, in_full):
         whitener = np.ones((1, 1), np.float32) if in_full else None
         omega = np.array([[state.total]])
-        return Draw(omega, np.array([state.error]), 0.5, 1.0, info["log_evidence"], whitener, None)
+        return ChainDraw(
+            omega, np.array([state.error]), 0.5, 1.0, info["log_evidence"], whitener, None
+        )
 
     def saved(self, state):
         self.log.append(("saved", self.name, state.error))

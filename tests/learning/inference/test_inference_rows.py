@@ -6,7 +6,7 @@ from laws import inference_laws
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._numerics import limits
-from bochner.frequencies.waves import Layout, wave_features
+from bochner.frequencies.waves import MemoryLayout, wave_features
 from bochner.learning.inference.evidence import InverseGammaNoise, evidence_of
 from bochner.learning.inference.training_data import TrainingData
 
@@ -16,11 +16,11 @@ from bochner.learning.inference.training_data import TrainingData
 def test_features_are_cosines_and_sines_in_turn_where_they_are_asked_for(n, d, m, dtype, atol):
     case = inference_laws.problem(n=n, d=d, m=m)
     inputs, out = case.rows(dtype).inputs, np.full((2 * m + 1, n), -7.0, dtype)
-    found = wave_features(inputs, case.omega, Layout.BY_WAVE, amplitude=1.0 / np.sqrt(m))
+    found = wave_features(inputs, case.omega, MemoryLayout.BY_WAVE, amplitude=1.0 / np.sqrt(m))
     assert found.dtype == dtype
     assert_allclose(found, case.design(case.omega).T, rtol=1e-12, atol=atol)
     same = wave_features(
-        inputs, case.omega, Layout.BY_WAVE, amplitude=1.0 / np.sqrt(m), out=out[: 2 * m]
+        inputs, case.omega, MemoryLayout.BY_WAVE, amplitude=1.0 / np.sqrt(m), out=out[: 2 * m]
     )
     assert np.shares_memory(same, out)
     assert_array_equal(same, found)

@@ -12,7 +12,7 @@ from bochner.estimators.bank_parameters import BANK_CHOICES
 from bochner.learning.inference import plan, sizes
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.dense import DensePrior
-from bochner.learning.inference.likelihood import GaussianLikelihood
+from bochner.learning.inference.likelihood import ConstantNoise
 from bochner.learning.inference.plan import Sampler, SamplerSettings
 from bochner.learning.inference.sparse import SparsePrior
 from bochner.learning.inference.start import DenseStructure, SparseStructure
@@ -61,9 +61,9 @@ def test_many_rows_are_warmed_up_on_some_of_them(binary, monkeypatch):
     assert [stage.chain.rows.n_samples for stage in stages] == [20, 30, 60, 60]
     assert [stage.until for stage in stages] == sorted(stage.until for stage in stages)
     assert stages[2].chain is stages[3].chain
-    own = LogisticLabels if binary else GaussianLikelihood
+    own = LogisticLabels if binary else ConstantNoise
     likelihoods = [type(stage.chain.likelihood) for stage in stages]
-    assert likelihoods == [GaussianLikelihood, own, own, own]
+    assert likelihoods == [ConstantNoise, own, own, own]
     # Ever more rows: those before are among them.
     few, more = (set(stage.chain.rows.inputs[0]) for stage in stages[:2])
     assert few < more

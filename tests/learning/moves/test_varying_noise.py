@@ -13,7 +13,7 @@ from scipy import stats
 
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.evidence import InverseGammaNoise
-from bochner.learning.inference.models import LocallyStationary, sparse_envelope
+from bochner.learning.inference.models import LocallyStationaryModel, sparse_envelope
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
 from bochner.learning.moves import PrecisionWalk, PriorParameters, ReplacementSweep
 from bochner.learning.moves.noise_field import NoiseField, VaryingNoise
@@ -25,7 +25,7 @@ MOVES = (ReplacementSweep(block_size=4), PrecisionWalk(), PriorParameters())
 
 def started(case, rng, keep_dtype=np.float64):
     """A chain of a problem and its state, with a field that varies from the start."""
-    model = LocallyStationary((1.0,) * D, getattr(case.basis, "n_envelope", 0))
+    model = LocallyStationaryModel((1.0,) * D, getattr(case.basis, "n_envelope", 0))
     size = getattr(case.basis, "n_stationary", len(case.omega))
     s_prior = SparsePrior.start(SparseHyper(np.ones(D)))
     units, prior = model.start(rng, s_prior.sample(rng, size), s_prior)

@@ -15,7 +15,7 @@ PRIOR = published.MeanFieldPrior(
     dof=3.5,
     concentration=1.7,
 )
-COMPONENTS = published.Components(
+COMPONENTS = published.ComponentFactors(
     sticks=np.array([[2.0, 3.5]]),
     means=np.array([[0.0, 0.4], [1.0, -2.0]]),
     mean_precisions=np.array([[[3.0, 0.2], [0.2, 1.5]], [[1.0, -0.3], [-0.3, 0.8]]]),

@@ -10,14 +10,14 @@ from scipy import stats
 
 from bochner.learning.published import digmm_taylor
 from bochner.learning.published.digmm_mean_field import (
-    Components,
-    Frequencies,
+    ComponentFactors,
+    FrequencyFactors,
     MeanFieldPrior,
     prior_bound,
     updated_components,
     updated_frequencies,
 )
-from bochner.learning.published.digmm_taylor import Part, coordinate_ascent
+from bochner.learning.published.digmm_taylor import SignedData, coordinate_ascent
 
 N_DRAWS = 20_000
 LIMIT = 4.5
@@ -43,16 +43,16 @@ def some_part(dim=2, n=5, noise=0.8):
     gram = 0.5 * (gram + gram.T)
     np.fill_diagonal(gram, 1.0)
     gram[0, 1] = gram[1, 0] = 1.3
-    return Part(rng.normal(size=(n, dim)), gram, noise)
+    return SignedData(rng.normal(size=(n, dim)), gram, noise)
 
 
 def some_factors(sizes, dim=2, truncation=3, seed=0):
     rng = np.random.default_rng(30 + seed)
     labels = rng.dirichlet(np.ones(truncation), len(sizes))
-    frequencies = Frequencies(
+    frequencies = FrequencyFactors(
         sizes, labels, rng.normal(size=(len(sizes), dim)), definite(rng, dim, len(sizes))
     )
-    components = Components(
+    components = ComponentFactors(
         rng.uniform(0.5, 3.0, (truncation - 1, 2)),
         rng.normal(size=(truncation, dim)),
         definite(rng, dim, truncation),
@@ -248,7 +248,7 @@ def test_a_block_of_pairs_is_as_good_as_all(monkeypatch):
 @pytest.mark.parametrize("m", [1, 4])
 def test_the_likelihood_curves_upwards_where_the_update_curves_down(m, dim=3):
     """Its second derivatives at zero, by differences, are 2 / M times A, not -A."""
-    part, step = Part(some_part(dim).rows, np.minimum(some_part(dim).gram, 1.0), 0.7), 1e-3
+    part, step = SignedData(some_part(dim).rows, np.minimum(some_part(dim).gram, 1.0), 0.7), 1e-3
     found = np.empty((dim, dim))
     for i in range(dim):
         for j in range(dim):

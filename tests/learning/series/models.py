@@ -3,8 +3,8 @@
 import numpy as np
 from learning.series.dense import clock_at
 
-from bochner.learning.series.law import Member, SeriesLaw, Units
-from bochner.learning.series.model import Rows, SeriesModel
+from bochner.learning.series.law import Member, SeriesLaw, SeriesUnits
+from bochner.learning.series.model import ScaledSeries, SeriesModel
 from bochner.learning.series.parts import (
     ConstantLevel,
     Inputs,
@@ -41,7 +41,7 @@ def rows_of(n=24, seed=0, *, irregular=True, gaps=(3, 4, 11), n_inputs=2):
     times = (times - times[0]) / np.ptp(times)
     values = np.sin(9.0 * times) + 0.3 * rng.normal(size=n)
     values[list(gaps)] = np.nan
-    return Rows(times, values, rng.normal(size=(n, n_inputs)), clock_at(times))
+    return ScaledSeries(times, values, rng.normal(size=(n, n_inputs)), clock_at(times))
 
 
 def law_of(name, rows, *, transformation="none", n_draws=3, factors=None):
@@ -60,7 +60,7 @@ def law_of(name, rows, *, transformation="none", n_draws=3, factors=None):
             )
         )
     n_inputs = rows.inputs.shape[1]
-    units = Units(2.0, 10.0, 0.5, 3.0, 0.7, np.zeros(n_inputs), np.ones(n_inputs))
+    units = SeriesUnits(2.0, 10.0, 0.5, 3.0, 0.7, np.zeros(n_inputs), np.ones(n_inputs))
     known = rows.known
     horizons, of_horizons = factors if factors else (np.zeros(0), np.zeros(0))
     return SeriesLaw(

@@ -6,7 +6,7 @@ from learning.series.models import model_and_theta, rows_of
 from numpy.testing import assert_allclose
 
 from bochner.learning.series.calibration import horizon_factors
-from bochner.learning.series.model import Rows, SeriesModel
+from bochner.learning.series.model import ScaledSeries, SeriesModel
 from bochner.learning.series.parts import ConstantLevel, Remainder, Variation
 
 
@@ -16,7 +16,7 @@ def assert_factors(name="damped"):
     n, step = 36, 1.0 / 35.0
     rows = rows_of(n, irregular=False, gaps=(20, 31))
     # Larger than the model expects
-    rows = Rows(rows.times, 4.0 * rows.values, rows.inputs, rows.clock)
+    rows = ScaledSeries(rows.times, 4.0 * rows.values, rows.inputs, rows.clock)
     horizons, factors = horizon_factors(model, theta, rows, step)
     counts = np.rint(horizons / step).astype(int).tolist()
     assert counts[0] == 1
@@ -28,7 +28,7 @@ def assert_factors(name="damped"):
                 continue
             hidden = rows.values.copy()
             hidden[origin + 1 :] = np.nan
-            given = Rows(rows.times, hidden, rows.inputs, rows.clock)
+            given = ScaledSeries(rows.times, hidden, rows.inputs, rows.clock)
             _, states = model.filtered(theta, given)
             weight = model.weights(rows)[origin + horizon]
             mean = weight @ states.mean[origin + horizon]
@@ -55,7 +55,7 @@ def test_a_true_model_is_hardly_widened():
     y = np.array(values) + 0.3 * rng.normal(size=n)
     model = SeriesModel((ConstantLevel(), Variation(0.1), Remainder(0.01)))
     theta = np.array([0.0, np.log(memory), np.log(0.3), -30.0, 0.0])
-    _, factors = horizon_factors(model, theta, Rows(times, y, np.zeros((n, 0))), times[1])
+    _, factors = horizon_factors(model, theta, ScaledSeries(times, y, np.zeros((n, 0))), times[1])
     assert factors.max() < 1.15
 
 

@@ -7,8 +7,8 @@ from learning.series.models import MODELS, law_of, rows_of
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from bochner.learning.series.law import Units, _resampled
-from bochner.learning.series.model import Rows
+from bochner.learning.series.law import SeriesUnits, _resampled
+from bochner.learning.series.model import ScaledSeries
 
 LATER = np.array([1.02, 1.1, 1.35, 2.0])
 INSIDE = np.array([0.05, 0.33, 0.5, 0.9])
@@ -16,7 +16,7 @@ INSIDE = np.array([0.05, 0.33, 0.5, 0.9])
 
 def new_rows(times, seed=5):
     inputs = np.random.default_rng(seed).normal(size=(len(times), 2))
-    return Rows(times, np.full(len(times), np.nan), inputs, clock_at(times))
+    return ScaledSeries(times, np.full(len(times), np.nan), inputs, clock_at(times))
 
 
 def dense_prediction(law, rows):
@@ -49,7 +49,7 @@ def assert_predictions(name, times):
 @pytest.mark.parametrize("name", ["line", "clock"])
 def test_rows_of_the_training_are_smoothed_in_place(name):
     law = law_of(name, rows_of())
-    again = Rows(law.times, np.full(len(law.times), np.nan), law.inputs, law.clock)
+    again = ScaledSeries(law.times, np.full(len(law.times), np.nan), law.inputs, law.clock)
     found = law.predict(again)
     for number, (mean, _, _) in enumerate(dense_prediction(law, again)):
         assert_allclose(found.means[number], 3.0 + 0.7 * mean, rtol=1e-6, atol=1e-8)
@@ -151,7 +151,7 @@ def test_transformed_values_have_transformed_laws():
 def test_units_turn_rows_into_ranges_and_deviations():
     times, values = np.array([2.0, 4.0, 12.0]), np.array([1.0, np.nan, 5.0])
     inputs = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
-    units = Units.of(times, values, inputs)
+    units = SeriesUnits.of(times, values, inputs)
     rows = units.rows(times, values, inputs)
     assert_allclose(rows.times, [0.0, 0.2, 1.0])
     assert_allclose(rows.values, [-1.0, np.nan, 1.0])

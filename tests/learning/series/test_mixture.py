@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from bochner.learning.series.mixture import Mixture
+from bochner.learning.series.mixture import PredictiveMixture
 from bochner.learning.series.transformations import (
     TRANSFORMATIONS,
     candidates,
@@ -20,7 +20,7 @@ LEVELS = np.array([0.01, 0.3, 0.5, 0.95])
 
 
 def mixture(name="none"):
-    return Mixture(MEANS, VARIANCES, WEIGHTS, name)
+    return PredictiveMixture(MEANS, VARIANCES, WEIGHTS, name)
 
 
 @pytest.mark.parametrize("name", TRANSFORMATIONS)

@@ -12,7 +12,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
 from bochner.kernels import Laplacian
-from bochner.learning.series.model import Evidence, Rows, SeriesModel
+from bochner.learning.series.model import ScaledSeries, SeriesEvidence, SeriesModel
 from bochner.learning.series.parts import Remainder, Slope, Variation
 
 
@@ -43,7 +43,7 @@ def test_gradients_are_differences(name):
 def assert_gradient(name, irregular=True):
     model, theta = model_and_theta(name)
     rows = rows_of(irregular=irregular)
-    found, gradient = Evidence(model, rows)(theta)
+    found, gradient = SeriesEvidence(model, rows)(theta)
     assert_allclose(found, model.filtered(theta, rows)[0], rtol=1e-12)
     for i, unit in enumerate(1e-5 * np.eye(len(theta))):
         above, below = (model.filtered(theta + step, rows)[0] for step in (unit, -unit))
@@ -96,7 +96,7 @@ def test_slopes_have_no_jump_where_the_series_ends(rate):
     """Decay over a step of 0.01 is on both sides of the change from series to closed form."""
     model = SeriesModel((Slope(has_line=False), Remainder(0.01)))
     theta = np.array([0.0, np.log(rate), -1.0, 0.0, -3.0])
-    rows = Rows(0.01 * np.arange(6.0), np.arange(6.0), np.zeros((6, 0)))
+    rows = ScaledSeries(0.01 * np.arange(6.0), np.arange(6.0), np.zeros((6, 0)))
     assert_allclose(model.filtered(theta, rows)[0], dense_evidence(model, theta, rows), rtol=1e-9)
 
 
@@ -104,7 +104,7 @@ def test_values_far_from_possible_have_no_evidence():
     model, theta = model_and_theta("level")
     rows = rows_of()
     with np.errstate(over="ignore", invalid="ignore"):
-        found, gradient = Evidence(model, rows)(theta + 800.0)
+        found, gradient = SeriesEvidence(model, rows)(theta + 800.0)
     assert found == -np.inf
     assert not gradient.any()
 
@@ -114,9 +114,9 @@ def test_steps_to_later_rows_are_those_of_the_filter():
     model, theta = model_and_theta("line")
     rows = rows_of(30, irregular=False, gaps=range(18, 30))
     _, states = model.filtered(theta, rows)
-    known = Rows(rows.times, np.zeros(30), rows.inputs)
+    known = ScaledSeries(rows.times, np.zeros(30), rows.inputs)
     length = 7 * (rows.times[1] - rows.times[0])
-    at = Rows(known.times[24:25], known.values[24:25], known.inputs[24:25])
+    at = ScaledSeries(known.times[24:25], known.values[24:25], known.inputs[24:25])
     mean, variance = model.carried(theta, states.mean[17:18], states.cov[17:18], length, at)
     weight = model.weights(at)[0]
     assert_allclose(mean, weight @ states.mean[24], rtol=1e-7)

@@ -22,8 +22,8 @@ from bochner.learning.batched.likelihoods import BatchLabels, BatchLikelihood, B
 from bochner.learning.batched.rows import BatchRows
 from bochner.learning.inference.basis import PLAIN
 from bochner.learning.inference.chain import CollapsedChain, adapt, density_of, first_steps
-from bochner.learning.inference.draws import Draw
-from bochner.learning.inference.likelihood import GaussianLikelihood
+from bochner.learning.inference.draws import ChainDraw
+from bochner.learning.inference.likelihood import ConstantNoise
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.state import Info, StepSizes
 from bochner.learning.inference.training_data import TrainingData
@@ -89,7 +89,7 @@ class BatchChain:
                 adapt(steps, self.moves, info)
         return infos
 
-    def draws(self, state: BatchState, infos: Sequence[Info], *, in_full: bool) -> list[Draw]:
+    def draws(self, state: BatchState, infos: Sequence[Info], *, in_full: bool) -> list[ChainDraw]:
         """Return what is kept of the states of all chains."""
         values = [density_of(info) for info in infos]
         return drawn_together(state.evidence, state.priors, values, in_full=in_full)
@@ -109,7 +109,7 @@ def check_chain(chain: Any) -> None:
             "Chains on a device have the model of BaNKRegressor and rows in memory; pass NumPy "
             "arrays for sampler='mh' and for Dask collections."
         )
-    if not isinstance(chain.likelihood, GaussianLikelihood | LogisticLabels):
+    if not isinstance(chain.likelihood, ConstantNoise | LogisticLabels):
         raise ValueError(
             "Chains on a device have likelihood='gaussian', or labels; pass NumPy arrays for "
             "another likelihood."

@@ -11,7 +11,7 @@ from bochner._numerics.namespaces import namespace, to_numpy
 from bochner.learning.batched.evidence import BatchEvidence, evidence_of, solved, whiteners
 from bochner.learning.batched.likelihoods import mode_of
 from bochner.learning.batched.rows import BatchRows
-from bochner.learning.inference.draws import Draw, drawn
+from bochner.learning.inference.draws import ChainDraw, drawn
 from bochner.learning.inference.evidence import MACKAY_STEPS, Noise, mackay_step
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.training_data import TrainingData
@@ -23,7 +23,7 @@ def drawn_together(
     log_densities: Sequence[float],
     *,
     in_full: bool,
-) -> list[Draw]:
+) -> list[ChainDraw]:
     """Return what is kept of the states of all chains, as arrays of the host."""
     means = np.asarray(to_numpy(evidence.mean), dtype=np.float64)
     roots = whiteners(evidence) if in_full else None
@@ -37,7 +37,7 @@ def drawn_together(
     return made
 
 
-def draw_of_labels(rows: TrainingData, omega: Array, precision: float, home: Any) -> Draw:
+def draw_of_labels(rows: TrainingData, omega: Array, precision: float, home: Any) -> ChainDraw:
     """Return the draw of frequencies (m, d) at the mode of the weights given labels of all rows."""
     fit, _ = mode_of(BatchRows.of([rows], home), omega[None], np.array([precision]), keep=False)
     (draw,) = drawn_together(fit, [None], list(fit.log_evidence()), in_full=True)
@@ -46,7 +46,7 @@ def draw_of_labels(rows: TrainingData, omega: Array, precision: float, home: Any
 
 def draw_of_numbers(
     rows: TrainingData, omega: Array, precision: float, noise: Noise, home: Any
-) -> Draw:
+) -> ChainDraw:
     """Return the draw of frequencies (m, d) for all rows, at the precision of greatest evidence.
 
     Sums over rows and their solution are on the device of ``home``.

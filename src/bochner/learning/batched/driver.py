@@ -11,8 +11,8 @@ from bochner._numerics import progress as reports
 from bochner.learning.batched.chain import BatchChain, BatchState
 from bochner.learning.inference.driver import (
     REBUILD_EVERY,
-    Prepared,
-    Progress,
+    ChainProgress,
+    PreparedChain,
     Stage,
     is_in_full,
     record_of,
@@ -21,12 +21,12 @@ from bochner.learning.inference.driver import (
 
 
 def run_together(
-    chains: Sequence[Prepared],
+    chains: Sequence[PreparedChain],
     home: Any,
     *,
     seconds: float | None = None,
     report: reports.Progress = reports.silent,
-) -> list[Progress]:
+) -> list[ChainProgress]:
     """Run chains on the device of ``home``, whose type is that of the features.
 
     Chains of one schedule run side by side; ``seconds`` limit all of them together. What they
@@ -34,7 +34,7 @@ def run_together(
     """
     order = sorted(range(len(chains)), key=lambda index: repr(chains[index].schedule))
     groups = [list(own) for _, own in groupby(order, lambda index: chains[index].schedule)]
-    found: dict[int, Progress] = {}
+    found: dict[int, ChainProgress] = {}
     for own in groups:
         limit = None if seconds is None else seconds * len(own) / len(chains)
         made = _run([chains[index] for index in own], home, limit, report)
@@ -43,11 +43,11 @@ def run_together(
 
 
 def _run(
-    chains: Sequence[Prepared], home: Any, seconds: float | None, report: reports.Progress
-) -> list[Progress]:
+    chains: Sequence[PreparedChain], home: Any, seconds: float | None, report: reports.Progress
+) -> list[ChainProgress]:
     """Run chains of one schedule; see :func:`run_together`."""
     began, state = perf_counter(), None
-    progress = [Progress() for _ in chains]
+    progress = [ChainProgress() for _ in chains]
     batch: BatchChain | None = None
     for number, stages in enumerate(zip(*(chain.stages for chain in chains), strict=True)):
         if number == 0 or stages[0].chain is not chains[0].stages[number - 1].chain:
@@ -62,7 +62,9 @@ def _run(
     return progress
 
 
-def _begun(batch: BatchChain, chains: Sequence[Prepared], last: BatchState | None) -> BatchState:
+def _begun(
+    batch: BatchChain, chains: Sequence[PreparedChain], last: BatchState | None
+) -> BatchState:
     """Return the first state of a stage, where the chains start or where the last one ended."""
     rngs = [chain.rng for chain in chains]
     if last is None:
@@ -74,10 +76,10 @@ def _begun(batch: BatchChain, chains: Sequence[Prepared], last: BatchState | Non
 
 def _staged(
     batch: BatchChain,
-    chains: Sequence[Prepared],
+    chains: Sequence[PreparedChain],
     stage: Stage,
     state: BatchState,
-    progress: Sequence[Progress],
+    progress: Sequence[ChainProgress],
     end: float,
     report: reports.Progress,
 ) -> BatchState:

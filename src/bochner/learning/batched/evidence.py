@@ -12,12 +12,12 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.batched import factored, half_solved, inverse_of, log_determinants
 from bochner._numerics.namespaces import like, namespace, to_numpy
 from bochner.learning.batched.rows import BatchRows
-from bochner.learning.inference.evidence import LEAST, Evidence, Noise
+from bochner.learning.inference.evidence import LEAST, ChainEvidence, Noise
 
 
 @dataclass(slots=True, eq=False)
 class BatchEvidence:
-    r"""What :class:`~bochner.learning.inference.evidence.Evidence` is of one chain, of ``C``.
+    r"""What :class:`~bochner.learning.inference.evidence.ChainEvidence` is of one chain, of ``C``.
 
     Matrices and vectors lie on the device, frequencies and numbers of each chain on the host.
     """
@@ -53,10 +53,10 @@ class BatchEvidence:
         """Return equation (14) of the paper up to constants, of shape (C,)."""
         return np.array([self.of(index).log_evidence() for index in range(len(self.precision))])
 
-    def of(self, index: int, mean: Array | None = None, gram: Array | None = None) -> Evidence:
+    def of(self, index: int, mean: Array | None = None, gram: Array | None = None) -> ChainEvidence:
         """Return the evidence of one chain on the host, without what is not given."""
         nothing = np.empty((0, 0))
-        return Evidence(
+        return ChainEvidence(
             omega=self.omega[index],
             n_waves=self.n_waves,
             gram=nothing if gram is None else gram,

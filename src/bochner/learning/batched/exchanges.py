@@ -20,7 +20,7 @@ from bochner.learning.batched.evidence import BatchEvidence, numbers_of
 from bochner.learning.batched.rows import BatchRows
 from bochner.learning.moves.replacement import Proposals
 
-_W = 2
+FEATURES_PER_WAVE = 2
 """Features of a wave."""
 
 
@@ -88,7 +88,7 @@ def replace_frequencies(
     for unit in range(index.shape[1]):
         _decide(block, law, unit)
     _carry_over(evidence, block)
-    accepted: Mask = to_numpy(block.accepted)[:, ::_W] > 0.5
+    accepted: Mask = to_numpy(block.accepted)[:, ::FEATURES_PER_WAVE] > 0.5
     evidence.explained, evidence.log_determinant = numbers_of(
         block.explained, block.log_determinant
     )
@@ -103,7 +103,7 @@ def _products(evidence: BatchEvidence, rows: BatchRows, proposed: Array) -> tupl
     """Return C', H and F'Wy, and the proposals' features ``F`` of all rows, if any are kept."""
     kept, fresh = evidence.features, None
     if kept is not None:
-        fresh = rows.room(_W * proposed.shape[1])
+        fresh = rows.room(FEATURES_PER_WAVE * proposed.shape[1])
 
     def terms(chosen: slice) -> tuple[Any, ...]:
         F = rows.waves(proposed, chosen, evidence.n_waves)
@@ -122,7 +122,9 @@ def _block_of(
     evidence: BatchEvidence, index: Index, products: Any, within: Any, cross: Any
 ) -> _Block:
     xp, p = namespace(products), products.shape[-1]
-    features = (_W * index[:, :, None] + np.arange(_W)).reshape(len(index), -1)
+    features = (FEATURES_PER_WAVE * index[:, :, None] + np.arange(FEATURES_PER_WAVE)).reshape(
+        len(index), -1
+    )
     places = like(np.eye(p)[features], evidence.gram)
     columns, propagated = places @ evidence.covariance, products @ evidence.covariance
     # One correction takes most of the rounding of an ill-conditioned covariance away.
@@ -150,7 +152,7 @@ def _block_of(
 def _decide(block: _Block, law: _Law, unit: int) -> None:
     """Decide one proposal of every chain, and carry it through the block where it is accepted."""
     xp = namespace(block.mean)
-    own = slice(_W * unit, _W * (unit + 1))
+    own = slice(FEATURES_PER_WAVE * unit, FEATURES_PER_WAVE * (unit + 1))
     at, up = block.places[:, own, :], xp.matrix_transpose(block.places[:, own, :])
     left, current, propagated = _up_to_date(block, own)
 
@@ -166,7 +168,7 @@ def _decide(block: _Block, law: _Law, unit: int) -> None:
 
     # The state with the proposal's features.
     remainder = block.cross[:, own] - _times(current, without)
-    unit_matrix = xp.eye(_W, dtype=change.dtype, device=change.device)
+    unit_matrix = xp.eye(FEATURES_PER_WAVE, dtype=change.dtype, device=change.device)
     inner = block.within[:, own, own] - current @ xp.matrix_transpose(change)
     new, gained_determinant = _inverted(inner + block.precision * unit_matrix)
     gains = _times(new, remainder)
@@ -232,8 +234,9 @@ def _carry_over(evidence: BatchEvidence, block: _Block) -> None:
 
 def _keep(features: Any, fresh: Any, chain: Index, wave: Index, unit: Index) -> None:
     """Write features (C, 2B, n) of accepted units to their places among all (C, p, n)."""
-    for cosine_or_sine in range(_W):
-        to, source = _W * wave + cosine_or_sine, _W * unit + cosine_or_sine
+    for cosine_or_sine in range(FEATURES_PER_WAVE):
+        to = FEATURES_PER_WAVE * wave + cosine_or_sine
+        source = FEATURES_PER_WAVE * unit + cosine_or_sine
         features[chain, to] = fresh[chain, source]
 
 

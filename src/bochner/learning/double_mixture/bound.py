@@ -29,7 +29,7 @@ from bochner.learning.double_mixture.evidence import (
     component_evidence,
     log_scale_prior,
 )
-from bochner.learning.double_mixture.sketch import Observed
+from bochner.learning.double_mixture.sketch import PairSimilarities
 
 # Latent frequencies of each sign. The standard deviation of their mean cosine is at most
 # 1 / sqrt(10,000) = 0.01; twice as many make it smaller by sqrt(2), half as many larger.
@@ -116,7 +116,7 @@ class ExpectedCosines:
 class Objective:
     """Everything that the bound depends on apart from the factors."""
 
-    observed: Observed
+    observed: PairSimilarities
     signs: Array  # (S,): Of the factors
     prior: ComponentPrior
     concentration: float  # Concentration of both Dirichlet processes
@@ -177,7 +177,7 @@ class Objective:
         )
 
 
-def _best_masses(kernels: Array, variances: Array, data: Observed) -> Array:
+def _best_masses(kernels: Array, variances: Array, data: PairSimilarities) -> Array:
     """Return the non-negative masses that maximise the bound."""
     matrix = (kernels.T * data.counts) @ kernels + np.diag(data.counts @ variances)
     vector = kernels.T @ (data.counts * data.values)

@@ -47,7 +47,7 @@ class ComponentPrior:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class ComponentEvidence:
     """Log evidence (T,) of components, and its gradient by each argument, in that shape."""
 
     value: Array
@@ -59,7 +59,7 @@ class Evidence:
 
 def component_evidence(
     prior: ComponentPrior, counts: Array, means: Array, covariances: Array, scales: Array
-) -> Evidence:
+) -> ComponentEvidence:
     """Return the log evidence of ``T`` components, and its gradient.
 
     Arguments are the expected numbers ``counts`` (T,) of frequencies, zero or more, their ``means``
@@ -90,7 +90,9 @@ def component_evidence(
     ) + np.sum(by_matrix * (covariances + shrinkage[:, None, None] ** 2 * outer), axis=(1, 2))
     by_means = 2.0 * (counts * shrinkage)[:, None] * np.einsum("kij,kj->ki", by_matrix, means)
     by_scales = 0.5 * before * dim + level * np.trace(by_matrix, axis1=1, axis2=2)
-    return Evidence(value, by_counts, by_means, counts[:, None, None] * by_matrix, by_scales)
+    return ComponentEvidence(
+        value, by_counts, by_means, counts[:, None, None] * by_matrix, by_scales
+    )
 
 
 def log_scale_prior(log_scales: Array) -> tuple[float, Array]:

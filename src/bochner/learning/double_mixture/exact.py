@@ -16,7 +16,7 @@ from bochner.learning.double_mixture.learned_mixture import (
     LearnedPart,
     MixtureSettings,
 )
-from bochner.learning.double_mixture.sketch import Observed, Sketch, observed, spread_rows
+from bochner.learning.double_mixture.sketch import PairSimilarities, Sketch, observed, spread_rows
 from bochner.learning.double_mixture.starts import from_scales, random_starts
 from bochner.registry import register
 from bochner.spectral import ByMass
@@ -77,7 +77,7 @@ class Exact(Expectation):
 
 
 def _part_of_factor(
-    sign: float, mass: float, factor: Factor, data: Observed, distance: float
+    sign: float, mass: float, factor: Factor, data: PairSimilarities, distance: float
 ) -> LearnedPart:
     """Return a part in the units of the inputs, isotropic outside of the span of the sketch."""
     factor = factor.ordered()
@@ -108,7 +108,7 @@ class Ascent:
 
 
 def best_ascent(
-    data: Observed, signs: tuple[float, ...], settings: MixtureSettings, rng: Generator
+    data: PairSimilarities, signs: tuple[float, ...], settings: MixtureSettings, rng: Generator
 ) -> tuple[Ascent, Bound]:
     """Return the best of several ascents of the bound, and the bound at its end.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.double_mixture.sketch import Sketch
-from bochner.learning.wishart import Gaussian, covariance_factor
+from bochner.learning.wishart import GaussianComponent, covariance_factor
 from bochner.spectral import Allocation, SpectralMeasure, closed_form
 
 # Share of the frequencies from which on a component counts as used, in ``n_used_`` only.
@@ -51,7 +51,9 @@ class LearnedPart:
         """Return the probability of each component given frequencies (m, d), of shape (m, T)."""
         logarithms = np.log(self.weights) + np.column_stack(
             [
-                Gaussian(mean, covariance_factor("covariance", covariance)).log_density(omega)
+                GaussianComponent(mean, covariance_factor("covariance", covariance)).log_density(
+                    omega
+                )
                 for mean, covariance in zip(self.means, self.covariances, strict=True)
             ]
         )

@@ -34,7 +34,7 @@ class Sketch:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Observed:
+class PairSimilarities:
     """Differences of rows, in the span of all differences, and their similarities.
 
     The self-similarities of all rows are one observation, their mean. ``unit`` is their mean size,
@@ -54,7 +54,7 @@ class Observed:
         return float(self.counts.sum())
 
 
-def observed(sketch: Sketch, rng: Generator) -> Observed:
+def observed(sketch: Sketch, rng: Generator) -> PairSimilarities:
     """Return the similarities of all pairs of rows, or of 8,192 random pairs if there are more."""
     basis = _span(sketch.rows)
     coordinates = sketch.rows @ basis / sketch.distance
@@ -71,7 +71,7 @@ def observed(sketch: Sketch, rng: Generator) -> Observed:
         unit = every
     own = np.diagonal(sketch.gram) / unit
     zero = np.zeros((1, basis.shape[1]))
-    return Observed(
+    return PairSimilarities(
         deltas=np.concatenate((zero, coordinates[first] - coordinates[second])),
         values=np.append(own.mean(), sketch.gram[first, second] / unit),
         counts=np.append(share * len(own), np.ones(len(first))),

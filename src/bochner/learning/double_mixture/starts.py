@@ -8,7 +8,7 @@ from scipy.optimize import nnls
 
 from bochner._numerics.arrays import Array
 from bochner.learning.double_mixture.bound import Factor
-from bochner.learning.double_mixture.sketch import Observed
+from bochner.learning.double_mixture.sketch import PairSimilarities
 
 # Candidate frequencies of each sign. The time and memory of their waves are proportional to it;
 # half leaves gaps between the frequencies twice as wide on a line.
@@ -36,18 +36,20 @@ _WIDTH_RATIO = 3.0
 # Widths tried for a single Gaussian, in steps of 12 %, in inverse typical distances.
 _WIDTHS = np.geomspace(0.01, 10.0, 61)
 
-Start = Callable[[Generator, Observed, Array, int], tuple[Factor, ...]]
+Start = Callable[[Generator, PairSimilarities, Array, int], tuple[Factor, ...]]
 
 
 def random_starts(
-    rng: Generator, data: Observed, signs: Array, n_starts: int, truncation: int
+    rng: Generator, data: PairSimilarities, signs: Array, n_starts: int, truncation: int
 ) -> list[tuple[Factor, ...]]:
     """Return starts: one near a Gaussian, one from single frequencies, the rest at random."""
     kinds: list[Start] = [from_width, from_atoms, *[from_scales] * n_starts]
     return [start(rng, data, signs, truncation) for start in kinds[:n_starts]]
 
 
-def from_width(rng: Generator, data: Observed, signs: Array, truncation: int) -> tuple[Factor, ...]:
+def from_width(
+    rng: Generator, data: PairSimilarities, signs: Array, truncation: int
+) -> tuple[Factor, ...]:
     """Return factors close to the single Gaussian kernel that fits the similarities best."""
     square = np.sum(data.deltas**2, axis=1)
     waves = np.exp(-0.5 * np.multiply.outer(square, _WIDTHS**2))
@@ -63,7 +65,9 @@ def from_width(rng: Generator, data: Observed, signs: Array, truncation: int) ->
     return (first, *from_scales(rng, data, signs[1:], truncation))
 
 
-def from_atoms(rng: Generator, data: Observed, signs: Array, truncation: int) -> tuple[Factor, ...]:
+def from_atoms(
+    rng: Generator, data: PairSimilarities, signs: Array, truncation: int
+) -> tuple[Factor, ...]:
     """Return factors around clusters of single frequencies that explain the similarities.
 
     Candidate frequencies of random directions and lengths get weights of both signs by least
@@ -87,7 +91,7 @@ def from_atoms(rng: Generator, data: Observed, signs: Array, truncation: int) ->
 
 
 def from_scales(
-    rng: Generator, data: Observed, signs: Array, truncation: int
+    rng: Generator, data: PairSimilarities, signs: Array, truncation: int
 ) -> tuple[Factor, ...]:
     """Return factors of isotropic components with a range of widths around a random width."""
     return tuple(_isotropic(rng, data.deltas.shape[1], truncation) for _ in signs)

@@ -13,7 +13,7 @@ from bochner._numerics.warn import warn_user
 from bochner.features.units import Units
 from bochner.learning.ensemble.function_draws import drawn_functions
 from bochner.learning.ensemble.kernel_laws import variance_parts
-from bochner.learning.ensemble.laws import Judged, Laws
+from bochner.learning.ensemble.laws import Laws, ScoredLaws
 from bochner.learning.ensemble.weights import member_weights
 from bochner.learning.ensemble.widths import Moments, Widths, fitted_widths
 from bochner.learning.functions import SampledFunctions
@@ -86,7 +86,7 @@ class SumOfLaws:
             raise ValueError("SumOfLaws has no scores")
 
     @classmethod
-    def of(cls, judged: Judged, y: Array, sample_weight: Array) -> "SumOfLaws":
+    def of(cls, judged: ScoredLaws, y: Array, sample_weight: Array) -> "SumOfLaws":
         """Return the sum for targets (n, *t) of all observations.
 
         Their weights (n,) have a mean of one. Left-out residuals are scaled to the noise of a
@@ -96,7 +96,7 @@ class SumOfLaws:
 
     @classmethod
     def with_left_out(
-        cls, judged: Judged, y: Array, sample_weight: Array
+        cls, judged: ScoredLaws, y: Array, sample_weight: Array
     ) -> tuple["SumOfLaws", Pair]:
         """Return the sum of :meth:`of`, with means and deviations (s, *t) left out.
 
@@ -242,7 +242,7 @@ class SumOfLaws:
         return factors.reshape(mean.shape)
 
 
-def _with_parts(judged: Judged, target: Array, weights: Array) -> Judged:
+def _with_parts(judged: ScoredLaws, target: Array, weights: Array) -> ScoredLaws:
     """Return laws with variances of function and noise as residuals of their sum say.
 
     Weights of rows tell both apart: leave-one-out errors, which choose the kernels, hardly do, and
@@ -267,7 +267,9 @@ def _with_parts(judged: Judged, target: Array, weights: Array) -> Judged:
     )
 
 
-def _widths(judged: Judged, moments: Moments, scores: Array) -> tuple[tuple[Widths, ...], Array]:
+def _widths(
+    judged: ScoredLaws, moments: Moments, scores: Array
+) -> tuple[tuple[Widths, ...], Array]:
     """Return widths of each target by scores (s, *t) left out, and factors (s, *t) of them."""
     columns = np.abs(scores).reshape(len(scores), -1).T
     found = [
@@ -357,7 +359,7 @@ class SoftmaxOfLaws:
 
     @classmethod
     def of(
-        cls, judged: Judged, classes: NDArray[Any], labels: NDArray[np.intp], weight: Array
+        cls, judged: ScoredLaws, classes: NDArray[Any], labels: NDArray[np.intp], weight: Array
     ) -> "SoftmaxOfLaws":
         """Return the probabilities of classes for numbers of classes (n,) of all rows."""
         scores, labels = _both(judged.means), labels[judged.scored]

@@ -54,7 +54,7 @@ class Training(NamedTuple):
     coef: Array  # (t, m)
 
 
-class Profile(NamedTuple):
+class ExponentialProfile(NamedTuple):
     """A kernel as a function of a distance: (p0 + p1 u + p2 u²) exp(-u)."""
 
     factor: float  # u is the distance times the factor, or its root
@@ -205,7 +205,7 @@ def _exponentials(values: Array, powers: Array, bits: Integers) -> None:
 
 
 @compiled(fastmath=LOOSE)
-def _arguments(profile: Profile, sums: Array, arguments: Array, values: Array) -> None:
+def _arguments(profile: ExponentialProfile, sums: Array, arguments: Array, values: Array) -> None:
     """Write ``u`` of the profile, and minus ``u``."""
     factor = profile.factor
     if profile.is_root:
@@ -219,7 +219,7 @@ def _arguments(profile: Profile, sums: Array, arguments: Array, values: Array) -
 
 
 @compiled(fastmath=LOOSE)
-def _times_polynomial(profile: Profile, arguments: Array, values: Array) -> None:
+def _times_polynomial(profile: ExponentialProfile, arguments: Array, values: Array) -> None:
     p0, p1, p2 = profile.p0, profile.p1, profile.p2
     for k in range(values.size):
         values[k] *= p0 + arguments[k] * (p1 + arguments[k] * p2)
@@ -262,7 +262,7 @@ def _bases(mixed: Mixed, sizes: Integers) -> tuple[Integers, NDArray[np.bool_]]:
 
 @compiled()
 def add_kernel_sums(
-    training: Training, profile: Profile, mixed: Mixed, sizes: Integers, out: Array
+    training: Training, profile: ExponentialProfile, mixed: Mixed, sizes: Integers, out: Array
 ) -> None:
     """Add sums (q, t) of kernel values times coefficients over the training rows.
 

@@ -22,9 +22,9 @@ from bochner.learning.ensemble.exchange_sums import (
     ABSOLUTE,
     MAPPED,
     SQUARED,
+    ExponentialProfile,
     Integers,
     Mixed,
-    Profile,
     Training,
     add_kernel_sums,
 )
@@ -94,10 +94,10 @@ class LawsOfMixed:
             return np.concatenate([part for _, part in in_order(block, parts, n_threads)])
 
 
-Head = TypeVar("Head", bound=SumOfLaws | SoftmaxOfLaws)
+SumHead = TypeVar("SumHead", bound=SumOfLaws | SoftmaxOfLaws)
 
 
-def at_mixed_rows(head: Head, owners: NDArray[np.intp]) -> Head:
+def at_mixed_rows(head: SumHead, owners: NDArray[np.intp]) -> SumHead:
     """Return a sum of laws whose predictions are those at :class:`MixedRows` with such owners."""
     prepared = cache(partial(_prepared, rows=head.laws.rows, owners=owners))
     return replace(head, laws=cast(Laws, LawsOfMixed(head.laws, prepared)))
@@ -128,7 +128,7 @@ class _KernelSums:
     """The sum of kernel values at the training rows of a law, prepared for exchanges of columns."""
 
     law: KernelLaw
-    profile: Profile
+    profile: ExponentialProfile
     training: Training
     blocks: list[_Part]  # Those by levels, in the order of the training rows' codes
     order: NDArray[np.intp]  # Columns of the law that are no levels, by group
@@ -137,7 +137,7 @@ class _KernelSums:
 
     @classmethod
     def of(
-        cls, law: KernelLaw, profile: Profile, rows: Array, owners: NDArray[np.intp]
+        cls, law: KernelLaw, profile: ExponentialProfile, rows: Array, owners: NDArray[np.intp]
     ) -> "_KernelSums":
         """Return the sum of a law, given its rows and the groups of encoded columns."""
         matrix, groups = law.found.matrix, owners[law.columns]

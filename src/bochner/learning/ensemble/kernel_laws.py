@@ -14,7 +14,7 @@ from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.ensemble.leave_one_out import LEAST_SINGLE, LearnedKernel, factor_inverse
 from bochner.learning.ensemble.observations import Scored
-from bochner.learning.ensemble.rows import Chosen, Elsewhere, Observed, Rows
+from bochner.learning.ensemble.rows import CellObservations, Chosen, Elsewhere, Rows
 from bochner.registry import register
 
 _FEW = 2000
@@ -35,7 +35,7 @@ _BLOCK_BYTES = 2**25
 """Size of a block of kernel values: threads keep two each, and longer ones gain nothing."""
 
 
-class LeftOut(NamedTuple):
+class LeaveOneOutPredictions(NamedTuple):
     """Predictions (s, t) of observations by fits without them; variances ``nan`` if not known."""
 
     means: Array
@@ -127,7 +127,7 @@ def exact(
     scored: Scored,
     n_threads: int,
     learned_from: int | None = None,
-) -> tuple[KernelLaw, LeftOut]:
+) -> tuple[KernelLaw, LeaveOneOutPredictions]:
     """Return the exact posterior of all rows, and its left-out means and variances.
 
     Rows of scored observations come after the others, and no group has rows of both kinds.
@@ -167,11 +167,13 @@ def exact(
     law = KernelLaw(name, found, columns, coef, factor, signal)
     means = rows.Y[observed.cell] + observed.deviations - residuals
     variances = signal * relative[:, None]
-    return law, LeftOut(means, variances, np.broadcast_to(signal * found.alpha, means.shape))
+    return law, LeaveOneOutPredictions(
+        means, variances, np.broadcast_to(signal * found.alpha, means.shape)
+    )
 
 
 def _left_out(
-    rows: Rows, observed: Observed, coef: Array, inverse: NDArray[Any], alpha: float
+    rows: Rows, observed: CellObservations, coef: Array, inverse: NDArray[Any], alpha: float
 ) -> tuple[Array, Array]:
     """Return residuals and relative variances (s,) of fits without observations or their groups.
 
@@ -226,7 +228,7 @@ def on_landmarks(
     scored: Scored,
     n_threads: int,
     elsewhere: Elsewhere | None = None,
-) -> tuple[KernelLaw, LeftOut]:
+) -> tuple[KernelLaw, LeaveOneOutPredictions]:
     r"""Return the posterior of the Nyström approximation, and its left-out means and variances.
 
     With ``Z`` the first rows and weights ``W``, the coefficients solve
@@ -271,10 +273,10 @@ def on_landmarks(
     means = rows.Y[observed.cell] + observed.deviations - residuals
     noise = np.broadcast_to(signal * found.alpha, means.shape)
     law = KernelLaw(name, found, columns, coef, factor, signal)
-    return law, LeftOut(means, variances, noise)
+    return law, LeaveOneOutPredictions(means, variances, noise)
 
 
-def _without(half: Array, residuals: Array, rows: Rows, observed: Observed) -> Array:
+def _without(half: Array, residuals: Array, rows: Rows, observed: CellObservations) -> Array:
     """Return residuals (s, t) of fits without each observation or group, given those of all rows.
 
     ``residuals`` (n, t) are those of the rows' mean targets. Products of the columns of ``half``
@@ -358,7 +360,9 @@ def _stored(found: LearnedKernel, rows: Array, factor: Array) -> NDArray[np.floa
     return single if is_same else factor
 
 
-def left_out_latent(found: LearnedKernel, rows: Rows, sums: Array, observed: Observed) -> Array:
+def left_out_latent(
+    found: LearnedKernel, rows: Rows, sums: Array, observed: CellObservations
+) -> Array:
     r"""Return variances (s,) of the function by landmarks, given all but one observation each.
 
     The first rows are the ``m`` landmarks, and ``sums`` (m, m) are those of :func:`_sums` over all

@@ -221,7 +221,7 @@ def add_kernel_products(
     """Add sums (n', t) of kernel values times coefficients (t, n).
 
     ``rows`` (n', c) and ``levels`` (n', b) are new rows, ``profile`` (4,) the numbers of
-    :class:`~bochner.learning.ensemble.exchange_sums.Profile`, of which ``p0`` is one.
+    :class:`~bochner.learning.ensemble.exchange_sums.ExponentialProfile`, of which ``p0`` is one.
     """
     n_rows = coef.shape[1]
     room = np.empty((4, _TILE), coef.dtype)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.kernels import Exponential, Gaussian, Kernel, Laplacian, Matern
-from bochner.learning.ensemble.exchange_sums import Profile
+from bochner.learning.ensemble.exchange_sums import ExponentialProfile
 from bochner.learning.ensemble.kernel_laws import KernelLaw
 from bochner.learning.ensemble.kernel_loops import (
     Codes,
@@ -72,17 +72,19 @@ def _codes(X: Array, starts: Chosen, widths: Chosen) -> Codes | None:
     return codes if level_codes(np.ascontiguousarray(X), starts, widths, codes) else None
 
 
-def profile_of(kernel: Kernel) -> Profile | None:
+def profile_of(kernel: Kernel) -> ExponentialProfile | None:
     """Return a kernel as a function of its distance, ``None`` if it has no closed form."""
     if isinstance(kernel, Laplacian):
-        return Profile(1.0, False, 1.0, 0.0, 0.0)
+        return ExponentialProfile(1.0, False, 1.0, 0.0, 0.0)
     if isinstance(kernel, Gaussian):
-        return Profile(0.5, False, 1.0, 0.0, 0.0)
+        return ExponentialProfile(0.5, False, 1.0, 0.0, 0.0)
     if isinstance(kernel, Exponential):
-        return Profile(1.0, True, 1.0, 0.0, 0.0)
+        return ExponentialProfile(1.0, True, 1.0, 0.0, 0.0)
     if isinstance(kernel, Matern) and kernel.nu in (0.5, 1.5, 2.5):
         factor = float(np.sqrt(2.0 * kernel.nu))
-        return Profile(factor, True, 1.0, float(kernel.nu > 0.5), (kernel.nu > 1.5) / 3.0)
+        return ExponentialProfile(
+            factor, True, 1.0, float(kernel.nu > 0.5), (kernel.nu > 1.5) / 3.0
+        )
     return None
 
 
@@ -91,7 +93,7 @@ class KernelSums:
     """A law whose rows are columns of numbers and of levels."""
 
     law: KernelLaw
-    profile: Profile
+    profile: ExponentialProfile
     singles: Chosen  # (c,): Places of the numbers among the law's columns
     used: Chosen  # (b,): Numbers of the blocks of levels
     of_means: Columns

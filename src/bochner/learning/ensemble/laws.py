@@ -118,7 +118,7 @@ def n_rows_of(members: Sequence[KernelLaw | TreeLaw]) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class ScoredLaws:
     """Laws, and what they predict at observations that are left out."""
 
     laws: Laws

@@ -14,11 +14,11 @@ from bochner._numerics.threads import in_order, single_threaded_blas, threads_of
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.ensemble.kernel_laws import (
     KernelLaw,
-    LeftOut,
+    LeaveOneOutPredictions,
     exact,
     on_landmarks,
 )
-from bochner.learning.ensemble.laws import Judged, Laws, n_rows_of
+from bochner.learning.ensemble.laws import Laws, ScoredLaws, n_rows_of
 from bochner.learning.ensemble.leave_one_out import Found
 from bochner.learning.ensemble.observations import FIRST, SECOND, Observations, Scored
 from bochner.learning.ensemble.rows import Chosen, Elsewhere, Rows
@@ -263,7 +263,7 @@ class Learner:
         labels: NDArray[np.int64] | None = None,
         cycles: Chosen | None = None,
         line: Chosen | None = None,
-    ) -> Judged:
+    ) -> ScoredLaws:
         """Return the laws of observations with targets of variance about one.
 
         ``encodings`` are sets of columns, each the whole table; all of them together are one more.
@@ -288,7 +288,7 @@ class Learner:
         ]
         with single_threaded_blas():
             found = self._searched(plan, trials, began, search_rng)
-        fitted: list[tuple[KernelLaw | TreeLaw, LeftOut]] = []
+        fitted: list[tuple[KernelLaw | TreeLaw, LeaveOneOutPredictions]] = []
         for number, (trial, result) in enumerate(found):
             if fitted and self._is_late(began, 1.0):
                 break
@@ -306,7 +306,7 @@ class Learner:
 
     def _of_trees(
         self, plan: _Plan, learner: TreeLearner
-    ) -> list[tuple[KernelLaw | TreeLaw, LeftOut]]:
+    ) -> list[tuple[KernelLaw | TreeLaw, LeaveOneOutPredictions]]:
         """Return boosted trees, if there are rows enough."""
         if len(plan.observations) < FEWEST_FOR_TREES:
             return []
@@ -317,9 +317,9 @@ class Learner:
     def _judged(
         self,
         plan: _Plan,
-        fitted: Sequence[tuple[KernelLaw | TreeLaw, LeftOut]],
+        fitted: Sequence[tuple[KernelLaw | TreeLaw, LeaveOneOutPredictions]],
         columns: TreeInputs,
-    ) -> Judged:
+    ) -> ScoredLaws:
         """Return the laws, their noise in the units of the weights that were given."""
         members, left_out = zip(*fitted, strict=True)
         means, variances, noise = (np.stack(p, axis=1) for p in zip(*left_out, strict=True))
@@ -332,7 +332,7 @@ class Learner:
         groups = plan.observations.groups
         groups = None if groups is None else groups[units]
         inputs = plan.observations.X[units]
-        return Judged(
+        return ScoredLaws(
             laws, units, inputs, columns, means, variances, own_noise, unit * noise, groups
         )
 
@@ -384,14 +384,16 @@ class Learner:
             results = [(trial, found) for (trial, _), found in pairs]
         return results
 
-    def _fitted(self, plan: _Plan, trial: _Trial, found: Found) -> tuple[KernelLaw, LeftOut]:
+    def _fitted(
+        self, plan: _Plan, trial: _Trial, found: Found
+    ) -> tuple[KernelLaw, LeaveOneOutPredictions]:
         """Return the law of all rows, and its left-out means and variances."""
         learned = (trial.name, found.whole, plan.rows, trial.columns)
         if plan.n_landmarks:
             sizes = plan.n_landmarks, plan.n_variance
             return on_landmarks(*learned, sizes, plan.scored, self.n_threads, plan.elsewhere)
         law, left_out = exact(*learned, plan.n_variance, plan.scored, self.n_threads)
-        left_out = LeftOut(*map(np.array, left_out))
+        left_out = LeaveOneOutPredictions(*map(np.array, left_out))
         for part, kernel in zip((FIRST, SECOND), found.halves, strict=True):
             others = plan.scored.part == FIRST + SECOND - part
             if others.any():

@@ -97,8 +97,8 @@ def error_and_slope(
     :math:`\langle dK, M V M - M u c^\top \rangle` to the weighted mean of squares, where
     :math:`u = 2 M_{gg}^{-1} W e / n` and ``V`` consists of the groups' blocks of
     :math:`u e^\top`. Without groups ``u`` and minus ``V`` are the derivatives of
-    :class:`~bochner.learning.ensemble.rows.Observed` by ``c`` and by the diagonal of ``M``. A
-    matrix that is not positive definite has an infinite error.
+    :class:`~bochner.learning.ensemble.rows.CellObservations` by ``c`` and by the diagonal of
+    ``M``. A matrix that is not positive definite has an infinite error.
     """
     dtype: Any = np.float32 if alpha >= LEAST_SINGLE else np.float64
     gram, slope = _gram_and_slope(kernel, distance.astype(dtype))

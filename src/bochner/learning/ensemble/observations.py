@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.learning.ensemble.rows import Chosen, Observed, Rows, pooled
+from bochner.learning.ensemble.rows import CellObservations, Chosen, Rows, pooled
 
 REST, FIRST, SECOND = 0, 1, 2
 """Parts of scored observations: those without a part in the search, and its halves. A half is
@@ -71,7 +71,7 @@ class Observations:
         _, _, deviations = pooled(cell, self.Y[units], self.weights[units])
         last = slice(len(units) - n_last, None)
         weights = self.weights[units[last]]
-        observed = Observed(cell[last], deviations[last], weights, np.ones(n_last))
+        observed = CellObservations(cell[last], deviations[last], weights, np.ones(n_last))
         return Scored(units[last], part, observed, self._centres(units)[units[last]])
 
     def _centres(self, units: Chosen) -> Array:
@@ -125,14 +125,14 @@ class Observations:
 
     def _merged(
         self, units: Chosen, cell: Chosen, deviations: Array, is_first: NDArray[np.bool_]
-    ) -> Observed:
+    ) -> CellObservations:
         """Return observations of which equal ones are one with their number as its count."""
         weights = self.weights[units]
         keys = equal_rows(self.Y[units], weights, cell)
         _, chosen, atom = np.unique(keys, return_index=True, return_inverse=True)
         counts = np.bincount(atom).astype(np.float64)
         n_first = np.bincount(atom, is_first).astype(np.float64)
-        return Observed(cell[chosen], deviations[chosen], weights[chosen], counts, n_first)
+        return CellObservations(cell[chosen], deviations[chosen], weights[chosen], counts, n_first)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,7 +141,7 @@ class Scored:
 
     units: Chosen  # (s,): Numbers of the observations
     part: Chosen  # (s,): REST, FIRST or SECOND
-    observed: Observed
+    observed: CellObservations
     centres: Array  # (s, t): Means of all other targets, without those removed with it
 
 

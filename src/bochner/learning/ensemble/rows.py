@@ -35,7 +35,7 @@ class UnitError(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Observed:
+class CellObservations:
     r"""Observations in cells, of which one unit at a time is left out.
 
     An observation of weight ``u`` has the noise variance :math:`\alpha / u`, relative to that of
@@ -88,14 +88,16 @@ class Observed:
         by_diagonal = as_array(np.bincount(self.cell, share * by_left, n_cells))
         return UnitError(float(np.sum(weighted * residuals)), by_coef, by_diagonal, by_noise)
 
-    def part(self, chosen: Chosen, n_cells: int) -> "Observed":
+    def part(self, chosen: Chosen, n_cells: int) -> "CellObservations":
         """Return the observations of some of the cells."""
         place = np.full(n_cells, -1)
         place[chosen] = np.arange(len(chosen))
         kept = np.flatnonzero(place[self.cell] >= 0)
         n_first = None if self.n_first is None else self.n_first[kept]
         cell = place[self.cell[kept]]
-        return Observed(cell, self.deviations[kept], self.weights[kept], self.counts[kept], n_first)
+        return CellObservations(
+            cell, self.deviations[kept], self.weights[kept], self.counts[kept], n_first
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,18 +112,18 @@ class Rows:
     weights: Array  # (C,): Their total weights; noise variances are inversely proportional to them
     groups: Chosen | None = None  # (C,): Numbers from zero; None: no observations share a group
     shared: Chosen | None = None  # (d,): Numbers of the length scales of columns; None: all differ
-    observed: Observed | None = None  # None: a single one for each row
+    observed: CellObservations | None = None  # None: a single one for each row
 
     def __len__(self) -> int:
         return len(self.Y)
 
     @property
-    def observations(self) -> Observed:
+    def observations(self) -> CellObservations:
         """The observations, of which a row has one or several."""
         if self.observed is not None:
             return self.observed
         n, one = len(self), np.ones(len(self))
-        return Observed(np.arange(n), np.zeros(self.Y.shape), self.weights, one)
+        return CellObservations(np.arange(n), np.zeros(self.Y.shape), self.weights, one)
 
     @property
     def n_observations(self) -> float:
@@ -192,7 +194,7 @@ class Rows:
         targets = self.Y[cell] + observed.deviations[kept]
         cells, cell = np.unique(cell, return_inverse=True)
         totals, means, deviations = pooled(cell, targets, observed.weights[kept] * counts)
-        one_each = Observed(cell, deviations, observed.weights[kept], counts)
+        one_each = CellObservations(cell, deviations, observed.weights[kept], counts)
         return Rows(self.X[cells], means, totals, None, self.shared, one_each)
 
     def solved(self, inverse: Array, right: Array) -> Array:

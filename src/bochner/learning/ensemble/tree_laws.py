@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner._numerics.units import rounded
-from bochner.learning.ensemble.kernel_laws import LeftOut, variance_parts
+from bochner.learning.ensemble.kernel_laws import LeaveOneOutPredictions, variance_parts
 from bochner.learning.ensemble.observations import Observations, Scored
 from bochner.learning.ensemble.rows import Chosen
 from bochner.learning.ensemble.trees import TreeInputs, Trees
@@ -227,7 +227,7 @@ class TreeLearner:
 
     def fit(
         self, data: Observations, order: Chosen, scored: Scored, n_threads: int = 1
-    ) -> tuple[TreeLaw, LeftOut] | None:
+    ) -> tuple[TreeLaw, LeaveOneOutPredictions] | None:
         """Return the law of all observations, and its left-out means and variances.
 
         Threads share the fits to all observations and to folds of them. The result is ``None`` if
@@ -260,7 +260,7 @@ class TreeLearner:
         if self.labels is not None:
             unknown = np.full(means.shape, np.nan)
             law = TreeLaw(name, self.inputs, whole, np.ones(means.shape[1]), 0.0, 1.0)
-            return law, LeftOut(means, unknown, unknown)
+            return law, LeaveOneOutPredictions(means, unknown, unknown)
         squares = (data.Y[units] - means) ** 2
         weights = scored.observed.weights
         signal = squares.mean(axis=0)
@@ -271,7 +271,9 @@ class TreeLearner:
             misfit, alpha = variance_parts(relative, np.ones(len(units)), 1.0 / weights)
         law = TreeLaw(name, self.inputs, whole, signal, float(misfit), float(alpha), line)
         variances = signal * (misfit + alpha / weights)[:, None]
-        return law, LeftOut(means, variances, np.broadcast_to(signal * alpha, means.shape))
+        return law, LeaveOneOutPredictions(
+            means, variances, np.broadcast_to(signal * alpha, means.shape)
+        )
 
     def _folds(
         self, data: Observations, order: Chosen, scored: Scored

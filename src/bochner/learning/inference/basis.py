@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from bochner._numerics.arrays import Array, Index
 from bochner.learning.inference.wave_amplitudes import CosineAmplitudes, WindowAmplitudes
-from bochner.learning.inference.waves import Waves
+from bochner.learning.inference.waves import WaveFeatures
 from bochner.registry import register
 
 
@@ -18,7 +18,7 @@ class Basis(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def waves(self, omega: Array) -> Waves:
+    def waves(self, omega: Array) -> WaveFeatures:
         """Return the waves of all units (k, D)."""
 
     def n_waves(self, n_units: int) -> int:
@@ -33,7 +33,7 @@ class Basis(ABC):
         """Return the waves of units of one group, of shape (B, waves of a unit)."""
         return index[:, None]
 
-    def proposed(self, omega: Array, index: Index, values: Array) -> Waves:
+    def proposed(self, omega: Array, index: Index, values: Array) -> WaveFeatures:
         """Return the waves of units ``index`` (B,) of one group, with other values (B, D)."""
         return self.waves(values)
 
@@ -47,8 +47,8 @@ class Basis(ABC):
 class Plain(Basis):
     """Every unit is the frequency of a wave of constant amplitude."""
 
-    def waves(self, omega: Array) -> Waves:
-        return Waves(omega)
+    def waves(self, omega: Array) -> WaveFeatures:
+        return WaveFeatures(omega)
 
     def pull(self, gradient: tuple[Array, ...], n_units: int) -> Array:
         return gradient[0]
@@ -116,9 +116,9 @@ class OneToOne(TwoSpectra):
 class Matched(OneToOne):
     """Amplitudes are cosines."""
 
-    def waves(self, omega: Array) -> Waves:
+    def waves(self, omega: Array) -> WaveFeatures:
         s, v, phase = self.split(omega)
-        return Waves(s, CosineAmplitudes(v, phase))
+        return WaveFeatures(s, CosineAmplitudes(v, phase))
 
 
 @register
@@ -126,9 +126,9 @@ class Matched(OneToOne):
 class Windows(OneToOne):
     r"""Amplitudes are windows with centres ``v`` and widths by the numbers :math:`\psi`."""
 
-    def waves(self, omega: Array) -> Waves:
+    def waves(self, omega: Array) -> WaveFeatures:
         s, centre, number = self.split(omega)
-        return Waves(s, WindowAmplitudes(centre, number))
+        return WaveFeatures(s, WindowAmplitudes(centre, number))
 
 
 @register
@@ -164,7 +164,7 @@ class Grid(TwoSpectra):
     def n_amplitudes(self, n_frequencies: int) -> int:
         return self.n_envelope
 
-    def waves(self, omega: Array) -> Waves:
+    def waves(self, omega: Array) -> WaveFeatures:
         return self._combined(*self.split(omega))
 
     def n_waves(self, n_units: int) -> int:
@@ -179,7 +179,7 @@ class Grid(TwoSpectra):
             return index[:, None] + m1 * np.arange(self.n_envelope)
         return m1 * (index[:, None] - m1) + np.arange(m1)
 
-    def proposed(self, omega: Array, index: Index, values: Array) -> Waves:
+    def proposed(self, omega: Array, index: Index, values: Array) -> WaveFeatures:
         s, v, phase = self.split(omega)
         if index[0] >= self.n_stationary:
             return self._combined(s, values[:, :-1], values[:, -1])
@@ -196,15 +196,19 @@ class Grid(TwoSpectra):
             by_phase = gradient[2].reshape(m2, m1).sum(axis=1)
         return self.joined(by_s, by_v, by_phase)
 
-    def _combined(self, s: Array, v: Array, phase: Array) -> Waves:
+    def _combined(self, s: Array, v: Array, phase: Array) -> WaveFeatures:
         """Return the waves of all combinations, those of one amplitude after another."""
         times = len(s)
         return self._paired(
             np.tile(s, (len(v), 1)), np.repeat(v, times, axis=0), np.repeat(phase, times)
         )
 
-    def _paired(self, s: Array, v: Array, phase: Array) -> Waves:
-        return Waves(s + 0.5 * v) if self.is_summed else Waves(s, CosineAmplitudes(v, phase))
+    def _paired(self, s: Array, v: Array, phase: Array) -> WaveFeatures:
+        return (
+            WaveFeatures(s + 0.5 * v)
+            if self.is_summed
+            else WaveFeatures(s, CosineAmplitudes(v, phase))
+        )
 
 
 PLAIN = Plain()

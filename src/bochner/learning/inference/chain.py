@@ -7,8 +7,8 @@ from typing import Any
 from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.draws import Draw, drawn
-from bochner.learning.inference.likelihood import Likelihood
+from bochner.learning.inference.draws import ChainDraw, drawn
+from bochner.learning.inference.likelihood import ConditionallyGaussian
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.state import ChainState, Info, StepSizes
 from bochner.learning.inference.training_data import SummedRows
@@ -23,7 +23,7 @@ class CollapsedChain:
     """
 
     rows: SummedRows  # Training data that the chain conditions on
-    likelihood: Likelihood
+    likelihood: ConditionallyGaussian
     moves: tuple[Move, ...] = LOCAL_MOVES
 
     def init(
@@ -45,7 +45,7 @@ class CollapsedChain:
             adapt(state.steps, self.moves, info)
         return info
 
-    def draw(self, state: ChainState, info: Info, *, in_full: bool) -> Draw:
+    def draw(self, state: ChainState, info: Info, *, in_full: bool) -> ChainDraw:
         draw = drawn(state.evidence, state.prior, density_of(info), in_full=in_full)
         return replace(draw, **self.likelihood.kept(state.latent))
 

@@ -16,7 +16,7 @@ import numpy as np
 from bochner._numerics.files import as_path, replacing
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.learning.inference.components import Components
-from bochner.learning.inference.draws import Draw
+from bochner.learning.inference.draws import ChainDraw
 
 _ARRAY = "\0array"
 """Key that stands for an array in the header; no name of a state or a record has it."""
@@ -179,7 +179,7 @@ def _packed(value: Any, place: str, arrays: dict[str, Any]) -> Any:
         return {_ARRAY: place}
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, Draw | Components):
+    if isinstance(value, ChainDraw | Components):
         value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):
         return {name: _packed(each, f"{place}.{name}", arrays) for name, each in value.items()}
@@ -196,7 +196,7 @@ def _unpacked(value: Any, arrays: Mapping[str, Any]) -> Any:
     return [_unpacked(each, arrays) for each in value] if isinstance(value, list) else value
 
 
-def _draw(values: dict[str, Any]) -> Draw:
+def _draw(values: dict[str, Any]) -> ChainDraw:
     if values["components"] is not None:
         values["components"] = Components(**values["components"])
-    return Draw(**values)
+    return ChainDraw(**values)

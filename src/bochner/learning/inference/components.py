@@ -11,7 +11,7 @@ from bochner._numerics.arrays import Array
 from bochner.frequencies import Amplitudes, CosineFactors, Frequencies
 from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
 from bochner.learning.inference.preparation import Scaling
-from bochner.learning.inference.waves import Waves
+from bochner.learning.inference.waves import WaveFeatures
 
 # Components of an averaged mixture, beyond which the lightest become one: bounds its cost.
 _MOST_COMPONENTS = 128
@@ -50,7 +50,7 @@ def spectral_mixture(*arrays: Array) -> SpectralMixture:
     return SpectralMixture(*(array.tolist() for array in arrays))
 
 
-def mean_of_waves(draws: Sequence[Waves], scaling: Scaling) -> ModulatedWaves | Harmonizable:
+def mean_of_waves(draws: Sequence[WaveFeatures], scaling: Scaling) -> ModulatedWaves | Harmonizable:
     """Return the average over draws of the kernels of waves, on inputs in their own units."""
     frequencies = reduce(add, (waves_in_units(waves, scaling) for waves in draws))
     kept = slice(None, None, -(-frequencies.n_frequencies // _MOST_WAVES))
@@ -73,7 +73,7 @@ def _windows(modulation: Amplitudes, weight: Array, omega: Array, kept: slice) -
     return Harmonizable(np.sqrt(weight), omega, np.where(flat, 0.0, centre), root)
 
 
-def waves_in_units(waves: Waves, scaling: Scaling) -> Frequencies:
+def waves_in_units(waves: WaveFeatures, scaling: Scaling) -> Frequencies:
     """Return waves as frequencies for inputs in their own units; the mean square of all is one."""
     m = len(waves)
     omega, weight = waves.omega / scaling.scale, np.full(m, 1.0 / m)

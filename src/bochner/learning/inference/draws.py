@@ -12,12 +12,11 @@ from scipy.linalg import lapack
 from bochner._numerics.arrays import Array, row_blocks
 from bochner.learning.inference.basis import PLAIN, Basis
 from bochner.learning.inference.components import Components
-from bochner.learning.inference.evidence import Evidence
+from bochner.learning.inference.evidence import ChainEvidence
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.waves import Waves
+from bochner.learning.inference.waves import WaveFeatures
 from bochner.learning.moves.noise_field import log_factor
-from bochner.likelihoods import GaussianLikelihood
-from bochner.likelihoods import Likelihood as Laws
+from bochner.likelihoods import GaussianLikelihood, Likelihood
 from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.registry import register
 
@@ -58,7 +57,7 @@ class Draws:
     field_omega: Array | None = None  # (S, K, d), where noise varies: see NoiseField
     field_weights: Array | None = None  # (S, 2K)
     # Law of a target given the function, in its unit; parameters that are None are those of a draw
-    law: Laws = NORMAL
+    law: Likelihood = NORMAL
     law_parameters: Array | None = None  # (S, l): ``law.vector`` without a scale
     noise_unit: float = 1.0  # Noise variance of an observation of weight one, in noise_variance
 
@@ -96,7 +95,7 @@ class Draws:
         """Frequencies of all waves, without those of amplitudes, of shape (S, m, d)."""
         return np.stack([self.waves(index).omega for index in range(self.n_draws)])
 
-    def waves(self, index: int) -> Waves:
+    def waves(self, index: int) -> WaveFeatures:
         """Return the waves of one draw."""
         return self.basis.waves(self.omega[index])
 
@@ -143,13 +142,13 @@ class Draws:
             covariance += within / len(self.whitened)
         return covariance
 
-    def law_of(self, index: int, scale: float | None = None) -> Laws:
+    def law_of(self, index: int, scale: float | None = None) -> Likelihood:
         """Return the law of targets of one draw, with its own ``scale`` of the noise or another."""
         law = self.law
         if isinstance(law, LocationLikelihood):
             level = self.noise_unit * self.noise_variance[index]
             own = float(np.sqrt(level)) if scale is None else scale
-            scaled: Laws = replace(law, scale=own)  # type: ignore[type-var]
+            scaled: Likelihood = replace(law, scale=own)  # type: ignore[type-var]
             law = scaled
         if self.law_parameters is None:
             return law
@@ -193,7 +192,7 @@ _OPTIONAL = ("field_omega", "field_weights", "law_parameters")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Draw:
+class ChainDraw:
     """One state of a chain, as it is kept; see :class:`Draws`."""
 
     omega: Array
@@ -209,10 +208,10 @@ class Draw:
 
 
 def drawn(
-    evidence: Evidence, prior: FrequencyPrior | None, log_density: float, *, in_full: bool
-) -> Draw:
+    evidence: ChainEvidence, prior: FrequencyPrior | None, log_density: float, *, in_full: bool
+) -> ChainDraw:
     """Return what is kept of a state; ``in_full`` with covariance and mixture, if there is one."""
-    return Draw(
+    return ChainDraw(
         omega=evidence.omega.copy(),
         coef=evidence.mean.copy(),
         precision=evidence.precision,
@@ -231,15 +230,18 @@ def point_draw(
     prior: FrequencyPrior,
     *,
     in_full: bool,
-) -> Draw:
+) -> ChainDraw:
     """Return a draw of frequencies (k, D) and weights (p,) that have no spread left."""
     whitener = np.zeros((len(coef), len(coef)), dtype=np.float32) if in_full else None
     parts = omega.copy(), coef.copy(), precision, 1.0, log_density, whitener
-    return Draw(*parts, prior.components() if in_full else None)
+    return ChainDraw(*parts, prior.components() if in_full else None)
 
 
 def stacked(
-    draws: Sequence[Draw], basis: Basis = PLAIN, law: Laws = NORMAL, noise_unit: float = 1.0
+    draws: Sequence[ChainDraw],
+    basis: Basis = PLAIN,
+    law: Likelihood = NORMAL,
+    noise_unit: float = 1.0,
 ) -> Draws:
     """Return the draws as one value."""
 
@@ -261,7 +263,7 @@ def stacked(
     )
 
 
-def _whitener(evidence: Evidence) -> NDArray[np.float32]:
+def _whitener(evidence: ChainEvidence) -> NDArray[np.float32]:
     """Return ``U`` with ``U U' = P``, from the lower factor of ``A``: its transposed inverse."""
     lower, _ = lapack.dpotrf(evidence.posterior_precision(), lower=1, overwrite_a=1, clean=1)
     inverse, _ = lapack.dtrtri(lower, lower=1)

@@ -18,7 +18,7 @@ from bochner.learning.inference.checkpoint import (
     write_checkpoint,
 )
 from bochner.learning.inference.components import mean_kernel
-from bochner.learning.inference.draws import Draw
+from bochner.learning.inference.draws import ChainDraw
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.state import Info, StepSizes
 
@@ -52,7 +52,7 @@ class Chain(Protocol):
     def step(self, rng: Generator, state: Any, *, adapting: bool) -> Info:
         """Make one round of moves in place; return what happened."""
 
-    def draw(self, state: Any, info: Info, *, in_full: bool) -> Draw:
+    def draw(self, state: Any, info: Info, *, in_full: bool) -> ChainDraw:
         """Return what is kept of a state."""
 
     def saved(self, state: Any) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
+class PreparedChain:
     """A chain before its first round: its generator, its stages, and where it starts."""
 
     rng: Generator
@@ -95,13 +95,13 @@ class Prepared:
 
 
 @dataclass(slots=True)
-class Progress:
+class ChainProgress:
     """How far a run has come; the driver changes it in place."""
 
     stage: int = 0  # Number of finished stages, and of iterations of the current one
     iteration: int = 0
     seconds: float = 0.0
-    draws: list[Draw] = field(default_factory=list)
+    draws: list[ChainDraw] = field(default_factory=list)
     records: list[Info] = field(default_factory=list)  # One for every iteration of every stage
     n_burn_in: int = 0  # Iterations whose draws were not kept
 
@@ -115,7 +115,7 @@ def run(
     checkpoint: Path | None = None,
     fingerprint: str = "",
     report: reports.Progress = reports.silent,
-) -> Progress:
+) -> ChainProgress:
     """Run the stages one after the other and return draws and records.
 
     ``start`` returns the first chain's first state, ``seconds`` limit all stages together, each to
@@ -124,7 +124,7 @@ def run(
     resumed, unless its ``fingerprint`` of data and parameters is another one (``ValueError``), and
     it is written now and then.
     """
-    progress, state = Progress(), None
+    progress, state = ChainProgress(), None
     if checkpoint is not None and checkpoint.exists():
         progress, state = _resumed(checkpoint, fingerprint, rng, stages, start)
     before = perf_counter() - progress.seconds
@@ -157,7 +157,9 @@ def run(
     return progress
 
 
-def _iterate(rng: Generator, stage: Stage, state: State, progress: Progress, end: float) -> None:
+def _iterate(
+    rng: Generator, stage: Stage, state: State, progress: ChainProgress, end: float
+) -> None:
     """Make one iteration, record it, and keep a draw where draws are kept.
 
     It has one round at least, and no further one begins after ``end``, a time of the clock.
@@ -197,7 +199,9 @@ def record_of(prior: FrequencyPrior, steps: StepSizes, infos: Sequence[Info], be
     return record
 
 
-def _handed_on(rng: Generator, stages: Sequence[Stage], state: State, progress: Progress) -> Any:
+def _handed_on(
+    rng: Generator, stages: Sequence[Stage], state: State, progress: ChainProgress
+) -> Any:
     """Return the state for the next stage, on the rows of its chain."""
     finished = stages[progress.stage].chain
     progress.stage += 1
@@ -208,7 +212,7 @@ def _handed_on(rng: Generator, stages: Sequence[Stage], state: State, progress: 
     return stages[progress.stage].chain.init(rng, saved["omega"], state.prior, saved["precision"])
 
 
-def tell(report: reports.Progress, stage: Stage, progress: Progress) -> None:
+def tell(report: reports.Progress, stage: Stage, progress: ChainProgress) -> None:
     """Report the last iteration of a chain."""
     record = progress.records[-1]
     value = record.get("log_evidence", record.get("log_likelihood", 0.0))
@@ -221,7 +225,7 @@ def tell(report: reports.Progress, stage: Stage, progress: Progress) -> None:
 
 
 def _save(
-    path: Path, fingerprint: str, rng: Generator, state: Mapping[str, Any], progress: Progress
+    path: Path, fingerprint: str, rng: Generator, state: Mapping[str, Any], progress: ChainProgress
 ) -> None:
     own = {each.name: getattr(progress, each.name) for each in fields(progress)}
     header = {"fingerprint": fingerprint, "rng": rng.bit_generator.state, "state": state}
@@ -234,7 +238,7 @@ def _resumed(
     rng: Generator,
     stages: Sequence[Stage],
     start: Callable[[Chain], Any],
-) -> tuple[Progress, Any]:
+) -> tuple[ChainProgress, Any]:
     """Return progress and state of a checkpoint, and set the generator to where it was."""
     saved = read_checkpoint(path)
     if saved.pop("fingerprint") != fingerprint:
@@ -256,10 +260,10 @@ def _resumed(
 
 def _sound(
     saved: Mapping[str, Any], stages: Sequence[Stage], template: Any
-) -> tuple[Progress, dict[str, Any]]:
+) -> tuple[ChainProgress, dict[str, Any]]:
     """Return progress and state of the generator of a run that is finished, or goes on."""
-    own = {each.name: saved[each.name] for each in fields(Progress)}
-    progress, generator = Progress(**own), np.random.default_rng()
+    own = {each.name: saved[each.name] for each in fields(ChainProgress)}
+    progress, generator = ChainProgress(**own), np.random.default_rng()
     generator.bit_generator.state = saved["rng"]
     stage = stages[progress.stage]
     if progress.iteration > stage.n_iterations or len(progress.records) < progress.iteration:
@@ -281,7 +285,7 @@ def _sound(
     return progress, saved["rng"]
 
 
-def _form(draw: Draw) -> dict[str, Any]:
+def _form(draw: ChainDraw) -> dict[str, Any]:
     """Return type and shape of each part of a draw; of components, whose number varies, of one."""
     parts = {each.name: getattr(draw, each.name) for each in fields(draw)}
     if draw.components is not None:

@@ -91,7 +91,7 @@ class KnownNoise(Noise):
 
 
 @dataclass(slots=True, eq=False)
-class Evidence:
+class ChainEvidence:
     r"""Frequencies, sums over rows and the posterior of weights, which moves overwrite.
 
     Its mean is :math:`u = A^{-1} b` and its covariance :math:`\sigma^2 P`, :math:`P = A^{-1}`, with
@@ -144,9 +144,9 @@ def evidence_of(
     *,
     keep: bool | None = None,
     n_copies: int = 1,
-    known: Evidence | None = None,
+    known: ChainEvidence | None = None,
     degrees: float | None = None,
-) -> Evidence:
+) -> ChainEvidence:
     """Return the evidence of ``omega`` (k, D), from one pass over the rows.
 
     ``keep`` is whether to keep the features of all rows; ``None`` keeps them where ``n_copies`` of
@@ -161,7 +161,7 @@ def evidence_of(
     features = known.features if known is not None else rows.room(p) if keep else None
     made = known is not None
     gram, cross = rows.total(part_sums, omega, made, along=(features,), n_features=p)
-    unsolved = Evidence(
+    unsolved = ChainEvidence(
         omega=omega.copy(),
         n_waves=n_waves,
         gram=gram,
@@ -180,7 +180,7 @@ def evidence_of(
     return solved(unsolved, max(precision, unsolved.least_precision))
 
 
-def solved(evidence: Evidence, precision: float) -> Evidence:
+def solved(evidence: ChainEvidence, precision: float) -> ChainEvidence:
     """Return the evidence with its posterior computed afresh from the sums.
 
     Sums that are not positive definite at this precision raise ``numpy.linalg.LinAlgError``.
@@ -202,14 +202,14 @@ def solved(evidence: Evidence, precision: float) -> Evidence:
     )
 
 
-def log_evidence_at(evidence: Evidence, precision: float) -> float:
+def log_evidence_at(evidence: ChainEvidence, precision: float) -> float:
     """Return the log evidence of the same frequencies at another ``precision``."""
     lower, log_determinant = _factor(evidence, precision)
     half, _ = lapack.dtrtrs(lower, evidence.cross, lower=1)
     return replace(evidence, precision=precision).log_evidence(float(half @ half), log_determinant)
 
 
-def mackay_step(evidence: Evidence, trace: float, square: float) -> float:
+def mackay_step(evidence: ChainEvidence, trace: float, square: float) -> float:
     r"""Return the precision after a step towards the greatest evidence, the same if it is there.
 
     :math:`\lambda_0 \leftarrow \sigma^2 (2m - \lambda_0 \operatorname{tr} P) / \|u\|^2`, with the
@@ -237,7 +237,7 @@ def part_sums(
     return weighted @ F.T, F @ part.target.astype(F.dtype)
 
 
-def _factor(evidence: Evidence, precision: float) -> tuple[Array, float]:
+def _factor(evidence: ChainEvidence, precision: float) -> tuple[Array, float]:
     lower, info = lapack.dpotrf(evidence.posterior_precision(precision), lower=1, overwrite_a=1)
     if info != 0:
         raise LinAlgError(
@@ -247,7 +247,7 @@ def _factor(evidence: Evidence, precision: float) -> tuple[Array, float]:
     return lower, 2.0 * float(np.sum(np.log(np.diagonal(lower))))
 
 
-def frequency_gradient(evidence: Evidence, rows: SummedRows) -> Array:
+def frequency_gradient(evidence: ChainEvidence, rows: SummedRows) -> Array:
     r"""Return :math:`\partial \log p(y \mid \omega) / \partial \omega`, of shape (k, D).
 
     :math:`\partial / \partial \Phi = W (\tau (y - \Phi u) u^\top - \Phi P)`, where

@@ -7,7 +7,13 @@ from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
 from bochner.frequencies import Frequencies
-from bochner.learning.functions import FunctionTerm, Numbers, SampledFunctions, TrendTerm, WaveTerm
+from bochner.learning.functions import (
+    FrequencyIndices,
+    FunctionTerm,
+    SampledFunctions,
+    TrendTerm,
+    WaveTerm,
+)
 from bochner.learning.inference.components import waves_in_units
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.preparation import Scaling, Trend
@@ -15,7 +21,7 @@ from bochner.learning.inference.preparation import Scaling, Trend
 
 def drawn_functions(
     draws: Draws, trend: Trend, scaling: Scaling, count: int, rng: Generator, factor: float
-) -> tuple[SampledFunctions, Numbers]:
+) -> tuple[SampledFunctions, FrequencyIndices]:
     """Return functions of scaled inputs, and the draws (count,) whose noise is that of each.
 
     A function has the mean of a random draw, and deviates from it as a draw with a covariance does
@@ -46,7 +52,7 @@ def drawn_functions(
     return SampledFunctions(tuple(terms), constant, (count,), dim, scaling), deviating
 
 
-def _own(coef: Array, number: Numbers) -> Iterator[tuple[int, Array, Numbers]]:
+def _own(coef: Array, number: FrequencyIndices) -> Iterator[tuple[int, Array, FrequencyIndices]]:
     """Yield draws with the weights (p, k) of their features in the functions (k,) that use them.
 
     ``coef`` (f, 2, p) are weights of the features of the draws ``number`` (f, 2).

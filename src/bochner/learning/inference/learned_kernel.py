@@ -11,10 +11,10 @@ from bochner.learning.convergence import effective_sample_size, split_rhat
 from bochner.learning.inference.basis import PLAIN, Basis
 from bochner.learning.inference.components import frequency_components, mean_kernel, mean_of_waves
 from bochner.learning.inference.draws import NORMAL, Draws, stacked
-from bochner.learning.inference.driver import Progress
+from bochner.learning.inference.driver import ChainProgress
 from bochner.learning.inference.preparation import Scaling
 from bochner.learning.trace import Trace
-from bochner.likelihoods import Likelihood as Laws
+from bochner.likelihoods import Likelihood
 from bochner.registry import register
 
 # Draws, evenly spread, whose kernels are averaged: the cost is in proportion to them.
@@ -41,11 +41,11 @@ class Learned:
     @classmethod
     def of(
         cls,
-        chains: Sequence[Progress],
+        chains: Sequence[ChainProgress],
         structure: str,
         scaling: Scaling,
         basis: Basis = PLAIN,
-        law: Laws = NORMAL,
+        law: Likelihood = NORMAL,
     ) -> "Learned":
         """Return what the chains have made; ``scaling`` is that of the inputs."""
         n_kept = min(len(chain.draws) for chain in chains)
@@ -102,7 +102,7 @@ class Convergence:
         )
 
 
-def _trace(chains: Sequence[Progress], n_kept: int) -> Trace:
+def _trace(chains: Sequence[ChainProgress], n_kept: int) -> Trace:
     n_burn_in = min(chain.n_burn_in for chain in chains)
     names = set.intersection(*(set(chain.records[-1]) for chain in chains))
     aligned = []

@@ -7,14 +7,13 @@ from typing import Any
 from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.evidence import Evidence, Noise, evidence_of
+from bochner.learning.inference.evidence import ChainEvidence, Noise, evidence_of
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.inference.training_data import SummedRows
-from bochner.likelihoods import GaussianLikelihood as NormalTargets
-from bochner.likelihoods import Likelihood as Laws
+from bochner.likelihoods import GaussianLikelihood, Likelihood
 
 
-class Likelihood(ABC):
+class ConditionallyGaussian(ABC):
     """A likelihood that is Gaussian in the weights of the features, given latent variables.
 
     These give the rows weights and pseudo-targets.
@@ -26,16 +25,16 @@ class Likelihood(ABC):
     """Law of the noise variance, given the latent variables."""
 
     @property
-    def target_law(self) -> Laws:
+    def target_law(self) -> Likelihood:
         """Law of targets given the function, in the unit of the chain.
 
         Parameters that are ``None`` differ from draw to draw. Binary labels have none.
         """
-        return NormalTargets()
+        return GaussianLikelihood()
 
     def start(
         self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
-    ) -> tuple[Any, Evidence | None]:
+    ) -> tuple[Any, ChainEvidence | None]:
         """Return first latent variables, and the evidence whose features serve for them, if any."""
         return None, None
 
@@ -66,8 +65,8 @@ class Likelihood(ABC):
         omega: Array,
         precision: float,
         n_copies: int = 1,
-        known: Evidence | None = None,
-    ) -> tuple[SummedRows, Evidence]:
+        known: ChainEvidence | None = None,
+    ) -> tuple[SummedRows, ChainEvidence]:
         """Return the rows given latent variables, and the evidence of ``omega`` on them."""
         given = self.given(rows, latent)
         # Weights that latent variables give do not count rows.
@@ -85,7 +84,7 @@ class Likelihood(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianLikelihood(Likelihood):
+class ConstantNoise(ConditionallyGaussian):
     """Gaussian noise of constant variance, which is integrated out; no latent variables."""
 
     noise: Noise

@@ -12,7 +12,7 @@ from bochner.learning.inference.basis import PLAIN, Basis, Grid, Matched, TwoSpe
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.driver import Chain
 from bochner.learning.inference.evidence import InverseGammaNoise
-from bochner.learning.inference.likelihood import GaussianLikelihood, Likelihood
+from bochner.learning.inference.likelihood import ConditionallyGaussian, ConstantNoise
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
 from bochner.learning.inference.start import Start
@@ -29,7 +29,7 @@ _NOISE = InverseGammaNoise(shape=0.5, rate=1e-6)
 """Half an observation's worth of prior for the noise of standardised targets, of variance 2e-6:
 almost noiseless data are possible, and a hundred rows outweigh it two hundred times."""
 
-_NORMAL = GaussianLikelihood(_NOISE)
+_NORMAL = ConstantNoise(_NOISE)
 
 _SCARCITY = 20.0
 """Prior odds that an amplitude is constant: what the likelihood of another one must outweigh."""
@@ -72,11 +72,11 @@ class Model(ABC):
         """Return the precision of the weights to start from."""
         return _START_PRECISION
 
-    def likelihood(self) -> Likelihood:
+    def likelihood(self) -> ConditionallyGaussian:
         """Return the likelihood of a regression."""
-        return GaussianLikelihood(_NOISE)
+        return ConstantNoise(_NOISE)
 
-    def observed_by(self, likelihood: Likelihood) -> "Model":
+    def observed_by(self, likelihood: ConditionallyGaussian) -> "Model":
         """Return the model with another likelihood; ``ValueError`` if it has only its own."""
         raise ValueError(
             "sampler='mh' is the paper's model, with normal noise or logistic labels: use "
@@ -89,26 +89,26 @@ class Model(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Stationary(Model):
+class StationaryModel(Model):
     """The model of BaNK: a law of numbers, or labels with Polya-Gamma variables."""
 
-    numbers: Likelihood = _NORMAL
+    numbers: ConditionallyGaussian = _NORMAL
 
     def basis(self, n_waves: int) -> Basis:
         return PLAIN
 
-    def likelihood(self) -> Likelihood:
+    def likelihood(self) -> ConditionallyGaussian:
         return self.numbers
 
-    def observed_by(self, likelihood: Likelihood) -> Model:
+    def observed_by(self, likelihood: ConditionallyGaussian) -> Model:
         return replace(self, numbers=likelihood)
 
 
-BANK = Stationary()
+BANK = StationaryModel()
 
 
 @dataclass(frozen=True, slots=True)
-class Amplitudes(Model):
+class AmplitudeModel(Model):
     """Frequencies with amplitudes, whose laws are both unknown."""
 
     scale: tuple[float, ...]  # Typical angular frequencies of the inputs
@@ -141,14 +141,14 @@ class Amplitudes(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class LocallyStationary(Amplitudes):
+class LocallyStationaryModel(AmplitudeModel):
     """Frequencies with amplitudes that vary, and noise that does."""
 
     noise: bool = True  # Whether the noise's variance varies
     windows: bool = False  # Whether amplitudes are windows in place of cosines
 
     def basis(self, n_waves: int) -> TwoSpectra:
-        return Windows() if self.windows else Amplitudes.basis(self, n_waves)
+        return Windows() if self.windows else AmplitudeModel.basis(self, n_waves)
 
     def envelope(self, rng: Generator, size: int) -> Start:
         scale = np.array(self.scale)
@@ -165,9 +165,9 @@ class LocallyStationary(Amplitudes):
             v[1:] = active.sample(rng, size - 1)
         return v, prior
 
-    def likelihood(self) -> Likelihood:
+    def likelihood(self) -> ConditionallyGaussian:
         if not self.noise:
-            return GaussianLikelihood(_NOISE)
+            return ConstantNoise(_NOISE)
         return VaryingNoise(_NOISE, sparse_envelope(np.array(self.scale), _NOISE_SCARCITY))
 
 

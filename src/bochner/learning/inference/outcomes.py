@@ -6,11 +6,11 @@ import numpy as np
 
 from bochner._numerics.arrays import Array, Index
 from bochner.learning.inference.evidence import KnownNoise, Noise
-from bochner.learning.inference.likelihood import Likelihood
+from bochner.learning.inference.likelihood import ConditionallyGaussian
 from bochner.learning.inference.models import BANK
 from bochner.learning.moves.augmentation import Augmentation
 from bochner.learning.moves.augmentations import augmented
-from bochner.likelihoods import Likelihood as Laws
+from bochner.likelihoods import Likelihood
 from bochner.likelihoods.numbers import LocationLikelihood
 
 _QUARTILES = 1.349
@@ -34,7 +34,7 @@ class Outcomes:
     observed: Array  # (2, n): Targets in the unit of the chain, and offsets of the function
     centre: float  # Median of the targets
     unit: float  # Their standard deviation by the quartiles
-    likelihood: Likelihood
+    likelihood: ConditionallyGaussian
 
     @property
     def takes_weights(self) -> bool:
@@ -47,7 +47,9 @@ class Outcomes:
         return replace(self, stand_in=stand_in, observed=observed)
 
 
-def outcomes_of(law: Laws, y: Array, exposure: Array | None, weight: Array | None) -> Outcomes:
+def outcomes_of(
+    law: Likelihood, y: Array, exposure: Array | None, weight: Array | None
+) -> Outcomes:
     """Return the outcomes of checked targets ``y`` (n,), weights and exposures (n,) or ``None``.
 
     A law that chains cannot sample raises ``ValueError``.

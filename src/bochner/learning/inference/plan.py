@@ -17,9 +17,9 @@ from bochner.learning.batched.chain import check_chain
 from bochner.learning.batched.driver import run_together
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.checkpoint import chain_path
-from bochner.learning.inference.driver import Chain, Prepared, Progress, Stage, run
+from bochner.learning.inference.driver import Chain, ChainProgress, PreparedChain, Stage, run
 from bochner.learning.inference.models import BANK, Model
-from bochner.learning.inference.pooling import Part
+from bochner.learning.inference.pooling import ChainRows
 from bochner.learning.inference.preparation import frequency_scales
 from bochner.learning.inference.sizes import warm_ups
 from bochner.learning.inference.start import Start, Structure
@@ -145,11 +145,11 @@ def learn(
     data: ScaledData,
     settings: SamplerSettings,
     *,
-    parts: Sequence[Part] | None = None,
+    parts: Sequence[ChainRows] | None = None,
     checkpoint: Path | None = None,
     fingerprint: str = "",
     report: reports.Progress = reports.silent,
-) -> tuple[Structure, list[Progress]]:
+) -> tuple[Structure, list[ChainProgress]]:
     """Return the structure in use and what every chain has made.
 
     A chain learns from its part of the rows, with the weights that this has.
@@ -166,12 +166,12 @@ def learn(
         structure, start = choose_structure(rng, data, timed)
         settings = replace(settings, structures=(structure,)).less(perf_counter() - before)
 
-    def chain(index: int) -> Prepared:
+    def chain(index: int) -> PreparedChain:
         rng = np.random.default_rng(chain_seeds[index])
         own = data if parts is None else data.weighted_subset(*parts[index])
         return prepared(rng, own, settings, start)
 
-    def one(index: int, report: reports.Progress) -> Progress:
+    def one(index: int, report: reports.Progress) -> ChainProgress:
         path = checkpoint and chain_path(checkpoint, index, settings.n_chains)
         # Processes do not inherit the limit of the one that started them.
         with single_threaded_blas():
@@ -189,7 +189,7 @@ def learn(
     settings = replace(settings, n_threads=shared)
     # Other processes cannot report: this one does, whenever a chain is finished.
     parallel = Parallel(n_jobs=settings.n_processes, return_as="generator")
-    chains: list[Progress] = []
+    chains: list[ChainProgress] = []
     for made in parallel(delayed(one)(index, reports.silent) for index in range(n_chains)):
         chains.append(made)
         report("finished chain", len(chains), n_chains)
@@ -198,7 +198,7 @@ def learn(
 
 def prepared(
     rng: Generator, data: ScaledData, settings: SamplerSettings, trial: Start | None = None
-) -> Prepared:
+) -> PreparedChain:
     """Return a chain with its stages, that starts where a trial has come to, if there was one."""
     start_rng, run_rng = rng.spawn(2)
     n_frequencies = settings.model.n_stationary(settings.n_frequencies)
@@ -208,16 +208,16 @@ def prepared(
         omega, prior = trial[1].extended(start_rng, trial[0], n_frequencies)
     omega, prior = settings.model.start(start_rng, omega, prior)
     precision = settings.model.precision(settings.n_frequencies)
-    return Prepared(run_rng, stages_of(start_rng, data, settings), omega, prior, precision)
+    return PreparedChain(run_rng, stages_of(start_rng, data, settings), omega, prior, precision)
 
 
 def run_chain(
-    chain: Prepared,
+    chain: PreparedChain,
     settings: SamplerSettings,
     checkpoint: Path | None = None,
     fingerprint: str = "",
     report: reports.Progress = reports.silent,
-) -> Progress:
+) -> ChainProgress:
     """Run one chain through its stages."""
     return run(
         chain.rng,

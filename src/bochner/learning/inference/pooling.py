@@ -14,7 +14,7 @@ from bochner.learning.batched.draws import draw_of_labels, draw_of_numbers
 from bochner.learning.inference.draws import Draws, drawn, stacked
 from bochner.learning.inference.evidence import (
     MACKAY_STEPS,
-    Evidence,
+    ChainEvidence,
     evidence_of,
     mackay_step,
     solved,
@@ -47,7 +47,7 @@ _MOST_FEATURES = 4_096
 """Most features of pooled draws: their Gram matrix has 128 MB."""
 
 
-class Part(NamedTuple):
+class ChainRows(NamedTuple):
     """The rows that a chain learns from, their weights and numbers of observations.
 
     Weights are ``None`` for ones.
@@ -85,7 +85,7 @@ def blocks_of(
     return np.asarray(left, dtype=np.int64)
 
 
-def parts_of(rng: Generator, units: Units, left: NDArray[np.int64]) -> list[Part]:
+def parts_of(rng: Generator, units: Units, left: NDArray[np.int64]) -> list[ChainRows]:
     """Return what each chain learns from: the observations outside of its block (n, n_blocks).
 
     They are those of 8,000 rows at most.
@@ -95,7 +95,7 @@ def parts_of(rng: Generator, units: Units, left: NDArray[np.int64]) -> list[Part
         counts = units.counts - own
         rows = np.sort(rng.permutation(np.flatnonzero(counts))[:_MOST_ROWS])
         weight = units.weights[rows] * counts[rows]
-        parts.append(Part(rows, None if (weight == 1.0).all() else weight, counts[rows]))
+        parts.append(ChainRows(rows, None if (weight == 1.0).all() else weight, counts[rows]))
     return parts
 
 
@@ -107,7 +107,7 @@ def scored_of(rng: Generator, left: NDArray[np.int64]) -> tuple[Index, Index]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LeftOut:
+class LeftOutRows:
     """Rows that one chain each has left out, as models that learn their kernel judge them."""
 
     n_chains: int
@@ -153,10 +153,10 @@ def pooled(
 ) -> Draws:
     """Return one draw with the frequencies of several draws of every chain, fitted to all rows.
 
-    The draws are those of :class:`Stationary` chains, which follow each other: evenly spaced ones,
-    the last included, as many as there are rows for. If there are too few for one of each chain,
-    the draws are returned as they are. The precision of numbers has the greatest evidence, by
-    MacKay's steps. Labels, which need several passes for a fit, keep the mean precision of the
+    The draws are those of :class:`StationaryModel` chains, which follow each other: evenly spaced
+    ones, the last included, as many as there are rows for. If there are too few for one of each
+    chain, the draws are returned as they are. The precision of numbers has the greatest evidence,
+    by MacKay's steps. Labels, which need several passes for a fit, keep the mean precision of the
     draws, and have the normal approximation at the mode of the weights. Sums of all rows, and their
     solution, are on the device of ``home``, if it is given.
     """
@@ -186,7 +186,7 @@ def pooled(
     return stacked([draw], draws.basis, noise_unit=draws.noise_unit)
 
 
-def _of_greatest_evidence(fit: Evidence) -> Evidence:
+def _of_greatest_evidence(fit: ChainEvidence) -> ChainEvidence:
     """Return the posterior at the precision that maximises its evidence."""
     ridge = slice(2 * fit.n_waves)
     for _ in range(MACKAY_STEPS):

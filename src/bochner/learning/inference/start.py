@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
-from bochner.frequencies.waves import Layout, wave_features
+from bochner.frequencies.waves import MemoryLayout, wave_features
 from bochner.learning.inference.dense import DensePrior
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
@@ -181,7 +181,7 @@ def pursuit(X: Array, y: Array, candidates: Array, count: int) -> list[int]:
     Orthogonal matching pursuit on pairs of cosine and sine, next to a quadratic trend, until the
     best of all candidates explains no more than the best of as many waves would of noise.
     """
-    waves = Layout.BY_WAVE.pairs(wave_features(X.T, candidates, Layout.BY_WAVE))
+    waves = MemoryLayout.BY_WAVE.pairs(wave_features(X.T, candidates, MemoryLayout.BY_WAVE))
     waves = np.ascontiguousarray(waves.transpose(1, 2, 0))
     basis, _ = np.linalg.qr(np.concatenate([np.ones((len(X), 1)), X, X**2], axis=1))
     residual = y - basis @ (basis.T @ y)

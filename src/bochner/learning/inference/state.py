@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.evidence import Evidence, evidence_of
+from bochner.learning.inference.evidence import ChainEvidence, evidence_of
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.training_data import SummedRows
 
@@ -51,7 +51,7 @@ class ChainState:
     """A point of the posterior. The chain owns it, and moves change it in place."""
 
     rows: SummedRows  # With the weights and pseudo-targets that the latent variables give them
-    evidence: Evidence  # Frequencies, their sums over rows, and the posterior of the weights
+    evidence: ChainEvidence  # Frequencies, their sums over rows, and the posterior of the weights
     prior: FrequencyPrior  # Current parameters of the law of the frequencies
     steps: StepSizes
     latent: Any = None  # Latent variables of the likelihood, None where it has none
@@ -61,7 +61,7 @@ class ChainState:
         """Unknowns of the basis, of shape (k, D): for plain waves, their frequencies."""
         return self.evidence.omega
 
-    def evidence_at(self, omega: Array) -> Evidence:
+    def evidence_at(self, omega: Array) -> ChainEvidence:
         """Return the evidence of other unknowns (k, D), from one pass over the rows.
 
         A posterior that rounding leaves without a covariance raises ``numpy.linalg.LinAlgError``.

@@ -13,7 +13,7 @@ from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.threads import in_order
 from bochner.learning.inference.basis import PLAIN, Basis
 
-Part = TypeVar("Part")
+Terms = TypeVar("Terms")
 
 Columns = Any
 """Values that belong to rows, one or several each: an array whose last axis is the rows where these
@@ -229,11 +229,11 @@ class TrainingData(SummedRows):
         return row_blocks(max(self.n_samples, 1), 8 * n_features, least=256)
 
     def _parts(
-        self, function: Callable[..., Part], args: Sequence[Any], along: Along, n_features: int
-    ) -> Iterator[Part]:
+        self, function: Callable[..., Terms], args: Sequence[Any], along: Along, n_features: int
+    ) -> Iterator[Terms]:
         """Yield what ``function`` makes of each block of rows, in order."""
 
-        def made(chosen: slice) -> Part:
+        def made(chosen: slice) -> Terms:
             cut = [None if column is None else column[..., chosen] for column in along]
             return function(self.part(chosen), *cut, *args)
 

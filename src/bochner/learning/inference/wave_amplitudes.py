@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, Index, as_array
 from bochner.frequencies import Amplitudes, CosineFactors
-from bochner.frequencies.waves import Layout, wave_features
+from bochner.frequencies.waves import MemoryLayout, wave_features
 
 _ROOT_TWO = float(np.sqrt(2.0))
 """Factor of cosines: their mean square over all phases is one."""
@@ -154,11 +154,11 @@ class CosineAmplitudes(WaveAmplitudes):
         angles = wave_features(
             inputs,
             0.5 * self.v[which],
-            Layout.BY_WAVE,
+            MemoryLayout.BY_WAVE,
             phase=self.phase[which],
             amplitude=_ROOT_TWO,
         )
-        return Layout.BY_WAVE.pairs(angles)
+        return MemoryLayout.BY_WAVE.pairs(angles)
 
     def none_by_numbers(self) -> tuple[Array, Array]:
         return np.zeros(self.v.shape), np.zeros(len(self.v))

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, Index, as_array
-from bochner.frequencies.waves import Layout, angle_gradient, wave_features
+from bochner.frequencies.waves import MemoryLayout, angle_gradient, wave_features
 from bochner.learning.inference.wave_amplitudes import WaveAmplitudes, WaveSum
 
-_LAYOUT = Layout.BY_WAVE
+_LAYOUT = MemoryLayout.BY_WAVE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Waves:
+class WaveFeatures:
     """M waves; those whose amplitude does not vary, and all without ``amplitudes``, have one."""
 
     omega: Array  # (M, d)

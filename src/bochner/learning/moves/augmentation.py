@@ -1,4 +1,4 @@
-"""Laws of targets that latent variables of the rows make Gaussian in the weights."""
+"""Likelihood of targets that latent variables of the rows make Gaussian in the weights."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -10,14 +10,14 @@ import numpy as np
 from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.evidence import Evidence, Noise
-from bochner.learning.inference.likelihood import Likelihood
+from bochner.learning.inference.evidence import ChainEvidence, Noise
+from bochner.learning.inference.likelihood import ConditionallyGaussian
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.inference.training_data import Columns, SummedRows, TrainingData
 from bochner.learning.moves.labels import part_activation
 from bochner.learning.moves.slices import slice_sampled
 from bochner.learning.wishart import GammaPrior
-from bochner.likelihoods import Likelihood as Laws
+from bochner.likelihoods import Likelihood
 from bochner.likelihoods.numbers import LocationLikelihood
 
 _START_ROUNDS = 10
@@ -29,12 +29,12 @@ outliers are told from the rest in two or three."""
 class RowVariables:
     """Latent variables of the rows, and the law given which they were drawn."""
 
-    law: Laws
+    law: Likelihood
     values: Columns
 
 
 @dataclass(frozen=True, slots=True)
-class Augmentation(Likelihood):
+class Augmentation(ConditionallyGaussian):
     """A law of targets whose latent variables give rows weights and pseudo-targets.
 
     A derived class states both: :meth:`variables` draws the variables given the function, and
@@ -65,8 +65,8 @@ class Augmentation(Likelihood):
         Whether rows may have weights; if not, whole weights are repetitions of rows.
     """
 
-    law: Laws
-    guess: Laws
+    law: Likelihood
+    guess: Likelihood
     origin: float
     noise: Noise
 
@@ -86,7 +86,7 @@ class Augmentation(Likelihood):
         """Raise ``ValueError`` for targets (n,) under which the constant has no posterior."""
 
     @property
-    def target_law(self) -> Laws:
+    def target_law(self) -> Likelihood:
         return self.law
 
     @property
@@ -96,7 +96,7 @@ class Augmentation(Likelihood):
 
     def start(
         self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
-    ) -> tuple[RowVariables, Evidence | None]:
+    ) -> tuple[RowVariables, ChainEvidence | None]:
         """Return variables after some draws at the first frequencies, and the evidence there."""
         f = rows.each(_constant, self.origin)
         values = rows.drawn(rng, partial(self.variables, self.guess), along=(f,))
@@ -115,7 +115,7 @@ class Augmentation(Likelihood):
         return info
 
     def _redrawn(
-        self, rng: Generator, rows: SummedRows, evidence: Evidence, law: Laws
+        self, rng: Generator, rows: SummedRows, evidence: ChainEvidence, law: Likelihood
     ) -> tuple[RowVariables, Info]:
         """Draw noise and weights given the variables, then parameters and new variables.
 
@@ -128,13 +128,13 @@ class Augmentation(Likelihood):
         beta, along = evidence.mean + deviation, (evidence.features,)
         f = rows.each(part_activation, evidence.omega, beta, along=along, n_features=len(beta))
         if isinstance(law, LocationLikelihood):
-            scaled: Laws = replace(law, scale=float(np.sqrt(variance)))  # type: ignore[type-var]
+            scaled: Likelihood = replace(law, scale=float(np.sqrt(variance)))  # type: ignore[type-var]
             law = scaled
         law = self._moved(rng, rows, law, f)
         values = rows.drawn(rng, partial(self.variables, law), along=(f,))
         return RowVariables(law, values), self._info(rows, law, f)
 
-    def _moved(self, rng: Generator, rows: SummedRows, law: Laws, f: Columns) -> Laws:
+    def _moved(self, rng: Generator, rows: SummedRows, law: Likelihood, f: Columns) -> Likelihood:
         """Return the law after a move of each parameter, given the function's values."""
         vector = law.vector(self.names)
         for index in range(self.n_held, len(vector)):
@@ -149,7 +149,7 @@ class Augmentation(Likelihood):
             vector[index] = slice_sampled(rng, float(vector[index]), log_density)
         return law.with_vector(self.names, vector)
 
-    def _info(self, rows: SummedRows, law: Laws, f: Columns) -> Info:
+    def _info(self, rows: SummedRows, law: Likelihood, f: Columns) -> Info:
         values = {name: np.atleast_1d(getattr(law, name)) for name in self.names}
         info = {
             name if len(each) == 1 else f"{name}_{index}": float(value)
@@ -176,7 +176,7 @@ def observed(part: TrainingData) -> tuple[Array, Array]:
     return y, offset
 
 
-def part_log_density(part: TrainingData, f: Array, law: Laws) -> tuple[float]:
+def part_log_density(part: TrainingData, f: Array, law: Likelihood) -> tuple[float]:
     """Return the log likelihood of a part of the rows, given the function's values (n,)."""
     y, offset = observed(part)
     mean = f + offset
@@ -186,7 +186,7 @@ def part_log_density(part: TrainingData, f: Array, law: Laws) -> tuple[float]:
     return (float(np.sum(counts * law.log_density(y, mean))),)
 
 
-def _log_likelihood(rows: SummedRows, law: Laws, f: Columns) -> float:
+def _log_likelihood(rows: SummedRows, law: Likelihood, f: Columns) -> float:
     (total,) = rows.total(part_log_density, law, along=(f,), n_features=1)
     return float(total)
 

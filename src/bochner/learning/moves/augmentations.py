@@ -4,8 +4,7 @@ from functools import singledispatch
 from typing import Any
 
 from bochner.learning.inference.evidence import Noise
-from bochner.learning.inference.likelihood import GaussianLikelihood as NormalNoise
-from bochner.learning.inference.likelihood import Likelihood
+from bochner.learning.inference.likelihood import ConditionallyGaussian, ConstantNoise
 from bochner.learning.moves.censored import CensoredNumbers
 from bochner.learning.moves.counts import NegativeBinomialCounts
 from bochner.learning.moves.ordinal import OrdinalLabels
@@ -20,7 +19,7 @@ from bochner.likelihoods import (
 
 
 @singledispatch
-def augmented(law: Any, guess: Any, origin: float, noise: Noise) -> Likelihood:
+def augmented(law: Any, guess: Any, origin: float, noise: Noise) -> ConditionallyGaussian:
     """Return the likelihood of a chain for a law of targets, found by the class of the law.
 
     ``augmented.register(OwnLikelihood, OwnAugmentation)`` adds another law and its class derived
@@ -50,8 +49,8 @@ def augmented(law: Any, guess: Any, origin: float, noise: Noise) -> Likelihood:
 
 
 @augmented.register
-def _(law: GaussianLikelihood, guess: Any, origin: float, noise: Noise) -> Likelihood:
-    return NormalNoise(noise)
+def _(law: GaussianLikelihood, guess: Any, origin: float, noise: Noise) -> ConditionallyGaussian:
+    return ConstantNoise(noise)
 
 
 augmented.register(StudentTLikelihood, StudentTNoise)

@@ -8,7 +8,7 @@ from numpy.random import Generator
 from scipy.linalg import LinAlgError
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.evidence import Evidence, frequency_gradient
+from bochner.learning.inference.evidence import ChainEvidence, frequency_gradient
 from bochner.learning.inference.prior import Whitening
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.inference.training_data import SummedRows
@@ -70,9 +70,11 @@ class Hamiltonian(Move):
         return {"acceptance_hmc": float(np.exp(min(log_ratio, 0.0)))}
 
 
-def _energy(evidence: Evidence, position: Array, momentum: Array) -> float:
+def _energy(evidence: ChainEvidence, position: Array, momentum: Array) -> float:
     return 0.5 * float(np.sum(position**2) + np.sum(momentum**2)) - evidence.log_evidence()
 
 
-def _force(evidence: Evidence, rows: SummedRows, whitening: Whitening, position: Array) -> Array:
+def _force(
+    evidence: ChainEvidence, rows: SummedRows, whitening: Whitening, position: Array
+) -> Array:
     return whitening.pull(frequency_gradient(evidence, rows)) - position

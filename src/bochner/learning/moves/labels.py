@@ -10,8 +10,8 @@ from polyagamma import random_polyagamma
 from scipy.special import expit
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.learning.inference.evidence import Evidence, KnownNoise, Noise, evidence_of
-from bochner.learning.inference.likelihood import Likelihood
+from bochner.learning.inference.evidence import ChainEvidence, KnownNoise, Noise, evidence_of
+from bochner.learning.inference.likelihood import ConditionallyGaussian
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.inference.training_data import Columns, SummedRows, TrainingData
 
@@ -39,7 +39,7 @@ _UNIT = KnownNoise()
 
 
 @dataclass(frozen=True, slots=True)
-class LogisticLabels(Likelihood):
+class LogisticLabels(ConditionallyGaussian):
     r"""Labels of :math:`P(y = 1 \mid x) = 1/(1 + e^{-\beta \cdot \phi(x)})`.
 
     Given latent :math:`w_i \sim PG(c_i, \beta \cdot \phi_i)` it is Gaussian in ``beta`` with
@@ -56,7 +56,7 @@ class LogisticLabels(Likelihood):
 
     def start(
         self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
-    ) -> tuple[Columns, Evidence]:
+    ) -> tuple[Columns, ChainEvidence]:
         """Return variables drawn near the mode of the weights, and the evidence there."""
         evidence, activation = _mode(rows, omega, precision, n_copies)
         return rows.drawn(rng, part_weights, along=(activation,)), evidence
@@ -76,13 +76,13 @@ class LogisticLabels(Likelihood):
 
 def _mode(
     rows: SummedRows, omega: Array, precision: float, n_copies: int
-) -> tuple[Evidence, Columns]:
+) -> tuple[ChainEvidence, Columns]:
     """Return the evidence at the posterior mode of the weights, and the activation there.
 
     Newton's method, and where it would descend steps of Polya-Gamma EM, which never do.
     """
     activation, value = rows.each(part_zeros), -np.inf
-    evidence: Evidence | None = None
+    evidence: ChainEvidence | None = None
     newton = True
     for _ in range(MODE_STEPS):
         given = rows.reweighted(tangent if newton else bound, along=(activation,))
@@ -101,7 +101,7 @@ def _mode(
     return evidence, activation
 
 
-def _activation(rows: SummedRows, evidence: Evidence, beta: Array) -> Columns:
+def _activation(rows: SummedRows, evidence: ChainEvidence, beta: Array) -> Columns:
     along = (evidence.features,)
     return rows.each(part_activation, evidence.omega, beta, along=along, n_features=len(beta))
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.evidence import InverseGammaNoise
-from bochner.learning.inference.likelihood import Likelihood
+from bochner.learning.inference.likelihood import ConditionallyGaussian
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.inference.training_data import Columns, SummedRows, TrainingData
-from bochner.learning.inference.waves import Waves
+from bochner.learning.inference.waves import WaveFeatures
 
 N_WAVES = 8
 """Waves of a field, which has a few bends; the cost of a round is in proportion to them."""
@@ -110,7 +110,7 @@ class NoiseField:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VaryingNoise(Likelihood):
+class VaryingNoise(ConditionallyGaussian):
     r"""Gaussian noise of variance :math:`\sigma^2 e^{h(x)}`; the field ``h`` is latent.
 
     Given ``h``, rows have weights :math:`e^{-h}`.
@@ -166,7 +166,7 @@ def log_factor(inputs: Array, omega: Array, weights: Array) -> Array:
 def _waves(inputs: NDArray[Any], omega: Array) -> Array:
     """Return the waves of a field at inputs (d, n), of shape (2K, n)."""
     inputs = inputs.astype(np.float64, copy=False)
-    return Waves(omega).features(inputs, 1.0 / np.sqrt(len(omega)))
+    return WaveFeatures(omega).features(inputs, 1.0 / np.sqrt(len(omega)))
 
 
 def part_waves(part: TrainingData, omega: Array) -> Array:

@@ -12,10 +12,10 @@ from scipy.linalg.blas import dgemm
 from bochner._numerics.arrays import Array, Index, Mask
 from bochner._numerics.exchange_loops import decide_exchanges
 from bochner.learning.inference.basis import Basis
-from bochner.learning.inference.evidence import Evidence, solved
+from bochner.learning.inference.evidence import ChainEvidence, solved
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.inference.training_data import SummedRows, TrainingData
-from bochner.learning.inference.waves import Waves
+from bochner.learning.inference.waves import WaveFeatures
 from bochner.learning.moves.base import Move
 from bochner.registry import register
 
@@ -80,7 +80,7 @@ class Proposals:
     log_uniform: Array  # (B,): Logarithms of uniform variates, which decide
 
 
-def replace_frequencies(evidence: Evidence, rows: SummedRows, proposals: Proposals) -> Mask:
+def replace_frequencies(evidence: ChainEvidence, rows: SummedRows, proposals: Proposals) -> Mask:
     r"""Decide a block of proposals and update the evidence in place; return which were accepted.
 
     Exactly the chain of one proposal at a time, each with its own evidence (equation (15) of the
@@ -142,7 +142,7 @@ def replace_frequencies(evidence: Evidence, rows: SummedRows, proposals: Proposa
     return accepted
 
 
-def _panel(evidence: Evidence, columns: Index, products: Array, width: int) -> Array:
+def _panel(evidence: ChainEvidence, columns: Index, products: Array, width: int) -> Array:
     """Return, for each unit of so many features, columns of P as rows, then those of P C."""
     covariance = evidence.covariance
     propagated = products @ covariance
@@ -159,7 +159,7 @@ def part_products(
     Z: NDArray[np.floating] | None,
     fresh: NDArray[np.floating] | None,
     omega: Array,
-    proposed: Waves,
+    proposed: WaveFeatures,
 ) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
     """Return C', H and F'Wy of a part of the rows, and write ``F`` to ``fresh``, if it is there."""
     scale = 1.0 / np.sqrt(part.basis.n_waves(len(omega)))

@@ -31,7 +31,7 @@ class MeanFieldPrior:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Components:
+class ComponentFactors:
     """Factors of ``T`` components."""
 
     sticks: Array  # (T - 1, 2): Beta parameters
@@ -47,7 +47,7 @@ class Components:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Frequencies:
+class FrequencyFactors:
     """Factors of frequencies, one for each of ``G`` groups."""
 
     sizes: NDArray[np.intp]  # (G,): Of the groups
@@ -62,8 +62,8 @@ class Frequencies:
 
 
 def updated_components(
-    prior: MeanFieldPrior, components: Components, frequencies: Frequencies
-) -> Components:
+    prior: MeanFieldPrior, components: ComponentFactors, frequencies: FrequencyFactors
+) -> ComponentFactors:
     """Return the components after updates of the sticks, the means and then the precisions."""
     shares = frequencies.sizes[:, None] * frequencies.labels
     counts = shares.sum(axis=0)
@@ -82,7 +82,7 @@ def updated_components(
     )
     scatter += counts[:, None, None] * np.linalg.inv(mean_precisions)
     scales = np.linalg.inv(np.linalg.inv(prior.scale) + scatter)
-    return Components(
+    return ComponentFactors(
         sticks.posterior(counts, prior.concentration),
         means,
         mean_precisions,
@@ -92,8 +92,8 @@ def updated_components(
 
 
 def updated_frequencies(
-    components: Components, frequencies: Frequencies, curvature: Array
-) -> Frequencies:
+    components: ComponentFactors, frequencies: FrequencyFactors, curvature: Array
+) -> FrequencyFactors:
     r"""Return the frequencies after updates of labels and then of :math:`q(\omega)`.
 
     .. math:: S = \sum_t q(z = t) \, E \Lambda_t + A, \qquad
@@ -108,10 +108,10 @@ def updated_frequencies(
     precisions = np.tensordot(labels, expected, axes=1) + curvature
     pulled = labels @ np.einsum("tij,tj->ti", expected, components.means)
     means = np.linalg.solve(precisions, pulled[:, :, None])[:, :, 0]
-    return Frequencies(frequencies.sizes, labels, means, precisions)
+    return FrequencyFactors(frequencies.sizes, labels, means, precisions)
 
 
-def log_labels(components: Components, frequencies: Frequencies) -> Array:
+def log_labels(components: ComponentFactors, frequencies: FrequencyFactors) -> Array:
     r"""Return :math:`\ln \hbar` (G, T), the expected log density of label and frequency."""
     dim = components.means.shape[1]
     spread = np.linalg.inv(components.mean_precisions)
@@ -129,7 +129,9 @@ def log_labels(components: Components, frequencies: Frequencies) -> Array:
     return logarithms
 
 
-def prior_bound(prior: MeanFieldPrior, components: Components, frequencies: Frequencies) -> float:
+def prior_bound(
+    prior: MeanFieldPrior, components: ComponentFactors, frequencies: FrequencyFactors
+) -> float:
     """Return the evidence lower bound without the data's term."""
     dim = components.means.shape[1]
     labels, log_determinants = frequencies.labels, np.linalg.slogdet(frequencies.precisions)[1]
@@ -153,7 +155,7 @@ def stick_divergence(beta: Array, concentration: float) -> float:
     return float(np.sum(normalisers + slopes))
 
 
-def mean_divergence(prior: MeanFieldPrior, components: Components) -> float:
+def mean_divergence(prior: MeanFieldPrior, components: ComponentFactors) -> float:
     """Return the Kullback-Leibler divergence of all means from their prior."""
     centred = components.means - prior.mean
     traces = np.tensordot(np.linalg.inv(components.mean_precisions), prior.mean_precision, axes=2)
@@ -163,7 +165,7 @@ def mean_divergence(prior: MeanFieldPrior, components: Components) -> float:
     return float(0.5 * np.sum(traces + squares - len(prior.mean) + ratios))
 
 
-def precision_divergence(prior: MeanFieldPrior, components: Components) -> float:
+def precision_divergence(prior: MeanFieldPrior, components: ComponentFactors) -> float:
     """Return the Kullback-Leibler divergence of all precisions from their prior."""
     dim, dofs = len(prior.mean), components.dofs
     inverse = np.linalg.inv(prior.scale)

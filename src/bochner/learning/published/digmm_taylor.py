@@ -39,8 +39,8 @@ from bochner.learning.double_mixture.learned_mixture import (
 )
 from bochner.learning.double_mixture.sketch import Sketch
 from bochner.learning.published.digmm_mean_field import (
-    Components,
-    Frequencies,
+    ComponentFactors,
+    FrequencyFactors,
     MeanFieldPrior,
     prior_bound,
     updated_components,
@@ -109,7 +109,9 @@ class GroupSizes(Allocation):
         return np.array(self.sizes, dtype=np.intp)
 
 
-def eigen_split(sketch: Sketch, shift: float, noise: float) -> tuple["Part | None", "Part | None"]:
+def eigen_split(
+    sketch: Sketch, shift: float, noise: float
+) -> tuple["SignedData | None", "SignedData | None"]:
     r"""Return the positive and the negative part of a sketch's similarities.
 
     .. math:: K_\pm = U \, \mathrm{diag}(\max(\pm\lambda, 0) + \tau) \, U^\top, \qquad
@@ -124,18 +126,18 @@ def eigen_split(sketch: Sketch, shift: float, noise: float) -> tuple["Part | Non
     least = float(eigenvalues[0])
     tau = -shift * least if least < -rounding else 0.0
 
-    def part(sizes: Array) -> Part | None:
+    def part(sizes: Array) -> SignedData | None:
         if sizes.max() <= rounding:
             return None
         matrix = (vectors * (sizes + tau)) @ vectors.T
         mass = float(np.trace(matrix)) / len(matrix)
-        return Part(sketch.rows, matrix / mass, noise, mass)
+        return SignedData(sketch.rows, matrix / mass, noise, mass)
 
     return part(np.maximum(eigenvalues, 0.0)), part(np.maximum(-eigenvalues, 0.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class SignedData:
     """Data of one sign: rows (n, d), similarities (n, n) with mean diagonal one, noise, scale."""
 
     rows: Array
@@ -154,7 +156,7 @@ class Part:
         weights = np.maximum(1.0 - values, 0.0) / self.noise**2
         return (deltas.T * weights) @ deltas
 
-    def data_bound(self, frequencies: Frequencies) -> float:
+    def data_bound(self, frequencies: FrequencyFactors) -> float:
         """Return the expected log likelihood, with exact expectations of cosines."""
         deltas, values = self.pairs()
         total = frequencies.sizes.sum()
@@ -176,14 +178,14 @@ class Part:
 class Inferred:
     """Factors after the last iteration, and the record of all iterations."""
 
-    components: Components
-    frequencies: Frequencies
+    components: ComponentFactors
+    frequencies: FrequencyFactors
     bounds: Array  # (n_iter,): Evidence lower bounds, which may fall
     changes: Array  # (n_iter,): Frobenius norms of the change of all labels
 
 
 def coordinate_ascent(
-    part: Part,
+    part: SignedData,
     prior: MeanFieldPrior,
     sizes: NDArray[np.intp],
     rng: Generator,
@@ -211,21 +213,21 @@ def coordinate_ascent(
 
 def start(
     prior: MeanFieldPrior, sizes: NDArray[np.intp], rng: Generator
-) -> tuple[Frequencies, Components]:
+) -> tuple[FrequencyFactors, ComponentFactors]:
     """Return a first set of factors, one group of frequencies for each component."""
     n_groups, dim = len(sizes), len(prior.mean)
     drawn = wishart(prior.dof, prior.scale).rvs(n_groups, random_state=rng)
     precisions = np.reshape(drawn, (n_groups, dim, dim))
     spread = np.linalg.cholesky(np.linalg.inv(prior.mean_precision))
     means = prior.mean + rng.standard_normal((n_groups, dim)) @ spread.T
-    components = Components(
+    components = ComponentFactors(
         np.ones((n_groups - 1, 2)) * (1.0, prior.concentration),
         means,
         np.broadcast_to(prior.mean_precision, precisions.shape),
         np.broadcast_to(prior.scale, precisions.shape),
         np.full(n_groups, prior.dof),
     )
-    return Frequencies(sizes, np.eye(n_groups), means, precisions), components
+    return FrequencyFactors(sizes, np.eye(n_groups), means, precisions), components
 
 
 def _published_prior(sketch: Sketch, settings: MixtureSettings) -> MeanFieldPrior:

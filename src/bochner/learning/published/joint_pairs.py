@@ -9,8 +9,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner.frequencies.waves import Layout, wave_features
-from bochner.learning.inference.draws import Draw, point_draw
+from bochner.frequencies.waves import MemoryLayout, wave_features
+from bochner.learning.inference.draws import ChainDraw, point_draw
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.state import Info, StepSizes
 from bochner.learning.inference.training_data import TrainingData
@@ -161,11 +161,13 @@ class JointPairChain:
         activation = state.beta[2 * m :] @ rows.fixed
         scale = 1.0 / np.sqrt(m)
         for part in rows.blocks(2 * m):
-            Z = wave_features(rows.inputs[:, part], state.omega, Layout.BY_WAVE, amplitude=scale)
+            Z = wave_features(
+                rows.inputs[:, part], state.omega, MemoryLayout.BY_WAVE, amplitude=scale
+            )
             activation[part] += state.beta[: 2 * m].astype(Z.dtype) @ Z
         state.activation = activation
 
-    def draw(self, state: JointPairState, info: Info, *, in_full: bool) -> Draw:
+    def draw(self, state: JointPairState, info: Info, *, in_full: bool) -> ChainDraw:
         """Return what is kept of a state: its weights are a draw, with nothing left to spread."""
         fitted = state.omega, state.beta, state.precision, info["log_likelihood"]
         return point_draw(*fitted, state.prior, in_full=in_full)
@@ -248,7 +250,7 @@ class JointPairChain:
     def _pair(self, state: JointPairState, omega: Array) -> Array:
         """Return cosine and sine of one frequency (d,), of shape (2, n)."""
         scale = 1.0 / np.sqrt(len(state.omega))
-        Z = wave_features(self.rows.inputs, omega[None], Layout.BY_WAVE, amplitude=scale)
+        Z = wave_features(self.rows.inputs, omega[None], MemoryLayout.BY_WAVE, amplitude=scale)
         return np.asarray(Z, np.float64)
 
     def _approximation(self, columns: Array, offset: Array, precision: float) -> Laplace:

@@ -12,11 +12,11 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.basis import PLAIN, Basis
 from bochner.learning.inference.dense import DensePrior
-from bochner.learning.inference.draws import Draw, point_draw
+from bochner.learning.inference.draws import ChainDraw, point_draw
 from bochner.learning.inference.driver import Chain
 from bochner.learning.inference.evidence import InverseGammaNoise
-from bochner.learning.inference.likelihood import GaussianLikelihood
-from bochner.learning.inference.models import Amplitudes, Model
+from bochner.learning.inference.likelihood import ConstantNoise
+from bochner.learning.inference.models import AmplitudeModel, Model
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.start import Start, Structure, dense_hyper
 from bochner.learning.inference.state import Info, StepSizes
@@ -68,7 +68,7 @@ class PublishedBaNK(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedGaBaSR(Amplitudes):
+class PublishedGaBaSR(AmplitudeModel):
     r"""GaBaSR: waves of the frequencies :math:`s_n + v_k / 2` with independent weights.
 
     Its priors are the paper's, noise is constant, and labels have least-squares weights.
@@ -83,8 +83,8 @@ class PublishedGaBaSR(Amplitudes):
     def envelope(self, rng: Generator, size: int) -> tuple[Array, FrequencyPrior]:
         return independent_start(rng, np.array(self.scale), size)
 
-    def likelihood(self) -> GaussianLikelihood:
-        return GaussianLikelihood(_NOISE)
+    def likelihood(self) -> ConstantNoise:
+        return ConstantNoise(_NOISE)
 
     def chain_of_labels(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
         return LeastSquaresChain(repeated(rows))
@@ -173,7 +173,7 @@ class LeastSquaresChain:
         state.prior = state.prior.refresh(rng, state.omega)
         return acceptances(kinds, tried, accepted) | {"log_likelihood": state.value}
 
-    def draw(self, state: LeastSquaresState, info: Info, *, in_full: bool) -> Draw:
+    def draw(self, state: LeastSquaresState, info: Info, *, in_full: bool) -> ChainDraw:
         """Return what is kept of a state; nothing is known of the spread of its weights."""
         fitted = state.omega, state.coef, state.precision, state.value
         return point_draw(*fitted, state.prior, in_full=in_full)

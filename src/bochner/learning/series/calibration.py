@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner.learning.series.model import Rows, SeriesModel
+from bochner.learning.series.model import ScaledSeries, SeriesModel
 
 Places = NDArray[np.intp]
 
@@ -26,7 +26,7 @@ _FEWEST = 0.5
 
 
 def horizon_factors(
-    model: SeriesModel, theta: Array, rows: Rows, step: float
+    model: SeriesModel, theta: Array, rows: ScaledSeries, step: float
 ) -> tuple[Array, Array]:
     """Return horizons (q,) in ranges, and factors (q,) of standard deviations, at least one.
 
@@ -55,7 +55,7 @@ def horizon_factors(
     return np.multiply(horizons, step, dtype=np.float64), np.array(factors)
 
 
-def _pairs(rows: Rows, ahead: float, step: float) -> tuple[Places, Places]:
+def _pairs(rows: ScaledSeries, ahead: float, step: float) -> tuple[Places, Places]:
     """Return origins and the known rows that lie a horizon after them, to half a step."""
     origins = np.arange(len(rows) // _SHARE, len(rows) - 1)
     wanted = rows.times[origins] + ahead

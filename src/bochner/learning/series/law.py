@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.calibration import horizon_factors
-from bochner.learning.series.mixture import Mixture
-from bochner.learning.series.model import Rows, SeriesModel
-from bochner.learning.series.parts import ConstantLevel, Inputs, Part, Slope, Waves
+from bochner.learning.series.mixture import PredictiveMixture
+from bochner.learning.series.model import ScaledSeries, SeriesModel
+from bochner.learning.series.parts import ConstantLevel, Inputs, SeriesProcess, Slope, Waves
 from bochner.learning.series.paths import paths
 from bochner.learning.series.posterior import draws
 from bochner.learning.series.search import Fit
@@ -70,7 +70,7 @@ class Period(NamedTuple):
 class Member:
     """Draws of one model's parameters, with the law of its states at the last training row."""
 
-    parts: list[Part]
+    parts: list[SeriesProcess]
     theta: Array  # (S, k)
     weights: Array  # (S,): They sum to one over all members
     mean: Array  # (S, s)
@@ -101,9 +101,9 @@ class Member:
         return SeriesModel(tuple(self.parts))
 
 
-@register(shapes={"mean": "d", "scale": "d"})
+@register(shapes={"mean": "d", "scale": "d"}, former_names=("Units",))
 @dataclass(frozen=True, slots=True, eq=False)
-class Units:
+class SeriesUnits:
     """Units of a series: of times, transformed values and inputs."""
 
     start: float
@@ -122,9 +122,9 @@ class Units:
 
     def rows(
         self, times: Array, transformed: Array, inputs: Array, clock: Array | None = None
-    ) -> Rows:
+    ) -> ScaledSeries:
         """Return rows in the units of `bochner.learning.series.parts`."""
-        return Rows(
+        return ScaledSeries(
             (times - self.start) / self.span,
             (transformed - self.centre) / self.deviation,
             (inputs - self.mean) / self.scale,
@@ -132,7 +132,7 @@ class Units:
         )
 
     @classmethod
-    def of(cls, times: Array, transformed: Array, inputs: Array) -> "Units":
+    def of(cls, times: Array, transformed: Array, inputs: Array) -> "SeriesUnits":
         """Return the units in which times range from zero to one, and deviations are one."""
         scale = inputs.std(axis=0)
         return cls(
@@ -163,7 +163,7 @@ class SeriesLaw:
 
     members: list[Member]
     transformation: str
-    units: Units
+    units: SeriesUnits
     times: Array  # (n,)
     values: Array  # (n,): Zero where they are unknown
     is_known: NDArray[np.bool_]  # (n,)
@@ -171,7 +171,7 @@ class SeriesLaw:
     horizons: Array  # (q,): Those at which deviations are multiplied by the factors
     factors: Array  # (q,)
     effective_draws: float
-    clock: Array | None = None  # (n,): See `Rows`
+    clock: Array | None = None  # (n,): See `ScaledSeries`
 
     def __post_init__(self) -> None:
         weights = np.concatenate([np.zeros(0), *(member.weights for member in self.members)])
@@ -196,9 +196,9 @@ class SeriesLaw:
     def of(
         cls,
         fits: Sequence[Fit],
-        rows: Rows,
+        rows: ScaledSeries,
         transformation: str,
-        units: Units,
+        units: SeriesUnits,
         rng: Generator,
         n_threads: int,
     ) -> "SeriesLaw":
@@ -252,10 +252,10 @@ class SeriesLaw:
         )
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> ScaledSeries:
         """The training rows."""
         values = np.where(self.is_known, self.values, np.nan)
-        return Rows(self.times, values, self.inputs, self.clock)
+        return ScaledSeries(self.times, values, self.inputs, self.clock)
 
     @property
     def components(self) -> list[str]:
@@ -272,7 +272,7 @@ class SeriesLaw:
             found[words] = found.get(words, 0.0) + float(member.weights.sum())
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 
-    def predict(self, rows: Rows) -> Mixture:
+    def predict(self, rows: ScaledSeries) -> PredictiveMixture:
         """Return the law of values with noise at rows in order of time, in units of the law."""
         found = [
             (mean[:, -1].copy(), variance[:, -1] + model.noise(theta), weight)  # not the others
@@ -280,14 +280,14 @@ class SeriesLaw:
         ]
         means, variances, weights = (np.array(part) for part in zip(*found, strict=True))
         deviation = self.units.deviation
-        return Mixture(
+        return PredictiveMixture(
             self.units.centre + deviation * means,
             (deviation * self._factors(rows.times)) ** 2 * np.maximum(variances, _TINY),
             weights,
             self.transformation,
         )
 
-    def components_at(self, rows: Rows) -> dict[str, Mixture]:
+    def components_at(self, rows: ScaledSeries) -> dict[str, PredictiveMixture]:
         """Return the laws of the components at rows in order of time, by name.
 
         Their means add up to that of the transformed value; the first has its centre.
@@ -305,7 +305,7 @@ class SeriesLaw:
             weights.append(weight)
         deviation = self.units.deviation
         return {
-            name: Mixture(
+            name: PredictiveMixture(
                 (self.units.centre if name == names[0] else 0.0)
                 + deviation * np.array(means[name]),
                 deviation**2 * np.maximum(variances[name], _TINY),
@@ -315,7 +315,7 @@ class SeriesLaw:
             for name in names
         }
 
-    def sample(self, rows: Rows, n_samples: int, rng: Generator) -> Array:
+    def sample(self, rows: ScaledSeries, n_samples: int, rng: Generator) -> Array:
         """Return joint draws (n_samples, h) of values with noise at rows after the last one."""
         weights = np.concatenate([member.weights for member in self.members])
         counts = rng.multinomial(n_samples, weights / weights.sum())
@@ -371,7 +371,9 @@ class SeriesLaw:
             for number in range(len(member.weights)):
                 yield member, number
 
-    def _moments(self, rows: Rows) -> Iterator[tuple[SeriesModel, Array, float, Array, Array]]:
+    def _moments(
+        self, rows: ScaledSeries
+    ) -> Iterator[tuple[SeriesModel, Array, float, Array, Array]]:
         """Yield for each draw moments (h, J + 1) of the components, and of their sum, last.
 
         Rows until the last training row are smoothed together with the training rows.
@@ -410,6 +412,6 @@ def _resampled(weights: Array, count: int, rng: Generator) -> NDArray[np.int64]:
     return np.bincount(np.minimum(places, len(weights) - 1), minlength=len(weights))
 
 
-def _last_states(model: SeriesModel, theta: Array, rows: Rows) -> tuple[Array, Array]:
+def _last_states(model: SeriesModel, theta: Array, rows: ScaledSeries) -> tuple[Array, Array]:
     _, states = model.filtered(theta, rows)
     return states.mean[-1], states.cov[-1]

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from bochner._numerics.arrays import Array
 from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import single_threaded_blas
-from bochner.learning.series.law import SeriesLaw, Units
+from bochner.learning.series.law import SeriesLaw, SeriesUnits
 from bochner.learning.series.search import Fit, Searcher, Season, never
 from bochner.learning.series.transformations import TRANSFORMATIONS, candidates, positive
 
@@ -47,7 +47,7 @@ def learn(
     """
     known = values[np.isfinite(values)]
     compared = plan.transformations or candidates(known)
-    found: list[tuple[str, Units, Searcher, Fit, float]] = []
+    found: list[tuple[str, SeriesUnits, Searcher, Fit, float]] = []
     with single_threaded_blas():
         for name in compared:
             if found and plan.progress.is_stopped:
@@ -63,11 +63,11 @@ def learn(
 
 def _first(
     times: Array, values: Array, inputs: Array, clock: Array | None, name: str, plan: Plan
-) -> tuple[Units, Searcher, Fit, float]:
+) -> tuple[SeriesUnits, Searcher, Fit, float]:
     """Return units, searcher and fit with a transformation, and the log evidence of the values."""
     function = TRANSFORMATIONS[name]
     transformed = function.forward(values)
-    units = Units.of(times, transformed, inputs)
+    units = SeriesUnits.of(times, transformed, inputs)
     searcher = Searcher(
         units.step / units.span,
         inputs.shape[1],

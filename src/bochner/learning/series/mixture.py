@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import logsumexp, ndtr, ndtri
 
 from bochner._numerics.arrays import Array, as_array, row_blocks
-from bochner.learning.series.transformations import TRANSFORMATIONS, Transformation
+from bochner.learning.series.transformations import TRANSFORMATIONS, MonotoneTransformation
 
 _HALVINGS = 60
 """Bisections of an interval of some deviations: more digits than doubles have."""
@@ -18,7 +18,7 @@ _LOG_TWO_PI = float(np.log(2.0 * np.pi))  # In the logarithm of a normal density
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mixture:
+class PredictiveMixture:
     """For each of h times, a mixture of normal laws of the transformed value.
 
     ``means`` and ``variances`` are (S, h), and ``weights`` (S,) sum to one.
@@ -30,7 +30,7 @@ class Mixture:
     transformation: str
 
     @property
-    def _function(self) -> Transformation:
+    def _function(self) -> MonotoneTransformation:
         return TRANSFORMATIONS[self.transformation]
 
     def centre(self) -> Array:

@@ -17,7 +17,7 @@ from bochner._numerics.state_loops import (
     moments_ahead,
     slopes,
 )
-from bochner.learning.series.parts import Part, Remainder
+from bochner.learning.series.parts import Remainder, SeriesProcess
 
 _IMAGINARY = 1e-100
 """Imaginary increment of a parameter; derivatives by it have no rounding error of a difference."""
@@ -27,7 +27,7 @@ _DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class ScaledSeries:
     """A series in its own units: times (n,) in ranges, values (n,) with NaN, inputs (n, d).
 
     ``clock`` (n,) is the time by the clock of a zone minus the time, in ranges; None for zero.
@@ -46,27 +46,27 @@ class Rows:
         """Which values are known (n,)."""
         return np.isfinite(self.values)
 
-    def joined(self, other: "Rows") -> "Rows":
+    def joined(self, other: "ScaledSeries") -> "ScaledSeries":
         """Return these rows and then the others."""
         clocks = [np.zeros(len(one)) if one.clock is None else one.clock for one in (self, other)]
-        return Rows(
+        return ScaledSeries(
             np.concatenate((self.times, other.times)),
             np.concatenate((self.values, other.values)),
             np.concatenate((self.inputs, other.inputs)),
             None if self.clock is other.clock is None else np.concatenate(clocks),
         )
 
-    def part(self, which: Any) -> "Rows":
+    def part(self, which: Any) -> "ScaledSeries":
         """Return some of the rows."""
         clock = None if self.clock is None else self.clock[which]
-        return Rows(self.times[which], self.values[which], self.inputs[which], clock)
+        return ScaledSeries(self.times[which], self.values[which], self.inputs[which], clock)
 
 
 @dataclass(frozen=True)
 class SeriesModel:
     """A sum of parts and noise; parameters ``theta`` (k,) are those of the parts in turn."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[SeriesProcess, ...]
 
     @cached_property
     def priors(self) -> Array:
@@ -95,7 +95,7 @@ class SeriesModel:
             [np.full(len(part.partners), names.index(part.name)) for part in self.parts]
         )
 
-    def place(self, part: Part) -> slice:
+    def place(self, part: SeriesProcess) -> slice:
         """Return where the parameters of a part are in ``theta``."""
         start = 0
         for other in self.parts:
@@ -104,7 +104,7 @@ class SeriesModel:
             start += len(other.priors)
         raise ValueError(f"The model has no part {part!r}.")
 
-    def weights(self, rows: Rows) -> Array:
+    def weights(self, rows: ScaledSeries) -> Array:
         """Return the weights (n, s) of the states in the values."""
         found = [part.weights(rows.times, rows.inputs, rows.clock) for part in self.parts]
         return np.ascontiguousarray(np.concatenate(found, axis=1))
@@ -123,24 +123,26 @@ class SeriesModel:
         """Return the variance of the noise."""
         return float(self._noise(theta))
 
-    def filtered(self, theta: Array, rows: Rows) -> tuple[float, Filtered]:
+    def filtered(self, theta: Array, rows: ScaledSeries) -> tuple[float, Filtered]:
         """Return the log evidence of the values and the states given those up to each time."""
         steps, initial = self.steps(theta, rows.times), self.initial(theta)
         zero = np.zeros(len(initial))
         return filtered(rows.values, self.weights(rows), steps, zero, initial, self.noise(theta))
 
-    def evidence(self, theta: Array, rows: Rows) -> tuple[float, Array]:
+    def evidence(self, theta: Array, rows: ScaledSeries) -> tuple[float, Array]:
         """Return the log evidence of the values and its gradient (k,)."""
-        return Evidence(self, rows)(theta)
+        return SeriesEvidence(self, rows)(theta)
 
-    def components_of(self, theta: Array, rows: Rows) -> tuple[Array, Array]:
+    def components_of(self, theta: Array, rows: ScaledSeries) -> tuple[Array, Array]:
         """Return means and variances (n, J + 1) of the components, and of their sum, last."""
         weights, steps = self.weights(rows), self.steps(theta, rows.times)
         _, states = self.filtered(theta, rows)
         groups = self.groups
         return component_moments(weights, steps, states, groups, int(groups.max()) + 1)
 
-    def ahead(self, theta: Array, rows: Rows, mean: Array, cov: Array) -> tuple[Array, Array]:
+    def ahead(
+        self, theta: Array, rows: ScaledSeries, mean: Array, cov: Array
+    ) -> tuple[Array, Array]:
         """Return moments (n, J + 1) as `components_of` does, after the values that are known.
 
         ``mean`` (s,) and ``cov`` (s, s) are of the states at the first of the times.
@@ -149,7 +151,7 @@ class SeriesModel:
         return moments_ahead(weights, steps, mean, cov, groups, int(groups.max()) + 1)
 
     def carried(
-        self, theta: Array, means: Array, covs: Array, length: float, rows: Rows
+        self, theta: Array, means: Array, covs: Array, length: float, rows: ScaledSeries
     ) -> tuple[Array, Array]:
         """Return means and variances (n,) of values a step of some length after known states.
 
@@ -202,7 +204,7 @@ def _lengths(times: Array) -> tuple[Array, NDArray[np.int64]]:
     return lengths, np.concatenate(([0], which)).astype(np.int64)
 
 
-class Evidence:
+class SeriesEvidence:
     r"""The log evidence of rows as a function of ``theta``, with its gradient.
 
     The filter's recursion is differentiated backwards, with respect to the entries of transitions
@@ -210,7 +212,7 @@ class Evidence:
     :math:`\partial f = \operatorname{Im} f(\theta + i \epsilon) / \epsilon`.
     """
 
-    def __init__(self, model: SeriesModel, rows: Rows) -> None:
+    def __init__(self, model: SeriesModel, rows: ScaledSeries) -> None:
         self.model, self.rows = model, rows
         self._weights = model.weights(rows)
         self._lengths, self._which = _lengths(rows.times)

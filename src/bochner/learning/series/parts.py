@@ -51,7 +51,7 @@ def _around(value: float, factor: float) -> Prior:
     return Prior(float(np.log(value)), float(np.log(factor)))
 
 
-class Move(NamedTuple):
+class StateTransition(NamedTuple):
     """Transitions of one part over steps; see `bochner._numerics.state_loops`."""
 
     own: Any
@@ -60,7 +60,7 @@ class Move(NamedTuple):
     covariance: Any
 
 
-class Part(ABC):
+class SeriesProcess(ABC):
     """One process of the sum.
 
     ``theta`` has shape (..., k), one entry per prior, and lengths of steps are ``dt`` (u,).
@@ -82,7 +82,7 @@ class Part(ABC):
         """The state (s,) that each state depends on besides itself; itself if there is none."""
 
     @abstractmethod
-    def move(self, theta: Any, dt: Array) -> Move:
+    def move(self, theta: Any, dt: Array) -> StateTransition:
         """Return the transitions, arrays that broadcast to (..., u, s)."""
 
     @abstractmethod
@@ -101,7 +101,7 @@ class Part(ABC):
 
 @register
 @dataclass(frozen=True, slots=True)
-class ConstantLevel(Part):
+class ConstantLevel(SeriesProcess):
     """A level that never changes."""
 
     name: str = "trend"
@@ -114,9 +114,9 @@ class ConstantLevel(Part):
     def partners(self) -> NDArray[np.int64]:
         return np.arange(1)
 
-    def move(self, theta: Any, dt: Array) -> Move:
+    def move(self, theta: Any, dt: Array) -> StateTransition:
         one = np.ones((len(dt), 1))
-        return Move(one, 0.0 * one, 0.0 * one, 0.0 * one)
+        return StateTransition(one, 0.0 * one, 0.0 * one, 0.0 * one)
 
     def initial(self, theta: Any) -> Any:
         return np.array([_LEVEL**2])
@@ -124,7 +124,7 @@ class ConstantLevel(Part):
 
 @register
 @dataclass(frozen=True, slots=True)
-class Slope(Part):
+class Slope(SeriesProcess):
     r"""A level whose slope varies and returns to zero, or to that of a line.
 
     With the slope's rate of return :math:`\lambda` and its diffusion :math:`q`, the slope is an
@@ -147,7 +147,7 @@ class Slope(Part):
     def partners(self) -> NDArray[np.int64]:
         return np.array([1, 0, 2]) if self.has_line else np.array([1, 0])
 
-    def move(self, theta: Any, dt: Array) -> Move:
+    def move(self, theta: Any, dt: Array) -> StateTransition:
         diffusion, rate = np.exp(theta[..., 0, None]), np.exp(theta[..., 1, None])
         x = rate * dt
         kept, lost = np.exp(-x), -np.expm1(-x)
@@ -164,7 +164,7 @@ class Slope(Part):
         if self.has_line:
             for part, last in zip(parts, (one, zero, zero, zero), strict=True):
                 part.append(last)
-        return Move(*(np.stack(part, axis=-1) for part in parts))
+        return StateTransition(*(np.stack(part, axis=-1) for part in parts))
 
     def initial(self, theta: Any) -> Any:
         diffusion, rate = np.exp(theta[..., 0]), np.exp(theta[..., 1])
@@ -174,7 +174,7 @@ class Slope(Part):
         return np.stack([level, diffusion / (2.0 * rate)], axis=-1)
 
     def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
-        found = Part.weights(self, times, inputs)
+        found = SeriesProcess.weights(self, times, inputs)
         if self.has_line:
             found[:, 2] = times - 0.5  # From the middle of the range, apart from the level
         return found
@@ -190,7 +190,7 @@ def _integrated(x: Any, kept: Any) -> Any:
 
 @register
 @dataclass(frozen=True, slots=True)
-class Variation(Part):
+class Variation(SeriesProcess):
     r"""Variation that is forgotten: an Ornstein-Uhlenbeck process.
 
     Its kernel is :math:`s^2 \exp(-|\Delta| / \ell)`, the Laplacian kernel. ``memory`` is where the
@@ -212,11 +212,11 @@ class Variation(Part):
     def partners(self) -> NDArray[np.int64]:
         return np.arange(1)
 
-    def move(self, theta: Any, dt: Array) -> Move:
+    def move(self, theta: Any, dt: Array) -> StateTransition:
         variance, memory = np.exp(2.0 * theta[..., 0, None]), np.exp(theta[..., 1, None])
         kept = np.exp(-dt / memory)[..., None]
         zero = np.zeros_like(kept)
-        return Move(kept, zero, variance[..., None] * (1.0 - kept**2), zero)
+        return StateTransition(kept, zero, variance[..., None] * (1.0 - kept**2), zero)
 
     def initial(self, theta: Any) -> Any:
         return np.exp(2.0 * theta[..., :1])
@@ -224,7 +224,7 @@ class Variation(Part):
 
 @register
 @dataclass(frozen=True, slots=True)
-class Remainder(Part):
+class Remainder(SeriesProcess):
     r"""What is left: variation that is forgotten within few steps, and noise.
 
     The parameters are the standard deviation of both together, the logit of the share of their
@@ -248,10 +248,10 @@ class Remainder(Part):
     def partners(self) -> NDArray[np.int64]:
         return np.arange(1)
 
-    def move(self, theta: Any, dt: Array) -> Move:
+    def move(self, theta: Any, dt: Array) -> StateTransition:
         kept = np.exp(-dt / np.exp(theta[..., 2, None]))[..., None]
         zero = np.zeros_like(kept)
-        return Move(kept, zero, self.initial(theta)[..., None] * (1.0 - kept**2), zero)
+        return StateTransition(kept, zero, self.initial(theta)[..., None] * (1.0 - kept**2), zero)
 
     def initial(self, theta: Any) -> Any:
         return np.exp(2.0 * theta[..., :1]) / (1.0 + np.exp(-theta[..., 1:2]))
@@ -263,7 +263,7 @@ class Remainder(Part):
 
 @register
 @dataclass(frozen=True, slots=True)
-class Waves(Part):
+class Waves(SeriesProcess):
     r"""A period and its harmonics, whose amplitudes and phases change.
 
     The kernel is :math:`s^2 e^{-|\Delta| / \ell} \sum_h h^{-2 a} \cos(2 \pi h \Delta / p)`.
@@ -301,14 +301,14 @@ class Waves(Part):
     def _harmonics(self) -> Array:
         return np.arange(1.0, self.n_harmonics + 1.0)
 
-    def move(self, theta: Any, dt: Array) -> Move:
+    def move(self, theta: Any, dt: Array) -> StateTransition:
         memory = np.exp(theta[..., 1, None])
         period = np.exp(theta[..., -1, None]) if self.freedom else self.period
         kept = np.exp(-dt / memory)[..., None]
         angle = (2.0 * np.pi * dt / period)[..., None] * self._harmonics
         cosine, sine = kept * np.cos(angle), kept * np.sin(angle)
         variance = self._variances(theta)[..., None, :] * (1.0 - kept**2)
-        return Move(
+        return StateTransition(
             np.repeat(cosine, 2, axis=-1),
             np.stack([sine, -sine], axis=-1).reshape(*sine.shape[:-1], -1),
             np.repeat(variance, 2, axis=-1),
@@ -338,7 +338,7 @@ class Waves(Part):
 
 @register
 @dataclass(frozen=True, slots=True)
-class Inputs(Part):
+class Inputs(SeriesProcess):
     """Linear effects of known inputs, standardised, with one prior for all of them."""
 
     n_inputs: int
@@ -356,9 +356,9 @@ class Inputs(Part):
     def partners(self) -> NDArray[np.int64]:
         return np.arange(self.n_inputs)
 
-    def move(self, theta: Any, dt: Array) -> Move:
+    def move(self, theta: Any, dt: Array) -> StateTransition:
         one = np.ones((len(dt), self.n_inputs))
-        return Move(one, 0.0 * one, 0.0 * one, 0.0 * one)
+        return StateTransition(one, 0.0 * one, 0.0 * one, 0.0 * one)
 
     def initial(self, theta: Any) -> Any:
         return np.repeat(np.exp(2.0 * theta[..., :1]), self.n_inputs, axis=-1)

@@ -5,14 +5,14 @@ from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.state_loops import Steps
-from bochner.learning.series.model import Rows, SeriesModel
+from bochner.learning.series.model import ScaledSeries, SeriesModel
 
 
 def paths(
     model: SeriesModel,
     theta: Array,
     state: tuple[Array, Array],
-    rows: Rows,
+    rows: ScaledSeries,
     factors: Array,
     count: int,
     rng: Generator,

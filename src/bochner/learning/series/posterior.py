@@ -10,7 +10,7 @@ from scipy.stats import chi2, qmc
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.threads import in_a_thread
-from bochner.learning.series.model import Evidence, Rows, SeriesModel
+from bochner.learning.series.model import ScaledSeries, SeriesEvidence, SeriesModel
 
 _FARTHEST = 5.0
 """Bounds of the search, in standard deviations of the priors, beyond which arithmetic fails."""
@@ -32,7 +32,7 @@ posterior's, at a loss of a tenth of the draws where it is normal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mode:
+class LaplaceApproximation:
     """The mode of the parameters' posterior, and the normal law there, of one model.
 
     ``theta`` (k,), ``log_density`` of values and parameters at the mode, and ``factor`` (k, k),
@@ -56,9 +56,9 @@ def _standardised(model: SeriesModel, theta: Array) -> Array:
 class _Objective:
     """Minus the log density of values and parameters, over standardised parameters."""
 
-    def __init__(self, model: SeriesModel, rows: Rows) -> None:
+    def __init__(self, model: SeriesModel, rows: ScaledSeries) -> None:
         self.mean, self.std = model.priors
-        self.evidence = Evidence(model, rows)
+        self.evidence = SeriesEvidence(model, rows)
 
     def __call__(self, z: Array) -> tuple[float, Array]:
         found, gradient = self.evidence(self.mean + self.std * z)
@@ -67,7 +67,7 @@ class _Objective:
         return 0.5 * float(z @ z) - found, z - self.std * gradient
 
 
-def log_density(model: SeriesModel, theta: Array, rows: Rows) -> float:
+def log_density(model: SeriesModel, theta: Array, rows: ScaledSeries) -> float:
     """Return the log density of values and standardised parameters, up to a constant of the prior.
 
     The constant is that of as many independent standard normals, which Laplace's approximation of
@@ -77,7 +77,9 @@ def log_density(model: SeriesModel, theta: Array, rows: Rows) -> float:
     return model.filtered(theta, rows)[0] - 0.5 * float(z @ z)
 
 
-def find_mode(model: SeriesModel, rows: Rows, start: Array | None = None) -> Mode:
+def find_mode(
+    model: SeriesModel, rows: ScaledSeries, start: Array | None = None
+) -> LaplaceApproximation:
     """Return the mode that a search from ``start`` (k,), by default the prior's mean, leads to."""
     objective = _Objective(model, rows)
     z = np.zeros(len(objective.mean)) if start is None else _standardised(model, start)
@@ -93,7 +95,9 @@ def find_mode(model: SeriesModel, rows: Rows, start: Array | None = None) -> Mod
     factor, volume = _laplace(objective, found.x)
     density = -float(found.fun)
     theta = objective.mean + objective.std * found.x
-    return Mode(model, theta, density, objective.std[:, None] * factor, density + volume)
+    return LaplaceApproximation(
+        model, theta, density, objective.std[:, None] * factor, density + volume
+    )
 
 
 def _laplace(objective: _Objective, z: Array) -> tuple[Array, float]:
@@ -113,7 +117,9 @@ def _laplace(objective: _Objective, z: Array) -> tuple[Array, float]:
     return vectors / np.sqrt(values), -0.5 * float(np.sum(np.log(values)))
 
 
-def draws(mode: Mode, rows: Rows, count: int, rng: Generator) -> tuple[Array, Array]:
+def draws(
+    mode: LaplaceApproximation, rows: ScaledSeries, count: int, rng: Generator
+) -> tuple[Array, Array]:
     """Return parameters (S, k) and their weights (S,), which sum to one.
 
     They come from a Student law around the mode, at the points of a scrambled Sobol sequence, and

@@ -11,17 +11,17 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.lines import strongest_period
-from bochner.learning.series.model import Rows, SeriesModel
+from bochner.learning.series.model import ScaledSeries, SeriesModel
 from bochner.learning.series.parts import (
     ConstantLevel,
     Inputs,
-    Part,
     Remainder,
+    SeriesProcess,
     Slope,
     Variation,
     Waves,
 )
-from bochner.learning.series.posterior import Mode, find_mode, log_density
+from bochner.learning.series.posterior import LaplaceApproximation, find_mode, log_density
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -86,10 +86,10 @@ class Season:
 
 
 @dataclass(frozen=True, slots=True)
-class Structure:
+class SeriesStructure:
     """Which parts a model has, besides variation and noise."""
 
-    trend: Part
+    trend: SeriesProcess
     seasons: tuple[Waves, ...] = ()
     cycle: Waves | None = None
 
@@ -116,8 +116,8 @@ TRENDS = (ConstantLevel(), Slope(has_line=False), Slope(has_line=True))
 class Fit:
     """A structure, its mode, and its log evidence with prior odds."""
 
-    structure: Structure
-    mode: Mode
+    structure: SeriesStructure
+    mode: LaplaceApproximation
 
     @property
     def score(self) -> float:
@@ -140,7 +140,7 @@ class Searcher:
     progress: Progress = silent
     follows_clock: Callable[[float], bool] = never
 
-    def first(self, rows: Rows, seasons: Sequence[Season]) -> Fit:
+    def first(self, rows: ScaledSeries, seasons: Sequence[Season]) -> Fit:
         """Return the fit with a line and all seasons of which there are enough periods."""
         waves = tuple(
             self._waves(season)
@@ -148,9 +148,11 @@ class Searcher:
             if _FEWEST_SEASONS * season.period <= np.ptp(rows.times)
             and season.period >= 2.0 * self.step
         )
-        return self._fit(rows, Structure(TRENDS[-1], waves))
+        return self._fit(rows, SeriesStructure(TRENDS[-1], waves))
 
-    def best(self, rows: Rows, first: Fit, find_seasons: bool, find_cycle: bool) -> list[Fit]:
+    def best(
+        self, rows: ScaledSeries, first: Fit, find_seasons: bool, find_cycle: bool
+    ) -> list[Fit]:
         """Return the fits of all structures within reach of the best, which is the first.
 
         Where the progress is stopped, structures that are left are not compared.
@@ -177,13 +179,13 @@ class Searcher:
             season.period, max(1, n_harmonics), _SEASON_MEMORY, freedom, season.name, by_clock
         )
 
-    def _fit(self, rows: Rows, structure: Structure, near: Fit | None = None) -> Fit:
+    def _fit(self, rows: ScaledSeries, structure: SeriesStructure, near: Fit | None = None) -> Fit:
         """Return the fit of a structure, begun where another has the same parts."""
         model = structure.model(self.step, self.n_inputs)
         start = None if near is None else _start(model, near.mode)
         return Fit(structure, find_mode(model, rows, start))
 
-    def _without_idle_seasons(self, rows: Rows, fit: Fit) -> Fit:
+    def _without_idle_seasons(self, rows: ScaledSeries, fit: Fit) -> Fit:
         for season in fit.structure.seasons:
             theta = fit.mode.theta.copy()
             mean, std = fit.mode.model.priors
@@ -197,7 +199,7 @@ class Searcher:
                 fit = without
         return fit
 
-    def _with_lines(self, rows: Rows, fit: Fit) -> Fit:
+    def _with_lines(self, rows: ScaledSeries, fit: Fit) -> Fit:
         """Return the fit with seasons at the strongest lines of what is not predicted.
 
         A line that is better explained by a cycle, which is forgotten sooner, is left to that.
@@ -232,13 +234,13 @@ class Searcher:
             return None
         return self._waves(Season(period, self.names(period)), freedom=period)
 
-    def _with_cycle(self, rows: Rows, fits: Sequence[Fit]) -> list[Fit]:
+    def _with_cycle(self, rows: ScaledSeries, fits: Sequence[Fit]) -> list[Fit]:
         best = max(fits, key=lambda one: one.score)
         periods = np.geomspace(_SHORTEST_CYCLE * self.step, 1.0 / _FEWEST_CYCLES, _N_CYCLES)
         if periods[0] > periods[-1]:
             return []
 
-        def tried(period: float) -> tuple[float, Structure, Array]:
+        def tried(period: float) -> tuple[float, SeriesStructure, Array]:
             cycle = self._cycle(period)
             structure = replace(best.structure, cycle=cycle)
             model = structure.model(self.step, self.n_inputs)
@@ -297,7 +299,7 @@ class Searcher:
         return [made for _, made in in_order(function, list(items), self.n_threads)]
 
 
-def _start(model: SeriesModel, near: Mode) -> Array:
+def _start(model: SeriesModel, near: LaplaceApproximation) -> Array:
     """Return the prior's means, and a mode's parameters of the parts that it has, too."""
     theta: Array = model.priors[0].copy()
     for part in model.parts:

@@ -9,7 +9,7 @@ import numpy as np
 from bochner._numerics.arrays import Array
 
 
-class Transformation(ABC):
+class MonotoneTransformation(ABC):
     """A monotone function, its inverse and the logarithm of its derivative."""
 
     least: float = -np.inf
@@ -35,7 +35,7 @@ class Transformation(ABC):
         """Return the logarithm of the derivative at values (n,)."""
 
 
-class Identity(Transformation):
+class Identity(MonotoneTransformation):
     """The values as they are."""
 
     def forward(self, values: Array) -> Array:
@@ -48,7 +48,7 @@ class Identity(Transformation):
         return np.zeros_like(values)
 
 
-class SquareRoot(Transformation):
+class SquareRoot(MonotoneTransformation):
     """The square root, for changes that grow like the root of the level, as counts' do."""
 
     least = 0.0
@@ -65,7 +65,7 @@ class SquareRoot(Transformation):
         return found
 
 
-class Logarithm(Transformation):
+class Logarithm(MonotoneTransformation):
     """The logarithm, for changes in proportion to the level."""
 
     least = 0.0
@@ -81,7 +81,7 @@ class Logarithm(Transformation):
         return -np.log(values)
 
 
-TRANSFORMATIONS: Mapping[str, Transformation] = MappingProxyType(
+TRANSFORMATIONS: Mapping[str, MonotoneTransformation] = MappingProxyType(
     {"none": Identity(), "sqrt": SquareRoot(), "log": Logarithm()}
 )
 """Transformations by name."""
