@@ -109,7 +109,8 @@ def _shape(rng, tree, tensors):
             tensors[name] = _reshaped(rng, tensors[name])
         return
     node = _any(rng, arrays)
-    old = tensors.get(node.get("tensor"))
+    name = node.get("tensor")  # Another change may have put anything there
+    old = tensors.get(name) if isinstance(name, str) else None
     if old is None:
         return
     new = _reshaped(rng, old)
@@ -167,7 +168,7 @@ def shortened(tree, tensors):
             yield changed, dict(tensors), f"item {number} of {len(node)} {kind}"
     for place, (node, key) in enumerate(places(tree)):
         child = node[key]
-        tensor = tensors.get(child.get("tensor")) if _kind(child) == "array" else None
+        tensor = tensors[child["tensor"]] if _kind(child) == "array" else None
         for axis in range(0 if tensor is None else tensor.ndim):
             if not tensor.shape[axis]:
                 continue

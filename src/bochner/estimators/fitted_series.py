@@ -56,7 +56,7 @@ class FittedSeries:
         rows = law.units.rows(after, np.full(1, np.nan), np.zeros((1, law.inputs.shape[1])))
         forecast, paths = law.predict(rows), law.sample(rows, 2, np.random.default_rng(0))
         law.components_at(rows)
-        if np.isnan([*forecast.mean(), *forecast.std(), *paths.ravel()]).any():
+        if np.isnan([*forecast.centre(), *forecast.std(), *paths.ravel()]).any():
             raise ValueError("a forecast is NaN")
 
 

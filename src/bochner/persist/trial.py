@@ -34,6 +34,7 @@ _METHODS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("predict", {"return_std": True}),
     ("predict_interval", {}),
     ("predict_quantiles", {}),
+    ("sample_y", {"random_state": 0}),
 )
 """Methods that a model is asked by, with their options."""
 
@@ -62,6 +63,7 @@ def try_out(model: Any, n_bytes: int) -> None:
             if known or isinstance(model, COMPOSED):
                 _answer(model, _row(model, n_bytes))
             for part in estimators(model):
+                _check_names(part)
                 if hasattr(part, "_try_out"):
                     part._try_out()
         except NotFittedError as problem:
@@ -70,6 +72,16 @@ def try_out(model: Any, n_bytes: int) -> None:
             raise ValueError(f"its parts are not all fitted ({problem})") from problem
         except Exception as problem:  # Any kind: nothing of the file is trusted
             raise ValueError(f"its parts do not fit together ({problem})") from problem
+
+
+def _check_names(part: Any) -> None:
+    """Raise ValueError unless a fitted estimator has as many names of columns as columns."""
+    names = getattr(part, "feature_names_in_", None)
+    n_features = getattr(part, "n_features_in_", None)
+    if names is not None and n_features is not None and np.shape(names) != (n_features,):
+        raise ValueError(f"{np.size(names)} names of {n_features} features")
+    if isinstance(part, ColumnTransformer) and any(len(each) != 3 for each in part.transformers_):
+        raise ValueError("transformers of columns have a name, themselves and columns")
 
 
 def _is_foreign(part: Any) -> bool:
@@ -159,6 +171,7 @@ def _check_answer(answer: Any) -> None:
     """Raise ValueError unless there is one answer, without NaN."""
     if np.shape(answer)[0] != 1:
         raise ValueError(f"{np.shape(answer)[0]} answers to one row")
-    values = answer.data if sparse.issparse(answer) else np.asarray(answer)
+    stored: Any = getattr(answer, "data", answer) if sparse.issparse(answer) else answer
+    values = np.asarray(stored)
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise ValueError("an answer to one row is NaN")
