@@ -33,7 +33,7 @@ TORCH := tests/torch_modules tests/array_api tests/learning/batched tests/benchm
 # Modules whose examples need libraries that `make test` does not install.
 ADAPTERS := sktime.py skpro.py torch botorch.py distributed/ray.py distributed/spark.py
 
-.PHONY: help demo test test-all test-slow test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
+.PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
         bench bench-published bench-real bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed bench-gpu clean
 
 help:  ## List the targets
@@ -50,6 +50,9 @@ test-all: $(VENV)/.test  ## Run all tests but those marked slow
 
 test-slow: $(VENV)/.test  ## Run the tests marked slow
 	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) -m slow $(PYTEST_FLAGS)
+
+test-bounds: $(VENV)/.test  ## Try 27,000 changed model files while compiled loops check the bounds of their arrays
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds $(BIN)/python -m pytest -q -n $(JOBS) -m "slow or not slow" tests/fuzz/test_model_files.py $(PYTEST_FLAGS)
 
 test-ecosystem: | $(BIN)/python  ## Run the checks of skpro and sktime, and the tests with MAPIE and skops, in an environment of their own
 	$(PYTHON) -m venv $(VENV)/ecosystem

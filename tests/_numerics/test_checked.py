@@ -90,6 +90,18 @@ def test_labels_of_two_kinds(y):
 
 
 @pytest.mark.parametrize(
+    "y",
+    [["a", np.nan], ["a", None], ["a", 1], [True, "x"], ["a", pd.NaT], ["a", pd.NA]],
+)
+@pytest.mark.parametrize("form", [list, tuple, pd.Series])
+def test_missing_labels_and_labels_of_two_kinds_are_no_text(y, form):
+    with pytest.raises(ValueError, match=r"labels of one kind.*got"):
+        checked.labels(form(y))
+    text = ["a", np.str_("b")]
+    assert list(checked.labels(form(text))) == text
+
+
+@pytest.mark.parametrize(
     ("y", "dtype"),
     [([1, 0, 2**62], "i8"), ([True, np.False_], bool), ([1.0, 2], "f8"), (["a", "b"], object)],
 )

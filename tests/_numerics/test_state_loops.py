@@ -159,3 +159,36 @@ def test_a_run_goes_on_from_its_states():
     second, after = filtered(rest, weights[7:], later, before.mean[-1], before.cov[-1], 0.3)
     assert_allclose(first + second, whole, rtol=1e-12)
     assert_allclose(after.cov[-1], states.cov[-1], atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda steps: steps._replace(partner=steps.partner[:-1]), "do not fit their transitions"),
+        (lambda steps: steps._replace(partner=steps.partner + 1), "do not fit their transitions"),
+        (lambda steps: steps._replace(partner=steps.partner - 1), "do not fit their transitions"),
+        (lambda steps: steps._replace(which=steps.which + 1), "do not fit their transitions"),
+        (lambda steps: steps._replace(which=steps.which[:-1]), "do not fit their transitions"),
+        (lambda steps: steps._replace(covariance=steps.own[:, 1:]), "do not fit their transitions"),
+    ],
+)
+def test_arrays_of_other_sizes_are_refused_before_loops_read_them(change, words):
+    y, weights, steps, initial = problem()
+    zero = np.zeros(len(initial))
+    _, states = filtered(y, weights, steps, zero, initial, 0.3)
+    changed = change(steps)
+    for call in (
+        lambda: filtered(y, weights, changed, zero, initial, 0.3),
+        lambda: moments_ahead(weights, changed, zero, initial, GROUPS, 3),
+        lambda: component_moments(weights, changed, states, GROUPS, 3),
+        lambda: slopes(weights, changed, states),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+    with pytest.raises(ValueError, match="do not fit their transitions"):
+        filtered(y, weights, steps, zero[1:], initial, 0.3)
+    with pytest.raises(ValueError, match="values do not fit"):
+        filtered(y[1:], weights, steps, zero, initial, 0.3)
+    for groups in (GROUPS[1:], GROUPS + 1, GROUPS - 1):
+        with pytest.raises(ValueError, match="groups do not fit"):
+            component_moments(weights, steps, states, groups, 3)

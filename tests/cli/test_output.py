@@ -2,9 +2,10 @@
 
 import io
 
+import pandas as pd
 from rich.console import Console
 
-from bochner.cli.output import cells_table, facts_table, results_table
+from bochner.cli.output import cells_table, facts_table, results_table, without_formulas
 
 
 def test_names_are_no_markup():
@@ -20,3 +21,14 @@ def test_names_are_no_markup():
         console.print(table)
         for name in ("[/red]no", "[bold]yes", ":smile:", "a\\x1b[31m"):
             assert console.file.getvalue().count(name) == 2
+
+
+def test_no_text_of_a_safe_table_begins_a_formula():
+    names = ["=1+1|cmd", "+a", "-b", "@c", "\td", "plain", "a=b"]
+    frame = pd.DataFrame({"=name": names, "number": range(-3, 4), "kind": pd.Categorical(names)})
+    found = without_formulas(frame)
+    assert list(found) == ["'=name", "number", "kind"]
+    quoted = [f"'{name}" for name in names[:5]] + names[5:]
+    assert list(found["'=name"]) == list(found["kind"]) == quoted
+    assert list(found["number"]) == list(range(-3, 4))
+    assert list(frame["=name"]) == names

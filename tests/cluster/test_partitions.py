@@ -8,11 +8,18 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from cluster.engines import InProcess
 from cluster.rows import LABELS, WEIGHT, X, Y, arrays, frames
 from dask import delayed
 
-from bochner import BaNKClassifier, BaNKRegressor, KreinRidge, KreinRidgeClassifier
-from bochner.distributed import collected
+from bochner import (
+    BaNKClassifier,
+    BaNKRegressor,
+    KernelGLMRegressor,
+    KreinRidge,
+    KreinRidgeClassifier,
+)
+from bochner.distributed import PartitionedRows, collected
 from bochner.distributed.chunked_rows import ChunkedRows, Size
 from bochner.distributed.dask_rows import collect
 from bochner.distributed.partitions import partitions_of
@@ -169,3 +176,35 @@ def test_the_sample_has_no_row_twice_whatever_the_sizes_of_partitions(monkeypatc
     counts = np.histogram(sample.y, [0, 7, 157, 158, 240])[0]
     assert counts[1] > 25
     assert counts[3] > 10
+
+
+def test_partitions_that_can_be_read_once_are_refused():
+    with pytest.raises(TypeError, match=r"parts is a generator.*pass list\(parts\)"):
+        PartitionedRows(InProcess(), ((X, Y) for _ in range(2)))
+
+
+@pytest.mark.parametrize(
+    "names", [{"target": 3}, {"target": ["y", 3]}, {"target": "y", "sample_weight": 3}]
+)
+def test_names_of_columns_are_text(names):
+    with pytest.raises(TypeError, match=r"target and sample_weight are names of columns, got"):
+        PartitionedRows(InProcess(), [], **names)
+
+
+def test_frames_of_polars_are_partitions():
+    polars = pytest.importorskip("polars")
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]).assign(y=Y)
+    halves = frame[:100], frame[100:]
+    models = [
+        KreinRidge(n_components=8, random_state=0).fit(
+            PartitionedRows(InProcess(), parts, target="y")
+        )
+        for parts in (list(halves), [polars.from_pandas(half) for half in halves])
+    ]
+    np.testing.assert_array_equal(*(model.predict(X) for model in models))
+
+
+def test_models_without_sums_over_partitions_say_so():
+    rows = PartitionedRows(InProcess(), [(X, Y)])
+    with pytest.raises(TypeError, match=r"X holds rows in partitions.*expected rows in memory"):
+        KernelGLMRegressor(n_components=8).fit(rows, Y)

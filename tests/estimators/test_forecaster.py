@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import bochner
 from bochner import Forecaster
-from bochner.persist import container
+from bochner.persist import ModelFileError, container
 
 N = 96
 T = np.arange(float(N))
@@ -483,3 +483,26 @@ def test_frames_of_polars_are_several_series():
     assert_refused(frame.lazy(), TypeError, r"y is a lazy table.* y\.collect\(\)")
     hidden = np.ma.array(np.arange(30.0), mask=np.arange(30) == 3)
     assert_refused(values(30), ValueError, "times must not have masked entries", times=hidden)
+
+
+@pytest.mark.parametrize("size", [1e101, 1e154, 1e-101])
+def test_values_whose_squares_are_no_numbers_are_refused(size):
+    with pytest.raises(ValueError, match=r"y must have its largest number between"):
+        Forecaster(random_state=0).fit(size * np.sin(np.arange(40.0)))
+
+
+def test_a_file_without_a_part_of_its_model_is_refused(tmp_path):
+    """Its loops would run over more states than there are draws of."""
+    path = tmp_path / "model.bochner"
+    y = np.sin(np.arange(60.0) / 2.0) + 0.05 * np.arange(60.0)
+    bochner.save(Forecaster(periods=[12.0], random_state=0).fit(y), path)
+    tree, tensors = container.read(path)
+    text = json.dumps(tree)
+    start = text.index('"parts": [') + len('"parts": ')
+    parts, length = json.JSONDecoder().raw_decode(text[start:])
+    assert len(parts) > 2
+    for number in range(len(parts)):
+        fewer = json.dumps(parts[:number] + parts[number + 1 :])
+        container.write(path, json.loads(text[:start] + fewer + text[start + length :]), tensors)
+        with pytest.raises(ModelFileError, match="is not a sound model file"):
+            bochner.load(path)

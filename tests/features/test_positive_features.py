@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
+from scipy.special import logsumexp
 
 from bochner import PositiveFeatures
 from bochner.features.positive import attention_error, exact_attention, fitted_weights
@@ -173,3 +174,16 @@ def test_rows_that_do_not_fit_are_refused():
     far = PositiveFeatures(8, random_state=0).fit(QUERIES, right=KEYS + 30.0)
     with pytest.raises(ValueError, match=r"Features overflow float32.*use attention\(\)"):
         far.transform(np.full((1, 4), 20.0, dtype=np.float32))
+
+
+def test_gram_matrices_of_far_rows_are_numbers():
+    """Products of features that overflow times others that underflow are no NaN."""
+    model = PositiveFeatures(64, random_state=0).fit(QUERIES)
+    gram = model.gram(15.0 * QUERIES, 15.0 * KEYS)
+    assert not np.isnan(gram).any()
+    left = model.frequencies_.log_features(15.0 * QUERIES)
+    right = model.frequencies_.log_features_right(15.0 * KEYS)
+    for i in range(0, len(QUERIES), 7):
+        logs = logsumexp(left[i] + right, axis=1)
+        with np.errstate(over="ignore", divide="ignore"):
+            assert_allclose(np.log(gram[i]), np.where(logs > 709.7, np.inf, logs), atol=1e-6)

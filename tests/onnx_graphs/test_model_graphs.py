@@ -208,3 +208,10 @@ def test_features_of_landmarks_are_refused(cls):
     model = cls(n_components=16, residual=5, random_state=0).fit(X, X[:, 0] > 0.0)
     with pytest.raises(ValueError, match="residual=None"):
         bochner.export_onnx(model)
+
+
+def test_numbers_beyond_float32_are_refused():
+    model = KreinRidge(n_components=8, random_state=0).fit(X, 1e39 * Y[:, 0])
+    with pytest.raises(ValueError, match=r"overflow float32: export it with dtype='float64'"):
+        export_onnx(model, dtype="float32")
+    export_onnx(model)

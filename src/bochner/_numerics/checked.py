@@ -121,11 +121,14 @@ def labels(y: Any, name: str = "y") -> Any:
     if y is None or on_device(y):
         return y
     values = _entries(y, name)
+    if values.dtype.kind == "U" and not hasattr(y, "dtype"):
+        # NumPy makes text of all that a list with a text holds: of NaN, of numbers, of None.
+        values = np.asarray(y, dtype=object)
     if values.dtype.kind != "O":
         return of_numpy(y)
     kinds: dict[type, Any] = {}
     for entry in values.ravel():
-        kinds.setdefault(Real if isinstance(entry, Real | np.bool_) else type(entry), entry)
+        kinds.setdefault(_kind_of_label(entry), entry)
     if len(kinds) > 1 or type(None) in kinds:
         found = " and ".join(shown(entry) for entry in list(kinds.values())[:3])
         raise ValueError(
@@ -138,6 +141,13 @@ def labels(y: Any, name: str = "y") -> Any:
         if plain.dtype.kind in ("biu" if is_whole else "biuf"):  # as floats, two may be equal
             return plain
     return y
+
+
+def _kind_of_label(entry: Any) -> type:
+    """Return the type of a label, one for all numbers and one for all text."""
+    if isinstance(entry, Real | np.bool_):
+        return Real
+    return str if isinstance(entry, str) else type(entry)
 
 
 def of_numpy(y: Any) -> Any:

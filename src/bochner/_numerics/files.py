@@ -65,7 +65,8 @@ def replacing(path: Path) -> Iterator[Path]:
         _flush(fresh, os.O_RDWR)
         os.replace(fresh, path)
     except OSError as error:
-        if error.errno in _FULL and error.filename is None:
+        is_full = error.errno in _FULL and error.filename is None
+        if is_full or (error.errno is not None and str(error.filename) == str(fresh)):
             raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
         raise
     finally:

@@ -22,6 +22,7 @@ from bochner.cli.options import (
     Json,
     ModelFile,
     Quiet,
+    SafeCsv,
     Seed,
     TableFile,
     TableName,
@@ -90,6 +91,7 @@ def predict(
     out: Annotated[
         Path | None, typer.Option(help="CSV file to write; - is standard output, as by default.")
     ] = None,
+    safe_csv: SafeCsv = False,
     quiet: Quiet = False,
 ) -> None:
     """Predict the target for every row of a table; for classes, with their probabilities.
@@ -98,7 +100,7 @@ def predict(
     """
     with refusals():
         level = None if interval is None else fraction_option("--interval", interval)
-        extra = PredictOptions(std, level, quantiles, keep, table, quiet)
+        extra = PredictOptions(std, level, quantiles, keep, table, quiet, safe_csv)
         predict_table(model, file, extra, out, Console(stderr=True, soft_wrap=True))
 
 
@@ -127,12 +129,18 @@ def explain(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    safe_csv: SafeCsv = False,
     as_json: Json = False,
 ) -> None:
     """Show how columns change predictions: on average, or the Shapley values of single rows."""
     with refusals():
         options = ExplainOptions(
-            rows=tuple(row or ()), seed=seed, table=table, out=out, as_json=as_json
+            rows=tuple(row or ()),
+            seed=seed,
+            table=table,
+            out=out,
+            as_json=as_json,
+            is_safe=safe_csv,
         )
         explain_table(model, file, options, Console())
 

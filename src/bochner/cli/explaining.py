@@ -54,6 +54,7 @@ class ExplainOptions:
     table: str | None = None
     out: Path | None = None
     as_json: bool = False
+    is_safe: bool = False  # Whether no text of the CSV file may begin a formula
 
 
 def explain_table(model_path: Path, path: Path, options: ExplainOptions, console: Console) -> None:
@@ -74,7 +75,7 @@ def explain_table(model_path: Path, path: Path, options: ExplainOptions, console
             importance, pairs = model.importance(), model.interactions()
             effects = _effects(model, importance.columns)
     if options.out is not None:
-        write_csv(_frame(model, found, chosen), options.out)
+        write_csv(_frame(model, found, chosen), options.out, is_safe=options.is_safe)
         if writes_rows:
             return
     if options.as_json:

@@ -44,6 +44,14 @@ Json = Annotated[
     typer.Option("--json", help="Write JSON to standard output.", rich_help_panel=OUTPUT),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.", rich_help_panel=OUTPUT)]
+SafeCsv = Annotated[
+    bool,
+    typer.Option(
+        "--safe-csv",
+        help="Put an apostrophe before text that spreadsheets would run as a formula.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Report = Annotated[
     Path | None,
     typer.Option(help="HTML file to write a report to.", rich_help_panel=OUTPUT),

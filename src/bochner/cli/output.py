@@ -187,8 +187,31 @@ def _check_ending(path: Path, endings: Sequence[str], form: str) -> None:
         )
 
 
-def write_csv(frame: pd.DataFrame, path: Path | None) -> None:
-    """Write a table as CSV, with tabs for .tsv: to a file, or to standard output."""
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""Beginnings of cells that spreadsheets take for formulas."""
+
+
+def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose text, names of columns included, begins no formula."""
+
+    def quoted(entry: Any) -> Any:
+        is_formula = isinstance(entry, str) and entry.startswith(_FORMULAS)
+        return f"'{entry}" if is_formula else entry
+
+    found = frame.rename(columns=quoted)
+    for name, column in frame.items():
+        if not pd.api.types.is_numeric_dtype(column):
+            found[quoted(name)] = column.map(quoted)
+    return found
+
+
+def write_csv(frame: pd.DataFrame, path: Path | None, *, is_safe: bool = False) -> None:
+    """Write a table as CSV, with tabs for .tsv: to a file, or to standard output.
+
+    If it ``is_safe``, text that spreadsheets would run as a formula has an apostrophe before it.
+    """
+    if is_safe:
+        frame = without_formulas(frame)
     if path is None or is_standard_output(path):
         frame.to_csv(sys.stdout, index=False)
         return

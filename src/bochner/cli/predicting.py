@@ -41,6 +41,7 @@ class PredictOptions:
     keep: str = "id"
     table: str | None = None
     is_quiet: bool = False
+    is_safe: bool = False  # Whether no text of the output may begin a formula
 
 
 def predict_table(
@@ -54,7 +55,7 @@ def predict_table(
     fresh = read_for(model, path, options.table)
     found = _predictions(model, fresh.features, options)
     predictions = pd.concat([_kept(model, fresh, options.keep, found), found], axis=1)
-    write_csv(predictions, out)
+    write_csv(predictions, out, is_safe=options.is_safe)
     if not options.is_quiet:
         for line in (*fresh.notes, *_scored(model, fresh)):
             messages.print(Text(plain(line)))

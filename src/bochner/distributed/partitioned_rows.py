@@ -1,6 +1,6 @@
 """Rows in the partitions of any engine, as users pass them to ``fit``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, NoReturn
@@ -24,7 +24,7 @@ class PartitionedRows:
     parts : object
         The partitions, in the form that the executor takes. Each is a tuple ``(X, y)`` or
         ``(X, y, sample_weight)`` of NumPy arrays or data frames ``X``; or, with ``target``, a
-        pandas data frame.
+        data frame of pandas or polars.
     target : str or list of str, default=None
         Name of the column of targets in data frames, or names of several.
     sample_weight : str, default=None
@@ -33,7 +33,8 @@ class PartitionedRows:
     Raises
     ------
     TypeError
-        If the executor lacks ``map`` or ``tree_reduce``.
+        If the executor lacks ``map`` or ``tree_reduce``, ``parts`` can be read only once, or a
+        name is no text.
     ValueError
         If there is ``sample_weight`` without ``target``.
     """
@@ -51,6 +52,18 @@ class PartitionedRows:
                     f"executor must be an object with the methods map and tree_reduce, got "
                     f"{self.executor!r}; pass RayExecutor(), for instance."
                 )
+        if isinstance(self.parts, Iterator):
+            raise TypeError(
+                f"parts is a {type(self.parts).__name__}, which can be read once, and workers read "
+                f"the partitions several times: pass list(parts)."
+            )
+        is_list = isinstance(self.target, list | tuple)
+        names = [*self.target, self.sample_weight] if is_list else [self.target, self.sample_weight]
+        if not all(name is None or isinstance(name, str) for name in names):
+            raise TypeError(
+                f"target and sample_weight are names of columns, got target={self.target!r} and "
+                f"sample_weight={self.sample_weight!r}."
+            )
         if self.sample_weight is not None and self.target is None:
             raise ValueError(
                 "sample_weight is the name of a column of data frames, which also need target. "

@@ -43,7 +43,7 @@ class TupleParts:
 
 @dataclass(frozen=True, slots=True)
 class FrameParts:
-    """Takes pandas data frames apart, by names of columns."""
+    """Takes data frames of pandas or polars apart, by names of columns."""
 
     target: str | list[str]
     weight: str | None
@@ -52,7 +52,7 @@ class FrameParts:
         """Return inputs, targets and weights or ``None``; raise for other objects and names."""
         if not hasattr(piece, "columns") or not hasattr(piece, "drop"):
             raise TypeError(
-                f"target is given, so that a pandas data frame was expected, got "
+                f"target is given, so that a data frame was expected, got "
                 f"{type(piece).__name__}. Leave target out for tuples (X, y)."
             )
         targets = [self.target] if isinstance(self.target, str) else list(self.target)
@@ -64,7 +64,9 @@ class FrameParts:
             )
         y = piece[self.target] if isinstance(self.target, str) else piece[targets]
         weight = None if self.weight is None else piece[self.weight]
-        return piece.drop(columns=used), y, weight
+        # Polars takes names alone.
+        inputs = piece.drop(columns=used) if hasattr(piece, "iloc") else piece.drop(used)
+        return inputs, y, weight
 
 
 @dataclass(frozen=True, slots=True)

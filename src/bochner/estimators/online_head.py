@@ -217,6 +217,7 @@ class OnlineHead(RidgeHead, ABC):
         self.fading_ = rest
 
     def _try_out(self) -> None:
+        as_bytes(self.memory_limit)
         if self.fading_ is not None:
             sums = self._kept_sums()
             p = self.fading_.earlier.n_features + self.fading_.later.n_features

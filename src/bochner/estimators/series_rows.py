@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.checked import check_targets
 from bochner._numerics.foreign import not_numbers, refuse_complex, refuse_lazy, refuse_masked
 from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.tables.timelines import Future, Timeline, Times, steps, timed
@@ -152,6 +153,7 @@ def series_values(y: Any) -> Array:
             f"y must have shape (n,), got {values.shape}: pass several series as a data frame, or "
             "as a mapping from names to series."
         )
+    check_targets(values[np.isfinite(values)])
     if np.isinf(values).any():
         raise ValueError("y must be finite, or NaN where a value is unknown; some are infinite.")
     return values

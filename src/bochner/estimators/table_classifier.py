@@ -94,7 +94,7 @@ class TableClassifier(LabelledClassifier, TableModel):
             If the table, the labels or a parameter is not valid.
         """
         if y is not None and self.costs is not None and not is_partitioned(X):
-            self._checked_costs(len(np.unique(labels(column_or_1d(y)))))
+            self._checked_costs(len(np.unique(column_or_1d(labels(y)))))
         if self.class_weight is not None:
             sample_weight = self._class_weights(X, y, sample_weight)
         task, learner, progress = ClassificationTask(), self._learner(), Progress(callback)
@@ -111,7 +111,7 @@ class TableClassifier(LabelledClassifier, TableModel):
             )
         if y is None:
             return sample_weight  # The fit refuses it
-        factors = compute_sample_weight(self.class_weight, labels(column_or_1d(y)))
+        factors = compute_sample_weight(self.class_weight, column_or_1d(labels(y)))
         if not (np.isfinite(factors).all() and (factors >= 0.0).all()):
             raise ValueError(
                 f"class_weight must hold finite factors, not negative, got {self.class_weight}."

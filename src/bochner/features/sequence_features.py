@@ -181,6 +181,7 @@ class SequenceFeatures(
             closed form.
         """
         method = check_choice("method", self.method, tuple(_METHODS))
+        as_count("window", self.window), as_count("depth", self.depth)  # Also the one not in use
         check_dtype(self.dtype)
         given = read_sequences(X)
         self.alphabet_ = alphabet_of(given) if isinstance(given, list) else None

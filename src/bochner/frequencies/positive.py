@@ -11,6 +11,9 @@ from bochner._numerics.arrays import Array, as_array, frozen_array
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.registry import register
 
+_LEAST_PRODUCT = 1e-290
+"""Sum of products, relative to those of the largest features, below which underflow matters."""
+
 
 @register
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,8 +105,16 @@ class PositiveFrequencies:
         left, right = self.log_features(X), self.log_features_right(Y)
         top = left.max(axis=1, keepdims=True)
         other = right.max(axis=1, keepdims=True).T
-        with np.errstate(over="ignore"):
-            return as_array(np.exp(top + other) * (np.exp(left - top) @ np.exp(right.T - other)))
+        relative = np.exp(left - top) @ np.exp(right.T - other)
+        with np.errstate(over="ignore", invalid="ignore"):
+            gram = np.exp(top + other) * relative
+        # Rows whose largest features are different ones: all products underflow.
+        underflows = relative < _LEAST_PRODUCT
+        for i in np.flatnonzero(underflows.any(axis=1)):
+            of_row = underflows[i]
+            with np.errstate(over="ignore"):
+                gram[i, of_row] = np.exp(logsumexp(left[i] + right[of_row], axis=1))
+        return as_array(gram)
 
     def attention(self, queries: ArrayLike, keys: ArrayLike, values: ArrayLike) -> Array:
         r"""Return averages of the values of keys, weighted by the kernel.

@@ -144,7 +144,14 @@ class Graph:
     def _constant(self, values: Any) -> str:
         array = np.asarray(values)
         if array.dtype.kind == "f":
-            array = as_array(array).astype(self.dtype)
+            exact = as_array(array)
+            with np.errstate(over="ignore"):
+                array = exact.astype(self.dtype)
+            if np.isinf(array).any() and not np.isinf(exact).any():
+                raise ValueError(
+                    f"The model has numbers of size {np.abs(exact).max():.3g}, which overflow "
+                    f"{self.dtype}: export it with dtype='float64', or change the unit of y."
+                )
             self._bytes += array.nbytes
         name = f"c{len(self._constants)}"
         # In C order: views such as transposes would be written as they lie in memory.

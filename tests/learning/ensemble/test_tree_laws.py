@@ -10,7 +10,11 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.linear_model import RidgeCV
 
 from bochner import TableClassifier, TableRegressor, load, save
+from bochner.kernels import Laplacian
 from bochner.learning.ensemble import tree_laws
+from bochner.learning.ensemble.kernel_laws import KernelLaw
+from bochner.learning.ensemble.laws import Laws
+from bochner.learning.ensemble.leave_one_out import LearnedKernel
 from bochner.learning.ensemble.observations import Observations
 from bochner.learning.ensemble.tree_laws import TreeLaw, TreeLearner
 from bochner.learning.ensemble.trees import TreeInputs
@@ -260,6 +264,11 @@ BROKEN = {
     "a node beyond": {"right": lambda nodes: nodes + 10**9},
     "a set beyond": {"level_set": lambda sets: sets + 10**6},
     "a negative input": {"feature": lambda columns: columns - 5},
+    "no trees": {"roots": lambda roots: roots[:0], "output": lambda outputs: outputs[:0]},
+    "nodes before the first tree": {
+        "roots": lambda roots: roots[1:],
+        "output": lambda outputs: outputs[1:],
+    },
     "no order": {"roots": lambda roots: roots[::-1]},
     "an output beyond": {"output": lambda outputs: outputs + 1},
 }
@@ -278,3 +287,20 @@ def test_trees_of_more_inputs_than_the_table_has_are_refused():
     few = TreeInputs(INPUTS.starts, INPUTS.widths, INPUTS.columns[:1])
     with pytest.raises(ValueError, match="beyond the 2 of the table"):
         TreeLaw("trees", few, trees, np.ones(1), 0.0, 1.0)
+
+
+def test_laws_of_more_rows_or_columns_than_there_are_are_refused():
+    rows = np.zeros((5, 2))
+    kernel = LearnedKernel(Laplacian(), 0.1)
+    columns = np.arange(2)
+    law = KernelLaw("rough", kernel, columns, np.ones((5, 1)), np.eye(3), np.ones(1))
+    laws = Laws(rows, [law])
+    with pytest.raises(ValueError, match="more than the 5 rows"):
+        Laws(rows, [replace(law, coef=np.ones((6, 1)))])
+    with pytest.raises(ValueError, match="more than the 5 rows"):
+        Laws(rows, [replace(law, factor=np.eye(6))])
+    for beyond in (columns + 1, columns - 1):
+        with pytest.raises(ValueError, match="columns beyond the 2"):
+            Laws(rows, [replace(law, columns=beyond)])
+    with pytest.raises(ValueError, match="Rows have 3 columns, expected 2"):
+        laws.means(np.zeros((1, 3)))
