@@ -4,8 +4,8 @@ from functools import partial
 
 from estimators import test_kernel_glm
 from laws import likelihood_laws as laws
-from learning import test_laplace
-from mutants.registry import edit, planted
+from learning import test_laplace, test_laplace_of_many_classes
+from mutants.registry import edit, plant_edits, planted
 
 from bochner.learning import laplace, laplace_slopes
 from bochner.learning.laplace_slopes import EvidenceSlopes
@@ -13,6 +13,7 @@ from bochner.likelihoods import (
     LabelLikelihood,
     NegativeBinomialLikelihood,
     OrdinalLikelihood,
+    SoftmaxLikelihood,
     StudentTLikelihood,
     numbers,
 )
@@ -107,3 +108,24 @@ planted(derivatives("ordinal"), name="a_cutpoint_of_the_wrong_sign")(
 )
 def the_signal_of_classes_has_no_prior(patch):
     patch.setattr(LabelLikelihood, "signal_scale", None)
+
+
+plant_edits(
+    SoftmaxLikelihood,
+    "curvature_slope",
+    test_laplace_of_many_classes.test_slopes_of_the_log_determinant_are_differences,
+    one_product_of_probabilities=("- 2.0 * np.matmul", "- np.matmul"),
+    probabilities_that_do_not_add_up=("- np.sum(p * by_p", "- 0.0 * np.sum(p * by_p"),
+)
+plant_edits(
+    laplace.LatentCovariances,
+    "__call__",
+    partial(test_laplace_of_many_classes.test_covariances_are_those_of_products_of_features, 9),
+    functions_that_share_no_weights=("[:, :, None])[:, :, 0]", "[:, :, None])[:, :, 0] * 0.0"),
+)
+plant_edits(
+    laplace,
+    "_negative_hessian",
+    test_laplace_of_many_classes.test_the_hessian_is_a_sum_over_rows,
+    the_last_block_of_rows_alone=("totals += curvature", "totals[:] = -curvature"),
+)

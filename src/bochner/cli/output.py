@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from pandas.api.types import is_numeric_dtype
 from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
@@ -200,7 +201,7 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
     found = frame.rename(columns=quoted)
     for name, column in frame.items():
-        if not pd.api.types.is_numeric_dtype(column):
+        if not is_numeric_dtype(column):
             found[quoted(name)] = column.map(quoted)
     return found
 

@@ -136,6 +136,15 @@ def latent_features(frequencies: Frequencies, X: Any, has_constant: bool) -> Arr
     return np.hstack((Z, np.ones((len(Z), 1)))) if has_constant else Z
 
 
+_FEW_FUNCTIONS = 4
+"""Latent functions up to which products of the whitener are quicker than the covariance itself,
+which takes a time cubic in the number of weights, whatever the number of rows."""
+
+_FEW_FEATURES = 128
+"""Features up to which products of all pairs of them, of a block of rows, are an array: curvatures
+of many functions then take one product of matrices."""
+
+
 @register(shapes={"coef": "pl", "whitener": "qq"})
 @dataclass(frozen=True, slots=True, eq=False)
 class LaplacePosterior:
@@ -157,8 +166,9 @@ class LaplacePosterior:
         n_latent = self.coef.shape[1]
         mean = Z @ self.coef + self.centre
         covariance = np.empty((len(Z), n_latent, n_latent))
+        of_rows = LatentCovariances.of(self.whitener, n_latent)
         for rows in row_blocks(len(Z), 8 * len(self.whitener) * n_latent):
-            covariance[rows] = covariances_of(Z[rows], self.whitener, n_latent)
+            covariance[rows] = of_rows(Z[rows])
         return mean, covariance
 
     def draw(self, rng: np.random.Generator, n_draws: int) -> Array:
@@ -168,15 +178,43 @@ class LaplacePosterior:
         return as_array(self.coef + noise.reshape(n_draws, n_latent, P).swapaxes(1, 2))
 
 
-def covariances_of(Z: Array, whitener: Array, n_latent: int) -> Array:
-    """Return covariances (n, L, L) of latent values, up to their origin."""
-    P = Z.shape[1]
-    spread = [Z @ whitener[c * P : (c + 1) * P] for c in range(n_latent)]
-    found = np.empty((len(Z), n_latent, n_latent))
-    for i in range(n_latent):
-        for j in range(i + 1):
-            found[:, i, j] = found[:, j, i] = np.einsum("nq,nq->n", spread[i], spread[j])
-    return found
+@dataclass(frozen=True, slots=True, eq=False)
+class LatentCovariances:
+    """Covariances of latent values, up to their origin, as a function of features."""
+
+    whitener: Array  # (P L, P L)
+    n_latent: int
+    blocks: Array | None  # (L, P, L, P): Covariance of the weights; None for few functions
+
+    @classmethod
+    def of(cls, whitener: Array, n_latent: int) -> "LatentCovariances":
+        """Return the function for weights of that whitener."""
+        if n_latent <= _FEW_FUNCTIONS:
+            return cls(whitener, n_latent, None)
+        n_features = len(whitener) // n_latent
+        covariance = whitener @ whitener.T
+        return cls(whitener, n_latent, covariance.reshape(2 * (n_latent, n_features)))
+
+    def __call__(self, Z: Array) -> Array:
+        """Return covariances (n, L, L) for features (n, P)."""
+        n_latent, n_features = self.n_latent, Z.shape[1]
+        covariances = np.empty((len(Z), n_latent, n_latent))
+        if self.blocks is None:
+            whiteners = self.whitener.reshape(n_latent, n_features, -1)
+            spread = [Z @ whitener for whitener in whiteners]
+            for i in range(n_latent):
+                for j in range(i + 1):
+                    products = np.einsum("nq,nq->n", spread[i], spread[j])
+                    covariances[:, i, j] = covariances[:, j, i] = products
+            return covariances
+        for i in range(n_latent):
+            block = np.ascontiguousarray(self.blocks[i, :, : i + 1])
+            half = (Z @ block.reshape(n_features, -1)).reshape(len(Z), i + 1, n_features)
+            products = np.matmul(half, Z[:, :, None])[:, :, 0]
+            covariances[:, i, : i + 1] = covariances[:, : i + 1, i] = products
+        variances = np.einsum("nii->ni", covariances)
+        np.maximum(variances, 0.0, out=variances)
+        return covariances
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -291,11 +329,20 @@ def _negative_hessian(rows: LatentRows, curvature: Array, precision: Array) -> A
     """Return the negative Hessian (P L, P L) of the log density: its lower blocks."""
     P, n_latent = rows.width, curvature.shape[1]
     hessian = np.zeros((n_latent * P, n_latent * P))
+    pairs = np.tril_indices(n_latent)
+    is_one_product = n_latent > _FEW_FUNCTIONS and P <= _FEW_FEATURES
+    totals = np.zeros((len(pairs[0]), P * P)) if is_one_product else None
     for part, Z in rows.blocks():
-        for i in range(n_latent):
-            for j in range(i + 1):
-                block = hessian[i * P : (i + 1) * P, j * P : (j + 1) * P]
-                block += _weighted_products(Z, curvature[part, i, j, None])
+        if totals is not None:
+            for some in row_blocks(len(Z), 8 * (P * P + len(pairs[0]))):
+                products = (Z[some, :, None] * Z[some, None, :]).reshape(-1, P * P)
+                totals += curvature[part][some][:, *pairs].T @ products
+            continue
+        for i, j in zip(*pairs, strict=True):
+            block = hessian[i * P : (i + 1) * P, j * P : (j + 1) * P]
+            block += _weighted_products(Z, curvature[part, i, j, None])
+    if totals is not None:
+        hessian.reshape(n_latent, P, n_latent, P).swapaxes(1, 2)[pairs] = totals.reshape(-1, P, P)
     hessian[np.diag_indices_from(hessian)] += np.tile(precision, n_latent)
     return hessian
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.feature_evidence import FrequencySlopes, slopes_by_frequencies
-from bochner.learning.laplace import LatentRows, Mode, covariances_of
+from bochner.learning.laplace import LatentCovariances, LatentRows, Mode
 from bochner.likelihoods import Likelihood
 
 DIFFERENCE = float(np.finfo(np.float64).eps ** (1.0 / 3.0))
@@ -48,8 +48,9 @@ class EvidenceSlopes:
         """Return the derivatives at a mode, from two passes over the rows."""
         n, n_latent = mode.latent.shape
         spread = np.empty((n, n_latent, n_latent))
+        covariances = LatentCovariances.of(mode.whitener, n_latent)
         for part, Z in rows.blocks():
-            spread[part] = covariances_of(Z, mode.whitener, n_latent)
+            spread[part] = covariances(Z)
         bend = _bend(rows, mode, spread)
         v = rows.transposed(bend).T.ravel()
         u = (mode.whitener @ (mode.whitener.T @ v)).reshape(n_latent, -1).T
@@ -104,6 +105,9 @@ class EvidenceSlopes:
 def _bend(rows: LatentRows, mode: Mode, spread: Array) -> Array:
     """Return derivatives (n, L) of minus half the log determinant by latent values."""
     likelihood, latent = mode.likelihood, mode.latent
+    exact = likelihood.curvature_slope(latent, spread)
+    if exact is not None:
+        return -0.5 * rows.weight[:, None] * exact
     n_latent = latent.shape[1]
     bend = np.empty_like(latent)
     step = DIFFERENCE * likelihood.unit

@@ -82,6 +82,14 @@ class Likelihood(ABC):
     def curvature(self, y: Array, f: Array) -> Array:
         r"""Return :math:`-\partial^2 \log p(y \mid f) / \partial f^2`."""
 
+    def curvature_slope(self, f: Array, spread: Array) -> Array | None:
+        r"""Return derivatives (n, L) by latent values of curvatures times matrices (n, L, L).
+
+        They are those of :math:`\operatorname{tr} S_n W_n`, for likelihoods whose curvature does
+        not depend on the target; ``None`` if they are to be differences.
+        """
+        return None
+
     @abstractmethod
     def sample(self, rng: np.random.Generator, f: Array) -> Array:
         """Return independent targets given latent values."""

@@ -105,6 +105,12 @@ class SoftmaxLikelihood(LabelLikelihood):
         p = softmax(f, axis=-1)
         return as_array(p[..., None] * np.eye(self.n_latent) - p[..., None] * p[..., None, :])
 
+    def curvature_slope(self, f: Array, spread: Array) -> Array:
+        p = softmax(f, axis=-1)
+        # tr S W = sum_i p_i S_ii - p' S p, and dp_i / df_c = p_i (1[i = c] - p_c)
+        by_p = np.einsum("nii->ni", spread) - 2.0 * np.matmul(spread, p[..., None])[..., 0]
+        return as_array(p * (by_p - np.sum(p * by_p, axis=-1, keepdims=True)))
+
     def _indicators(self, y: Array) -> Array:
         return as_array(y[..., None] == np.arange(self.n_latent))
 
