@@ -100,7 +100,7 @@ class RidgePosterior(LinearFunction):
 
     @property
     def condition_number(self) -> float:
-        """The ratio of the greatest to the least eigenvalue of ``A``, from those of its inverse."""
+        """The ratio of the greatest to the least eigenvalue of ``A``, from its inverse root."""
         return float(np.linalg.cond(self.whitener)) ** 2
 
     def std(self, Z: Array) -> Array:
@@ -178,7 +178,7 @@ def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float
 
 
 def _alpha_by_factors(sums: FeatureSums, fit_intercept: bool) -> tuple[float, float]:
-    """Return what :func:`best_alpha` does, from some ten factorisations."""
+    """Return the best alpha and its log evidence, from about ten Cholesky factorisations."""
     step = -(-len(sums.gram) // _MOST_EIGENVALUES)
     first = float(np.log(best_alpha(sums.thinned(step), fit_intercept=fit_intercept)[0]))
     centred, degrees = centred_sums(sums, fit_intercept)

@@ -62,7 +62,7 @@ class FeatureSearch(RidgeSearch):
 
     @property
     def targets(self) -> Targets:
-        """The targets as they are."""
+        """The map of targets without centring."""
         return Numbers(np.zeros(self.rows.y.shape[1]))
 
     def started(self, theta: Array) -> Array:

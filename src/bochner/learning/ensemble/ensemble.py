@@ -138,7 +138,7 @@ class SumOfLaws:
         return_cov: bool = False,
         sample_weight: Array | None = None,
     ) -> Array | Pair:
-        """Return means (n, *t) of encoded rows (n, d), and what is asked for.
+        """Return means (n, *t) at encoded rows (n, d), and optionally their spread.
 
         Standard deviations are (n, *t) and covariances (n, n, *t), with the noise of new targets
         of ``sample_weight`` (n,), by default one.

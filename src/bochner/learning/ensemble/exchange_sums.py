@@ -104,7 +104,7 @@ def _add_levels(codes: Integers, change: Array, sums: Array) -> None:
 def _update(
     training: Training, mixed: Mixed, number: int, base: int, start: int, sums: Array
 ) -> None:
-    """Change distances of the mixed row ``base`` to those of another."""
+    """Update the distances of the mixed row ``base`` to the distances of row ``number``."""
     if training.kind == MAPPED:
         change = mixed.norms[number] - mixed.norms[base]
         for k in range(sums.size):
@@ -177,7 +177,7 @@ def _renew(
 
 @compiled(fastmath=LOOSE)
 def _exponentials(values: Array, powers: Array, bits: Integers) -> None:
-    """Replace numbers, zero or less, by their exponentials; ``bits`` are those of ``powers``."""
+    """Replace non-positive numbers by their exponentials; ``bits`` is ``powers`` as integers."""
     for k in range(values.size):
         values[k] = max(values[k], _SMALLEST)
         powers[k] = values[k] * _LOG2E + _SHIFTER

@@ -277,10 +277,11 @@ def on_landmarks(
 
 
 def _without(half: Array, residuals: Array, rows: Rows, observed: CellObservations) -> Array:
-    """Return residuals (s, t) of fits without each observation or group, given those of all rows.
+    """Return leave-one-out or leave-group-out residuals (s, t) of observations.
 
-    ``residuals`` (n, t) are those of the rows' mean targets. Products of the columns of ``half``
-    (m, n) are covariances of the function at rows, relative to the noise of weight one.
+    ``residuals`` (n, t) are the residuals of the mean targets of rows. Products of the columns of
+    ``half`` (m, n) are posterior covariances of the function at rows, relative to the noise of
+    weight one.
     """
     if rows.groups is None:
         leverage = observed.weights * np.sum(half**2, axis=0)[observed.cell]
@@ -327,7 +328,7 @@ def _packed_sums(found: LearnedKernel, columns: Chosen, landmarks: Array, rows: 
 
 
 def _unpacked(packed: Array, width: int) -> tuple[Array, Array]:
-    """Return the sums for so many landmarks that :func:`_packed_sums` packs."""
+    """Return the sums that :func:`_packed_sums` packs, for ``width`` landmarks."""
     n_triangle = width * (width + 1) // 2
     upper, _ = lapack.dtpttr(width, packed[:n_triangle], uplo="U")
     inner = np.triu(upper)

@@ -58,10 +58,10 @@ class Model(ABC):
 
     @abstractmethod
     def basis(self, n_waves: int) -> Basis:
-        """Return the basis of so many waves."""
+        """Return the basis of ``n_waves`` waves."""
 
     def n_stationary(self, n_waves: int) -> int:
-        """Return how many frequencies so many waves have."""
+        """Return the number of frequencies of ``n_waves`` waves."""
         return n_waves
 
     def start(self, rng: Generator, omega: Array, prior: FrequencyPrior) -> Start:

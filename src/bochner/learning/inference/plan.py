@@ -112,7 +112,7 @@ class SamplerSettings:
 
     @property
     def seconds_per_chain(self) -> float | None:
-        """The time limit of one chain: those of one process run one after another."""
+        """The time limit of one chain; chains of one process run one after another."""
         if self.time_limit is None:
             return None
         return self.time_limit / -(-self.n_chains // self.n_processes)
@@ -123,14 +123,14 @@ class SamplerSettings:
         return 1 if self.n_chains == 1 else min(effective_n_jobs(self.n_jobs), self.n_chains)
 
     def less(self, seconds: float) -> "SamplerSettings":
-        """Return the settings when some seconds are gone."""
+        """Return the settings with the time limit reduced by some seconds."""
         if self.time_limit is None:
             return self
         return replace(self, time_limit=max(0.0, self.time_limit - seconds))
 
 
 def fingerprint_of(data: ScaledData, settings: SamplerSettings, seed: int) -> str:
-    """Return what tells a problem from others, so that no checkpoint continues another one."""
+    """Return a hash of the problem, so that a checkpoint only continues the same problem."""
     # The number of processes and threads changes no result.
     settings = replace(settings, n_jobs=None, n_threads=1, home=None)
     digest = sha256(repr((settings, seed, data.is_binary)).encode())

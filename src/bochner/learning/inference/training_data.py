@@ -87,7 +87,7 @@ class SummedRows(ABC):
     def reweighted(
         self, function: Callable[..., tuple[Array, Array]], *, along: Sequence[Columns] = ()
     ) -> "SummedRows":
-        """Return the rows with weights ``w`` and pseudo-targets ``w y``, those of the function."""
+        """Return the rows with weights ``w`` and pseudo-targets ``w y`` that a function returns."""
 
     @abstractmethod
     def room(self, n_features: int) -> NDArray[Any] | None:

@@ -200,9 +200,9 @@ class Searcher:
         return fit
 
     def _with_lines(self, rows: ScaledSeries, fit: Fit) -> Fit:
-        """Return the fit with seasons at the strongest lines of what is not predicted.
+        """Return the fit with seasons at the strongest spectral lines of the prediction errors.
 
-        A line that is better explained by a cycle, which is forgotten sooner, is left to that.
+        A line is not added if a cycle, whose phase drifts, has a greater score.
         """
         known = rows.known
         for _ in range(_MOST_LINES):

@@ -28,7 +28,7 @@ class MonotoneTransformation(ABC):
 
     @abstractmethod
     def back(self, transformed: Array) -> Array:
-        """Return values whose function the numbers are."""
+        """Return the values from transformed values."""
 
     @abstractmethod
     def log_slope(self, values: Array) -> Array:
@@ -36,7 +36,7 @@ class MonotoneTransformation(ABC):
 
 
 class Identity(MonotoneTransformation):
-    """The values as they are."""
+    """The identity."""
 
     def forward(self, values: Array) -> Array:
         return values
