@@ -82,7 +82,7 @@ def grids_of(
 def check_background(
     encoders: Sequence[TableEncoder], background: Array | None, values: Array | None
 ) -> None:
-    """Raise ValueError if the columns of background rows do not match those of the encoders."""
+    """Raise ValueError if background rows do not have the columns of the encoders."""
     if background is None or values is None:
         return
     n_rows, n_encoded = background.shape
