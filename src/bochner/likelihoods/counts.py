@@ -13,8 +13,8 @@ from bochner.likelihoods.base import NODE_WEIGHTS, NumberLikelihood, known, node
 from bochner.registry import register
 
 _N_HERMITE = 20
-"""Number of nodes of the Gauss-Hermite rule around the mode of the latent value given a count. Ten
-more nodes change log densities by less than 1e-6."""
+"""Number of nodes of the Gauss-Hermite rule around the mode of the latent value given a count. With
+ten nodes log densities change by less than 1e-6."""
 _ABSCISSAE, _WEIGHTS = np.polynomial.hermite.hermgauss(_N_HERMITE)
 
 _NEWTON_STEPS = 60

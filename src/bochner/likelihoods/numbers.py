@@ -243,13 +243,14 @@ class StudentTLikelihood(LocationLikelihood):
         low = -_LOG_ROUNDING / shape - np.log1p(_FARTHEST**2 / self.degrees_of_freedom)
         low = max(low, -_MOST_LOG_VARIANCE)
         high = np.log1p(_LOG_ROUNDING / shape) + np.log1p(np.sqrt(_LOG_ROUNDING / shape))
-        # At least as fine as the spread of log(lambda), some root of 1 / shape.
+        # The step must resolve the spread of log(lambda), which is about sqrt(1 / shape).
         step = min(_LOG_STEP, 0.5 / np.sqrt(shape)) if shape > 1.0 else _LOG_STEP
         grid = np.arange(low, high + step, step)
         log_weights = shape * (grid - np.exp(grid))
         weights = np.exp(log_weights - log_weights.max())
         weights[weights <= np.finfo(np.float64).tiny] = 0.0
-        # With few degrees of freedom, some variances are beyond what any target tells apart.
+        # Precisions below the grid, which occur with few degrees of freedom, get infinite variance:
+        # no target distinguishes them.
         beyond = gammainc(shape, shape * np.exp(low))
         weights = np.append(weights * (1.0 - beyond) / weights.sum(), beyond)
         log_variance = 2.0 * np.log(self.unit) - np.append(grid, -np.inf)
