@@ -105,7 +105,7 @@ class ParameterisedKernel(ABC, Generic[D]):
 
     @abstractmethod
     def pulled_back(self, draws: D, theta: Array, slopes: FrequencySlopes) -> Array:
-        """Return derivatives by parameters (q,) from those by the frequencies."""
+        """Return derivatives by parameters (q,) from derivatives by the frequencies."""
 
     @abstractmethod
     def kernel(self, theta: Array) -> Kernel:

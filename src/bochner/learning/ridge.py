@@ -1,4 +1,4 @@
-"""Bayesian ridge regression on features, from sums alone."""
+"""Bayesian ridge regression on features, from sums over rows."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class PointSolution(ABC):
     @property
     @abstractmethod
     def limitation(self) -> str:
-        """Why there is no uncertainty, and what to do."""
+        """Reason why there is no uncertainty, with advice."""
 
 
 @register(
@@ -165,7 +165,7 @@ def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float
         return _alpha_by_factors(sums, fit_intercept)
     centred, degrees = centred_sums(sums, fit_intercept)
     spectrum = _Spectrum.of(centred, degrees)
-    # Features that do not vary explain nothing, whatever alpha is.
+    # Constant features explain nothing for any alpha.
     scale = float(spectrum.values.sum()) / sums.n_observations or 1.0
     grid = np.log(scale) + np.linspace(*LOG_ALPHA, _GRID)
     best = int(np.argmax([spectrum.log_evidence(point) for point in grid]))

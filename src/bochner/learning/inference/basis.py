@@ -39,7 +39,7 @@ class Basis(ABC):
 
     @abstractmethod
     def pull(self, gradient: tuple[Array, ...], n_units: int) -> Array:
-        """Return derivatives by the units (k, D), given those by :meth:`waves`."""
+        """Return derivatives by the units (k, D) from derivatives by :meth:`waves`."""
 
 
 @register

@@ -30,7 +30,7 @@ FULL_DRAWS = 16
 """Draws of a chain that are kept with the covariance of their weights, whose size is p^2."""
 
 _SECONDS_BETWEEN_CHECKPOINTS = 2.0
-"""Least time between two writes: what a kill may lose of a fast run."""
+"""Smallest time between two writes, which limits the loss if a fast run is killed."""
 
 _SHARE_OF_CHECKPOINTS = 0.05
 """Share of the time that writing checkpoints may take: less loses more of a run that is killed."""

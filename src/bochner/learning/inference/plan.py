@@ -1,4 +1,4 @@
-"""From data and settings to the stages of chains, and from chains to what was learned."""
+"""Plan of a fit: stages of chains from data and settings, and results from chains."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -182,7 +182,7 @@ def learn(
         together = [chain(index) for index in range(n_chains)]
         limit, home = settings.time_limit, settings.home
         return settings.structure, run_together(together, home, seconds=limit, report=report)
-    # Rows that lie elsewhere have workers of their own.
+    # Rows that are not in memory are processed by their workers, not by processes of this fit.
     if n_chains == 1 or settings.n_jobs in (None, 1) or data.elsewhere is not None:
         return settings.structure, [one(index, report) for index in range(n_chains)]
     shared = max(1, settings.n_threads // settings.n_processes)

@@ -33,7 +33,7 @@ _LEAST_COUNT = 1e-3
 with an error below 1e-4."""
 
 _TERMS = 32
-"""Terms of the series that are drawn. The variance of the others is 1e-5 of the whole."""
+"""Number of sampled terms of the series. The variance of the other terms is 1e-5 of the total."""
 
 _UNIT = KnownNoise()
 

@@ -72,7 +72,7 @@ def blocks_of_units(rng: Generator, basis: Basis, n_units: int, block_size: int)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proposals:
-    """New values of some units of a basis, to be decided one after another."""
+    """Proposed values of some units of a basis, which are accepted or rejected in turn."""
 
     index: Index  # (B,): The units, of one group of the basis, each at most once
     omega: Array  # (B, D): Their proposed values

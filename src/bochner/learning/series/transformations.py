@@ -13,10 +13,10 @@ class MonotoneTransformation(ABC):
     """A monotone function, its inverse and the logarithm of its derivative."""
 
     least: float = -np.inf
-    """Least value that the function takes, or limit of those that it takes."""
+    """Lower bound of the domain of the function."""
 
     takes_least: bool = True
-    """Whether the least value is one of those that the function takes."""
+    """Whether the lower bound belongs to the domain of the function."""
 
     def takes(self, least: float) -> bool:
         """Tell whether the function takes values whose least one is given."""
