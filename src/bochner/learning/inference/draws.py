@@ -100,7 +100,7 @@ class Draws:
         return self.basis.waves(self.omega[index])
 
     def signal_std(self, inputs: Array) -> Array:
-        r"""Return :math:`\sqrt{\sigma^2 k(x, x) / \lambda_0}`, averaged over draws, (n,)."""
+        r"""Return the root (n,) of :math:`\sigma^2 k(x, x) / \lambda_0`, averaged over draws."""
         total = np.zeros(inputs.shape[1])
         for index in range(self.n_draws):
             level = self.noise_variance[index] / self.precision[index]
