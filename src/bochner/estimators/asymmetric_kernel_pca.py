@@ -26,23 +26,22 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
     r"""The singular value decomposition of an asymmetric kernel's Gram matrix, through features.
 
     The approximate Gram matrix between left rows ``X`` and right rows ``Y`` is
-    :math:`\hat K = U \Sigma V^\top`. A row has scores as a left argument,
-    :math:`U \Sigma^{1/2}` on the rows of ``X``, and scores as a right argument,
-    :math:`V \Sigma^{1/2}` on those of ``Y``: their inner products
-    ``transform(X) @ transform_right(Y).T`` are the best approximation of :math:`\hat K` by a matrix
-    of rank ``n_components``. Other rows have
+    :math:`\hat K = U \Sigma V^\top`. The left scores of the rows of ``X`` are
+    :math:`U \Sigma^{1/2}`, and the right scores of the rows of ``Y`` are :math:`V \Sigma^{1/2}`.
+    The inner products ``transform(X) @ transform_right(Y).T`` are the best approximation of
+    :math:`\hat K` by a matrix of rank ``n_components``. The scores of new rows are
 
     .. math:: \mathrm{left}(x) = \hat k(x, Y) V \Sigma^{-1/2}, \qquad
               \mathrm{right}(y) = \hat k(X, y)^\top U \Sigma^{-1/2}.
 
-    The scores of a symmetric positive definite kernel are the eigenvectors times the roots of their
-    eigenvalues: those of kernel principal components, without its centring. The Gram matrix is
-    never formed; the cost is linear in the number of rows.
+    For a symmetric positive definite kernel the scores are the eigenvectors times the square roots
+    of the eigenvalues, as in kernel principal component analysis without centring. The Gram matrix
+    is never formed; the cost is linear in the number of rows.
 
     Parameters
     ----------
     n_components : int, default=2
-        Number of components, at most that of singular values of the approximate Gram matrix.
+        Number of components, at most the number of singular values of the approximate Gram matrix.
     n_features : int, default=512
         Number of real features, even.
     kernel, length_scale, scheme, weights, decomposition, masses, random_state
@@ -56,8 +55,8 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
     singular_values_ : ndarray of shape (n_components,)
         In descending order.
     components_ : SingularComponents
-        Matrices from features to scores. Signs are such that the entry of greatest magnitude in
-        every column of ``left`` is positive.
+        Matrices that map features to scores. Signs are chosen such that the entry of greatest
+        magnitude in every column of ``left`` is positive.
 
     References
     ----------

@@ -26,13 +26,13 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
 
     It learns a function of rows, :math:`f(x) = \sum_i \beta_i k(x, x_i)`, and minimises
     :math:`\|y - K \beta\|^2 + \alpha n \|\beta\|^2`, whose solution on the training rows is
-    :math:`K K^\top (K K^\top + \alpha n I)^{-1} y`: that of kernel ridge regression with the
+    :math:`K K^\top (K K^\top + \alpha n I)^{-1} y`. This is kernel ridge regression with the
     composed kernel
 
     .. math:: \kappa(x, x') = \frac 1 n \sum_i k(x, x_i)\, k(x', x_i),
 
-    which is positive definite whatever ``k`` is. Read as a Gaussian process, targets have the
-    prior :math:`y \sim N(0, \sigma^2 (\kappa / \alpha + I))`, with :math:`\sigma^2` estimated by
+    which is positive definite for every ``k``. The equivalent Gaussian process has the prior
+    :math:`y \sim N(0, \sigma^2 (\kappa / \alpha + I))`, with :math:`\sigma^2` estimated by
     maximum likelihood. :class:`bochner.AsymmetricPairRidge` learns a function of pairs of rows.
 
     Parameters
@@ -93,10 +93,10 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         X : {array-like, sparse matrix} of shape (n, d)
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : array-like of shape (n,), default=None
-            Counts of equal rows if all are whole numbers, else precisions, as in
+            Counts of equal rows if all weights are whole numbers, else precisions, as in
             :meth:`bochner.KreinRidge.fit`.
         **others
-            There are no other arguments.
+            No further arguments are accepted.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation, noise included.
         **others
-            There are no other arguments; any raises ``TypeError``.
+            No further arguments are accepted; each one raises ``TypeError``.
 
         Returns
         -------
@@ -143,7 +143,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         return mean if std is None else (mean, self._squeezed(std))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **others: Any) -> float:
-        """Return the coefficient of determination; parameters are those of :meth:`fit`."""
+        """Return the coefficient of determination; parameters as in :meth:`fit`."""
         _refuse("score", others)
         return float(super().score(X, y, sample_weight))
 

@@ -22,17 +22,17 @@ from bochner.registry import register
 class AsymmetricPairRidge(TwoSidedRidge):
     r"""Ridge regression on pairs of rows, with a kernel that need not be symmetric.
 
-    It learns a function of pairs, from one target for each pair of a row of ``X`` and the same
-    row of ``right``: the weight of an edge from a source to its target, or plus and minus one for
-    the presence, sign or direction of the edge. The function is bilinear in the left features
-    ``z`` and the right features ``z'`` of the kernel,
+    It learns a function of pairs of rows. Row ``i`` of ``X`` and row ``i`` of ``right`` form a pair
+    with one target, such as the weight of an edge of a graph, or plus and minus one for the
+    presence, sign or direction of the edge. The function is bilinear in the left features ``z``
+    and the right features ``z'`` of the kernel,
 
     .. math:: f(x, y) = z(x)^\top A\, z'(y), \qquad
               \sum_i (t_i - f(x_i, y_i))^2 + \alpha \min_c \|A - c S\|_F^2 \to \min,
 
-    where ``S`` is the diagonal ``signature_``, for which the function is the kernel itself:
-    strong regularisation leaves a multiple of the kernel. Left and right rows may have different
-    widths, if the kernel's arguments do.
+    where ``S`` is the diagonal matrix of ``signature_``. With :math:`A = S` the function is the
+    kernel itself, so that strong regularisation shrinks the function to a multiple of the kernel.
+    Left and right rows may have different numbers of columns if the kernel's arguments do.
 
     Parameters
     ----------
@@ -40,10 +40,10 @@ class AsymmetricPairRidge(TwoSidedRidge):
         Number ``p`` of real features, even. There are :math:`p^2` coefficients; with more than
         2000 pairs, conjugate gradients take :math:`4 n p^2` operations per step.
     alpha : float or "evidence", default=1.0
-        Ratio of the noise variance to the prior variance where the prior kernel of pairs is one:
-        a product that is one for a pair with itself if the kernel has unit total mass. Its scale
-        does not depend on the number of pairs. ``"evidence"`` maximises the marginal likelihood
-        of at most 1000 of the pairs.
+        Ratio of the noise variance to the prior variance at pairs where the prior kernel of pairs
+        is one. That kernel is a product; it is one between a pair and itself if the kernel has
+        unit total mass. The scale of ``alpha`` does not depend on the number of pairs.
+        ``"evidence"`` maximises the marginal likelihood of at most 1000 pairs.
     kernel, length_scale, scheme, weights, decomposition, masses, fit_intercept, random_state
         As in :class:`bochner.AsymmetricKernelRidge`.
 
@@ -96,7 +96,7 @@ class AsymmetricPairRidge(TwoSidedRidge):
         right : {array-like, sparse matrix} of shape (n, d2)
             Right rows of the pairs.
         sample_weight : array-like of shape (n,), default=None
-            Counts of equal pairs if all are whole numbers, else precisions, as in
+            Counts of equal pairs if all weights are whole numbers, else precisions, as in
             :meth:`bochner.KreinRidge.fit`.
 
         Raises
@@ -142,12 +142,12 @@ class AsymmetricPairRidge(TwoSidedRidge):
         return self._squeezed(mean + self._target_origin)
 
     def score(self, X: Any, y: Any, right: Any, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination; parameters are those of :meth:`fit`."""
+        """Return the coefficient of determination; parameters as in :meth:`fit`."""
         return float(r2_score(y, self.predict(X, right), sample_weight=sample_weight))
 
 
 def _paired(X: Any, right: Any, *, dim: int | None = None) -> Any:
-    """Return the right rows of pairs, checked, one for every row of ``X``."""
+    """Return the validated right rows, one for every row of ``X``."""
     if right is None:
         raise ValueError(
             "right is None: pass the right rows of the pairs, right=Y. AsymmetricKernelRidge "

@@ -1,4 +1,4 @@
-"""What models that learn their kernel share, and what regression and classification add."""
+"""Base class of the models that learn their kernel by sampling (BaNK)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -89,14 +89,14 @@ class BaNK(BaseEstimator, ABC):
 
     @property
     def trace_(self) -> Any:
-        """What the chains did, iteration by iteration: a Trace, or one for each class."""
+        """Records of every iteration of the chains: a Trace, or a list with one for each class."""
         check_is_fitted(self, "learned_")
         traces = [learned.trace for learned in self.learned_]
         return traces[0] if len(traces) == 1 else traces
 
     @property
     def interactions_(self) -> Array:
-        """Shares (d, d) of the mean squares of second derivatives along two inputs."""
+        """Shares (d, d) of two inputs in the mean squared second derivatives of the function."""
         check_is_fitted(self, "learned_")
         return self.relevance_.interactions
 
@@ -106,8 +106,8 @@ class BaNK(BaseEstimator, ABC):
         Parameters
         ----------
         draw : {"best", "last"}, default="best"
-            The draw of greatest log evidence, or the chain's last one. With several classes,
-            the draws of all of them side by side.
+            The draw of greatest log evidence, or the last draw of the chain. With several classes,
+            the features of all classes are concatenated.
 
         Returns
         -------
@@ -141,39 +141,39 @@ class BaNK(BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n, d), or Dask array or data frame
-            Inputs. Rows of a Dask collection stay on its workers, see the notes; those of torch and
-            CuPy are learned from on their device, see :doc:`/guide/gpu`.
+            Inputs. Rows of a Dask collection stay on its workers, see the notes. With torch and
+            CuPy arrays the chains run on the device of the arrays, see :doc:`/guide/gpu`.
         y : array-like of shape (n,), or Dask array or column of a data frame
             Targets: numbers for a regression, at least two labels for a classification.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows. Whole numbers are counts: a row of weight three is three
-            independent rows. A row of another weight ``w`` is one observation. In a regression its
-            noise has the variance :math:`\sigma^2 / w`, and predictions are of weight one; in a
+            independent rows. A row of any other weight ``w`` is one observation. In a regression
+            its noise variance is :math:`\sigma^2 / w`, and predictions are for weight one. In a
             classification its log-likelihood is multiplied by ``w``.
         checkpoint : str or Path, default=None
-            File to write progress to. If it exists, and belongs to a fit with the same data and
-            parameters, that fit continues, with the result that it would have had; the file is
-            deleted in the end.
+            File to write progress to. If the file exists and belongs to a fit with the same data
+            and parameters, that fit continues, with the same result as without the interruption.
+            The file is deleted when the fit ends.
         callback : callable, default=None
             Function that is called with a :class:`bochner.FitProgress` after every iteration or,
-            where chains have processes of their own, after every chain. If it returns ``False``,
-            sampling ends as at a time limit: every stage that is left has one iteration. Chains
-            in other processes run to their end.
+            if chains run in separate processes, after every chain. If it returns ``False``,
+            sampling ends as at a time limit: every remaining stage has one iteration. Chains in
+            other processes run to their end.
 
         Raises
         ------
         ValueError
-            If a parameter is out of range, the data are unusable, there is one class only, or
-            the checkpoint belongs to another fit, or to one on Dask collections.
+            If a parameter is out of range, the data are unusable, there is only one class, the
+            checkpoint belongs to another fit, or a checkpoint is passed with Dask collections.
 
         Notes
         -----
-        Rows of Dask collections are kept on the workers, which compute features anew in every pass
-        and return sums. What is no sum over rows comes from a sample of 100,000 of them: units of
-        inputs, target and weights, the columns of the trend, the choice of the structure, start
-        and warm-up, relevance and convergence. Up to that many rows the chain is that of the same
-        rows in memory, up to rounding. Beyond, every partition draws its own Polya-Gamma variables.
-        Chains run one after another.
+        Rows of Dask collections stay on the workers, which recompute the features in every pass
+        and return sums. Quantities that are not sums over rows are computed from a sample of
+        100,000 rows: units of inputs, target and weights, the columns of the trend, the choice of
+        the structure, start and warm-up, relevance and convergence. With at most 100,000 rows the
+        chain equals the chain of the same rows in memory, up to rounding. With more rows every
+        partition draws its own Polya-Gamma variables. Chains run one after another.
         """
         progress = self._progress(callback)
         if is_dask(X):
@@ -218,9 +218,9 @@ class BaNK(BaseEstimator, ABC):
         collected: Any = None,
         home: Any = None,
     ) -> None:
-        """Learn all problems, from rows in memory or from those that were ``collected``.
+        """Sample all problems, from rows in memory or from the partitions in ``collected``.
 
-        Chains run on the device of ``home``, an empty array, if it is given.
+        Chains run on the device of the empty array ``home``, or on the host if it is ``None``.
         """
         choice = self._choice()
         settings = settings_of(self, choice, len(problems.X))
@@ -266,7 +266,7 @@ class BaNK(BaseEstimator, ABC):
         scaled: Array,
         home: Any,
     ) -> SamplerSettings:
-        """Return the settings with the model of scaled rows, and a home on a device, if any."""
+        """Return the settings with the model of scaled rows and the device of the chains."""
         model, outcomes = self._model(choice, scaled), problems.outcomes
         if outcomes is not None:
             model = model.observed_by(outcomes.likelihood)
@@ -277,7 +277,7 @@ class BaNK(BaseEstimator, ABC):
     def _columns(
         self, problems: Problems, scaled: Array, settings: SamplerSettings
     ) -> list[ScaledData]:
-        """Return the rows of every problem to learn from."""
+        """Return the training data of every problem."""
         outcomes = problems.outcomes
         inputs = scaled.astype(check_dtype(self.dtype) or np.float64, copy=False)
         return [
@@ -303,11 +303,11 @@ class BaNK(BaseEstimator, ABC):
         paths: Sequence[Any],
         progress: Progress,
     ) -> list[Learned]:
-        """Return what the chains of every problem have learned."""
+        """Return the posterior draws, trace and kernel of every problem."""
         found = []
         seeds = np.random.SeedSequence(seed).spawn(len(columns))
         law = settings.model.likelihood().target_law
-        # Threads share blocks of rows; inside, matrices are too small to gain from any.
+        # Threads share blocks of rows: the matrices of a block are too small to use several.
         with single_threaded_blas() as n_threads:
             settings = one_share(settings, len(columns), n_threads)
             for data, path, own_seed in zip(columns, paths, seeds, strict=True):
@@ -331,7 +331,7 @@ class BaNK(BaseEstimator, ABC):
         rng: np.random.Generator,
         n_chains: int,
     ) -> None:
-        """Learn the score and a calibration from rows that chains left out, if there are any."""
+        """Compute the score and a calibration from the held-out rows of the chains."""
         left_out = None
         if block is not None:
             rows, own = scored_of(rng, block)
@@ -342,7 +342,7 @@ class BaNK(BaseEstimator, ABC):
         self._calibrate(left_out, problems.task)
 
     def _choice(self) -> Choice:
-        """Return what the parameter ``sampler`` stands for."""
+        """Return the model, moves and structures that the parameter ``sampler`` selects."""
         return sampler_choice(self.sampler, self._choices)
 
     def _model(self, choice: Choice, scaled: Array) -> Model:
@@ -379,7 +379,7 @@ class BaNK(BaseEstimator, ABC):
 
     @abstractmethod
     def _calibrate(self, left_out: LeftOutRows | None, task: Any) -> None:
-        """Learn ``score_`` and a calibration from predictions of left-out rows, if any."""
+        """Compute ``score_`` and a calibration from held-out predictions; none without them."""
 
     @abstractmethod
     def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:

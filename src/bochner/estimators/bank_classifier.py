@@ -1,4 +1,4 @@
-"""Classification with a learned kernel, of classes without or with an order."""
+"""Classification of nominal or ordered classes with a learned kernel."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
@@ -39,14 +39,14 @@ class BaNKClassifier(BaNKClassification):
     .. math:: P(y = 1 \mid x) = 1 / (1 + e^{-f(x)}), \quad f = \Phi_\omega \beta + T \gamma,
 
     with the frequencies as in :class:`bochner.BaNKRegressor`. Pólya-Gamma variables make the
-    likelihood Gaussian, so that frequencies move with all weights integrated out. More than two
-    classes are learned one against the rest, each with its own frequencies. Classes in order have
-    one function and cutpoints between them (proportional odds), with two Pólya-Gamma variables a
-    row.
+    likelihood Gaussian, so that frequencies are sampled with all weights integrated out. More than
+    two classes are learned one against the rest, with separate frequencies for each class. Ordered
+    classes share one function, with cutpoints between neighbouring classes (proportional odds),
+    and have two Pólya-Gamma variables per row.
 
     <left out>
-    Probabilities are raised to the power, normed to sum one, that left-out rows fit best
-    (a temperature).
+    Probabilities are calibrated by temperature scaling: they are raised to the power that fits the
+    left-out rows best, and normalised.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ class BaNKClassifier(BaNKClassification):
     <iterations>
     <chains>
     likelihood : {"logistic", "ordinal"} or OrdinalLikelihood, default="logistic"
-        ``"ordinal"``: the classes, in ascending order of their labels, are ordered. Distances of
-        cutpoints have an exponential prior of mean two, unless the object has cutpoints. Nothing
-        is left out then, and rows must be in memory.
+        ``"ordinal"``: the classes are ordered, in ascending order of their labels. Distances of
+        cutpoints have an exponential prior of mean two, unless the object has cutpoints. With an
+        ordinal likelihood no rows are left out, and rows must be in memory.
 
     Attributes
     ----------
@@ -71,8 +71,8 @@ class BaNKClassifier(BaNKClassification):
         Posterior mean of the kernel, :math:`k(0) = 1`, on inputs in their own units.
     <learned>
     likelihood_ : OrdinalLikelihood or BernoulliLikelihood
-        The likelihood with the posterior means of the cutpoints; the constant of the function is
-        flat, so that only their distances are determined.
+        The likelihood with the posterior means of the cutpoints. The constant of the function has
+        a flat prior, so that only the distances of the cutpoints are determined.
     score_ : float or None
         Log loss of left-out rows in nats; ``None`` if no rows were left out.
 
@@ -120,7 +120,7 @@ class BaNKClassifier(BaNKClassification):
 
     @property
     def likelihood_(self) -> LabelLikelihood:
-        """The likelihood with the posterior means of its cutpoints, if it has any."""
+        """The likelihood with the posterior means of its cutpoints; two classes have none."""
         laws = self._laws
         if not laws:
             return BernoulliLikelihood()
@@ -150,6 +150,6 @@ class BaNKClassifier(BaNKClassification):
 
     @property
     def _laws(self) -> list[OrdinalLikelihood]:
-        """Laws of the draws of classes in order; none of others."""
+        """Return the likelihood of every draw of ordered classes; empty for nominal classes."""
         each = (self._draws.law_of(index) for index in range(self._draws.n_draws))
         return [law for law in each if isinstance(law, OrdinalLikelihood)]

@@ -31,15 +31,15 @@ from bochner.learning.softmax_weights import (
 )
 
 _MOST_ROWS = 1e12
-"""Largest sum of weights of labels: next to more rows, rounding loses a part of a single one."""
+"""Largest sum of weights of labels: beyond it, rounding of the sum loses part of a single row."""
 
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
-"""Standard deviation, as a share of the mean, that rounding leaves of constant targets."""
+"""Standard deviation of constant targets that is due to rounding, relative to their mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class StandardisedNumbers:
-    """A regression: targets less their mean and over their scale."""
+    """Task of a regression: targets minus their mean, divided by their scale."""
 
     mean: float
     scale: float
@@ -66,7 +66,7 @@ class StandardisedNumbers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneVsRestLabels:
-    """A classification, with a column of plus and minus one for each chain."""
+    """Task of a classification, with one column of plus and minus one for each chain."""
 
     classes: NDArray[Any]  # All labels, in ascending order
 
@@ -79,10 +79,10 @@ class OneVsRestLabels:
         return Indicators(np.arange(len(self.classes)))(codes)
 
     def probabilities(self, positive: Array) -> Array:
-        """Return probabilities of the classes, given those of a plus one in each column (n, t).
+        """Return class probabilities from the probabilities (n, t) of a plus one in each column.
 
-        Two classes have one column, plus one for the second; others have one each, against the
-        rest.
+        Two classes have one column, with plus one for the second class. More classes have one
+        column each, one against the rest.
         """
         if len(self.classes) == 2:
             positive = np.concatenate([1.0 - positive, positive], axis=1)
@@ -91,7 +91,7 @@ class OneVsRestLabels:
 
 
 def positive_rows(X: Array, y: Any, sample_weight: Any) -> tuple[Array, Any, Units]:
-    """Return the rows that have weight, and the observations that they stand for."""
+    """Return the rows of positive weight, and the observations that they represent."""
     weight = checked_weight(sample_weight, X)
     if weight is None:
         return X, y, Units.of(None, len(X))
@@ -100,16 +100,17 @@ def positive_rows(X: Array, y: Any, sample_weight: Any) -> tuple[Array, Any, Uni
 
 
 def of_mean_one(units: Units) -> tuple[Units, float]:
-    """Return observations whose precisions have the mean one, and what these were divided by.
+    """Return observations with precisions of mean one, and the divisor of the precisions.
 
-    Sums of weights are then numbers of observations, on which the law of the noise depends.
+    Sums of weights are then numbers of observations, on which the distribution of the noise
+    variance depends.
     """
     unit = 1.0 if units.are_counts else float(np.average(units.weights, weights=units.counts))
     return Units(units.weights / unit, units.counts), unit
 
 
 def function_moments(draws: Draws, inputs: Array, fixed: Array) -> tuple[Array, Array]:
-    """Return mean and variance (n,) over draws of the function, at known weights."""
+    """Return mean and variance (n,) of the function over draws, given the weights of each draw."""
     mean, variance = np.empty((2, inputs.shape[1]))
     for part, values in draws.activations(inputs, fixed):
         mean[part] = values.mean(axis=0)
@@ -132,7 +133,7 @@ def _spread(draws: Draws, inputs: Array, fixed: Array, weights: Array | None = N
 
 
 class BaNKRegression(RegressorMixin, BaNK):
-    """A model that learns its kernel from numbers."""
+    """Base of the regressions with a learned kernel."""
 
     _is_classifier: ClassVar[bool] = False
     target_mean_: float
@@ -150,17 +151,17 @@ class BaNKRegression(RegressorMixin, BaNK):
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False
     ) -> Array | tuple[Array, Array]:
-        """Return posterior means and, if asked for, standard deviations or covariances.
+        """Return posterior means and optionally standard deviations or covariances.
 
         Parameters
         ----------
         X : array-like of shape (n, d), or Dask array or data frame
             Rows; for a Dask collection the result is a Dask array, without standard deviations.
         return_std : bool, default=False
-            The standard deviation of a new observation, noise included.
+            Whether to return the standard deviation of a new observation, noise included.
         return_cov : bool, default=False
-            The covariance of new observations at all rows, with the squares of the standard
-            deviations on its diagonal.
+            Whether to return the covariance of new observations at all rows. Its diagonal has the
+            squares of the standard deviations.
 
         Returns
         -------
@@ -173,7 +174,7 @@ class BaNKRegression(RegressorMixin, BaNK):
         Raises
         ------
         ValueError
-            If both are asked for.
+            If ``return_std`` and ``return_cov`` are both true.
         """
         check_one_spread(return_std, return_cov)
         if is_dask(X):
@@ -243,10 +244,10 @@ class BaNKRegression(RegressorMixin, BaNK):
     def sample_functions(self, n_functions: int = 1, random_state: Any = None) -> SampledFunctions:
         """Return functions drawn from the posterior, without noise.
 
-        A function is a sum of the waves of a posterior draw of frequencies and weights, with a
-        value and a gradient everywhere, at O(p) operations a point. Where left-out rows scale the
-        standard deviations, its deviation from the mean is scaled by the same factor, and it is a
-        sum of the waves of all draws.
+        A function is a sum of the waves of a posterior draw of frequencies and weights. Its value
+        and gradient can be computed at every point, in O(p) operations per point. If left-out rows
+        scale the standard deviations, the function's deviation from the mean is scaled by the same
+        factor, and the function is a sum of the waves of all draws.
 
         Parameters
         ----------
@@ -266,7 +267,7 @@ class BaNKRegression(RegressorMixin, BaNK):
     def _drawn(
         self, count: int, rng: np.random.Generator
     ) -> tuple[SampledFunctions, NDArray[np.int64]]:
-        """Return functions, and the draws whose noise is that of each."""
+        """Return functions, and the index of the draw that gives the noise of each function."""
         draws = self.learned_[0].draws
         functions, deviating = drawn_functions(
             draws, self._trend, self._scaling, count, rng, self._scale
@@ -281,7 +282,7 @@ class BaNKRegression(RegressorMixin, BaNK):
 
 
 class BaNKClassification(LabelledClassifier, BaNK):
-    """A model that learns its kernel from labels."""
+    """Base of the classifications with a learned kernel."""
 
     _is_classifier: ClassVar[bool] = True
     classes_: NDArray[Any]
@@ -315,14 +316,14 @@ class BaNKClassification(LabelledClassifier, BaNK):
         return self._softmax.probabilities(np.log(probability)[:, None])
 
     def _averaged(self, each: Sequence[Draws], inputs: Array, fixed: Array) -> Array:
-        """Return probabilities (n, n_classes), on average over the draws of every problem."""
+        """Return probabilities (n, n_classes), averaged over the draws of every problem."""
         positive = np.empty((inputs.shape[1], len(each)))
         for column, draws in enumerate(each):
             spread = np.empty(inputs.shape[1])
             for part, values in draws.spreads(inputs, fixed):
                 spread[part] = values.mean(axis=0)
             for part, values in draws.activations(inputs, fixed):
-                # The logistic function of a normal variate, on average: MacKay's approximation.
+                # MacKay's approximation of the mean of the logistic function of a normal variate.
                 shrunk = values / np.sqrt(1.0 + np.pi / 8.0 * spread[part])
                 positive[part, column] = expit(shrunk).mean(axis=0)
         return OneVsRestLabels(self.classes_).probabilities(positive)

@@ -1,4 +1,4 @@
-"""Parameters of models that learn their kernel: checked, resolved to objects, and described."""
+"""Validation, resolution and documentation of the parameters of learned-kernel models."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -28,27 +28,27 @@ from bochner.learning.published.models import (
 ModelClass = TypeVar("ModelClass", bound=type)
 
 _HIGHEST_DEGREE = 2
-"""Degree of the steepest trend; cubes of outliers would carry predictions off."""
+"""Largest degree of the trend: cubes of outliers would dominate the predictions."""
 
 STRUCTURES: Mapping[str, tuple[Structure, ...]] = {
     "auto": (SparseStructure(), DenseStructure()),
     "sparse": (SparseStructure(),),
     "dense": (DenseStructure(),),
 }
-"""Structures that a name stands for; of several, evidence chooses."""
+"""Structures by name; the evidence chooses between several structures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a value of ``sampler`` stands for."""
+    """The model, moves and structures that a value of ``sampler`` selects."""
 
     sampler: Sampler
     model: type[Any]  # Class of the model to sample
-    # Structures of the published sampler, which takes no other; None leaves them to structure
+    # The only structures of a published sampler; with None the parameter ``structure`` decides
     structures: tuple[Structure, ...] | None = None
 
 
-# Trajectories cannot change which inputs are active; the toggles and swaps of a sweep can.
+# Hamiltonian trajectories cannot change which inputs are active; toggles and swaps can.
 _TRAJECTORY = (Hamiltonian(), PrecisionWalk(), PriorParameters())
 _SAMPLERS = {
     "auto": Sampler(LOCAL_MOVES),
@@ -73,7 +73,7 @@ GABASR_CHOICES = _choices(
 
 
 def sampler_choice(sampler: Any, choices: Mapping[str, Choice]) -> Choice:
-    """Return what a sampler stands for: a name, a `Sampler`, or a sequence of moves."""
+    """Return the choice for a sampler: a name, a `Sampler`, or a sequence of moves."""
     if isinstance(sampler, Sampler):
         return Choice(sampler, choices["auto"].model)
     if isinstance(sampler, Iterable) and not isinstance(sampler, str):
@@ -219,7 +219,7 @@ all chains are pooled, and their weights fitted to all rows. Nothing is left out
 
 
 def documented(cls: ModelClass) -> ModelClass:
-    """Insert shared descriptions into a class's docstring, in the place of lines ``<name>``."""
+    """Replace lines ``<name>`` of a class's docstring by shared descriptions."""
     lines = []
     for line in (cls.__doc__ or "").split("\n"):
         name = line.strip().removeprefix("<").removesuffix(">")

@@ -1,4 +1,4 @@
-"""Several problems of one fit, one for each target or class: time, draws and kernels of all."""
+"""Problems of one fit, one for each target or class, and their shares of time and draws."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from bochner.learning.inference.training_data import ScaledData
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problems:
-    """Distinct rows to learn from, and the task that makes columns of their targets."""
+    """Distinct training rows, and the task that turns their targets into columns."""
 
     X: Array  # (n, d)
     codes: Array  # (n,): Numbers that stand for the given targets
@@ -50,7 +50,7 @@ def with_pooled_draws(
     settings: SamplerSettings,
     rng: np.random.Generator,
 ) -> list[Learned]:
-    """Return what was learned with the draws of all chains pooled, where rows suffice."""
+    """Return the results with the draws of all chains pooled, for problems with enough rows."""
     n_chains, home = settings.n_chains, settings.home
     with single_threaded_blas() as n_threads:
         return [
@@ -60,14 +60,14 @@ def with_pooled_draws(
 
 
 def one_share(settings: SamplerSettings, n_problems: int, n_threads: int) -> SamplerSettings:
-    """Return settings for one of several problems: its threads, and its share of the time."""
+    """Return the settings of one of several problems, with its threads and share of the time."""
     limit = settings.time_limit
     limit = None if limit is None else limit / n_problems
     return replace(settings, time_limit=limit, n_threads=n_threads)
 
 
 def mean_kernel(kernels: list[Kernel]) -> Kernel:
-    """Return the mean of kernels, of mixtures as one mixture."""
+    """Return the mean of kernels; the mean of spectral mixtures is one spectral mixture."""
     if len(kernels) == 1:
         return kernels[0]
     mixtures = [kernel for kernel in kernels if isinstance(kernel, SpectralMixture)]

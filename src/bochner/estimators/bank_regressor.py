@@ -1,4 +1,4 @@
-"""Regression with a learned kernel, for numbers of any law that chains can sample."""
+"""Regression with a learned kernel, for every likelihood that the chains can sample."""
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -42,23 +42,25 @@ from bochner.registry import register
 class BaNKRegressor(LawPredictions, BaNKRegression):
     r"""Regression with a learned kernel (BaNK).
 
-    The frequencies :math:`\omega_j` of the features are unknowns with a nonparametric prior,
-    sampled together with its parameters and the ratio of noise to signal, all weights integrated
-    out:
+    The frequencies :math:`\omega_j` of the features have a nonparametric prior. They are sampled
+    together with the hyper-parameters of the prior and the ratio of noise to signal, with all
+    weights integrated out:
 
     .. math:: y = \Phi_\omega \beta + T \gamma + \varepsilon, \quad
               \beta \sim N(0, (\sigma^2 / \lambda_0) I), \quad \varepsilon \sim N(0, \sigma^2 I).
 
     Predictions average over posterior draws. Inputs and target are standardised internally.
 
-    Targets may have another law than a normal one. Latent variables of the rows make it normal,
-    and are drawn in each round: precisions of rows for Student-t noise, true targets for censored
-    ones, Pólya-Gamma variables for negative binomial counts. The function :math:`\Phi_\omega \beta
-    + T \gamma` is then the location of the targets or, for counts, the logarithm of their rate.
+    Targets need not be normal. Latent variables of the rows, which are drawn in each round, make
+    the likelihood normal: precisions of rows for Student-t noise, uncensored targets for censored
+    targets, Pólya-Gamma variables for negative binomial counts. The function
+    :math:`\Phi_\omega \beta + T \gamma` is then the location of the targets or, for counts, the
+    logarithm of their rate.
 
     <left out>
-    Standard deviations are multiplied by the root mean square of left-out residuals, each over the
-    root of its chain's predictive variance plus the variance between the means of the chains.
+    Standard deviations are multiplied by the root mean square of standardised left-out residuals.
+    A residual is divided by the square root of its predictive variance: the variance of its chain
+    plus the variance between the means of the chains.
 
     Parameters
     ----------
@@ -66,19 +68,19 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         Number of frequencies, ``m``; each makes a cosine and a sine.
     <structure>
     sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
-        Moves of the frequencies. ``"pcn"``, which ``"auto"`` means: local moves of one frequency
-        after another. ``"hmc"``: trajectories of all frequencies along gradients. ``"mh"``: the
-        independence proposals of the paper, which mix slowly. A sequence of moves defines
-        another round, see :class:`bochner.learning.moves.Move`.
+        Moves of the frequencies. ``"auto"`` is ``"pcn"``: local moves of one frequency after
+        another. ``"hmc"``: Hamiltonian trajectories of all frequencies. ``"mh"``: the independence
+        proposals of the paper, which mix slowly. A sequence of moves defines a custom round, see
+        :class:`bochner.learning.moves.Move`.
     <iterations>
     <chains>
     likelihood : str or NumberLikelihood, default="gaussian"
-        Law of the targets given the function: ``"gaussian"``, ``"student_t"``,
+        Distribution of the targets given the function: ``"gaussian"``, ``"student_t"``,
         ``"negative_binomial"``, or an object of :mod:`bochner.likelihoods`, such as
-        ``CensoredGaussianLikelihood(left=0.0)``. Parameters that are ``None`` are sampled, the
-        degrees of freedom ``df`` with a Gamma(2, 0.1) prior, ``dispersion`` with an exponential one
-        of mean one. Poisson counts are learned by :class:`bochner.KernelGLMRegressor`. Laws other
-        than ``"gaussian"`` leave nothing out, and need rows in memory.
+        ``CensoredGaussianLikelihood(left=0.0)``. Parameters that are ``None`` are sampled: the
+        degrees of freedom ``df`` with a Gamma(2, 0.1) prior, ``dispersion`` with an exponential
+        prior of mean one. For Poisson counts use :class:`bochner.KernelGLMRegressor`. With
+        likelihoods other than ``"gaussian"`` no rows are left out, and rows must be in memory.
 
     Attributes
     ----------
@@ -90,8 +92,9 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
     score_ : float or None
         Root mean square error of left-out rows; ``None`` if no rows were left out.
     target_mean_, target_scale_ : float
-        Mean and standard deviation of the training targets; the median, and a standard deviation
-        from the quartiles, for other laws than ``"gaussian"``; zero and one for counts.
+        Mean and standard deviation of the training targets. For likelihoods other than
+        ``"gaussian"``, the median and a standard deviation from the quartiles; for counts, zero
+        and one.
 
     References
     ----------
@@ -143,18 +146,18 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         Parameters
         ----------
         X : array-like of shape (n, d), or Dask array or data frame
-            Inputs. Rows of a Dask collection stay on its workers; those of torch and CuPy are
-            learned from on their device, see :doc:`/guide/gpu`.
+            Inputs. Rows of a Dask collection stay on its workers. With torch and CuPy arrays the
+            chains run on the device of the arrays, see :doc:`/guide/gpu`.
         y : array-like of shape (n,), or Dask array or column of a data frame
             Targets; counts are whole numbers.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows. Whole numbers are counts: a row of weight three is three
-            independent rows. A row of another weight ``w`` is one observation, whose noise has the
-            variance :math:`\sigma^2 / w` if its scale is learned, and whose log-likelihood is
-            multiplied by ``w`` otherwise; censored targets have counts only.
+            independent rows. A row of any other weight ``w`` is one observation: its noise variance
+            is :math:`\sigma^2 / w` if the noise scale is learned, otherwise its log-likelihood is
+            multiplied by ``w``. Weights of censored targets must be counts.
         exposure : array-like of shape (n,), default=None
-            Time, area or population in which the counts of a row arose, by which their mean is
-            multiplied; ones if ``None``. For counts only.
+            Time, area or population in which the counts of a row arose. The mean is multiplied by
+            it; ``None`` means ones. For counts only.
         checkpoint, callback
             As in :meth:`bochner.BaNKClassifier.fit`.
 
@@ -162,8 +165,8 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         ------
         ValueError
             If a parameter is out of range, the data are unusable or impossible under the
-            likelihood, chains cannot sample the likelihood, or the checkpoint belongs to another
-            fit, or to one on Dask collections.
+            likelihood, chains cannot sample the likelihood, the checkpoint belongs to another fit,
+            or a checkpoint is passed with Dask collections.
         """
         also = "Classes are learned by BaNKClassifier."
         law = resolve_likelihood(self.likelihood, NUMBERS, NumberLikelihood, also)
@@ -190,10 +193,10 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
     def _outcomes(
         self, law: NumberLikelihood, X: Any, y: Any, sample_weight: Any, exposure: Any
     ) -> Problems:
-        """Return checked, distinct rows whose targets have a law."""
+        """Return validated, distinct rows with the likelihood of their targets."""
         X, y = validated_with_numbers(self, X, y, dtype=np.float64)
         times = checked_exposure(exposure, len(X), law)
-        # Rows of equal inputs and other exposures are distinct.
+        # Rows with equal inputs but different exposures are distinct.
         keyed = X if times is None else np.column_stack([X, times])
         y = law.checked(y.astype(np.float64))
         keyed, y, units = distinct_rows(*positive_rows(keyed, y, sample_weight))
@@ -240,18 +243,18 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         return_cov: bool = False,
         exposure: Any = None,
     ) -> Array | tuple[Array, Array]:
-        """Return posterior means and, if asked for, standard deviations or covariances.
+        """Return posterior means and optionally standard deviations or covariances.
 
         Parameters
         ----------
         X : array-like of shape (n, d), or Dask array or data frame
             Rows; for a Dask collection the results are Dask arrays, without covariances.
         return_std : bool, default=False
-            The standard deviation of a new observation, noise included. It is infinite where a
-            draw of Student-t noise has at most two degrees of freedom.
+            Whether to return the standard deviation of a new observation, noise included. It is
+            infinite if a draw of Student-t noise has at most two degrees of freedom.
         return_cov : bool, default=False
-            The covariance of new observations at all rows, with the squares of the standard
-            deviations on its diagonal; not for counts.
+            Whether to return the covariance of new observations at all rows. Its diagonal has the
+            squares of the standard deviations. Not for counts.
         exposure : array-like of shape (n,), default=None
             Exposures of the new counts; ones if ``None``, so that predictions are rates.
 
@@ -267,7 +270,8 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         Raises
         ------
         ValueError
-            If both are asked for, or exposures or covariances that the likelihood does not have.
+            If ``return_std`` and ``return_cov`` are both true, or the likelihood has no exposures
+            or no covariances.
         """
         if isinstance(self._draws.law, LocationLikelihood):
             checked_exposure(exposure, 0, self._draws.law)
@@ -286,8 +290,8 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
     def predict_latent(self, X: Any, exposure: Any = None) -> tuple[Array, Array]:
         """Return means and standard deviations (n,) of the function, without noise.
 
-        That of counts is the logarithm of their rate, or of their mean if ``exposure`` (n,) is
-        given.
+        For counts the function is the logarithm of their rate, or of their mean if ``exposure``
+        (n,) is given.
         """
         inputs, fixed, offset = self._rows_at(X, exposure)
         draws = self._draws
@@ -316,8 +320,8 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         n_samples : int, default=1
         random_state : int, RandomState instance or None, default=0
         noise : bool, default=True
-            Whether to draw observations, or the function without its noise: for counts the
-            logarithm of their mean.
+            Whether to draw observations, or the function without noise. For counts the function is
+            the logarithm of their mean.
         exposure : array-like of shape (n,), default=None
             As in :meth:`predict`.
 
@@ -343,7 +347,7 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         return self.learned_[0].draws
 
     def _law_of(self, index: int) -> NumberLikelihood:
-        """Return the law of targets of a draw, in their own unit."""
+        """Return the likelihood of a draw, in the unit of the targets."""
         own = self._draws.law_of(index)
         values = {name: getattr(own, name) for name in self._law_.unknown}
         if "scale" in values:
@@ -364,9 +368,9 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
     def _predictive(
         self, X: Any, exposure: Any, shape: tuple[int, ...] | None = None
     ) -> Iterator[tuple[slice, Predictive]]:
-        """Yield the mixtures of the likelihood over all draws, and the rows they are of.
+        """Yield slices of rows with the mixtures of the likelihood over all draws.
 
-        Where left-out rows scale the standard deviations, they scale all distances from the mean.
+        If left-out rows scale the standard deviations, all distances from the mean are scaled.
         """
         check_shape(shape, X)
         inputs, fixed, offset = self._rows_at(X, exposure)
@@ -380,7 +384,7 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
 
 
 def repetitions(weight: Array) -> Any:
-    """Return rows as often as their weights (n,), whole numbers, count them."""
+    """Return the indices of rows, each repeated by its whole-number weight (n,)."""
     times = np.rint(weight)
     if not np.array_equal(times, weight):
         wrong = weight[times != weight][0]

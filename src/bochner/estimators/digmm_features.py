@@ -1,4 +1,4 @@
-"""Features of a mixture that is learned from the similarities of a few rows."""
+"""Random features of a spectral mixture learned from the similarities of a few rows."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -46,8 +46,8 @@ class DIGMMFeatures(
 ):
     r"""Random Fourier features of a kernel learned from similarities (DIGMM).
 
-    For a symmetric similarity, definite or not, given by values and perhaps no formula. Its values
-    on a sketch of ``n_sketch`` rows are explained by the difference of two kernels,
+    The similarity is symmetric, definite or indefinite; it can be a function or a matrix of values.
+    Its values on a sketch of ``n_sketch`` rows are approximated by the difference of two kernels,
 
     .. math:: k(x, y) \approx k_+(x - y) - k_-(x - y),
 
@@ -67,8 +67,8 @@ class DIGMMFeatures(
         sign. The only odd number accepted is 1.
     n_sketch : int, default=5
         Number of rows whose similarities are used, at least 2; all rows if there are fewer. With
-        ``expectation="exact"`` a few hundred rows take seconds and work well: beyond ten random
-        rows it takes rows that lie far apart, so that outlying rows are represented.
+        ``expectation="exact"`` a few hundred rows take seconds and work well: the first ten rows
+        are random, and further rows lie far apart, so that outlying rows are represented.
     truncation : int, default=5
         Largest number of components of each mixture.
     shift : float, default=1.1
@@ -78,12 +78,13 @@ class DIGMMFeatures(
         Concentration of the Dirichlet processes: larger means more components.
     noise : float or None, default=None
         Standard deviation of similarities around their estimate, relative to the mean size of
-        self-similarities (of all similarities if these are zero). ``None`` means learned for
-        ``"exact"``, and 1 for ``"taylor"``, whose frequencies vanish if it is small.
+        self-similarities, or of all similarities if the self-similarities are zero. With ``None``
+        the noise is learned for ``"exact"`` and 1 for ``"taylor"``, whose frequencies vanish if
+        the noise is small.
     expectation : {"exact", "taylor"} or Expectation, default="exact"
-        ``"exact"`` maximises an evidence lower bound with the exact expectations of cosines, both
-        signs together. ``"taylor"`` is the paper's Algorithm 1, which expands the cosine to second
-        order; see the notes.
+        ``"exact"`` maximises an evidence lower bound with the exact expectations of cosines, for
+        both signs jointly. ``"taylor"`` is Algorithm 1 of the paper, which expands the cosine to
+        second order; see the notes.
     length_scale : float, sequence of d floats or "median", default="median"
         Length scale of a kernel given by name, as in :class:`FourierFeatures`.
     max_iter : int or None, default=None
@@ -93,7 +94,7 @@ class DIGMMFeatures(
         Relative gain of the bound (``"exact"``), or change of labels in the Frobenius norm
         (``"taylor"``), at which the ascent stops.
     n_starts : int, default=3
-        Number of starts of ``"exact"``, with one sign and again with both.
+        Number of starts of ``"exact"`` with one sign, and again with both signs.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -101,7 +102,7 @@ class DIGMMFeatures(
     kernel_ : Kernel
         The difference of the two learned kernels.
     positive_, negative_ : SpectralMixture or None
-        :math:`k_+` and :math:`k_-`; ``None`` where there is no such part.
+        :math:`k_+` and :math:`k_-`; ``None`` for a part that is zero.
     frequencies_ : Frequencies
     signature_ : ndarray of shape (n_components,)
         Signs of the features.
@@ -130,9 +131,9 @@ class DIGMMFeatures(
     the sketch. :mod:`bochner.learning.published.digmm_taylor` derives this. Use ``"taylor"`` to
     compare with the paper.
 
-    The learned kernel is a function of the difference of rows: for other similarities it is the
-    nearest such function. A linear model on these features learns with :math:`Z Z^\top`, which
-    ignores the signature; see :class:`bochner.KreinRidge`.
+    The learned kernel is a function of the difference of two rows. For a similarity that is not, it
+    is the nearest such function. A linear model on these features learns with :math:`Z Z^\top`,
+    which ignores the signature; see :class:`bochner.KreinRidge`.
 
     References
     ----------
@@ -302,7 +303,7 @@ class DIGMMFeatures(
 
 
 def _checked(gram: Array) -> Array:
-    """Return the similarities of the sketch, made exactly symmetric."""
+    """Return the validated, exactly symmetric similarities of the sketch."""
     if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
         raise ValueError(f"The kernel must return a square matrix for a sketch, got {gram.shape}.")
     if not np.isfinite(gram).all():

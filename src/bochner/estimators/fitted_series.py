@@ -1,4 +1,4 @@
-"""One series of a forecaster: what was learned of it, and rows to predict at."""
+"""Fitted model of one series of a forecaster."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from bochner.tables.timelines import Future, Timeline, labelled
 
 
 class Ahead(NamedTuple):
-    """Rows to predict at, in order of time, and their places in what was asked for."""
+    """Rows to predict at, in order of time, and their positions in the requested times."""
 
     rows: ScaledSeries
     places: NDArray[np.intp]
@@ -29,7 +29,7 @@ class Ahead(NamedTuple):
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedSeries:
-    """What was learned of one series, and what its times and inputs are."""
+    """The fitted model of one series, with its timeline and the names of its inputs."""
 
     timeline: Timeline
     law: SeriesLaw
@@ -69,7 +69,7 @@ def fitted_series(
     progress: Progress,
     rng: Generator,
 ) -> FittedSeries:
-    """Learn a series; ``None`` means the calendar's periods, and any of the transformations."""
+    """Fit a series; ``None`` compares the periods of the calendar, or all transformations."""
     timeline, seasons = series.timeline, series.timeline.calendar
     if periods is not None:
         lengths = [as_positive_scalar("periods", one) for one in periods]
@@ -90,7 +90,7 @@ def fitted_series(
 
 
 def in_one_frame(results: dict[str, Any]) -> Any:
-    """Return values of several series with one index as a frame, and others as they are."""
+    """Return a data frame if all series have one index; otherwise return ``results``."""
     if not all(hasattr(one, "index") for one in results.values()):
         return results
     indices = [one.index for one in results.values()]

@@ -1,4 +1,4 @@
-"""Forecasts of series: trend, seasons, cycles and known inputs, with their uncertainty."""
+"""Probabilistic forecasts of time series with trend, seasons, cycles and known inputs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
@@ -35,30 +35,30 @@ _ONE = "y"
 @register
 @dataclass(eq=False, repr=False)
 class Forecaster(BaseEstimator):
-    r"""Forecasts of series in time, with intervals and components, and nothing to choose.
+    r"""Forecast time series, with prediction intervals and components; defaults need no tuning.
 
-    The series, or its square root or logarithm, is a sum of Gaussian processes along time: a trend,
-    seasons, a cycle, linear effects of known inputs, variation that is forgotten, and noise. Three
-    trends are compared: a level, a slope that dies out, and a line around which the slope varies.
-    Seasons are those of the calendar that the series shows, and strong lines in the spectrum of
-    what the others do not predict. Models are weighted by their evidence, and the parameters of
-    each are averaged over their posterior. Errors of forecasts from past origins widen the
-    intervals where they were larger than expected.
+    The series, or its square root or logarithm, is a sum of Gaussian processes in time: a trend,
+    seasons, a cycle, linear effects of known inputs, autocorrelated short-term variation, and
+    noise. Three trends are compared: a level, a damped slope, and a line around which the slope
+    varies. Seasons are the periods of the calendar that the series supports, and strong lines in
+    the spectrum of the one-step prediction errors. Models are weighted by their evidence, and the
+    parameters of each model are averaged over their posterior. If errors of forecasts from past
+    origins were larger than expected, the prediction intervals are widened.
 
-    Every process has a few hidden states that form a Markov chain, so that a fit is exact, takes
-    any times and unknown values, and costs time proportional to the number of rows.
+    Every process is a state-space model with a few hidden states. A fit is therefore exact, accepts
+    irregular times and unknown values, and takes time proportional to the number of rows.
 
     Parameters
     ----------
     periods : "auto" or sequence of float, default="auto"
         Lengths of the seasons, in units of the times: days for dates, months for dates that stand
         for months, quarters or years, otherwise as in ``times``. ``"auto"`` compares a day, a week
-        and a year for dates, and finds others.
+        and a year for dates, and searches for further periods.
     transformation : {"auto", "none", "sqrt", "log"}, default="auto"
-        Function of the values that is modelled. ``"auto"`` compares those that the values allow:
-        ``"sqrt"`` needs values of zero or more, and ``"log"`` values above zero.
+        Transformation of the values that is modelled. ``"auto"`` compares the transformations that
+        the values allow: ``"sqrt"`` needs values of zero or more, ``"log"`` values above zero.
     find_cycle : bool, default=True
-        Whether to look for a cycle, a wave whose phase drifts, as that of sunspots does.
+        Whether to search for a cycle: a wave with a drifting phase, such as the sunspot cycle.
     n_jobs : int or None, default=None
         Number of threads, at most one per core. ``None`` means as many as linear algebra may use.
     random_state : int, RandomState instance or None, default=None
@@ -67,15 +67,15 @@ class Forecaster(BaseEstimator):
     Attributes
     ----------
     series_ : dict of str to FittedSeries
-        What was learned of each series, by name; of a single one under the name ``"y"``.
+        Fitted model of each series, by name. A single series has the name ``"y"``.
     is_single_ : bool
         Whether a single series was fitted.
     periods_ : list of Period, or dict of str to such
-        Periods of the best model with ``name``, ``length``, ``std`` (the standard deviation of the
-        component over the training rows, on the scale of the model) and ``memory`` (the time after
-        which its shape is forgotten by a factor of e), the largest first.
+        Periods of the best model, the largest first, with ``name``, ``length``, ``std`` (the
+        standard deviation of the component over the training rows, on the scale of the model) and
+        ``memory`` (the time after which the correlation with the current shape falls to 1/e).
     transformation_ : str, or dict of str to str
-        Function of the values that is modelled.
+        Transformation of the values that is modelled.
 
     See Also
     --------
@@ -113,31 +113,33 @@ class Forecaster(BaseEstimator):
     def fit(
         self, y: Any, X: Any = None, *, times: Any = None, callback: Callback | None = None
     ) -> Self:
-        """Learn one series, or each of several.
+        """Fit a model to each series.
 
         Parameters
         ----------
         y : array-like of shape (n,), pandas Series, DataFrame, or mapping of str to such
-            Values in order of time, NaN where one is unknown. The columns of a data frame and the
-            entries of a mapping are several series, each with a model of its own.
+            Values in order of time, NaN for an unknown value. The columns of a data frame and the
+            entries of a mapping are several series, each with a separate model.
         X : array-like of shape (n, d) or DataFrame, default=None
-            Inputs that are known in the future, too, such as indicators of holidays. A mapping, if
-            ``y`` is one, has the inputs of each series.
+            Inputs whose future values are also known, such as indicators of holidays. If ``y`` is a
+            mapping, ``X`` is a mapping with the inputs of each series.
         times : array-like of shape (n,), default=None
             Numbers or dates. By default the index of a pandas series, or positions 0, 1, ...
-            Dates may be missing: a forecast goes on by the calendar that they tell. Days, weeks
-            and years of dates with a zone or an offset from UTC follow the clock on the wall.
+            Dates may have gaps: forecasts follow the calendar that is inferred from the dates.
+            For dates with a time zone or an offset from UTC, days, weeks and years follow the local
+            time.
         callback : callable, default=None
             Function that is called with a :class:`bochner.FitProgress` before every step. If it
-            returns ``False``, the structures and transformations that are left are not compared.
+            returns ``False``, the remaining structures and transformations are not compared.
 
         Raises
         ------
         TypeError
             If values, inputs or times are not numbers or dates.
         ValueError
-            If times do not increase, values are constant, infinite, fewer than eight or none that
-            ``transformation`` takes, inputs do not match them, or a parameter is out of range.
+            If times do not increase, values are constant, infinite, fewer than eight or outside the
+            domain of ``transformation``, inputs do not match the values, or a parameter is out of
+            range.
         """
         self._check_parameters()
         group = several(y)
@@ -151,38 +153,38 @@ class Forecaster(BaseEstimator):
                 if group is None:
                     raise
                 raise type(error)(f"Series {name!r}: {error}") from error
-            (rng,) = generators(self.random_state, 1)  # As if the series were alone
+            (rng,) = generators(self.random_state, 1)  # Same result as a fit to this series alone
             found[name] = self._learned(series, rng, progress)
         self.series_, self.is_single_ = found, group is None
         return self
 
     def predict(self, horizon: Any, X: Any = None, return_std: bool = False) -> Any:
-        """Return point forecasts, and standard deviations if asked for.
+        """Return point forecasts and, with ``return_std``, standard deviations.
 
         Parameters
         ----------
         horizon : int or array-like of shape (h,)
-            Number of steps after the last time of the series, or times to predict at. Times until
-            the last of the series are smoothed, or filled where values are unknown.
+            Number of steps after the last time of the series, or times to predict at. At times up
+            to the last time of the series the result is smoothed, and unknown values are imputed.
         X : array-like of shape (h, d) or DataFrame, default=None
             Inputs at these times, if the model was fitted with inputs.
         return_std : bool, default=False
-            Whether to return standard deviations of new values, too.
+            Whether to also return standard deviations of new values.
 
         Returns
         -------
         mean, std : ndarray of shape (h,), pandas Series or DataFrame, or dict
-            As the series were given. The mean of the value, or of its square root or logarithm,
-            transformed back, which is close to the median. ``std`` is then half of the width of the
-            middle 68.3 %.
+            In the type of the series. The mean of the value or, with a transformation, the mean of
+            its square root or logarithm transformed back, which is close to the median. ``std`` is
+            then half of the width of the central 68.3 % interval.
 
         Raises
         ------
         TypeError
-            If times are not of the kind that the series has.
+            If the series has dates and the times are numbers, or the reverse.
         ValueError
             If inputs are missing or have another shape, times repeat or lie before the series, or
-            a number of steps is asked for and times are irregular.
+            ``horizon`` is a number of steps and the times of the series are irregular.
         """
         mean = self._each(horizon, X, lambda mixture: mixture.centre())
         if not return_std:
@@ -190,9 +192,9 @@ class Forecaster(BaseEstimator):
         return mean, self._each(horizon, X, lambda mixture: mixture.std())
 
     def predict_interval(self, horizon: Any, level: float = 0.9, X: Any = None) -> tuple[Any, Any]:
-        """Return lower and upper ends of prediction intervals, each as ``predict`` returns means.
+        """Return lower and upper ends of prediction intervals, in the shape of ``predict``.
 
-        Raises ValueError if ``level`` is not strictly between zero and one, and as ``predict``.
+        Raises ValueError if ``level`` is not strictly between zero and one, or as ``predict``.
         """
         levels = 0.5 + 0.5 * np.array([-1.0, 1.0]) * as_level(level)
         lower = self._each(horizon, X, lambda mixture: mixture.quantiles(levels[:1])[:, 0])
@@ -202,9 +204,9 @@ class Forecaster(BaseEstimator):
     def predict_quantiles(self, horizon: Any, levels: Sequence[float], X: Any = None) -> Any:
         """Return quantiles (h, q) of new values at ``levels`` (q,).
 
-        Series with a pandas index have a data frame with the levels as columns, and several
-        series a mapping. Raises ValueError if a level is not strictly between zero and one,
-        and as ``predict``.
+        The result is a data frame with the levels as columns for a series with a pandas index, and
+        a mapping for several series. Raises ValueError if a level is not strictly between zero and
+        one, or as ``predict``.
         """
         checked = as_levels(levels)
 
@@ -217,9 +219,9 @@ class Forecaster(BaseEstimator):
     def sample(
         self, horizon: Any, n_samples: int = 1, X: Any = None, *, random_state: Any = None
     ) -> Any:
-        """Return draws (h, n_samples) of whole futures: values with noise, dependent in time.
+        """Return sample paths (h, n_samples): joint draws of new values at all times.
 
-        Times must lie after the last of the series. Raises ValueError otherwise, and as
+        Times must lie after the last time of the series. Raises ValueError otherwise, or as
         ``predict``.
         """
         count = as_count("n_samples", n_samples)
@@ -234,17 +236,18 @@ class Forecaster(BaseEstimator):
         return self._by_name(horizon, X, found)
 
     def components(self, horizon: Any, X: Any = None, *, level: float = 0.9) -> Any:
-        """Return the components of a forecast, with intervals of each.
+        """Return the components of a forecast with their intervals.
 
-        They are those of the value, its square root or its logarithm (``transformation_``), where
-        their means add up to that of the forecast. ``"trend"`` is level, slope and lasting
-        variation, ``"inputs"`` the effects of known inputs, ``"remainder"`` variation that is
-        forgotten within few steps; every period has its name. Noise is none of them.
+        Components are on the scale of the value, its square root or its logarithm
+        (``transformation_``); the means of all components add up to the mean of the forecast.
+        ``"trend"`` has level, slope and lasting variation, ``"inputs"`` the effects of known
+        inputs, ``"remainder"`` short-term variation. Every period is a component with its name.
+        Noise is not a component.
 
         Returns
         -------
         components : dict of str to ndarray of shape (h, 3), or DataFrame
-            Mean, lower and upper end of each component; of several series a mapping.
+            Mean, lower and upper end of each component; a mapping of these for several series.
 
         Raises
         ------
@@ -267,7 +270,7 @@ class Forecaster(BaseEstimator):
         return self._by_name(horizon, X, found)
 
     def log_density(self, y: Any, X: Any = None, *, times: Any = None) -> Any:
-        """Return log predictive densities (h,) of values at given times, by default the next ones.
+        """Return log predictive densities (h,) of values, by default at the next ``h`` times.
 
         ``y`` has shape (h,), or is a pandas series whose index has the times. A single series must
         have been fitted. Raises TypeError or ValueError as ``predict``.
@@ -297,7 +300,7 @@ class Forecaster(BaseEstimator):
         level: float = 0.9,
         season_length: int | None = None,
     ) -> Any:
-        """Return forecasts from several origins, each fitted to the values before it alone.
+        """Return forecasts from several origins, each fitted only to the values before it.
 
         Parameters
         ----------
@@ -312,22 +315,22 @@ class Forecaster(BaseEstimator):
         level : float, default=0.9
             Probability of the intervals.
         season_length : int or None, default=None
-            Steps of the seasonal differences that scale the errors; ``None`` means the shortest
-            period of the calendar, or one step.
+            Number of steps of the seasonal differences that scale the errors; ``None`` means the
+            shortest period of the calendar, or one step.
 
         Returns
         -------
         table : dict of str to ndarray, or DataFrame
-            A row for each forecast: ``origin`` (number of values that were learned from), ``step``
-            (1 to ``horizon``), ``observed``, ``predicted``, ``lower``, ``upper``, ``covered``,
-            ``scaled_error`` (the error over the mean absolute seasonal difference of the values
-            learned from; its mean absolute value is the MASE) and ``log_density``. A data frame if
-            ``y`` is pandas', with the times as ``time``.
+            One row per forecast: ``origin`` (number of training values), ``step`` (1 to
+            ``horizon``), ``observed``, ``predicted``, ``lower``, ``upper``, ``covered``,
+            ``scaled_error`` (the error divided by the mean absolute seasonal difference of the
+            training values; its mean absolute value is the MASE) and ``log_density``. A data frame
+            with the times as ``time`` if ``y`` is a pandas object.
 
         Raises
         ------
         ValueError
-            If the series is too short for the origins, and as ``fit``.
+            If the series is too short for the origins, or as ``fit``.
         """
         self._check_parameters()
         return rolling_table(self, y, X, times, horizon, n_origins, stride, level, season_length)
@@ -340,7 +343,7 @@ class Forecaster(BaseEstimator):
 
     @property
     def transformation_(self) -> Any:
-        """Function of the values that is modelled, of each series."""
+        """Transformation of the values that is modelled, for each series."""
         found = {name: one.law.transformation for name, one in self._fitted().series_.items()}
         return found[_ONE] if self.is_single_ else found
 
@@ -349,12 +352,12 @@ class Forecaster(BaseEstimator):
         return self
 
     def _try_out(self) -> None:
-        """Forecast one time, as models from files do once when they are loaded."""
+        """Forecast one time to validate a model that was loaded from a file."""
         for series in self._fitted().series_.values():
             series.try_out()
 
     def _each(self, horizon: Any, X: Any, values: Callable[[PredictiveMixture], Array]) -> Any:
-        """Return values (h,) of each series' law; those of several with one index as a frame."""
+        """Return values (h,) per series from its predictive distribution, in the type of ``y``."""
 
         def found(fitted: FittedSeries, ahead: Ahead) -> Any:
             own = values(fitted.law.predict(ahead.rows))[ahead.places]

@@ -11,7 +11,7 @@ from bochner.learning.functions import SampledFunctions
 
 
 class FunctionDraws(ABC):
-    """Methods of models whose posterior gives functions at once, with normal noise."""
+    """Sampling methods of models with a posterior over functions and normal noise."""
 
     noise_variance_: Any
 
@@ -22,11 +22,10 @@ class FunctionDraws(ABC):
     def sample_functions(self, n_functions: int = 1, random_state: Any = None) -> SampledFunctions:
         """Return functions drawn from the posterior, without noise.
 
-        A function is a draw of the weights of the features: it has a value and a gradient
-        everywhere, at O(p) operations a point, and values at several rows have the covariance of
-        :meth:`predict` less the noise. With ``residual`` it also has values of the kernel at the
-        landmarks: a draw of the prior plus the exact update (Matheron's rule) for what is known
-        at them.
+        A function is a draw of the weights of the features. Its value and gradient can be computed
+        at every point, in O(p) operations per point. Its values at several rows have the
+        covariance of :meth:`predict` without the noise. With ``residual`` the function is a draw
+        of the prior plus the exact posterior update at the landmarks (Matheron's rule).
 
         Parameters
         ----------
@@ -42,7 +41,7 @@ class FunctionDraws(ABC):
         Raises
         ------
         ValueError
-            In a Krein space or after conjugate gradients.
+            If the model is in a Krein space or was fitted by conjugate gradients.
         """
         (rng,) = generators(random_state, 1)
         return self._drawn(as_count("n_functions", n_functions), rng)
@@ -58,7 +57,7 @@ class FunctionDraws(ABC):
         n_samples : int, default=1
         random_state : int, RandomState instance or None, default=0
         noise : bool, default=True
-            Whether to draw observations, or the function without its noise.
+            Whether to draw observations, or the function without noise.
 
         Returns
         -------

@@ -33,7 +33,7 @@ _VARYING: Mapping[str, tuple[bool, bool]] = {
 
 @dataclass(eq=False, repr=False)
 class GaBaSR(BaNK):
-    """A locally stationary kernel learned from data; joined with a regression or classification."""
+    """Base of the models with a learned, locally stationary kernel."""
 
     _choices: ClassVar[Mapping[str, Choice]] = GABASR_CHOICES
     _envelopes: ClassVar[tuple[str, ...]]
@@ -54,7 +54,7 @@ class GaBaSR(BaNK):
         n_envelope = as_count("n_envelope", self.n_envelope)
         varies: dict[str, bool] = {}
         signal, varies["noise"] = _VARYING[self.envelope]
-        # The published model has a grid, and constant noise.
+        # The published model combines all frequencies and amplitudes, with constant noise.
         in_grid = self.pairs == "grid"
         if choice.model is not LocallyStationaryModel:
             in_grid, varies = True, {}
@@ -70,7 +70,7 @@ class GaBaSR(BaNK):
                 f"amplitude: n_envelope must be at most n_frequencies={self.n_frequencies}, the "
                 f"number of combinations, got {n_envelope}."
             )
-        # Constant amplitudes are all one: no frequency needs to be there twice.
+        # Constant amplitudes are all one, so that no frequency needs to be repeated.
         shared = n_envelope if signal and in_grid else 0
         scale = frequency_scales(scaled, np.random.default_rng(0))
         if windows:
@@ -91,11 +91,11 @@ class GaBaSRRegressor(GaBaSR, BaNKRegression):
               + T \gamma + e^{h(x)/2} \varepsilon, \quad
               a_j(x) = \sqrt 2 \cos(v_j \cdot x / 2 + \psi_j),
 
-    with unknown laws of all ``s`` and of all ``v``. Where :math:`v_j = 0`, which has a high prior
-    probability, the amplitude is one: stationary data get the kernel of ``BaNKRegressor``. The
-    kernel of a pair is locally stationary, :math:`\cos(v \cdot u + 2 \psi) \cos(s \cdot \delta)`
-    with :math:`u = (x + y)/2` and :math:`\delta = x - y`, plus the stationary one that makes it
-    positive definite.
+    with unknown distributions of ``s`` and ``v``. If :math:`v_j = 0`, which has a high prior
+    probability, the amplitude is one: for stationary data the kernel is that of ``BaNKRegressor``.
+    The kernel of one frequency and its amplitude is the locally stationary function
+    :math:`\cos(v \cdot u + 2 \psi) \cos(s \cdot \delta)` with :math:`u = (x + y)/2` and
+    :math:`\delta = x - y`, plus a stationary kernel that makes the sum positive definite.
 
     Parameters
     ----------
@@ -103,16 +103,17 @@ class GaBaSRRegressor(GaBaSR, BaNKRegression):
         Number of waves; each makes two features.
     <structure>
     sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
-        Moves of the unknowns. ``"pcn"``, which ``"auto"`` means: local moves of one frequency, or
-        of its amplitude, after another. ``"hmc"``: trajectories of frequencies and amplitudes
-        along gradients. ``"mh"``: the paper's model and sampler, with independence proposals,
-        Dirichlet-process mixtures of ``s`` and of ``v``, its priors, constant noise, and waves of
-        the frequencies :math:`s_n + v_k / 2`. Its weights are independent, so that its kernel is
-        stationary after all.
+        Moves of the frequencies and amplitudes. ``"auto"`` is ``"pcn"``: local moves of one
+        frequency, or of its amplitude, after another. ``"hmc"``: Hamiltonian trajectories of
+        frequencies and amplitudes. ``"mh"``: the paper's model, priors and sampler, with
+        independence proposals, Dirichlet-process mixtures of ``s`` and of ``v``, constant noise,
+        and waves of the frequencies :math:`s_n + v_k / 2`. The weights of the paper's model are
+        independent, so that its kernel is in fact stationary.
     <iterations>
     <amplitudes>
     envelope : {"learned", "signal", "noise", "constant"}, default="learned"
-        What varies with the inputs: amplitudes and noise, one of them, or nothing, which is
+        Quantities that vary with the inputs: ``"learned"`` for amplitudes and noise, ``"signal"``
+        for amplitudes, ``"noise"`` for noise, ``"constant"`` for the model of
         :class:`bochner.BaNKRegressor`.
     <chains>
 
@@ -133,7 +134,7 @@ class GaBaSRRegressor(GaBaSR, BaNKRegression):
 
     Examples
     --------
-    Noise that grows along the input, which a stationary model takes to be the same everywhere:
+    Noise that grows along the input, which a stationary model assumes to be constant:
 
     >>> import numpy as np
     >>> from bochner import GaBaSRRegressor
@@ -151,14 +152,14 @@ class GaBaSRRegressor(GaBaSR, BaNKRegression):
     def signal_std(self, X: Any) -> Array:
         r"""Return the envelope (n,): the prior's standard deviation of the function at rows (n, d).
 
-        It is the root of :math:`\sigma^2 / \lambda_0 \cdot k(x, x)`, on average over draws, in the
-        target's units.
+        It is the square root of :math:`\sigma^2 / \lambda_0 \cdot k(x, x)`, averaged over draws,
+        in units of the target.
         """
         inputs, _ = self._rows(X)
         return self.target_scale_ * self.learned_[0].draws.signal_std(inputs)
 
     def noise_std(self, X: Any) -> Array:
-        """Return the noise's standard deviation (n,) at rows (n, d), on average over draws."""
+        """Return the noise standard deviation (n,) at rows (n, d), averaged over draws."""
         inputs, _ = self._rows(X)
         draws = self.learned_[0].draws
         total = np.zeros(inputs.shape[1])
@@ -175,7 +176,7 @@ class GaBaSRClassifier(GaBaSR, BaNKClassification):
 
     .. math:: P(y = 1 \mid x) = 1 / (1 + e^{-f(x)}),
 
-    with ``f`` as in :class:`bochner.GaBaSRRegressor`, and frequencies and amplitudes that move with
+    with ``f`` as in :class:`bochner.GaBaSRRegressor`. Frequencies and amplitudes are sampled with
     all weights integrated out, as in :class:`bochner.BaNKClassifier`.
 
     Parameters
@@ -184,14 +185,15 @@ class GaBaSRClassifier(GaBaSR, BaNKClassification):
         Number of waves; each makes two features.
     <structure>
     sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
-        As in :class:`bochner.GaBaSRRegressor`; ``"mh"`` has the paper's likelihood, too.
+        As in :class:`bochner.GaBaSRRegressor`; ``"mh"`` also uses the paper's likelihood.
     <iterations>
     likelihood : {"logistic", "paper"}, default="logistic"
-        ``"paper"`` is its model, sampler and likelihood, least-squares weights in a logistic
-        function (11), which is no likelihood of any model: its probabilities lie near one half.
+        ``"paper"`` is the paper's model, sampler and likelihood: least-squares weights in a
+        logistic function, equation (11). This is not the likelihood of a probabilistic model, and
+        its probabilities lie near one half.
     <amplitudes>
     envelope : {"learned", "constant"}, default="learned"
-        Whether amplitudes vary; if not, this is :class:`bochner.BaNKClassifier`.
+        Whether amplitudes vary; ``"constant"`` is the model of :class:`bochner.BaNKClassifier`.
     <chains>
 
     Attributes
@@ -242,8 +244,8 @@ class GaBaSRClassifier(GaBaSR, BaNKClassification):
     def signal_std(self, X: Any) -> Array:
         r"""Return the envelope (n,): the prior's standard deviation of the log odds at rows (n, d).
 
-        It is the root of :math:`k(x, x) / \lambda_0`, on average over draws. With more than two
-        classes it has the shape (n, n_classes), each against the rest.
+        It is the square root of :math:`k(x, x) / \lambda_0`, averaged over draws. With more than
+        two classes the shape is (n, n_classes), one column per class against the rest.
         """
         inputs, _ = self._rows(X)
         columns = [learned.draws.signal_std(inputs) for learned in self.learned_]

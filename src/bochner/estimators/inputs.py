@@ -1,4 +1,4 @@
-"""What users pass to estimators: rows of any kind, weights, alpha and kernels, checked."""
+"""Validation of rows, weights, alpha and kernels that users pass to estimators."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sized
@@ -23,10 +23,10 @@ from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 
 FITTED = ("learned_", "posterior_", "head_")
-"""Attributes of which every fitted model has one."""
+"""Attributes that mark a fitted model; every fitted model has at least one of them."""
 
 Check = Callable[[Any, Any, Any, bool], Chunk]
-"""Takes rows, targets, weights and whether they are the first; returns them checked, or raises."""
+"""Validates rows, targets and weights, given whether they are the first, or raises an error."""
 
 _PARQUET = "Pass bochner.datasets.ParquetChunks({path}, target=...) in its place."
 _TEXT = (
@@ -53,10 +53,10 @@ _ASSOCIATED = "; or associated=True, which learns with Z Z' as it is"
 def lazily(
     model: Any, method: str, X: Any, columns: tuple[int, ...] = (), **options: Any
 ) -> NDArray[Any]:
-    """Return a Dask array of what a fitted model predicts, ``columns`` per row.
+    """Return a Dask array of predictions of a fitted model, with shape ``columns`` per row.
 
-    ``options`` are arguments of the method; with ``return_std`` there is a pair. Raises
-    ``ValueError`` for covariances.
+    ``options`` are arguments of the method; with ``return_std`` the result is a pair of arrays.
+    Raises ``ValueError`` for covariances.
     """
     if options.pop("return_cov", False):
         raise ValueError(
@@ -71,7 +71,7 @@ def lazily(
 def lazy_pair(
     model: Any, method: str, X: Any, columns: tuple[int, ...] = (), **options: Any
 ) -> tuple[Array, Array]:
-    """Return two Dask arrays, of what a method of a fitted model returns two arrays of."""
+    """Return two Dask arrays from a method of a fitted model that returns a pair of arrays."""
     lazy: tuple[Array, Array] = _lazy_values(model, method, X, columns, True, options)
     return lazy
 
@@ -106,7 +106,7 @@ def lazy_score(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
 
 
 def check_one_spread(return_std: Any, return_cov: Any) -> None:
-    """Raise ``ValueError`` if standard deviations and covariances are asked for together."""
+    """Raise ``ValueError`` if both standard deviations and covariances are requested."""
     if return_std and return_cov:
         raise ValueError(
             "return_std and return_cov are both true; ask for one of them. The standard deviations "
@@ -130,7 +130,7 @@ def _is_stream(X: Any, y: Any) -> bool:
 def row_chunks(
     X: Any, y: Any, sample_weight: Any, check: Check, *, numeric: bool = True
 ) -> RowChunks:
-    """Return the rows given to ``fit``, which are checked as they are read.
+    """Return the rows passed to ``fit``; chunks are validated when they are read.
 
     ``numeric`` is whether targets are numbers instead of labels. Chunks without rows are skipped.
     Raises TypeError for a path or a function, and ValueError for weights next to chunks.
@@ -168,14 +168,14 @@ def row_chunks(
 def first_rows(
     X: Any, y: Any, sample_weight: Any, check: Check, forgetting: float, *, numeric: bool = True
 ) -> RowChunks:
-    """Return the rows of a first batch, with weights of their age if any are forgotten."""
+    """Return the rows of a first batch, with weights by age if ``forgetting`` is below one."""
     if forgetting < 1.0:
         return ArrayChunks(check(X, y, sample_weight, True).aged(forgetting))
     return row_chunks(X, y, sample_weight, check, numeric=numeric)
 
 
 def labels_of(rows: RowChunks, X: Any) -> NDArray[Any]:
-    """Return the labels that occur, sorted; a stream ``X`` is read once for them.
+    """Return the sorted labels of all rows, which takes one pass over a stream ``X``.
 
     Raises ValueError if the stream is an iterator, which can be read only once, or has no rows.
     """
@@ -234,11 +234,11 @@ def _refuse_unread(X: Any) -> None:
 
 
 def checked_weight(sample_weight: Any, X: Any) -> Array | None:
-    """Return weights of shape (n,), or ``None``; refuse all that are no amounts of rows."""
+    """Return weights of shape (n,), or ``None``; raise ValueError for invalid weights."""
     if sample_weight is None:
         return None
-    # Weights stay on the host. The check uses nothing but the number of rows, so that rows on a
-    # device need not be copied.
+    # Weights stay on the host. The check only uses the number of rows, so that rows on a device
+    # are not copied.
     rows = np.broadcast_to(0.0, X.shape) if on_device(X) else X
     refuse_masked("sample_weight", sample_weight)
     with named("sample_weight"):
@@ -252,7 +252,7 @@ def checked_weight(sample_weight: Any, X: Any) -> Array | None:
 
 
 def checked_forgetting(forgetting: Any) -> float:
-    """Return the factor of the weights of earlier rows, in (0, 1]."""
+    """Return the validated factor of the weights of earlier rows, in (0, 1]."""
     factor = as_finite_scalar("forgetting", forgetting)
     if not 0.0 < factor <= 1.0:
         raise ValueError(
@@ -284,9 +284,9 @@ def checked_right(right: Any, name: str = "right", *, dim: int | None = None) ->
 
 
 def refuse_asymmetric(kernel: AnyKernel, *, associated: bool = True) -> None:
-    """Raise ``ValueError`` for a kernel object that is asymmetric; functions pass.
+    """Raise ``ValueError`` for an asymmetric kernel object; functions are not checked.
 
-    ``associated`` is whether the model has the parameter of that name, which the message suggests.
+    ``associated`` is whether the model has a parameter of that name for the message to suggest.
     """
     if not isinstance(kernel, Kernel) or kernel.is_symmetric:
         return

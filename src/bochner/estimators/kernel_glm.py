@@ -1,4 +1,4 @@
-"""Regression of counts, censored numbers and numbers with outliers on random features."""
+"""Generalised linear regression on random features: counts, censored or robust targets."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -37,44 +37,45 @@ NUMBERS: Mapping[str, type[Likelihood]] = {
     "poisson": PoissonLikelihood,
     "negative_binomial": NegativeBinomialLikelihood,
 }
-"""Likelihoods of numbers by name; censored ones need limits."""
+"""Likelihoods of numbers by name; a censored likelihood needs limits and has no name."""
 
 
 @register
 @dataclass(eq=False, repr=False)
 class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
-    r"""Regression of counts, censored numbers or numbers with outliers on random features.
+    r"""Regression of counts, censored targets or targets with outliers on random features.
 
     Targets follow a likelihood :math:`p(y \mid f)` given a latent function
     :math:`f(x) = z(x) \cdot w + b`, with features :math:`z` of the kernel and
     :math:`w \sim N(0, I / \alpha)`: a Gaussian process of covariance :math:`k / \alpha`.
-    The posterior of the weights is approximated by a normal law at its mode (Laplace), found by
-    Newton's method, and ``alpha`` and the parameters of the likelihood maximise the evidence of
-    that approximation (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006,
-    chapter 3, in terms of weights). With normal targets it is exact.
+    The posterior of the weights is approximated by a normal distribution at its mode (Laplace's
+    approximation), which Newton's method finds. ``alpha`` and the parameters of the likelihood
+    maximise the evidence of that approximation (Rasmussen and Williams, "Gaussian Processes for
+    Machine Learning", 2006, chapter 3, in terms of weights). For normal targets it is exact.
 
     Parameters
     ----------
     likelihood : str or NumberLikelihood, default="gaussian"
-        Law of the targets given the latent function: ``"gaussian"``, ``"student_t"``,
+        Distribution of the targets given the latent function: ``"gaussian"``, ``"student_t"``,
         ``"poisson"``, ``"negative_binomial"``, or an object of :mod:`bochner.likelihoods`, such
-        as ``CensoredGaussianLikelihood(left=0.0)``. Its parameters that are ``None`` are learned.
+        as ``CensoredGaussianLikelihood(left=0.0)``. Parameters that are ``None`` are learned.
     kernel, scheme, weights, random_state
         As in :class:`bochner.FourierFeatures`; the kernel must be positive definite.
     n_components : int, default=512
         Number of real features, even. A fit takes :math:`n p^2` operations in each of some fifty
         Newton steps.
     alpha : float or "evidence", default="evidence"
-        Precision of the weights: a kernel of value one at lag zero has the variance
-        ``1 / alpha``, in the unit of the latent function. Logarithms and log odds have the unit
-        one. (:class:`bochner.KreinRidge` has the ratio of the variances of noise and weights.)
+        Precision of the weights: with a kernel that is one at lag zero, the latent function has
+        the prior variance ``1 / alpha``, in its squared unit. Log rates and log odds have the unit
+        one. (In :class:`bochner.KreinRidge`, ``alpha`` is the ratio of the variances of noise and
+        weights.)
     length_scale : float, sequence of d floats, "median" or "evidence", default="median"
         Length scale of a kernel given by name. ``"evidence"`` learns the kernel's parameters, as
         in :class:`bochner.KreinRidge`, by the gradient of the evidence on at most 2,000 rows.
     fit_intercept : bool, default=True
         Whether to add a constant :math:`b`. Its prior is normal around the link of the mean
-        target, with a standard deviation of ten units of the latent function. Without it the
-        constant is that link.
+        target, with a standard deviation of ten units of the latent function. If ``False``, the
+        constant is fixed at the link of the mean target.
 
     Attributes
     ----------
@@ -86,7 +87,7 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
     log_evidence_ : float
         Laplace's approximation of the log marginal likelihood.
     posterior_ : LaplacePosterior
-        The normal law of the weights.
+        The normal approximation of the posterior of the weights.
     n_iter_ : int
         Number of Newton steps.
 
@@ -127,14 +128,14 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         y : array-like of shape (n,)
             Targets; counts are whole numbers.
         sample_weight : array-like of shape (n,), default=None
-            Whole numbers, at most a million, are counts: a row of weight three is three independent
-            rows. Other weights multiply the log-likelihood of a single observation. If the scale of
-            the noise is learned they are precisions, with normal noise of variance
-            :math:`\sigma^2 / w`: a factor of all weights changes the unit of the scale only, which
-            is that of weight one.
+            Weights of the rows, at most a million. Whole numbers are counts: a row of weight three
+            is three independent rows. Other weights multiply the log-likelihood of a single
+            observation. If the noise scale is learned, other weights are precisions, with normal
+            noise of variance :math:`\sigma^2 / w`. A common factor of all precisions then only
+            changes the learned scale, which is the scale at weight one.
         exposure : array-like of shape (n,), default=None
-            Time, area or population in which the counts of a row arose, by which their mean is
-            multiplied; ones if ``None``. For counts only.
+            Time, area or population in which the counts of a row arose. The mean is multiplied by
+            it; ``None`` means ones. For counts only.
 
         Raises
         ------
@@ -164,7 +165,7 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         X : {array-like, sparse matrix} of shape (n, d)
         return_std : bool, default=False
             Whether to return the standard deviation of a new target, noise included. It is
-            infinite for Student-t noise of at most two degrees of freedom.
+            infinite for Student-t noise with at most two degrees of freedom.
         exposure : array-like of shape (n,), default=None
             Exposures of the new counts; ones if ``None``, so that predictions are rates.
 
@@ -181,8 +182,8 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
     def predict_latent(self, X: Any, exposure: Any = None) -> tuple[Array, Array]:
         """Return means and standard deviations (n,) of the latent function.
 
-        That of counts is the logarithm of their rate, or of their mean if ``exposure`` (n,) is
-        given: ``np.exp(mean + z * std)`` are quantiles of it.
+        For counts the latent function is the logarithm of their rate, or of their mean if
+        ``exposure`` (n,) is given. Quantiles of the rate are ``np.exp(mean + z * std)``.
         """
         parts = self._latent(X, exposure)
         mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -219,6 +220,6 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
             yield rows, Predictive(laws, mean[None, :, 0], covariance[None, :, 0, 0])
 
     def _latent(self, X: Any, exposure: Any) -> list[tuple[Array, Array]]:
-        """Return means and variances of latent values, block by block."""
+        """Return means and variances of latent values for each block of rows."""
         blocks = self._latent_blocks(X, exposure)
         return [(mean[:, 0], covariance[:, 0, 0]) for _, mean, covariance in blocks]

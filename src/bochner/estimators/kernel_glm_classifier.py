@@ -1,4 +1,4 @@
-"""Classification on random features by a likelihood of two classes, several, or ordered ones."""
+"""Generalised linear classification on random features: binary, multiclass or ordinal."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,29 +34,30 @@ LABELS: Mapping[str, type[Likelihood]] = {
 @register
 @dataclass(eq=False, repr=False)
 class KernelGLMClassifier(LabelledClassifier, KernelGLM):
-    r"""Classification on random features: two classes, several, or several in order.
+    r"""Binary, multiclass or ordinal classification on random features.
 
-    The model of :class:`bochner.KernelGLMRegressor` with a likelihood of classes: its
-    probabilities are averages over the posterior of the latent function, and move towards equal
-    ones where there are no data.
+    The model of :class:`bochner.KernelGLMRegressor` with a likelihood of classes. Probabilities are
+    averages over the posterior of the latent function, which moves them towards equal probabilities
+    far from the training rows.
 
     With ``alpha="evidence"`` the standard deviation :math:`\alpha^{-1/2}` of the latent functions
     has a half-Cauchy prior of scale one, in log odds, and ``alpha`` maximises the evidence times
-    that prior. The evidence of a few dozen labels alone is often greatest for a strong signal where
-    there is none, and that of labels without errors has no maximum.
+    that prior. Without the prior, the evidence of a few dozen labels is often greatest for a strong
+    signal even if there is none, and for separable labels it has no maximum.
 
     Parameters
     ----------
     likelihood : {"auto", "bernoulli", "softmax", "ordinal"} or LabelLikelihood, default="auto"
-        Law of the labels given the latent functions, by name or as an object of
+        Distribution of the labels given the latent functions, by name or as an object of
         :mod:`bochner.likelihoods`. ``"auto"`` is ``"bernoulli"`` for two classes and
-        ``"softmax"`` for more, with a latent function for each. ``"ordinal"`` takes classes that
-        are numbers, in their order, with one latent function and learned cutpoints.
+        ``"softmax"`` for more, with one latent function per class. ``"ordinal"`` takes numbers as
+        labels, which define the order of the classes, with one latent function and learned
+        cutpoints.
     kernel, n_components, alpha, length_scale, scheme, weights, random_state
         As in :class:`bochner.KernelGLMRegressor`. With ``"softmax"`` and ``C`` classes a Newton
         step takes :math:`n (p C)^2` operations and :math:`8 (p C)^2` bytes.
     fit_intercept : bool, default=True
-        Whether latent functions have a constant; ``"ordinal"`` has cutpoints in its place.
+        Whether latent functions have a constant; ``"ordinal"`` has cutpoints instead.
 
     Attributes
     ----------
@@ -101,13 +102,13 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
         y : array-like of shape (n,)
             Labels of at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Weights, at most a million, by which the log-likelihoods of rows are multiplied: a row
-            of weight three is three independent rows.
+            Weights of the rows, at most a million. The log-likelihood of a row is multiplied by
+            its weight: a row of weight three is three independent rows.
 
         Raises
         ------
         ValueError
-            If a parameter is out of range, there is one class only, or the kernel is not positive
+            If a parameter is out of range, there is only one class, or the kernel is not positive
             definite.
         """
         X, y = validated_with_labels(self, X, y, accept_sparse="csr", dtype=FLOATS)
@@ -138,7 +139,7 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
         )
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms (n, n_classes) of the probabilities, at least the least float's."""
+        """Return log probabilities (n, n_classes), at least the log of the smallest float."""
         return as_array(np.log(np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny)))
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -148,7 +149,7 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
         return predicted
 
     def log_predictive_density(self, X: Any, y: Any) -> Array:
-        """Return the logarithms (n,) of the probabilities of labels ``y`` (n,).
+        """Return the log probabilities (n,) of labels ``y`` (n,).
 
         Raises ``ValueError`` for labels that were not in the training rows.
         """

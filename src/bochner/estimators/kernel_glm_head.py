@@ -1,4 +1,4 @@
-"""What the regressor and the classifier of any likelihood share: features and Laplace's fit."""
+"""Base of the generalised linear models on random features, fitted by Laplace's approximation."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -32,8 +32,8 @@ from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.sampling import Scheme
 
 _MOST_WEIGHT = 1e6
-"""Largest weight of a row: of 1e8 rows that agree, the prior is lost in the rounding of their
-curvature."""
+"""Largest weight of a row: at 1e8 equal rows the prior is lost in the rounding of the curvature of
+the likelihood."""
 
 
 @dataclass(eq=False, repr=False)
@@ -62,12 +62,12 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         """Fit the model."""
 
     def _fit_rows(self, rows: Chunk, exposure: Array | None, likelihood: Likelihood) -> None:
-        """Fit to rows with numbers for targets; an error leaves an earlier fit as it was."""
+        """Fit to rows with numeric targets; an error keeps the attributes of an earlier fit."""
         alpha = checked_alpha(self.alpha)
         has_constant = as_flag("fit_intercept", self.fit_intercept)
         y = likelihood.checked(rows.y)
         given = np.ones(len(rows)) if exposure is None else exposure
-        # Rows of weight zero count in nothing.
+        # Rows of weight zero must not influence the number of rows or the kernel.
         kept = np.flatnonzero(rows.weights > 0.0)
         rows, y, given = rows[kept], y[kept], given[kept]
         unit = _weight_unit(rows, likelihood)
@@ -76,7 +76,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         told = self._told(rows, y, given)
         started = likelihood.started(*told)
         centre = started.origin(*told)
-        moved = started.shifted(centre)  # Distant targets would lose digits
+        moved = started.shifted(centre)  # Targets far from zero would lose digits
         problem = LaplaceProblem(
             Chunk(rows.X, y if moved is None else y - centre, rows.weight),
             np.log(given),
@@ -103,10 +103,11 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         return isinstance(self.length_scale, str) and self.length_scale == "evidence"
 
     def _told(self, rows: Chunk, y: Array, given: Array) -> tuple[Array, Array, Array]:
-        """Return targets, exposures and weights from which a likelihood starts.
+        """Return the targets, exposures and weights that initialise a likelihood.
 
-        Equal rows are one row of their total weight, in the order of entries, where the search of
-        a kernel takes all rows: rounding may decide which maximum of the evidence it finds.
+        If the kernel search uses all rows, equal rows are merged into one row of their total
+        weight, sorted by their entries: otherwise rounding could change which maximum of the
+        evidence the search finds.
         """
         if not self._is_by_evidence or len(rows) > MOST_SEARCHED:
             return y, given, rows.weights
@@ -142,7 +143,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         return kernel, found.frequencies, found.region
 
     def _latent_blocks(self, X: Any, exposure: Any = None) -> Iterator[tuple[slice, Array, Array]]:
-        """Yield slices of rows, and means (n, L) and covariances (n, L, L) of latent values."""
+        """Yield slices of rows with means (n, L) and covariances (n, L, L) of latent values."""
         X = self._validated(X)
         given = checked_exposure(exposure, X.shape[0], self.likelihood_)
         posterior = self.posterior_
@@ -187,7 +188,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
 
 
 def checked_exposure(exposure: Any, n: int, likelihood: Likelihood) -> Array | None:
-    """Return exposures (n,), or ``None``; ``ValueError`` where the likelihood takes none."""
+    """Return exposures (n,) or ``None``; raise ValueError if the likelihood takes none."""
     if exposure is None:
         return None
     if not likelihood.takes_exposure:
@@ -218,7 +219,7 @@ def checked_exposure(exposure: Any, n: int, likelihood: Likelihood) -> Array | N
 def resolve_likelihood(
     likelihood: Any, known: Mapping[str, type[Likelihood]], kind: Any, also: str
 ) -> Likelihood:
-    """Return a likelihood of a kind, by name or as it is; ``also`` tells what else there is."""
+    """Return the likelihood object for a name or object; ``also`` extends the error message."""
     if isinstance(likelihood, str) and likelihood in known:
         return known[likelihood]()
     if isinstance(likelihood, Likelihood) and isinstance(likelihood, kind):
@@ -232,9 +233,9 @@ def resolve_likelihood(
 
 
 def _weight_unit(rows: Chunk, likelihood: Likelihood) -> float:
-    r"""Return the number by which weights are divided, and the learned scale squared multiplied.
+    r"""Return the unit of weights: weights are divided and the squared scale multiplied by it.
 
-    Precisions have the mean one then, so that the likelihood
+    Precisions then have the mean one, so that the likelihood
     :math:`\prod_i p(y_i \mid f_i)^{w_i}` depends on the scale of normal noise as that of ``n``
     observations with variances :math:`\sigma^2 / w_i` does.
     """
@@ -243,7 +244,7 @@ def _weight_unit(rows: Chunk, likelihood: Likelihood) -> float:
 
 
 def _log_density_change(rows: Chunk, likelihood: Likelihood) -> float:
-    """Return what the log density of normal targets gains if weights are precisions, not powers."""
+    """Return the gain in log density of normal targets from weights as precisions, not powers."""
     if not isinstance(likelihood, GaussianLikelihood) or rows.units.are_counts:
         return 0.0
     weights, variance = rows.weights, likelihood.noise_variance

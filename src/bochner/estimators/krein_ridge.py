@@ -31,28 +31,28 @@ from bochner.registry import register
 class KreinRidge(
     MultiOutputMixin, ScoredRegressor, RegressionAttributes, FunctionDraws, OnlineHead
 ):
-    r"""Ridge regression on random features, for kernels of either definiteness.
+    r"""Ridge regression on random features, for positive definite and indefinite kernels.
 
-    With the features' signs, ``signature_``, on the diagonal of :math:`J`, the weights are
+    With the signs of the features, ``signature_``, on the diagonal of :math:`J`, the weights are
 
     .. math:: w = (Z^\top Z + \alpha J)^{-1} Z^\top y,
 
-    so that predictions are those of kernel ridge regression, :math:`K (K + \alpha I)^{-1} y` on
-    the training rows, with the approximate Gram matrix :math:`K = Z J Z^\top`, at a cost linear
-    in the number of rows.
+    so that predictions equal those of kernel ridge regression with the approximate Gram matrix
+    :math:`K = Z J Z^\top`: :math:`K (K + \alpha I)^{-1} y` on the training rows. The cost is
+    linear in the number of rows.
 
-    Where every sign is positive this is ridge regression. Read as a Gaussian process, targets
-    have the prior :math:`y \sim N(0, \sigma^2 (Z Z^\top / \alpha + I))` with :math:`\sigma^2`
-    estimated by maximum likelihood.
+    If every sign is positive, this is ridge regression. The equivalent Gaussian process has the
+    prior :math:`y \sim N(0, \sigma^2 (Z Z^\top / \alpha + I))` with :math:`\sigma^2` estimated by
+    maximum likelihood.
 
-    Where a sign is negative it is the stationary point of
+    If a sign is negative, the weights are the stationary point of
     :math:`\|y - f\|^2 + \alpha \langle f, f \rangle_K` in the Krein space of the kernel (Ong, Mary,
     Canu and Smola, "Learning with non-positive kernels", 2004; Liu, Shi, Huang, Yang and Suykens,
-    "Analysis of regularized least squares in reproducing kernel Krein spaces", 2021). It has
-    no likelihood, hence no standard deviations and no evidence, and it does not exist at the
-    poles, where :math:`-\alpha` is an eigenvalue of ``K``. ``associated=True`` learns with
-    :math:`Z Z^\top` in its place: the kernel of the associated Hilbert space, and a Gaussian
-    process again.
+    "Analysis of regularized least squares in reproducing kernel Krein spaces", 2021). This model
+    has no likelihood, hence no standard deviations and no evidence. The stationary point does not
+    exist at the poles, where :math:`-\alpha` is an eigenvalue of ``K``. ``associated=True`` learns
+    with :math:`Z Z^\top` instead of ``K``: the kernel of the associated Hilbert space, which again
+    defines a Gaussian process.
 
     Parameters
     ----------
@@ -64,41 +64,42 @@ class KreinRidge(
         minimises the generalised cross-validation score instead, away from the poles, and a
         number that is a pole is moved, with a ``RuntimeWarning``.
     length_scale : float, sequence of d floats, "median" or "evidence", default="median"
-        Length scale of a kernel given by name. ``"evidence"`` learns one for each of up to 100
-        inputs by the gradient of the marginal likelihood, on at most 32,768 rows (of the first
-        batch or chunk, if rows come in several). It also learns those of a kernel object, from the
-        object's own on: length scales, weights, means and covariances of a
-        :class:`~bochner.kernels.SpectralMixture`, and those of all parts of sums, products and
-        kernels on columns, with the shares of the terms of a sum. Kernels with a part that has no
-        positive spectral measure in closed form stay as they are.
+        Length scale of a kernel given by name. ``"evidence"`` learns one length scale for each of
+        up to 100 inputs by the gradient of the marginal likelihood, on at most 32,768 rows (of the
+        first batch or chunk, if there are several). It also learns the hyper-parameters of a kernel
+        object, starting from the values of the object: length scales; weights, means and
+        covariances of a :class:`~bochner.kernels.SpectralMixture`; and the hyper-parameters of all
+        parts of sums, products and kernels on columns, with the shares of the terms of a sum.
+        Kernels with a part that has no positive spectral measure in closed form are not changed.
     kernel, scheme, weights, decomposition, pairs, random_state
         As in :class:`bochner.FourierFeatures`.
     fit_intercept : bool, default=False
-        Whether to add a constant with a flat prior. Without it the prior mean is zero:
-        centre the targets.
+        Whether to add a constant with a flat prior. If ``False``, the prior mean is zero: centre
+        the targets.
     associated : bool, default=False
         Whether to learn with :math:`Z Z^\top`, ignoring the signs of the features and the phases
         of an asymmetric kernel.
     solver : {"auto", "cholesky", "cg"}, default="auto"
         ``"cholesky"`` forms the Gram matrix of the features, in :math:`n p^2` operations;
-        ``"cg"`` computes the weights alone, by preconditioned conjugate gradients (minimal
-        residuals in a Krein space), in some ten passes of :math:`4 n p` operations over the rows,
+        ``"cg"`` only computes the weights, by preconditioned conjugate gradients (minimal
+        residuals in a Krein space), in about ten passes of :math:`4 n p` operations over the rows,
         without standard deviations, evidence and :meth:`partial_fit`. ``"auto"`` uses ``"cg"``
-        where ``"cholesky"`` is predicted to take more than ten seconds and twice as long, or does
-        not fit into memory.
+        if ``"cholesky"`` is predicted to take more than ten seconds and twice as long as ``"cg"``,
+        or does not fit into memory.
     tol : float, default=1e-4
         Tolerance of ``"cg"``, below 1: about the relative error of predictions on the training
         rows.
     memory_limit : int or str, default=None
         Memory that a fit may allocate in addition to the rows: bytes, ``"1GB"`` or ``"512MiB"``.
-        The fit is arranged to stay below, or refused.
+        The fit uses blocks that stay below the limit, or raises an error.
     residual : int, default=None
-        Number of landmarks, rows at which the kernel is exact: features of its values there are
-        added to those of the frequencies, which carry the rest; see
-        :class:`~bochner.features.residual.ResidualFeatures`. Means and variances approach those of
-        the exact process as features or landmarks grow, with as many landmarks as rows the mean is
-        exact, and the variance far from the rows is that of the prior. ``length_scale="evidence"``
-        then also finds scales that are too short for the features. ``None`` means none. Needs a
+        Number of landmarks (inducing points), rows at which the kernel is exact. Features of the
+        kernel values at the landmarks are added to the random features, which approximate the
+        residual kernel; see :class:`~bochner.features.residual.ResidualFeatures`. Means and
+        variances converge to those of the exact Gaussian process as the number of features or
+        landmarks grows. With as many landmarks as rows the mean is exact. Far from the training
+        rows the variance is the prior variance. ``length_scale="evidence"`` can then also find
+        length scales that are too short for random features. ``None`` means no landmarks. Needs a
         positive definite kernel and NumPy arrays.
 
     Attributes
@@ -106,29 +107,29 @@ class KreinRidge(
     kernel_ : Kernel
     frequencies_ : Frequencies
     residual_ : ResidualFeatures or None
-        The features with those of landmarks, of which there are at most ``residual``: the model has
-        ``n_components`` of the former and one for each of the latter.
+        The random features joined with the features of at most ``residual`` landmarks. The model
+        has ``n_components`` random features and one feature per landmark.
     signature_ : ndarray of shape (n_components,)
     alpha_ : float
         The regularisation in use.
     coef_ : ndarray of shape (n_components,) or (n_targets, n_components)
     intercept_ : float or ndarray of shape (n_targets,)
     noise_variance_ : float or ndarray of shape (n_targets,)
-        Not in a Krein space.
+        Not available in a Krein space.
     log_evidence_ : float
-        Log marginal likelihood, summed over targets. Not in a Krein space.
+        Log marginal likelihood, summed over targets. Not available in a Krein space.
     condition_number_ : float
-        Ratio of the greatest to the least eigenvalue of the system for the weights. Not in a Krein
-        space.
+        Ratio of the greatest to the least eigenvalue of the system for the weights. Not available
+        in a Krein space.
     sums_ : FeatureSums or None
-        Sums that :meth:`partial_fit` adds to; with an intercept, targets count from the mean of
-        the first batch. ``None`` after conjugate gradients. While ``fading_`` is set they are those
-        of the features ``fading_.joint`` over the rows since the refresh.
+        Sums that :meth:`partial_fit` adds to. With an intercept, targets are relative to the mean
+        of the first batch. ``None`` after conjugate gradients. While ``fading_`` is set, the sums
+        are sums of the features ``fading_.joint`` over the rows since the refresh.
     fading_ : FadingFeatures or None
-        After :meth:`refresh`, until the earlier features are dropped: both sets of features,
-        ``fading_.share(model.sums_)``, the share of the earlier ones in the prior variance, and
-        ``fading_.change``, by how much predictions would change without them. ``frequencies_`` and
-        ``kernel_`` are then those of both.
+        Both sets of features after :meth:`refresh`, until the earlier features are dropped.
+        ``fading_.share(model.sums_)`` is the share of the earlier features in the prior variance,
+        and ``fading_.change`` is the change of predictions if they were dropped. While it is set,
+        ``frequencies_`` and ``kernel_`` belong to both sets together.
     n_iter_ : int or None
         Number of products with the matrix of the system in conjugate gradients.
 
@@ -137,14 +138,14 @@ class KreinRidge(
     Products of features are computed in float32, whatever the type of ``X``, if ``alpha`` is a
     number at least a thousand times the rounding error of their weighted sum, there are enough
     rows for it to matter, and the kernel is positive definite; the sums are in float64.
-    Predictions then differ from those of float64 by some millionths of the targets' spread.
+    Predictions then differ from those in float64 by a few millionths of the spread of the targets.
 
     With scikit-learn's ``array_api_dispatch``, rows of other namespaces, such as torch tensors on
-    a GPU, stay there: features and their products are computed on the device, block by block, and
-    predictions, too. Only the sums are copied to the host, which solves for the weights; so are
-    the rows on which the length scale is chosen or a measure is designed and, with ``"cg"``, the
-    features of the preconditioner. Targets and weights are on the host. On a device ``"auto"``
-    uses ``"cg"`` only where ``"cholesky"`` does not fit into ``memory_limit``.
+    a GPU, stay on their device: features, their products and predictions are computed there, block
+    by block. The sums are copied to the host, which solves for the weights. Also copied are the
+    rows used to choose the length scale or to design a measure and, with ``"cg"``, the features of
+    the preconditioner. Targets and weights are on the host. On a device ``"auto"`` uses ``"cg"``
+    only if ``"cholesky"`` does not fit into ``memory_limit``.
 
     Examples
     --------
@@ -166,21 +167,21 @@ class KreinRidge(
         Parameters
         ----------
         X : {array-like, sparse matrix} (n, d), Dask collection, PartitionedRows or chunks
-            Arrays mapped from a file are read in blocks. Rows of Dask arrays and data frames, and
+            Memory-mapped arrays are read in blocks. Rows of Dask arrays and data frames, and
             :class:`~bochner.distributed.PartitionedRows` of Ray, Spark and other engines, stay on
-            the workers, which return sums; anything else, such as the median distance, is
+            the workers, which return sums; other quantities, such as the median distance, are
             computed from 100,000 rows. Chunks are an iterable of tuples ``(X, y)`` or
             ``(X, y, sample_weight)``, such as :class:`bochner.datasets.ParquetChunks` or a
-            generator; the first one fixes the length scale and the frequencies, as for
-            :meth:`partial_fit`, and the model is solved once, after the last. Chunks without rows
-            are skipped.
+            generator. The first chunk fixes the length scale and the frequencies, as in
+            :meth:`partial_fit`, and the model is solved once, after the last chunk. Chunks without
+            rows are skipped.
         y : array-like of shape (n,) or (n, n_targets), or Dask collection
-            Targets; ``None`` with chunks and with ``PartitionedRows``, which have their own.
+            Targets; ``None`` with chunks and with ``PartitionedRows``, which contain the targets.
         sample_weight : array-like of shape (n,), default=None
             Whole numbers are counts: a row of weight three is three independent rows. Other
-            weights are precisions: a row of weight ``w`` is one observation of noise variance
-            :math:`\sigma^2 / w`, and ``noise_variance_`` is that of weight one. Whether weights
-            are counts is decided by all rows.
+            weights are precisions: a row of weight ``w`` is one observation with noise variance
+            :math:`\sigma^2 / w`, and ``noise_variance_`` is the variance at weight one. Weights are
+            counts only if the weights of all rows are whole numbers.
 
         Raises
         ------
@@ -188,7 +189,8 @@ class KreinRidge(
             If ``X`` is a path or a function.
         ValueError
             If a parameter is out of range, the data are unusable, or the kernel is asymmetric and
-            ``associated`` is false: :class:`bochner.AsymmetricKernelRidge` learns with it.
+            ``associated`` is false. For asymmetric kernels use
+            :class:`bochner.AsymmetricKernelRidge`.
         """
         return self._fit_first(X, y, sample_weight)
 
@@ -196,21 +198,21 @@ class KreinRidge(
     def partial_fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, forgetting: float = 1.0
     ) -> Self:
-        r"""Add rows to earlier ones.
+        r"""Update the model with a batch of rows.
 
         The first batch fixes the length scale and the frequencies. The order of batches does not
-        matter, unless earlier rows are forgotten.
+        matter, unless ``forgetting`` is below one.
 
         Parameters
         ----------
         X, y, sample_weight
             As in :meth:`fit`; rows are in the order of time if ``forgetting`` is below one.
         forgetting : float, default=1.0
-            Factor by which each new row multiplies the weights of all rows before it, greater than
-            zero: coefficients are those of :meth:`fit` with a weight of :math:`f^a` for a row that
-            ``a`` others have followed, however the rows are batched. The row then counts as
-            :math:`f^a` of an observation for the noise variance and the evidence. The weight of a
-            row halves every :math:`\log 2 / (1 - f)` rows. With one nothing is forgotten.
+            Factor in (0, 1] by which each new row multiplies the weights of all rows before it.
+            The coefficients are those of :meth:`fit` with a weight of :math:`f^a` for a row that is
+            followed by ``a`` rows, for every division into batches. For the noise variance and the
+            evidence the row counts as :math:`f^a` of an observation. The weight of a row halves
+            about every :math:`\log 2 / (1 - f)` rows. With 1 no row is forgotten.
 
         Raises
         ------
@@ -235,23 +237,24 @@ class KreinRidge(
 
     @all_or_nothing
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Take rows out that were added before, as if they had never been.
+        """Remove rows that were added before, so that they have no influence on the model.
 
-        With :meth:`partial_fit` for new rows and this for the oldest ones, the model is that of a
-        sliding window. The kernel, the frequencies and, with an intercept, the origin of the
-        targets stay those of the first batch. Every pair of an addition and a removal leaves the
-        rounding error of the sums: fit anew after some thousands.
+        Adding new rows by :meth:`partial_fit` and removing the oldest rows by this method fits the
+        model to a sliding window. The kernel, the frequencies and, with an intercept, the origin
+        of the targets remain those of the first batch. Rounding errors of the sums accumulate:
+        refit after some thousand updates.
 
         Parameters
         ----------
         X, y, sample_weight
-            The rows, with the weights that they have now; those before a :meth:`refresh` first.
+            The rows, with their current weights. Rows from before a :meth:`refresh` must be removed
+            first.
 
         Raises
         ------
         ValueError
-            If no row is left, the rows cannot be among those of the model, or it was fitted by
-            conjugate gradients.
+            If no row would be left, the rows cannot have been added to the model, or the model was
+            fitted by conjugate gradients.
         """
         check_is_fitted(self, "posterior_")
         self._remove_rows(self._later(X, y, sample_weight))
@@ -262,7 +265,7 @@ class KreinRidge(
         return Numbers(self._target_origin)
 
     def _later(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
-        """Return checked rows for a model that has some."""
+        """Return validated rows of a batch after the first."""
         rows = self._checked(X, y, sample_weight, is_first=False)
         n_targets = 1 if rows.y.ndim == 1 else rows.y.shape[1]
         if n_targets != len(self._target_origin):
@@ -294,15 +297,15 @@ class KreinRidge(
         return self._checked_rows(X, y, sample_weight, is_first, numeric=True)
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
-        """Return predictive means and, if asked for, standard deviations or covariances.
+        """Return predictive means and optionally standard deviations or covariances.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d), or Dask array or data frame
             For a Dask collection, predictions are a Dask array, without standard deviations.
         return_std : bool, default=False
-            Whether to return the standard deviation of a new observation, noise included; that of
-            the function is ``sqrt(std**2 - noise_variance_)``.
+            Whether to return the standard deviation of a new observation, noise included. The
+            standard deviation of the function is ``sqrt(std**2 - noise_variance_)``.
         return_cov : bool, default=False
             Whether to return the covariance of new observations at all rows, with the squares of
             the standard deviations on its diagonal. Targets are independent given the kernel.
@@ -310,7 +313,8 @@ class KreinRidge(
         Returns
         -------
         mean : array of shape (n,) or (n, n_targets)
-            A NumPy array, or an array of the namespace and on the device of ``X``, as what follows.
+            A NumPy array, or an array of the namespace and on the device of ``X``. The same holds
+            for ``std`` and ``cov``.
         std : array of shape (n,) or (n, n_targets)
             Only if ``return_std``.
         cov : array of shape (n, n) or (n, n, n_targets)
@@ -319,7 +323,8 @@ class KreinRidge(
         Raises
         ------
         ValueError
-            If both are asked for, or one of them in a Krein space or after conjugate gradients.
+            If both are true, or if one of them is true in a Krein space or after conjugate
+            gradients.
         """
         check_one_spread(return_std, return_cov)
         if is_dask(X):
@@ -335,10 +340,11 @@ class KreinRidge(
         return mean if spread is None else (mean, self._squeezed(spread))
 
     def log_predictive_density(self, X: Any, y: Any) -> Array:
-        """Return log densities (n,) of new targets, summed over targets if there are several.
+        """Return log predictive densities (n,) of new rows, summed over several targets.
 
-        Their mean over rows that were held out measures the predictive distribution; larger is
-        better. In a stream, the mean over each batch before it is learned falls if the data drift.
+        The mean over held-out rows scores the predictive distribution; larger is better. In a
+        stream, compute the mean over each batch before :meth:`partial_fit`: it falls if the data
+        drift.
 
         Parameters
         ----------
@@ -348,18 +354,18 @@ class KreinRidge(
         Raises
         ------
         ValueError
-            If ``y`` has another shape than predictions, or there are no standard deviations: in a
-            Krein space, after conjugate gradients.
+            If ``y`` and the predictions have different shapes, or there are no standard deviations:
+            in a Krein space or after conjugate gradients.
         """
         mean, std = (to_numpy(values) for values in self.predict(X, return_std=True))
         targets = as_array(y)
         if targets.shape != mean.shape:
             raise ValueError(f"y must have shape {mean.shape}, got {targets.shape}.")
-        with np.errstate(over="ignore"):  # Targets without noise have the density zero elsewhere
+        with np.errstate(over="ignore"):  # Without noise the density is zero off the mean
             density = norm.logpdf(targets, mean, std)
         return as_array(density.reshape(len(mean), -1).sum(axis=1))
 
-    # Pages of classes show methods of their own only.
+    # API pages only show methods that the class itself defines.
     refresh = OnlineHead.refresh
     sample_functions = FunctionDraws.sample_functions
     sample_y = FunctionDraws.sample_y

@@ -31,25 +31,25 @@ from bochner.learning.softmax_weights import SoftmaxWeights, fit_softmax
 from bochner.registry import register
 
 _MOST_ROWS = 2000
-"""Most rows whose left-out values the softmax is fitted to. Of them, its scale has a standard error
-of some per cent; twice as many take twice the time, that of their features and leverages."""
+"""Largest number of rows whose leave-one-out values the softmax is fitted to: its scale then has a
+standard error of a few per cent. The time for features and leverages is linear in this number."""
 
 
 @register
 class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
     r"""Classification by ridge regression of class indicators on random features.
 
-    Two classes are one target of :math:`\pm 1`; more are one such target each, all from one
-    factorisation. The class of greatest value wins. Indefinite kernels, data larger than memory,
-    Dask collections and devices are treated as in :class:`KreinRidge`; labels and all predictions
-    are NumPy arrays.
+    Two classes are one target of :math:`\pm 1`. With more classes, each class has such a target,
+    and one factorisation solves for all targets. The class with the greatest value is predicted.
+    Indefinite kernels, data larger than memory, Dask collections and devices are supported as in
+    :class:`KreinRidge`; labels and all predictions are NumPy arrays.
 
     Parameters
     ----------
     kernel, n_components, length_scale, scheme, weights, decomposition, pairs, random_state
         As in :class:`FourierFeatures`.
     alpha, fit_intercept, associated, solver, tol, memory_limit, residual
-        As in :class:`KreinRidge`; the evidence is that of the regression on the targets.
+        As in :class:`KreinRidge`; ``"evidence"`` refers to the regression on the targets.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
     softmax_ : SoftmaxWeights
         Scale of :meth:`predict_proba`.
     left_out_ : RowSample
-        Left-out values that it is fitted to; those of later batches are added.
+        Leave-one-out values that the softmax is fitted to; every batch adds values.
     kernel_, frequencies_, residual_, signature_, alpha_, log_evidence_, sums_, fading_, n_iter_
         As in :class:`KreinRidge`.
 
@@ -84,17 +84,17 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
         Parameters
         ----------
         X, sample_weight
-            As in :meth:`KreinRidge.fit`; chunks are read twice more, for their labels and for a
-            sample of rows that :meth:`predict_proba` is fitted to. Whole weights that are equal for
-            all rows of a class, and differ between classes, are no counts: they multiply the losses
-            of single rows.
+            As in :meth:`KreinRidge.fit`. Chunks are read two more times: for their labels, and for
+            a sample of rows that calibrates :meth:`predict_proba`. Whole-number weights that are
+            equal for all rows of a class and differ between classes are class weights, not counts:
+            they multiply the losses of single rows.
         y : array-like of shape (n,)
             Class labels, at least two of them; ``None`` with chunks and ``PartitionedRows``.
 
         Raises
         ------
         TypeError, ValueError
-            As in :meth:`KreinRidge.fit`, and if there is one class only.
+            As in :meth:`KreinRidge.fit`, or if there is only one class.
         """
         return self._fit_first(X, y, None, sample_weight)
 
@@ -108,23 +108,25 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
         *,
         forgetting: float = 1.0,
     ) -> Self:
-        """Add rows to earlier ones.
+        """Update the model with a batch of rows.
 
         Parameters
         ----------
         X, y, sample_weight
             As in :meth:`fit`.
         classes : array-like, default=None
-            All labels of all batches; needed in the first call unless ``y`` has them all.
+            Labels of all batches; required in the first call unless its ``y`` has all of them.
         forgetting : float, default=1.0
             Factor by which each new row multiplies the weights of all rows before it, as in
-            :meth:`KreinRidge.partial_fit`; also of those that probabilities are fitted to.
+            :meth:`KreinRidge.partial_fit`. It also multiplies the weights in the calibration of
+            probabilities.
 
         Notes
         -----
-        For probabilities, the values of every batch's rows are those of the model after the batch,
-        and are not computed again: fit to all rows at once for those of the final model. Of an
-        iterator of chunks, :meth:`predict_proba` is fitted to the first.
+        Probabilities are calibrated with the values that the model after each batch has for the
+        rows of the batch; later batches do not update these values. To calibrate with the values of
+        the final model, call :meth:`fit` on all rows. With an iterator of chunks,
+        :meth:`predict_proba` is calibrated on the first chunk.
         """
         forgetting = checked_forgetting(forgetting)
         if not hasattr(self, "sums_"):
@@ -142,13 +144,13 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
         self._add_rows(rows, forgetting=forgetting)
         if earlier is not None and forgetting < 1.0:
             earlier = earlier.weighted(forgetting ** len(rows))
-        # The keys of every batch are new: the seed is the number of rows before it.
+        # The seed is the number of earlier rows, so that each batch has different random keys.
         n_before = earlier.n_samples if earlier else sums.n_samples if sums else 0
         rng = np.random.default_rng(n_before)
         self._calibrate(earlier, sample_rows([rows.aged(forgetting)], size, rng))
         return self
 
-    refresh = OnlineHead.refresh  # Pages of classes show methods of their own only
+    refresh = OnlineHead.refresh  # API pages only show methods that the class itself defines
 
     @property
     def _targets(self) -> Indicators:
@@ -191,7 +193,7 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
         return values[:, 0] if len(self.classes_) == 2 else values
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of greatest value for each row, of shape (n,)."""
+        """Return the class with the greatest decision value for each row, of shape (n,)."""
         if is_dask(X):
             return lazily(self, "predict", X)
         values = self.decision_function(X)
@@ -201,10 +203,10 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities, of shape (n, n_classes).
 
-        They are never zero or one: a softmax of the values of :meth:`decision_function`, times one
-        scale (a logistic function for two classes), so that the class of greatest probability is
-        that of :meth:`predict`. The scale is fitted to the values of at most 2,000 training rows,
-        each left out of the fit. Models of files without a softmax have scale one.
+        Probabilities are the softmax (for two classes, the logistic function) of a scale times the
+        values of :meth:`decision_function`. They are never zero or one, and the most probable class
+        is the one that :meth:`predict` returns. The scale is fitted to the leave-one-out values of
+        at most 2,000 training rows. Models loaded from files without a softmax have scale one.
         """
         if is_dask(X):
             return lazily(self, "predict_proba", X)
@@ -225,7 +227,7 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
         return self.posterior_.intercept
 
     def _calibrate(self, earlier: RowSample | None, sample: RowSample) -> None:
-        """Fit the softmax to left-out values of sampled rows and those of earlier batches."""
+        """Fit the softmax to leave-one-out values of sampled rows and of earlier batches."""
         labels = np.searchsorted(self.classes_, sample.rows.y)
         values = left_out_indicators(
             sample,
@@ -243,7 +245,7 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
         self.left_out_ = found
 
     def _sample_size(self, rows: Chunk) -> int:
-        """Return how many rows take a quarter of the memory, with their features."""
+        """Return the number of rows whose features take a quarter of the memory limit."""
         limit = as_bytes(self.memory_limit)
         budget = min(limits.CACHED_FEATURES_BYTES, limit // 4 if limit else np.inf)
         width = max(2 * count_frequencies(self.n_components), rows.X.shape[1])
@@ -251,13 +253,13 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
 
 
 def _class_scores(values: Array) -> Array:
-    """Return scores (n, 1, C) of one law from the targets' values (n, t)."""
+    """Return class scores (n, 1, C) of a single model from values (n, t) of the targets."""
     scores = np.concatenate((-values, values), axis=1) if values.shape[1] == 1 else values
     return as_array(scores[:, None])
 
 
 def _are_of_classes(rows: Chunk) -> bool:
-    """Return whether classes of two rows or more have weights, one for all rows of a class."""
+    """Return whether all rows of a class share one weight, with at least two rows per class."""
     if rows.weight is None or np.ptp(rows.weight) == 0.0:
         return False
     _, first, label, counts = np.unique(
@@ -267,7 +269,7 @@ def _are_of_classes(rows: Chunk) -> bool:
 
 
 def _distinct(classes: Any) -> NDArray[Any]:
-    """Return announced classes, sorted, or raise ValueError if some are none."""
+    """Return the sorted ``classes`` parameter, or raise ValueError if it has missing labels."""
     found = np.unique(labels(classes, "classes"))
     if any(label != label for label in found.tolist()):
         raise ValueError(f"classes must not have missing entries, got {classes!r}.")

@@ -1,4 +1,4 @@
-"""Scores of rows in memory and of Dask collections."""
+"""Mixins that score predictions of rows in memory and of Dask collections."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ class ScoredRegressor(RegressorMixin):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Return the coefficient of determination of predictions of targets ``y``.
 
-        Several targets (n, t) have their average. Rows count by their weights (n,). For Dask
-        collections it is a Dask array without dimensions.
+        For several targets (n, t) it is the average over targets. Rows are weighted by
+        ``sample_weight`` (n,). For Dask collections it is a Dask array without dimensions.
         """
         if is_dask(X):
             return lazy_score(self, X, y, sample_weight)
@@ -23,13 +23,13 @@ class ScoredRegressor(RegressorMixin):
 
 
 class LabelledClassifier(ClassifierMixin):
-    """A classifier that compares labels of any one kind, such as booleans among objects."""
+    """A classifier for labels of any single type, including booleans in object arrays."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Return the share of rows (n, d) whose label ``y`` (n,) is predicted.
+        """Return the accuracy of the predicted labels of rows (n, d) with labels ``y`` (n,).
 
-        Rows count by their weights (n,). Raises ValueError or TypeError for labels that ``fit``
-        would refuse. For Dask collections it is a Dask array without dimensions.
+        Rows are weighted by ``sample_weight`` (n,). Raises ValueError or TypeError for labels that
+        ``fit`` would refuse. For Dask collections it is a Dask array without dimensions.
         """
         if is_dask(X):
             return lazy_score(self, X, y, sample_weight)

@@ -1,4 +1,4 @@
-"""Predictions of models whose targets have a law: quantiles, intervals, log densities."""
+"""Quantiles, intervals and log densities of models with a likelihood of the targets."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ from bochner.likelihoods.mixture import Predictive
 
 
 class LawPredictions(ABC):
-    """What predictive distributions of new targets are good for."""
+    """Methods of models that return predictive distributions of new targets."""
 
     @abstractmethod
     def _target_law(self) -> NumberLikelihood:
-        """Return the law of targets; ``NotFittedError`` before a fit."""
+        """Return the fitted likelihood; raise ``NotFittedError`` before a fit."""
 
     @abstractmethod
     def _predictive(
@@ -27,7 +27,7 @@ class LawPredictions(ABC):
     ) -> Iterator[tuple[slice, Predictive]]:
         """Yield slices of rows with their predictive distributions.
 
-        Targets of another ``shape`` than the rows have raise ``ValueError``.
+        Raises ``ValueError`` if the ``shape`` of targets does not match the rows.
         """
 
     def predict_interval(
@@ -39,7 +39,8 @@ class LawPredictions(ABC):
         ----------
         X : array-like of shape (n, d)
         level : float, default=0.9
-            Probability of the interval, between 0 and 1. Those of counts contain at least as much.
+            Probability of the interval, between 0 and 1. Intervals of counts have at least this
+            probability.
         exposure : array-like of shape (n,), default=None
             As in :meth:`predict`.
         """
@@ -52,10 +53,10 @@ class LawPredictions(ABC):
     def predict_quantiles(
         self, X: Any, levels: Any = (0.1, 0.5, 0.9), exposure: Any = None
     ) -> Array:
-        """Return quantiles (n, q) of new targets, of levels (q,) between 0 and 1.
+        """Return quantiles (n, q) of new targets at levels (q,) between 0 and 1.
 
-        They are quantiles of the mixture of the likelihood over the latent value. Those of counts
-        are whole numbers.
+        The quantiles are those of the likelihood averaged over the posterior of the latent value.
+        Quantiles of counts are whole numbers.
         """
         chosen = as_levels(levels).tolist()
         if is_lazy(X, exposure):
@@ -68,10 +69,9 @@ class LawPredictions(ABC):
         )
 
     def log_predictive_density(self, X: Any, y: Any, exposure: Any = None) -> Array:
-        """Return log densities, or probabilities, (n,) of targets ``y`` (n,).
+        """Return log predictive densities (n,) of targets ``y`` (n,), log probabilities of counts.
 
-        Their mean over rows that were held out measures the predictive distribution; larger is
-        better.
+        The mean over held-out rows scores the predictive distribution; larger is better.
         """
         law, targets = self._target_law(), as_array(y)
         parts = self._predictive(X, exposure, targets.shape)
@@ -90,7 +90,7 @@ class LawPredictions(ABC):
 
 
 def is_lazy(X: Any, exposure: Any) -> bool:
-    """Return whether rows are a Dask collection; ``ValueError`` if these have exposures."""
+    """Return whether rows are a Dask collection; raise ``ValueError`` if it has exposures."""
     if exposure is not None and is_dask(X):
         raise ValueError(
             "exposure needs rows in memory, and X is a Dask collection: predict rates without it, "
@@ -100,7 +100,7 @@ def is_lazy(X: Any, exposure: Any) -> bool:
 
 
 def check_shape(shape: tuple[int, ...] | None, X: Any) -> None:
-    """Raise ``ValueError`` unless targets of a ``shape``, if any, are those of rows ``X``."""
+    """Raise ``ValueError`` if the ``shape`` of targets does not match rows ``X``."""
     n = _num_samples(X)
     if shape not in (None, (n,)):
         raise ValueError(f"y must have shape ({n},), got {shape}.")

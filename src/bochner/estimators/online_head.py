@@ -1,4 +1,4 @@
-"""Ridge heads in streams: rows are added, forgotten and taken out, features are refreshed."""
+"""Online ridge regression: add, forget and remove rows, and refresh the random features."""
 
 from abc import ABC, abstractmethod
 from copy import copy
@@ -30,21 +30,21 @@ from bochner.learning.iterative import IterativeSolution
 from bochner.learning.ridge_plan import RidgePlan, RidgeProblem, plan_ridge
 
 _HALF = 0.5
-"""Share of the earlier features from which on they may be dropped: before, most of the prior
-variance is theirs, and the solution without them that would be compared is a waste."""
+"""Share of the earlier features in the prior variance below which dropping them is tried: above it
+they dominate the predictions, and solving without them would waste time."""
 
 
 class OnlineHead(RidgeHead, ABC):
-    """A ridge head whose sums over rows change."""
+    """Base of the ridge models whose sums over rows can be updated."""
 
     @property
     @abstractmethod
     def _targets(self) -> Targets:
-        """The columns of numbers of the fitted model."""
+        """The map from targets to the numeric columns that the model fits."""
 
     @abstractmethod
     def _later(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
-        """Return checked rows for a model that has some."""
+        """Return validated rows of a batch after the first."""
 
     @all_or_nothing
     def refresh(
@@ -58,12 +58,12 @@ class OnlineHead(RidgeHead, ABC):
         random_state: Any = None,
         tolerance: float = 0.05,
     ) -> Self:
-        r"""Draw new frequencies, and leave predictions as they are.
+        r"""Draw new frequencies without changing the predictions.
 
-        Nothing is learned from the rows given here: they choose the length scale, as the first
-        batch did. Means and standard deviations are the same numbers after the refresh as before.
-        With :math:`g` the function before the refresh and :math:`h` one of the new features,
-        rows that :meth:`partial_fit` adds afterwards are observations of
+        The rows are only used to choose the length scale, as in the first batch; the model is not
+        fitted to them. Means and standard deviations do not change. Let :math:`g` be the function
+        before the refresh and :math:`h` a function of the new features. Rows that
+        :meth:`partial_fit` adds afterwards are observations of
 
         .. math:: f(x) = \sqrt s\, g(x) + \sqrt{1 - s}\, h(x),
 
@@ -72,33 +72,34 @@ class OnlineHead(RidgeHead, ABC):
         :math:`s k + (1 - s) k'`. As the earlier rows are forgotten, :math:`s` falls to zero, and
         the model becomes that of the later rows and the new features alone.
 
-        Sums of both sets of features take five times the memory of those of one, until the earlier
-        ones are dropped. :meth:`partial_fit` does so if it forgets, as soon as predictions change
-        by no more than ``tolerance``; and ``KreinRidge.forget``, without any other change, as it
-        takes out the last of the rows before the refresh.
+        Until the earlier features are dropped, the sums take five times the memory of the sums of
+        one set of features. :meth:`partial_fit` with ``forgetting`` below one drops them as soon as
+        predictions change by no more than ``tolerance``. ``KreinRidge.forget`` drops them, without
+        a further change, when it removes the last of the rows before the refresh.
 
         Parameters
         ----------
         X, y, sample_weight
-            Recent rows, as in :meth:`fit`. Targets matter for ``length_scale="evidence"`` only.
+            Recent rows, as in :meth:`fit`. Targets are only used by ``length_scale="evidence"``.
         kernel, length_scale : default=None
-            As the parameters of the model, which ``None`` takes and which stay as they are. A
-            kernel given as an object has a length scale of its own.
+            Kernel and length scale of the new features; ``None`` means the parameter of the model,
+            which the refresh does not change. A kernel object includes its length scale.
         random_state : int, RandomState instance or None, default=None
             Seed of the new frequencies.
         tolerance : float, default=0.05
-            Greatest change of predictions with which the earlier features are dropped: the root
-            mean square change of the mean at the rows since the refresh, divided by that of the
-            residuals; or the change of the logarithm of the predictive standard deviation there,
-            if that is greater. With the default the mean square of the residuals is 400 times that
-            of the change.
+            Largest change of predictions at which the earlier features are dropped. It is the
+            greater of two numbers at the rows since the refresh: the root mean square change of the
+            mean divided by the root mean square residual, and the change of the log predictive
+            standard deviation. With the default, the mean square change is at most 1/400 of the
+            mean square residual.
 
         Raises
         ------
         ValueError
-            If features of an earlier refresh are still needed: without them predictions would
-            change by more than ``tolerance``. Also with ``residual``, after conjugate gradients,
-            if both sets of features exceed ``memory_limit``, or if the kernel is a function.
+            If features from before an earlier refresh are still needed, because predictions would
+            change by more than ``tolerance`` without them; if the model has ``residual`` or was
+            fitted by conjugate gradients; if both sets of features exceed ``memory_limit``; or if
+            the kernel is a function.
 
         Examples
         --------
@@ -149,7 +150,7 @@ class OnlineHead(RidgeHead, ABC):
         """Drop the features before an earlier refresh, or raise ValueError."""
         since = self._kept_sums()
         share, rows = fading.share(since), fading.later_sums(since)
-        if share == 1.0:  # No row has been learned with the later ones
+        if share == 1.0:  # No row has been added since the earlier refresh
             self._use(fading.earlier, fading.earlier_kernel, fading.before)
             return
         later = self._solve(rows, fading.later, checked_alpha(self.alpha))
@@ -165,7 +166,7 @@ class OnlineHead(RidgeHead, ABC):
         self.posterior_ = later
 
     def _add_rows(self, rows: Chunk, *, forgetting: float = 1.0) -> None:
-        """Add rows to the sums over earlier ones, and solve.
+        """Add rows to the sums over earlier rows, and solve.
 
         Each new row multiplies the weights of earlier ones by ``forgetting``.
         """
@@ -179,7 +180,7 @@ class OnlineHead(RidgeHead, ABC):
             self._learn_both(fading.aged(factor), sums, may_drop=forgetting < 1.0)
 
     def _learn_both(self, fading: FadingFeatures, since: FeatureSums, *, may_drop: bool) -> None:
-        """Solve on the features before and after a refresh; drop the former if they may go."""
+        """Solve on the features before and after a refresh; drop the earlier ones if allowed."""
         share, alpha = fading.share(since), checked_alpha(self.alpha)
         features, kernel = fading.mixed(share)
         self.posterior_ = self._solve(fading.total(since), features, alpha)
@@ -196,7 +197,7 @@ class OnlineHead(RidgeHead, ABC):
         self.fading_ = fading
 
     def _remove_rows(self, rows: Chunk) -> None:
-        """Take rows out of the sums, those before a refresh first, and solve."""
+        """Remove rows from the sums, first the rows before a refresh, and solve."""
         sums, fading = self._kept_sums(), self.fading_
         if fading is None:
             after = sums - self._sums_of(rows, self._features)
@@ -231,12 +232,12 @@ class OnlineHead(RidgeHead, ABC):
 
     @property
     def _learning_features(self) -> FeatureMap:
-        """The features whose sums are kept: both of a refresh, with unit shares."""
+        """The features of the stored sums: both sets after a refresh, with unit shares."""
         return self._features if self.fading_ is None else self.fading_.joint
 
     @property
     def _solved_sums(self) -> FeatureSums | None:
-        """The sums that the solution is of: over all rows, of the features in use."""
+        """The sums over all rows of the features in use, from which the solution is computed."""
         if self.sums_ is None or self.fading_ is None:
             return self.sums_
         return self.fading_.total(self.sums_)
@@ -255,7 +256,7 @@ class OnlineHead(RidgeHead, ABC):
         return problem, plan_ridge(problem, self.solver, as_bytes(self.memory_limit))
 
     def _sums_of(self, rows: Chunk, features: FeatureMap) -> FeatureSums:
-        """Return the sums over checked rows, and refuse rows outside the domain of the kernel."""
+        """Return the sums over rows; raise ValueError for rows outside the kernel's domain."""
         check_rows(self.kernel_, self._region, rows.X)
         problem, plan = self._plan(features)
         return chunk_sums([rows], features, self._targets, problem.product_dtype, plan.block_bytes)
@@ -263,7 +264,7 @@ class OnlineHead(RidgeHead, ABC):
     def _solve_rest(
         self, rest: FeatureSums, before: FeatureSums, features: FeatureMap
     ) -> LinearSolution:
-        """Return the solution of what is left of sums; raise if no rows have such sums."""
+        """Return the solution after a removal; raise ValueError if no rows have such sums."""
         try:
             posterior = self._solve(rest, features, checked_alpha(self.alpha))
         except np.linalg.LinAlgError as error:
@@ -284,7 +285,7 @@ def _kernel_object(kernel: AnyKernel) -> Kernel:
 def _change(
     fading: FadingFeatures, since: FeatureSums, both: LinearSolution, later: LinearSolution
 ) -> float:
-    # Conjugate gradients keep no sums, and have no refresh.
+    # Conjugate gradients keep no sums, so that a refresh is refused.
     assert not isinstance(both, IterativeSolution)
     assert not isinstance(later, IterativeSolution)
     return prediction_change(fading, since, both, later)

@@ -1,4 +1,4 @@
-"""Predictions of linear solutions, and their learned attributes in the shape of the targets."""
+"""Predictions and fitted attributes of linear models, in the shape of the targets."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -18,7 +18,7 @@ from bochner.learning.pair_ridge import PairSolution
 from bochner.learning.ridge import RidgePosterior
 
 LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
-"""The solutions that model files of linear heads may hold."""
+"""Types of solutions in model files of linear models."""
 
 
 def predictions(
@@ -26,10 +26,10 @@ def predictions(
 ) -> tuple[Any, Any]:
     """Return means and, with ``with_std``, standard deviations, both of shape (n, t).
 
-    Features of rows (n, d) on a device are made there, block by block, and so are predictions: in
-    float64, or in float32 if the device has no float64. The weights are copied to it once, and
-    for standard deviations a matrix of shape (p, p), too. Raises ValueError if the solution has
-    no standard deviations.
+    Features and predictions of rows (n, d) on a device are computed there, block by block, in
+    float64, or in float32 if the device has no float64. The weights are copied to the device once,
+    and for standard deviations also a matrix of shape (p, p). Raises ValueError if the solution
+    has no standard deviations.
     """
     if with_std:
         with_uncertainty(solution)
@@ -48,7 +48,7 @@ def predictions(
 def covariances(features: FeatureMap, solution: LinearSolution, X: Any) -> Any:
     """Return predictive covariances (n, n, t) of rows (n, d), on the device of the rows.
 
-    Raises ValueError if the solution has none.
+    Raises ValueError if the solution has no covariances.
     """
     posterior = with_uncertainty(solution)
     if not on_device(X):
@@ -59,7 +59,7 @@ def covariances(features: FeatureMap, solution: LinearSolution, X: Any) -> Any:
 
 
 def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
-    """Return the solution if it has a covariance; raise ValueError that says what to do if not."""
+    """Return the solution if it has a covariance; otherwise raise ValueError with advice."""
     if not isinstance(solution, RidgePosterior):
         raise NotPromisedError(
             f"The model has no predictive standard deviation. {solution.limitation}"
@@ -69,7 +69,7 @@ def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
 
 def _moved(solution: LinearSolution, wide: Any, names: Iterable[str]) -> Any:
     """Return the solution with some fields as arrays of the type and on the device of ``wide``."""
-    # What is replaced are arrays of the device: the type of the fields no longer holds.
+    # The new fields are arrays of the device, which contradicts the declared types of the fields.
     fields: dict[str, Any] = {name: like(getattr(solution, name), wide) for name in names}
     return replace(solution, **fields)
 
@@ -114,14 +114,15 @@ class SolutionAttributes:
 
     @property
     def log_evidence_(self) -> float:
-        """Log marginal likelihood of the training targets, if there is one."""
+        """Log marginal likelihood of the training targets; not for every solution."""
         return float(offered(self.posterior_, "log_evidence"))
 
     @property
     def condition_number_(self) -> float:
-        """Condition number of the system for the weights: they are exact to it times 2e-16.
+        """Condition number of the system for the weights, whose relative error is it times 2e-16.
 
-        Computed at each access from the singular values of a matrix of the size of the features.
+        Computed at each access from the singular values of a matrix of shape (p, p) for ``p``
+        features.
         """
         return float(offered(self.posterior_, "condition_number"))
 
@@ -148,7 +149,7 @@ class RegressionAttributes(SolutionAttributes):
 
     @property
     def noise_variance_(self) -> Any:
-        """Maximum-likelihood variance of the noise, if there is a likelihood."""
+        """Maximum-likelihood noise variance; not for solutions without a likelihood."""
         return self._squeezed(offered(self.posterior_, "noise_variance")[None])[0]
 
     def _squeezed(self, values: Any) -> Any:

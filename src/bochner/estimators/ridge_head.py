@@ -1,4 +1,4 @@
-"""What the ridge regressor and classifier share: features, sums and their solution."""
+"""Base of the ridge regressor and classifier: features, their sums and the solution."""
 
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -47,7 +47,7 @@ from bochner.spectral import Decomposition, Pairing
 
 @dataclass(eq=False, repr=False)
 class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
-    """Ridge regression on random features, from sums that can be added to."""
+    """Ridge regression on random features, from sums over rows that can be updated."""
 
     kernel: AnyKernel | str = "gaussian"
     n_components: int = 512
@@ -82,7 +82,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
     def _checked_rows(
         self, X: Any, y: Any, sample_weight: Any, is_first: bool, *, numeric: bool
     ) -> Chunk:
-        """Return rows checked, with one or more numbers each or a label."""
+        """Return validated rows with numeric targets or with labels."""
         options = {"accept_sparse": "csr", "dtype": float_types(X, FLOATS), "reset": is_first}
         if numeric:
             X, y = validated_with_numbers(self, X, y, multi_output=True, **options)
@@ -91,9 +91,9 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         return Chunk(X, to_numpy(y), checked_weight(sample_weight, X))
 
     def _fit_rows(self, rows: RowChunks, targets: Targets, *, keep_sums: bool = False) -> None:
-        """Fit to the rows; an error on the way leaves an earlier fit as it was.
+        """Fit to the rows; an error keeps the attributes of an earlier fit.
 
-        ``keep_sums`` keeps the sums, so that later rows can be added.
+        ``keep_sums`` stores the sums, so that later rows can be added.
         """
         alpha, limit = checked_alpha(self.alpha), as_bytes(self.memory_limit)
         for name in ("fit_intercept", "associated"):
@@ -117,7 +117,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         )
         plan = plan_ridge(problem, self.solver, limit)
         if rows.n_samples is None:
-            # Rows in memory have been checked by now, later rows of a stream have not.
+            # Later rows of a stream have not been validated yet, unlike rows in memory.
             rows = ValidatedChunks(rows, kernel, found.region)
         sums: FeatureSums | None = None
         posterior: LinearSolution
@@ -234,7 +234,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
 
     @property
     def n_iter_(self) -> int | None:
-        """Products with the matrix of the system that conjugate gradients took."""
+        """Number of products with the system matrix in conjugate gradients."""
         check_is_fitted(self, "posterior_")
         return self.posterior_.n_iter if isinstance(self.posterior_, IterativeSolution) else None
 
@@ -261,7 +261,7 @@ def _weighing(rows: Chunk) -> Chunk:
 
 
 def frequencies_alone(model: RidgeHead) -> Frequencies:
-    """Return the frequencies of a fitted head that has no other features; refuse one that has."""
+    """Return the frequencies of a fitted model; raise ValueError if it has landmark features."""
     if model.residual_ is not None:
         raise ValueError(
             f"Expected a model on features of frequencies alone, and it also has values of its "

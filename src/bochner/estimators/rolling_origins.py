@@ -11,16 +11,16 @@ from bochner.estimators.series_rows import SeriesRows, check_taken, read_series,
 from bochner.tables.timelines import tidy
 
 _FEWEST = 8
-"""Fewest values before the first origin; a fit needs as many known ones."""
+"""Smallest number of values before the first origin; a fit needs as many known values."""
 
 _PERIODS = 4
-"""Periods in which the steps are counted: hours are 23 to 25 a day where clocks change."""
+"""Number of periods over which steps are counted: a day of clock change has 23 or 25 hours."""
 
 _ROUNDING = 0.02
-"""Share of a period that a step may end beyond it: a year has 365.2425 days, and months none."""
+"""Tolerance of a step's end, as a share of a period: a mean year has 365.2425 days."""
 
 _MOST_STEPS = 1_000_000
-"""Most steps that are counted; more rows than that no series has."""
+"""Largest number of steps that are counted; no series has more rows."""
 
 
 def rolling_table(
@@ -47,7 +47,7 @@ def rolling_table(
             f"least {_FEWEST + n_steps + apart * (count - 1)} values, got {len(series.values)}: "
             "use fewer origins, a shorter horizon or a smaller stride."
         )
-    for origin in origins:  # Before the first fit
+    for origin in origins:  # Raise errors before the first fit
         check_taken(model.transformation, series.values[:origin])
     season = _season(series) if season_length is None else as_count("season_length", season_length)
     parts = [

@@ -1,4 +1,4 @@
-"""What a forecaster is given: series with their times and known inputs, checked."""
+"""Validation of the series, times and known inputs that users pass to a forecaster."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -12,19 +12,20 @@ from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.tables.timelines import Future, Timeline, Times, steps, timed
 
 LEARNED = slice(-10_000, None)
-"""Last rows of a series that are learned from: a fit to so many takes minutes."""
+"""The last rows of a series are used for the fit: a fit to as many rows takes minutes."""
 
 _FEWEST = 8
-"""Fewest known values: a line, its noise and the memory of both need some."""
+"""Smallest number of known values that determine a line, its noise and their correlation time."""
 
 _CONSTANT = 1e-10
-"""Standard deviation relative to the greatest value below which values differ by rounding."""
+"""Standard deviation, relative to the greatest value, below which values are constant up to
+rounding."""
 
 
 class SeriesRows(NamedTuple):
-    """A series: times and values (n,) with NaN, known inputs (n, d), and what it was.
+    """A series: times (n,), values (n,) with NaN for unknown, known inputs (n, d), and a timeline.
 
-    ``clock`` (n,) is the time by the clock of the dates' zone minus the time, None without a zone.
+    ``clock`` (n,) is the local time of the dates' time zone minus the time, None without a zone.
     """
 
     times: Array
@@ -36,14 +37,14 @@ class SeriesRows(NamedTuple):
 
     @property
     def learned(self) -> "SeriesRows":
-        """The rows that are learned from, the last ones."""
+        """The last rows, which are used for the fit."""
         clock = None if self.clock is None else self.clock[LEARNED]
         times, values, inputs = (part[LEARNED] for part in (self.times, self.values, self.inputs))
         return SeriesRows(times, values, inputs, self.timeline, self.input_names, clock)
 
 
 def several(y: Any) -> dict[str, Any] | None:
-    """Return series by name if ``y`` is a mapping or a data frame, and ``None`` if it is one."""
+    """Return series by name if ``y`` is a mapping or a data frame; ``None`` for a single series."""
     refuse_lazy("y", y)
     if isinstance(y, Mapping):
         found = {str(name): one for name, one in y.items()}
@@ -88,7 +89,7 @@ def read_series(y: Any, X: Any, times: Any) -> SeriesRows:
 
 
 def check_taken(transformation: str, values: Array) -> None:
-    """Raise ValueError if a transformation does not take the values (n,) that are learned from."""
+    """Raise ValueError if training values (n,) are outside the domain of a transformation."""
     function, learned = TRANSFORMATIONS.get(transformation), values[LEARNED]
     if function is None or np.isnan(learned).all():  # "auto" compares those that take them
         return
@@ -132,7 +133,7 @@ def future_inputs(X: Any, future: Future, n_inputs: int, names: list[str] | None
 
 
 def series_values(y: Any) -> Array:
-    """Return values (n,), NaN where one is unknown or masked, or raise TypeError or ValueError."""
+    """Return values (n,), NaN if unknown or masked; raise TypeError or ValueError if invalid."""
     refuse_complex("y", y if hasattr(y, "dtype") else np.asarray(y))
     if found := not_numbers(y):
         raise TypeError(f"y must be a series of numbers, got {found}.")

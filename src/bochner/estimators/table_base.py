@@ -1,4 +1,4 @@
-"""What models of whole tables share: parameters, checked rows, encoders, and explanations."""
+"""Base class of the table models: parameters, validation, encoders and explanations."""
 
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -34,18 +34,18 @@ from bochner.tables.columns import rows_of
 from bochner.tables.encoder import TableEncoder, side_by_side
 
 _BACKGROUND_ROWS = 1000
-"""Rows kept for importance and effects, which then have standard errors of a few per cent."""
+"""Training rows stored for importance and effects, for standard errors of a few per cent."""
 
 Head = SumOfLaws | SoftmaxOfLaws | OneKernelRegression | OneKernelClassification
 
 
 @dataclass(eq=False, repr=False)
 class TableModel(KernelParameters, BaseEstimator, ABC):
-    """Encoders of a table's columns, and a head on the encoded columns.
+    """Encoders of a table's columns, and a model (head) of the encoded columns.
 
-    ``record_`` holds plain facts about the fit, which model files store. ``background_`` (at most
+    ``record_`` holds facts about the fit, which model files store. ``background_`` (at most
     1,000, d_encoded) holds the encoded columns of random training rows, and ``background_values_``
-    (at most 1,000, d) their entries as numbers. Older model files lack them.
+    (at most 1,000, d) their entries as numbers. Older model files lack these attributes.
     """
 
     kernel: Kernel | str = "auto"
@@ -67,10 +67,10 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
     @property
     @abstractmethod
     def _predictor(self) -> Predictor:
-        """The head in the units of the targets; NotFittedError before a fit."""
+        """Return the head in units of the targets; raise NotFittedError before a fit."""
 
     def _learner(self) -> SumLearner | OneKernelLearner:
-        """Return how rows are learned; raise an error for a parameter that is not valid."""
+        """Return the learner of the parameters; raise an error for an invalid parameter."""
         check_name("effort", self.effort, tuple(EFFORTS))
         count_frequencies(self.n_components)
         if self.time_limit is not None:
@@ -103,7 +103,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         groups: Any,
         time: Any,
     ) -> TableRows:
-        """Return the checked rows of a fit; of a table in partitions, a sample of them."""
+        """Return the validated rows of a fit; for a table in partitions, a sample of its rows."""
         partitions = None
         if is_partitioned(X):
             learner.check_in_partitions(groups, time)
@@ -118,14 +118,14 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         refuse_no_rows("X", X)
         refuse_no_rows("y", y)
         refuse_masked("y", y)
-        # Sums in another order of memory would be others, up to rounding.
+        # Memory order changes rounding.
         with named("y"):
             y = of_numpy(y)
             complete = check_array(y, ensure_2d=False, dtype=None, order="C", input_name="y")
         target = task.checked(np.asarray(complete), name)
         check_consistent_length(X, target)
         weights = checked_weight(sample_weight, target)
-        if weights is not None:  # Rows of weight zero may have been all of a class
+        if weights is not None:  # All rows of a class may have had weight zero
             task.checked(target[weights > 0.0], name)
         target, classes = task.coded(X, target, weights)
         rows = table_rows(X, target, weights, groups, time, task.are_precisions)
@@ -136,7 +136,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         return replace(rows, others=others, n_given=others.n_samples)
 
     def _keep(self, rows: TableRows, learned: FittedHead[TargetMap, LawSum, OneKernel]) -> None:
-        """Set the attributes of a fit that all models of tables have."""
+        """Set the fitted attributes that all table models share."""
         self.encoder_, *others = learned.encoders
         self.quantile_encoder_ = others[0] if others else None
         self.tail_encoder_ = others[1] if len(others) > 1 else None
@@ -161,17 +161,17 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         return side_by_side(self._encoders(), X)
 
     def _encoders(self) -> list[TableEncoder]:
-        """Return the encoders whose outputs, side by side, are the encoded columns."""
+        """Return the encoders whose concatenated outputs are the encoded columns."""
         found = (self.encoder_, self.quantile_encoder_, self.tail_encoder_)
         return [encoder for encoder in found if encoder is not None]
 
     def _check_collection(self, X: Any) -> None:
-        """Raise ValueError for a Dask collection of other columns than those of the fit."""
+        """Raise ValueError if the columns of a Dask collection differ from the fitted columns."""
         check_is_fitted(self, "head_")
         self.encoder_.check_columns(X)
 
     def _repr_html_inner(self) -> str:
-        """Return what notebooks show: a summary of the fit, or scikit-learn's diagram before it."""
+        """Return HTML for notebooks: a summary of the fit, or scikit-learn's diagram before it."""
         if hasattr(self, "head_"):
             return html_summary(self)
         diagram: str = super()._repr_html_inner()
@@ -184,18 +184,19 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         return bundle
 
     def report(self, X: Any, y: Any, path: Any = None) -> Any:
-        """Return a report on the model and rows with known targets, which notebooks show.
+        """Return an HTML report on the model and its predictions of labelled rows.
 
-        It has errors with standard errors, predictions with intervals, calibration, residuals,
-        importance, effects, periods of dates, and checks in plain words: one HTML page that needs
-        no network. It takes some seconds. Needs the extra ``report``.
+        The report has errors with standard errors, predictions with intervals, calibration,
+        residuals, importance, effects, periods of dates, and checks in plain words. It is one HTML
+        page that needs no network, and notebooks display it. It takes some seconds and needs the
+        extra ``report``.
 
         Parameters
         ----------
         X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
-            Rows, best such as the model was not fitted to: errors on others are too small.
+            Rows, preferably held out: errors on training rows are too small.
         y : array-like of shape (n,) or (n, t)
-            Their targets; a Series or a DataFrame also names them.
+            Targets of the rows; a Series or a DataFrame also gives their names.
         path : str or path-like, default=None
             HTML file to write the page to.
 
@@ -209,11 +210,12 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         ImportError
             If jinja2, matplotlib or pandas is missing.
         ValueError
-            If there are no rows, not one target for each, or an unknown class.
+            If there are no rows, the number of targets differs from the number of rows, or a class
+            is unknown.
         """
         check_is_fitted(self, "head_")
         try:
-            # The only import from a room above this one: users look for the report here.
+            # The only import from a higher layer: users expect the report to be a method.
             from bochner.report.notebook import report_of
         except ImportError as error:
             raise ImportError(
@@ -228,21 +230,22 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
 
     @property
     def kernel_(self) -> Kernel:
-        """The kernel on the encoded columns, if one was given."""
+        """The kernel on the encoded columns; only with a ``kernel`` other than ``"auto"``."""
         check_is_fitted(self, "head_")
         if isinstance(self.head_, SumOfLaws | SoftmaxOfLaws):
             raise AttributeError("A sum of laws has no single kernel: see head_.laws.members.")
         return self.head_.kernel_
 
     def importance(self) -> VarianceShares:
-        r"""Return the share of the variance of predictions that involves each column of the table.
+        r"""Return the total Sobol' index of each column: its share of the variance of predictions.
 
-        The total Sobol' index, :math:`E[(f(x) - f(x'_a, x_{-a}))^2] / (2 \operatorname{Var} f(x))`:
-        training rows ``x`` take column ``a`` from other rows ``x'``. All encoded columns of a
-        column move together. Squares are summed over class probabilities, or over several targets
-        in units of their standard deviations. With interactions, shares add up to more than one.
-        Each of two strongly correlated columns may have more than one, because exchanges make rows
-        unlike those of the table.
+        The index is :math:`E[(f(x) - f(x'_a, x_{-a}))^2] / (2 \operatorname{Var} f(x))`, where the
+        value of column ``a`` in a training row ``x`` is replaced by its value in another row
+        ``x'``. All encoded columns of a column are replaced together. Squares are summed over class
+        probabilities, or over several targets in units of their standard deviations. With
+        interactions, the shares add up to more than one. The share of a column that is strongly
+        correlated with another may exceed one, because replaced values make rows unlike those of
+        the table.
 
         Raises ValueError if the model is from a file written before this method existed.
 
@@ -264,33 +267,32 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         return self._dependence(self._predictor.unit).importance()
 
     def interactions(self) -> VarianceShares:
-        r"""Return the share of the variance of predictions that involves pairs of columns together.
+        r"""Return the share of the variance of predictions due to interactions of two columns.
 
         The superset importance of Liu and Owen ("Estimating mean dimensionality of analysis of
         variance decompositions", 2006), :math:`E[(f(x) - f(x'_a, x_{-a}) - f(x'_b, x_{-b}) +
         f(x'_{ab}, x_{-ab}))^2] / (4 \operatorname{Var} f(x))`, with rows as in :meth:`importance`.
-        It is zero if the effects of both columns add up. Pairs are those of the eight most
-        important columns whose shares are more than one per cent.
+        It is zero if the effects of both columns are additive. Pairs are formed from the eight most
+        important columns, without columns whose share is at most one per cent.
 
         Raises ValueError if the model is from a file written before this method existed.
         """
         return self._dependence(self._predictor.unit).interactions()
 
     def effect(self, *columns: str, n_values: int = 24) -> Effect:
-        """Return predictions averaged over rows, along one column or over the grid of two.
+        """Return the partial dependence of predictions on one column, or on a grid of two columns.
 
-        Several targets have a column of averages each, as classes have.
-
-        At each value all rows get that value and keep their other columns (partial dependence:
-        Friedman, "Greedy function approximation", 2001).
+        Predictions are averaged over the background rows with the column set to each value
+        (Friedman, "Greedy function approximation", 2001). The averages have one column per class,
+        or per target if there are several.
 
         Parameters
         ----------
         *columns : str
-            One or two names; those of an array are x0, x1, ...
+            One or two names; columns of an array have the names x0, x1, ...
         n_values : int, default=24
-            Largest number of values of a column: all that the background rows have, or else numbers
-            at evenly spaced ranks, or the most frequent levels.
+            Largest number of values of a column. If the background rows have more different values,
+            numbers at evenly spaced ranks or the most frequent levels are used.
 
         Raises
         ------
@@ -307,26 +309,28 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
     def contributions(
         self, X: Any, *, n_evaluations: int = 20_000, random_state: Any = None
     ) -> Contributions:
-        r"""Return how much each column of the table contributes to the predictions of some rows.
+        r"""Return the Shapley values of each column of the table for the predictions of some rows.
 
-        ``base``, the average prediction of the background rows, plus the ``values`` of all columns
-        is the prediction. The values are interventional Shapley values: what a column changes when
-        the prediction moves from a background row to the row, one column after the other, on
-        average over all orders and background rows. All encoded columns of a column move together.
-        Strongly correlated columns make rows unlike those of the table.
+        The prediction of a row is ``base``, the average prediction of the background rows, plus the
+        ``values`` of all columns. The values are interventional Shapley values. The entries of a
+        background row are replaced by those of the explained row, one column after another; the
+        value of a column is the change of the prediction at its replacement, averaged over all
+        orders and background rows. All encoded columns of a column are replaced together. If
+        columns are strongly correlated, replaced values make rows unlike those of the table.
 
-        Classes have contributions to their probabilities, as :meth:`predict_proba` returns them:
-        they add up to zero over classes, and need no reference class, as log odds would.
+        For classes, contributions refer to the probabilities of :meth:`predict_proba`. They add up
+        to zero over classes and, unlike log odds, need no reference class.
 
         Parameters
         ----------
         X : pandas.DataFrame or array-like of shape (n, d)
             Rows to explain.
         n_evaluations : int, default=20_000
-            Number of predictions that the rows share, some thousands a second for models of 2,000
-            rows. Values are exact if it suffices for all coalitions of columns with all background
-            rows, at most :math:`1000 n (2^d - 2)`. Else they are averages over random permutations,
-            at least eight and their reverses for each row, even if these take more.
+            Total number of predictions for all rows; a model of 2,000 rows makes some thousands per
+            second. Values are exact if ``n_evaluations`` suffices for all coalitions of columns
+            with all background rows, at most :math:`1000 n (2^d - 2)`. Otherwise they are averages
+            over random permutations, with at least eight permutations and their reverses per row,
+            even if these take more evaluations.
         random_state : int, RandomState instance or None, default=None
             Seed of the permutations and of the sample of background rows.
 
@@ -366,7 +370,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         return dependence_of(self._predictor, self._encoders(), self.background_, unit)
 
     def _try_out(self) -> None:
-        """Refuse background rows of other columns than the table's, as after loading a file."""
+        """Raise ValueError if background rows of a loaded model do not match its columns."""
         for encoder in self._encoders():
             encoder._try_out()
         check_background(self._encoders(), self.background_, self.background_values_)

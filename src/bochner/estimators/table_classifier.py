@@ -28,25 +28,25 @@ from bochner.registry import register
 class TableClassifier(LabelledClassifier, TableModel):
     r"""Classification on a table, with calibrated probabilities; defaults need no tuning.
 
-    The laws are those of :class:`TableRegressor`: kernels regress the indicators of the classes by
-    least squares, and trees have their log odds. Probabilities are the softmax of their values,
-    with a weight for each law and a constant for each class fitted to rows that were left out. They
-    are never zero or one.
+    The base models are those of :class:`TableRegressor`: kernel models regress the class indicators
+    by least squares, and boosted trees model the log odds. Probabilities are the softmax of a
+    weighted sum of their values, with one weight per base model and one constant per class. Weights
+    and constants are fitted to left-out rows. Probabilities are never zero or one.
 
     Parameters
     ----------
     kernel, n_components, effort, time_limit, n_jobs, random_state
-        As in :class:`TableRegressor`. A given kernel is that of a
+        As in :class:`TableRegressor`. A kernel other than ``"auto"`` is the kernel of a
         :class:`bochner.KreinRidgeClassifier`, whose evidence is that of the class indicators.
     class_weight : {"balanced"}, dict or None, default=None
-        Factors of the rows' weights by class: ``"balanced"`` gives all classes the same total
-        weight, and a dict names factors of classes. Probabilities, and ``score_``, are those of
-        classes with these shares. For decisions whose costs differ, leave it out, and give the
-        costs.
+        Factors of the weights of rows by class: ``"balanced"`` gives all classes the same total
+        weight, and a dict maps classes to factors. Probabilities and ``score_`` then refer to
+        classes with the reweighted shares. If only the costs of decisions differ, use ``costs``
+        instead.
     costs : array-like of shape (n_classes, n_classes) or None, default=None
-        Costs of predicting the class of a column for rows of the class of a row, in the order of
-        ``classes_``. :meth:`predict` returns the class of least expected cost; ``None`` means that
-        all errors cost the same.
+        Entry ``[i, j]`` is the cost of predicting class ``j`` for a row of class ``i``, in the
+        order of ``classes_``. :meth:`predict` returns the class of least expected cost; ``None``
+        means that all errors cost the same.
 
     Attributes
     ----------
@@ -57,7 +57,8 @@ class TableClassifier(LabelledClassifier, TableModel):
         of a given kernel.
     classes_ : ndarray of shape (n_classes,)
     score_ : float or None
-        Expected log loss on new rows in nats, from rows left out; ``None`` for a given kernel.
+        Expected log loss on new rows in nats, from left-out rows; ``None`` unless ``kernel`` is
+        ``"auto"``.
 
     Examples
     --------
@@ -103,14 +104,14 @@ class TableClassifier(LabelledClassifier, TableModel):
         return self
 
     def _class_weights(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        """Return weights (n,) of rows times those of their classes."""
+        """Return weights (n,) of rows times the weights of their classes."""
         if is_partitioned(X):
             raise ValueError(
                 "class_weight needs rows and labels in memory: leave it out, or pass weights "
                 "as sample_weight."
             )
         if y is None:
-            return sample_weight  # The fit refuses it
+            return sample_weight  # The fit raises the error
         factors = compute_sample_weight(self.class_weight, column_or_1d(labels(y)))
         if not (np.isfinite(factors).all() and (factors >= 0.0).all()):
             raise ValueError(
@@ -136,7 +137,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         return self.head_.left_out_log_loss
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row, or that of least expected cost, (n,)."""
+        """Return the most probable class of each row, or the class of least expected cost, (n,)."""
         if is_dask(X):
             self._check_collection(X)
             return lazily(self, "predict", X)

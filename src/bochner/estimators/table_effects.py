@@ -1,4 +1,4 @@
-"""What models of whole tables depend on: columns, pairs, effects, and single predictions."""
+"""Dependence of table models on columns, for importance, effects and contributions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from bochner.tables.encodings import grid, output_names
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OfExchanges:
-    """A function of rows whose kernel values exchanges of columns update."""
+    """A function of rows that updates its kernel values when columns are exchanged."""
 
     of_rows: RowFunction
     of_mixed: Predictor
@@ -38,8 +38,7 @@ def dependence_of(
 ) -> Dependence:
     """Return predictions as a function of all encoded columns, grouped by the table's columns.
 
-    Its values are those of the predictor, divided by ``unit``. Raises ValueError if there are no
-    background rows (n, d).
+    Predictions are divided by ``unit``. Raises ValueError if ``background`` (n, d) is ``None``.
     """
     if background is None:
         raise ValueError("The model file is older than this method: fit the model again.")
@@ -60,10 +59,10 @@ def grids_of(
     columns: Sequence[str],
     most: int,
 ) -> dict[str, Any]:
-    """Return the values of one or two columns along which effects are computed, at most so many.
+    """Return at most ``most`` values of each of one or two columns at which to compute effects.
 
-    ``states`` are those of all columns, by name, and ``background_values`` (n, d) their entries.
-    Raises ValueError for other columns than those with features.
+    ``states`` are the encoder states of all columns by name, and ``background_values`` (n, d) the
+    entries of the columns. Raises ValueError for columns without features.
     """
     are_names = all(isinstance(column, str | int) for column in columns)
     if not are_names or len(columns) not in (1, 2) or len(set(columns)) < len(columns):
@@ -83,7 +82,7 @@ def grids_of(
 def check_background(
     encoders: Sequence[TableEncoder], background: Array | None, values: Array | None
 ) -> None:
-    """Raise ValueError for background rows of other columns than the table's."""
+    """Raise ValueError if background rows do not have the columns of the encoders."""
     if background is None or values is None:
         return
     n_rows, n_encoded = background.shape

@@ -1,4 +1,4 @@
-"""Functions of tables: drawn functions of encoded columns, and the encoders of the columns."""
+"""Posterior draws of functions of tables: functions of encoded columns, with the encoders."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -16,10 +16,10 @@ from bochner.tables.encoder import TableEncoder
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class TableFunctions:
-    """Functions drawn together from the posterior of a model of a table, without noise.
+    """Functions drawn jointly from the posterior of a table model, without noise.
 
     ``functions(X)`` returns their values at the rows of a table, ``functions[i]`` and
-    ``functions[i:j]`` are some of them, and ``len(functions)`` is how many there are.
+    ``functions[i:j]`` select functions, and ``len(functions)`` is the number of functions.
     :meth:`bochner.TableRegressor.sample_functions` draws them.
 
     Parameters
@@ -27,15 +27,16 @@ class TableFunctions:
     encoders : list of TableEncoder
         Encoders of the table's columns.
     functions : SampledFunctions
-        Functions of encoded columns, with gradients by these.
+        Functions of encoded columns, with gradients by the encoded columns.
     head : SumOfLaws or None
-        Sum of laws whose standard deviations have a factor that depends on the row: deviations of
-        the functions from its mean have the same factor. ``None`` for no factor.
+        Weighted sum of base models whose standard deviations are multiplied by a factor that
+        depends on the row. Deviations of the functions from its mean are multiplied by the same
+        factor. ``None`` for no factor.
     shift, scale : float or ndarray of shape (t,)
-        Mean and scale of the targets, whose units those of ``head`` are.
+        Mean and scale of the targets; ``head`` predicts the standardised targets.
     transformation : Transformation or None
-        Increasing function of the targets to which the functions belong; values are those of its
-        inverse.
+        Increasing function of the targets that the functions model; returned values are mapped back
+        by its inverse.
     """
 
     encoders: list[TableEncoder]

@@ -1,4 +1,4 @@
-"""Fitted heads of models of tables: what they share, and those of one kernel."""
+"""Protocols of the fitted heads of table models, and the heads of a single kernel."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ from bochner.registry import register
 Pair = tuple[Array, Array]
 
 _MAPPED_LEVELS = (np.arange(100) + 0.5) / 100
-"""Levels of the quantiles that stand for a normal distribution in means of functions."""
+"""Levels of the quantiles that approximate a normal distribution in means of functions."""
 
 
 class NumberHead(Protocol):
     """A fitted model of encoded rows (n, d) and scaled targets of shape (n, *t).
 
-    ``*t`` is nothing for a single target, else the number of targets. Weights (n,) of new targets
-    divide the variance of their noise.
+    ``*t`` is empty for a single target, else the number of targets. The noise variance of new
+    targets is divided by their weights (n,).
     """
 
     @property
@@ -98,10 +98,11 @@ class OneKernelRegression:
         return_cov: bool = False,
         sample_weight: Array | None = None,
     ) -> Any:
-        """Return means (n, *t) of encoded rows (n, d), and what is asked for.
+        """Return means (n, *t) at encoded rows (n, d), and optionally their spread.
 
-        Standard deviations are (n, *t) and covariances (n, n, *t), with noise. Raises ValueError
-        for weights of new targets, and for a spread of an indefinite kernel.
+        Standard deviations have the shape (n, *t) and covariances (n, n, *t), noise included.
+        Raises ValueError for weights of new targets, and for standard deviations or covariances of
+        an indefinite kernel.
         """
         if sample_weight is not None:
             raise ValueError(
@@ -147,7 +148,7 @@ class OneKernelRegression:
 class OneKernelClassification:
     """A ridge regression of class indicators on features of one kernel, with a softmax.
 
-    The model is fitted to numbers of classes, whose labels are ``classes_``.
+    The model is fitted to class numbers; ``classes_`` has the labels by number.
     """
 
     model: KreinRidgeClassifier

@@ -1,4 +1,4 @@
-"""Ways to learn the rows of a table: a weighted sum of laws, or one given kernel."""
+"""Learners of table models: a weighted sum of base models, or a single given kernel."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,28 +26,28 @@ _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
     "standardize",
     "normal_quantile",
 )
-"""Encodings of numbers that a sum of laws has side by side."""
+"""Encodings of numbers whose columns the weighted sum concatenates."""
 
 _MOST_QMC_INPUTS = 256
-"""Most encoded columns for quasi-Monte Carlo frequencies; beyond, Sobol' points are no more even
-than orthogonal blocks, and they take longer to scramble."""
+"""Largest number of encoded columns for quasi-Monte Carlo frequencies. With more columns, Sobol'
+points are no more uniform than orthogonal blocks, and scrambling them takes longer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedHead(Generic[TargetMap, LawSum, OneKernel]):
     """A fitted head with its encoders, and the map of the targets."""
 
-    encoders: list[TableEncoder]  # Their outputs, side by side, are the encoded columns
+    encoders: list[TableEncoder]  # Their concatenated outputs are the encoded columns
     head: LawSum | OneKernel
     targets: TargetMap
     expected_error: float | None = None  # In the unit of the targets, if not that of the head
 
 
 class TableLearner(Protocol):
-    """Fits encoders and a head to rows of a table, for a task."""
+    """Fits encoders and a head to the rows of a table, for a task."""
 
     def check_in_partitions(self, groups: Any, time: Any) -> None:
-        """Raise ValueError for what needs all rows in memory."""
+        """Raise ValueError for options that need all rows in memory."""
 
     def fit(
         self, rows: TableRows, task: TableTask[TargetMap, LawSum, OneKernel], progress: Progress
@@ -57,7 +57,7 @@ class TableLearner(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SumLearner:
-    """Fits several kernels, and trees, which rows that are left out weigh."""
+    """Fits several kernels and boosted trees, weighted by their predictions of left-out rows."""
 
     effort: Effort
     time_limit: float | None
@@ -75,7 +75,7 @@ class SumLearner:
     def fit(
         self, rows: TableRows, task: TableTask[TargetMap, LawSum, OneKernel], progress: Progress
     ) -> FittedHead[TargetMap, LawSum, OneKernel]:
-        """Return the encoders of both encodings and the weighted sum."""
+        """Return the fitted encoders of both encodings with the weighted sum."""
         targets = task.targets(rows)
         encoders, judged = self.judged(rows, task, targets, progress)
         head, error = task.sum_of_laws(judged, rows, rows.weights_or_ones, targets)
@@ -88,7 +88,7 @@ class SumLearner:
         targets: TargetMap,
         progress: Progress,
     ) -> tuple[list[TableEncoder], ScoredLaws]:
-        """Return encoders, and laws of their columns with predictions at rows left out."""
+        """Return encoders, and base models with their predictions of left-out rows."""
         progress("encoding the table")
         scaled = targets(rows.y)
         encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
@@ -103,7 +103,7 @@ class SumLearner:
         with single_threaded_blas() as n_threads:
             n_threads = threads_for(self.n_jobs, n_threads)
         (rng,) = generators(self.random_state, 1)
-        # In other units the last digits differ, and searches may end elsewhere.
+        # Other units change the rounding, after which a search may end at another optimum.
         encoded = rounded(np.hstack(tables))
         judged = Learner(self.effort, n_threads, self.time_limit, progress).fit(
             Observations.of(
@@ -129,10 +129,10 @@ class SumLearner:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneKernelLearner:
-    """Fits a ridge regression on random features of a given kernel, with noise by evidence.
+    """Fits ridge regression on random features of a given kernel; evidence selects the noise.
 
-    A kernel given by name has length scales of greatest evidence, and a kernel object is used as it
-    is.
+    The length scales of a kernel given by name maximise the evidence. A kernel object is not
+    changed.
     """
 
     kernel: Kernel | str
@@ -140,7 +140,7 @@ class OneKernelLearner:
     random_state: Any
 
     def check_in_partitions(self, groups: Any, time: Any) -> None:
-        """Raise ValueError: features of a table in partitions are not fitted."""
+        """Raise ValueError: this learner does not support tables in partitions."""
         raise ValueError(
             f"Rows in partitions are fitted by kernel='auto', got kernel={self.kernel!r}: leave it "
             "out, or pass rows in memory, such as X.compute()."
@@ -149,7 +149,7 @@ class OneKernelLearner:
     def fit(
         self, rows: TableRows, task: TableTask[TargetMap, LawSum, OneKernel], progress: Progress
     ) -> FittedHead[TargetMap, LawSum, OneKernel]:
-        """Return the encoder of the standardised columns, and the regression."""
+        """Return the encoder of the standardised columns with the fitted ridge regression."""
         if rows.removal.groups is not None:
             raise ValueError(
                 "groups and time need rows to be left out, and a given kernel leaves none out: "
@@ -174,14 +174,14 @@ class OneKernelLearner:
         return FittedHead([encoder], task.one_kernel(encoded, rows, targets, parameters), targets)
 
     def _on(self, encoder: TableEncoder) -> Kernel | str:
-        """Return the kernel, its columns by position among those that an encoder makes."""
+        """Return the kernel, with column names replaced by positions in the encoder's output."""
         if isinstance(self.kernel, str):
             return self.kernel
         return self.kernel.resolved(encoder.get_feature_names_out().tolist())
 
 
 def _trends(encoded: Array, order: NDArray[np.intp] | None) -> NDArray[np.intp] | None:
-    """Return the numbers of the columns (n, d) that only grow or only fall in an order of rows."""
+    """Return the indices of the columns (n, d) that are monotone in an order of the rows."""
     if order is None:
         return None
     steps = np.diff(encoded[order], axis=0)
@@ -189,14 +189,14 @@ def _trends(encoded: Array, order: NDArray[np.intp] | None) -> NDArray[np.intp] 
 
 
 def _scale_numbers(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
-    """Return a number for the length scale of each column of several encoded tables."""
+    """Return the index of the length scale of each column of several encoded tables."""
     of_columns = [scale_numbers(state) for encoder in encoders for state in encoder.columns_]
     ends = np.cumsum([0] + [len(own) for own in of_columns])
     return np.concatenate([end + own for end, own in zip(ends, of_columns, strict=False)])
 
 
 def _cycles(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
-    """Return the first column of each cycle (c, 2) of several encoded tables, and its width."""
+    """Return the first column and the width (c, 2) of each cycle of several encoded tables."""
     found, end = [np.empty((0, 2), dtype=np.intp)], 0
     for state in (state for encoder in encoders for state in encoder.columns_):
         found.append(cycle_places(state) + np.array([end, 0]))

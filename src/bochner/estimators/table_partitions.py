@@ -1,4 +1,4 @@
-"""Tables in partitions: a sample of rows in memory, and sums over all others on workers."""
+"""Tables in partitions: a sample of rows in memory, and sums over the other rows on workers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,10 +27,11 @@ def is_partitioned(X: Any) -> bool:
 
 
 def collected_table(X: Any, y: Any, sample_weight: Any, *, numeric: bool) -> Collected:
-    """Return a sample of the rows of weight of a table in partitions.
+    """Return a sample of the rows of positive weight of a table in partitions.
 
     Raises ValueError or TypeError, with the number of the partition, if the rows of a partition are
-    none of a table, lack targets, or have other columns or kinds of entries than another's.
+    not rows of a table, lack targets, or differ from another partition in their columns or types of
+    entries.
     """
     if isinstance(X, PartitionedRows):
         if y is not None or sample_weight is not None:
@@ -53,7 +54,7 @@ def collected_table(X: Any, y: Any, sample_weight: Any, *, numeric: bool) -> Col
 
 
 def _check_labels(rows: Collected) -> None:
-    """Raise ValueError for classes of which the sample has no row."""
+    """Raise ValueError if the sample has no row of some class."""
     unseen = np.setdiff1d(rows.labels(), rows.sample.y)
     if unseen.size:
         raise ValueError(
@@ -65,15 +66,15 @@ def _check_labels(rows: Collected) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """Names of the columns of a part, and the kinds of their entries."""
+    """Names of the columns of a partition, and the kinds of their entries."""
 
     layout: PartitionLayout
-    has_numbers: bool | None  # Whether targets are numbers, not text; None of no rows
-    columns: tuple[tuple[Kind, str], ...]  # Kind of each, with an entry
+    has_numbers: bool | None  # Whether targets are numbers, not text; None without rows
+    columns: tuple[tuple[Kind, str], ...]  # Kind of each column, with an example entry
 
     @classmethod
     def of(cls, piece: TablePiece, names: Names) -> "TableLayout":
-        """Return the layout of rows; raise an error for columns that no table may have."""
+        """Return the layout of rows; raise an error for columns that are invalid in a table."""
         columns: list[tuple[Kind, str]] = [("empty", "")] * piece.X.shape[1]
         if len(piece):
             columns = [(column.kind, column.first()) for column in read_part(piece.X)]
@@ -87,7 +88,7 @@ class TableLayout:
 
     @staticmethod
     def check(layouts: Sequence[tuple[int, "TableLayout"]]) -> None:
-        """Raise ValueError if parts have other columns, or other kinds of entries in one."""
+        """Raise ValueError if partitions differ in their columns or in the kinds of entries."""
         PartitionLayout.check([(index, part.layout) for index, part in layouts])
         first = layouts[0][1]
         names = first.names or [f"x{place}" for place in range(len(first.columns))]
@@ -124,19 +125,19 @@ class Others:
 
     @property
     def n_samples(self) -> int:
-        """Number of rows of weight, those of the sample included."""
+        """Number of rows of positive weight, including the rows of the sample."""
         return sum(self.collected.lengths)
 
     def encoded(
         self, encoders: list[TableEncoder], targets: Callable[[NDArray[Any]], Array]
     ) -> "EncodedElsewhere":
-        """Return the rows as the sample was encoded, with the targets of its laws."""
+        """Return the rows in the encoding of the sample, with the scaled targets of a fit."""
         return EncodedElsewhere(self.collected, Encoding(encoders, targets, self.unit, self.names))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoding:
-    """How the rows of a sample were encoded, for all others."""
+    """Encoders and target map of the sample, to be applied to the other rows."""
 
     encoders: list[TableEncoder]
     targets: Callable[[NDArray[Any]], Array]  # From numbers, or numbers of labels
@@ -144,8 +145,8 @@ class Encoding:
     names: NDArray[Any] | None
 
     def __call__(self, piece: TablePiece, others: NDArray[np.intp]) -> Rows:
-        """Return some rows of a part; raise ValueError for entries of another kind."""
-        # All rows are encoded, so that errors count rows as the partition does.
+        """Return some encoded rows of a partition; raise ValueError for entries of another kind."""
+        # All rows are encoded, so that row numbers in errors refer to the partition.
         tables = [as_array(encoder.transform(piece.X)) for encoder in self.encoders]
         y = piece.y[others]
         if self.names is not None:
@@ -163,7 +164,7 @@ class EncodedElsewhere:
     encoding: Encoding
 
     def total(self, function: Callable[[Rows], Array]) -> Array:
-        """Return the sum of a function of the rows of each part."""
+        """Return the sum of a function of the rows of each partition."""
         found = self.collected.rest(partial(_encoded, function, self.encoding))
         assert found is not None  # Else the sample is whole
         return found

@@ -17,15 +17,15 @@ from bochner.tables.encoder import TableEncoder
 
 
 class Predictor(Protocol):
-    """A fitted head whose outputs are explained: importance, effects and contributions."""
+    """A fitted head whose outputs importance, effects and contributions explain."""
 
     @property
     def unit(self) -> Any:
-        """Standard deviations () or (t,) of the targets, in which several outputs are compared."""
+        """Standard deviations () or (t,) of the targets, the units to compare several outputs."""
 
     @property
     def names(self) -> NDArray[Any] | None:
-        """Names of the outputs; ``None`` for a single one."""
+        """Names of the outputs; ``None`` for a single output."""
 
     def outputs(self, X: Any) -> Array:
         """Return predictions (n,), (n, t) or probabilities (n, C) at encoded rows."""
@@ -48,7 +48,7 @@ class NumberPredictor:
 
     @property
     def names(self) -> NDArray[Any] | None:
-        """Names of several targets; ``None`` for a single one."""
+        """Names of several targets; ``None`` for a single target."""
         several = np.array([f"target {number}" for number in range(np.size(self.unit))])
         return several if np.ndim(self.unit) else None
 
@@ -100,7 +100,7 @@ class NumberPredictor:
         return self.targets.inverse(self.head.sample(X, count, rng, weight))
 
     def functions(self, encoders: list[TableEncoder], count: int, rng: Generator) -> TableFunctions:
-        """Return functions of tables with such encoders, drawn from the posterior."""
+        """Return functions of tables with these encoders, drawn from the posterior."""
         shift, scale = self.targets.mean, self.targets.scale
         drawn = self.head.functions(count, rng).transformed(shift, scale)
         found = TableFunctions(encoders, drawn, transformation=self.targets.transformation)
@@ -117,7 +117,7 @@ class ClassPredictor:
 
     @property
     def unit(self) -> float:
-        """One: probabilities are compared as they are."""
+        """The unit one, because probabilities of different classes are comparable."""
         return 1.0
 
     @property

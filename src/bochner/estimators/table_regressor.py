@@ -39,35 +39,36 @@ from bochner.registry import register
 class TableRegressor(ScoredRegressor, TableModel):
     r"""Regression on a table, with calibrated prediction intervals; defaults need no tuning.
 
-    The model is a weighted sum of three Gaussian processes and, of at least 400 rows, boosted
-    trees. The kernels are Laplacian, exponential and Matérn-5/2, each on the standardised columns,
-    on their normal quantiles or on both, whichever has the least leave-one-out error. Each kernel
-    has a length scale for every input or, where rows suffice, a linear map of all inputs, which
-    minimise leave-one-out errors. Levels of text share the length scale of their column.
-    Predictions of rows that were left out give the weights, the expected error ``score_`` and the
-    calibration of the intervals. Equal rows are independent observations, each left out by itself;
-    they share a row of the kernel matrix. Of more than 4,000 different rows the best two kernels
-    are fitted. Up to 16,500 different rows are fitted exactly, more by 4,000 landmarks at linear
-    cost.
+    The model is a weighted sum of base models: three Gaussian processes and, with at least 400
+    rows, boosted trees. The kernels are Laplacian, exponential and Matérn-5/2, each on the
+    standardised columns, on their normal quantiles or on both, whichever has the smallest
+    leave-one-out error. Each kernel has one length scale per input or, with enough rows, a linear
+    map of all inputs; both minimise the leave-one-out error. Levels of text share the length scale
+    of their column. Predictions of left-out rows determine the weights, the expected error
+    ``score_`` and the calibration of the intervals. Equal rows are independent observations that
+    share a row of the kernel matrix; each is left out by itself. With more than 4,000 different
+    rows only the best two kernels are fitted. Up to 16,500 different rows are fitted exactly; more
+    rows are fitted by 4,000 landmarks (inducing points) at linear cost.
 
-    Several targets (n, t) share the kernels, learned for all of them in units of their standard
-    deviations. Weights, expected error and calibration are computed per target. Targets of very
-    different noise are predicted better by a model each: kernels and their ratio of noise to signal
-    are a compromise, and for the target of less noise intervals are somewhat too narrow.
+    Several targets (n, t) share the kernels, which are learned for all targets in units of their
+    standard deviations. Weights, expected error and calibration are computed per target. If the
+    noise of targets is very different, fit a separate model to each: shared kernels with one ratio
+    of noise to signal are a compromise, and intervals of the target with less noise are somewhat
+    too narrow.
 
     Parameters
     ----------
     kernel : "auto", name of a kernel, or Kernel, default="auto"
-        Kernel on the encoded columns. ``"auto"`` is the weighted sum. Any other kernel is the
-        only one, on the standardised columns, by ridge regression on random features
-        (:class:`bochner.KreinRidge`) with the noise of greatest evidence. A kernel given by name
-        has the length scales of greatest evidence, one for each of up to 100 encoded columns. A
-        Kernel object is used as it is; names of columns in it are those of
+        Kernel on the encoded columns. ``"auto"`` is the weighted sum. With any other kernel the
+        model is ridge regression on random features of this kernel (:class:`bochner.KreinRidge`)
+        on the standardised columns, with the noise that maximises the evidence. The length scales
+        of a kernel given by name also maximise the evidence, one for each of up to 100 encoded
+        columns. A Kernel object is not changed; names of columns in it are those of
         :meth:`TableEncoder.get_feature_names_out`.
     n_components : int, default=1024
         Number of real random features of a given kernel, even.
     effort : {"quick", "default", "thorough"}, default="default"
-        Number of laws, and of rows that choose their kernels, for ``kernel="auto"``.
+        Number of base models, and of rows used to choose their kernels, for ``kernel="auto"``.
     time_limit : float or None, default=None
         Seconds for the fit, for ``kernel="auto"``. After the limit no further kernel is fitted; the
         first one always is.
@@ -75,14 +76,14 @@ class TableRegressor(ScoredRegressor, TableModel):
         Number of threads, at most one per core, for ``kernel="auto"``. ``None`` means as many as
         linear algebra may use.
     transformation : {"none", "auto", "log", "sqrt", "rank"}, default="none"
-        Increasing function of a single target to which the laws are fitted, for
-        ``kernel="auto"``: the logarithm of positive targets, the square root of targets that are
-        not negative, or normal quantiles of ranks. Predictions are on the scale of the target:
-        means by :meth:`predict`, medians by ``predict_quantiles(X, 0.5)``. ``"auto"`` takes what
-        gives rows left out the greatest density, and the targets as they are unless another one is
-        better by two standard errors. Covariances of transformed targets are refused. Importance,
-        effects and contributions are those of the transformed mean on the scale of the target,
-        which is near the median.
+        Increasing function of a single target that the base models fit, for ``kernel="auto"``: the
+        logarithm of positive targets, the square root of targets that are not negative, or normal
+        quantiles of ranks. Predictions are on the scale of the target: means by :meth:`predict`,
+        medians by ``predict_quantiles(X, 0.5)``. ``"auto"`` selects the transformation with the
+        greatest log density of left-out rows, and no transformation unless one is better by two
+        standard errors. Covariances of transformed targets raise an error. Importance, effects and
+        contributions explain the mean of the transformed target mapped back to the scale of the
+        target, which is close to the median.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -92,24 +93,25 @@ class TableRegressor(ScoredRegressor, TableModel):
     quantile_encoder_ : TableEncoder or None
         Encoder of the normal quantiles, for ``kernel="auto"``.
     tail_encoder_ : TableEncoder or None
-        Encoder of columns with values beyond three standard deviations, for trees on a line.
+        Encoder of columns with values beyond three standard deviations, for boosted trees that are
+        fitted to the residuals of a linear regression.
     head_ : SumOfLaws or OneKernelRegression
         Model of the encoded columns and the standardised target; ``head_.model`` is the
         :class:`bochner.KreinRidge` of a given kernel.
     score_ : float, ndarray of shape (t,) or None
-        Expected root mean square error on new rows of weight one, from rows left out; ``None`` for
-        a given kernel.
+        Expected root mean square error on new rows of weight one, from left-out rows; ``None``
+        unless ``kernel`` is ``"auto"``.
     kernel_ : Kernel
-        The kernel on the encoded columns, if one was given.
+        The kernel on the encoded columns; only with a ``kernel`` other than ``"auto"``.
     record_ : dict
-        Plain facts about the fit, stored in model files; entries may be added.
+        Facts about the fit, stored in model files; entries may be added.
     background_, background_values_ : ndarray
         At most 1,000 random training rows, encoded and as numbers, for :meth:`importance`,
         :meth:`interactions`, :meth:`effect` and :meth:`contributions`.
     target_mean_, target_scale_ : float or ndarray of shape (t,)
-        Mean and standard deviation of the training targets, transformed ones if they are.
+        Mean and standard deviation of the training targets, after the transformation.
     transformation_ : Transformation or None
-        The function of the targets in use, ``transformation_.name``; ``None`` for none.
+        The transformation of the targets, with ``transformation_.name``; ``None`` without one.
 
     Examples
     --------
@@ -154,29 +156,29 @@ class TableRegressor(ScoredRegressor, TableModel):
         X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
             Numbers, text and dates; see :class:`bochner.TableEncoder`. Or a Dask data frame or
             array, or :class:`bochner.distributed.PartitionedRows`, for ``kernel="auto"``
-            without ``groups`` and ``time``: columns are encoded and kernels chosen by 100,000
-            random rows, and fitted to all rows.
+            without ``groups`` and ``time``: 100,000 random rows determine the encoding and the
+            kernels, and the kernels are fitted to all rows.
         y : array-like of shape (n,), or of shape (n, t) for a regression
-            Target without missing entries, or several of them; a Dask collection for one, and
-            ``None`` for ``PartitionedRows``, which contain targets.
+            One or several targets without missing entries. If ``X`` is a Dask collection, ``y`` is
+            one, too. ``None`` for ``PartitionedRows``, which contain the targets.
         sample_weight : array-like of shape (n,), default=None
             Weights, not negative. Whole numbers that differ are counts: a row of weight three is
-            three independent rows. Other weights are precisions: the noise of a row of weight ``w``
-            has the variance :math:`\sigma^2 / w`, and the row is one observation, left out as a
-            whole. New rows have the weight one. Rows of weight zero are left out.
+            three independent rows. Other weights are precisions: a row of weight ``w`` is one
+            observation with noise variance :math:`\sigma^2 / w`, left out as a whole. New rows have
+            the weight one. Rows of weight zero are ignored.
         groups : str or array-like of shape (n,), default=None
             Name of a column, or labels of rows. Rows of a group are left out together, so that
-            errors and intervals are those of new groups. Copies of a row are a group: without
-            groups, equal rows are independent.
+            errors and intervals refer to new groups. If the table has copies of a row, pass the
+            number of the original row as group: without groups, equal rows are independent.
         time : str or array-like of shape (n,), default=None
             Name of a column, or times of rows. The latest fifth of the rows is left out together,
-            so that errors and intervals are those of later rows; rows of one time are not
-            separated. Kernels are also learned without the columns that only grow or fall in time.
-            Not together with ``groups``. Both need ``kernel="auto"``.
+            so that errors and intervals refer to later rows; rows with equal times stay together.
+            Kernels are also learned without the columns that only increase or decrease in time.
+            Cannot be combined with ``groups``. Both need ``kernel="auto"``.
         callback : callable, default=None
             Function that is called with a :class:`bochner.FitProgress` before each step and after
-            each kernel that is learned. If it returns ``False``, the fit ends as at a time limit,
-            with what it has found.
+            each learned kernel. If it returns ``False``, the fit ends as at a time limit, with the
+            kernels learned so far.
 
         Raises
         ------
@@ -231,11 +233,12 @@ class TableRegressor(ScoredRegressor, TableModel):
         return_cov: bool = False,
         sample_weight: Any = None,
     ) -> Array | tuple[Array, Array]:
-        """Return predictive means and, if asked for, standard deviations or covariances with noise.
+        """Return predictive means and optionally standard deviations or covariances, with noise.
 
-        Means and standard deviations have the shape (n,), or (n, t) if the targets were (n, t), and
-        covariances between rows (n, n) or (n, n, t). Those of Dask collections are Dask arrays,
-        without covariances. Raises ValueError if both are asked for.
+        Means and standard deviations have the shape (n,), or (n, t) for several targets;
+        covariances between rows have the shape (n, n) or (n, n, t). For Dask collections the
+        results are Dask arrays, without covariances. Raises ValueError if both ``return_std`` and
+        ``return_cov`` are true.
 
         Parameters
         ----------
@@ -243,8 +246,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         return_std : bool, default=False
         return_cov : bool, default=False
         sample_weight : array-like of shape (n,), default=None
-            Positive weights of the new targets, of whose noise the variance is divided by them.
-            ``None`` for ones. Needs ``kernel="auto"``.
+            Positive weights of the new targets, which divide their noise variance. ``None`` means
+            ones. Needs ``kernel="auto"``.
         """
         check_one_spread(return_std, return_cov)
         if is_dask(X):
@@ -262,13 +265,13 @@ class TableRegressor(ScoredRegressor, TableModel):
     ) -> tuple[Array, Array]:
         """Return lower and upper ends, (n,) or (n, t), of prediction intervals.
 
-        Half widths are conformal quantiles of left-out residuals relative to the predictive
-        standard deviation, so that about ``level`` of rows like those of the training table lie
-        inside, for each target on its own. Where left-out residuals grow with the prediction, or
-        differ between values of columns, so do the standard deviations. Coverage is measured, not
-        guaranteed: no lower bound of it holds for every law of the data. A level that needs more
-        left-out residuals than there are is warned of. The intervals of a given kernel are
-        Gaussian.
+        Half widths are conformal quantiles of left-out residuals, relative to the predictive
+        standard deviation. For each target, about a share ``level`` of new rows from the
+        distribution of the training rows lies inside. If left-out residuals grow with the
+        prediction or differ between values of columns, the standard deviations follow. The coverage
+        is empirical, without a guaranteed lower bound for every distribution of the data. A warning
+        is issued if ``level`` needs more left-out residuals than there are. With a ``kernel`` other
+        than ``"auto"`` the intervals are Gaussian.
 
         Parameters
         ----------
@@ -289,11 +292,11 @@ class TableRegressor(ScoredRegressor, TableModel):
     def predict_quantiles(
         self, X: Any, levels: Any = (0.1, 0.5, 0.9), sample_weight: Any = None
     ) -> Array:
-        """Return quantiles (n, q) or (n, t, q) of new targets, of levels (q,) between 0 and 1.
+        """Return quantiles (n, q) or (n, t, q) of new targets at levels (q,) between 0 and 1.
 
-        They are the mean plus quantiles of signed left-out residuals in units of the predictive
-        standard deviation, so that errors need not be symmetric. Those of a given kernel are
-        Gaussian. ``sample_weight`` (n,) is that of :meth:`predict`.
+        A quantile is the mean plus a quantile of signed left-out residuals in units of the
+        predictive standard deviation, so that errors need not be symmetric. With a ``kernel`` other
+        than ``"auto"`` quantiles are Gaussian. ``sample_weight`` (n,) is as in :meth:`predict`.
         """
         chosen = as_levels(levels)
         if is_dask(X):
@@ -312,10 +315,10 @@ class TableRegressor(ScoredRegressor, TableModel):
     ) -> Array:
         """Return draws, (n, n_samples) or (n, t, n_samples), of new targets.
 
-        Each is the mean plus the predictive standard deviation times a left-out residual in its
-        own units. Draws are independent between rows; the targets of a draw have the residuals of
-        one row, which may be correlated. A given kernel has independent normal draws in place of
-        residuals. ``sample_weight`` (n,) is that of :meth:`predict`.
+        A draw is the mean plus the predictive standard deviation times a standardised left-out
+        residual. Draws are independent between rows. The targets of a draw use the residuals of one
+        row, which preserves correlations between targets. With a ``kernel`` other than ``"auto"``,
+        draws are independent and normal. ``sample_weight`` (n,) is as in :meth:`predict`.
         """
         count, (rng,) = as_count("n_samples", n_samples), generators(random_state, 1)
         encoded, weight = self._new_rows(X, sample_weight)
@@ -324,13 +327,14 @@ class TableRegressor(ScoredRegressor, TableModel):
     def sample_functions(self, n_functions: int = 1, random_state: Any = None) -> TableFunctions:
         """Return functions of a row, drawn from the posterior without noise.
 
-        Values at several rows are those of one function, with the covariances of :meth:`predict`
-        less the noise, while :meth:`sample` draws new targets independently between rows. With
-        ``kernel="auto"`` each is a function of one law, drawn by its weight: a draw of the prior as
-        a sum of 256 waves, which no other function has, plus the exact update by the rows
+        The values of a function at several rows have the covariances of :meth:`predict` without the
+        noise, while :meth:`sample` draws new targets independently between rows. With
+        ``kernel="auto"`` each function belongs to one base model, which is drawn with its weight as
+        probability. A function of a kernel is a draw of the prior, as a sum of 256 waves drawn
+        separately for each function, plus the exact posterior update by the training rows
         (Matheron's rule). It costs about as much as a prediction. A function of boosted trees is
-        their mean, whose error at different rows has no known covariance. Those of a given
-        kernel are draws of the weights of its features.
+        their mean, because the covariance of their errors between rows is unknown. With a
+        ``kernel`` other than ``"auto"``, functions are draws of the weights of the features.
 
         Parameters
         ----------
@@ -347,7 +351,7 @@ class TableRegressor(ScoredRegressor, TableModel):
         return predictor.functions(self._encoders(), count, rng)
 
     def _new_rows(self, X: Any, sample_weight: Any) -> tuple[Array, Array | None]:
-        """Return encoded rows (n, d), and checked weights (n,) of their targets."""
+        """Return encoded rows (n, d), and validated weights (n,) of their targets."""
         encoded = self.encode(X)
         weight = checked_weight(sample_weight, encoded)
         if weight is not None and not weight.all():
@@ -358,7 +362,7 @@ class TableRegressor(ScoredRegressor, TableModel):
         return encoded, weight
 
     def _lazy_shape(self, X: Any, sample_weight: Any) -> tuple[int, ...]:
-        """Return the shape of a row's targets; refuse other columns, and weights."""
+        """Return the shape of a row's targets; raise ValueError for other columns or weights."""
         self._check_collection(X)
         if sample_weight is not None:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""The rows of a table to fit, one for each observation, and what is removed together."""
+"""Training rows of a table, one per observation, and the groups that are left out together."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,30 +19,32 @@ from bochner.tables.encoder import read_columns
 from bochner.tables.repeated import entry_order, row_keys
 
 Precisions = Callable[[Any, NDArray[Any], Array], bool]
-"""Takes a table, targets and whole-number weights; returns whether these are no counts of rows."""
+"""Takes a table, targets and whole-number weights; returns whether the weights are precisions."""
 
 _GREATEST_COUNT = 1e9
-"""Greatest whole number that is a count of rows: weights beyond it are precisions."""
+"""Greatest whole number that is a count of rows: greater weights are precisions."""
 
 _MOST_ROWS = 200_000
-"""Rows that counts are expanded to. More copies of a row are one row of their number as weight:
-beyond so many, leaving out ten copies in place of one changes no score in its third digit."""
+"""Largest number of rows that counts are expanded to. Beyond it, several copies of a row become one
+row with their number as weight: leaving out ten copies instead of one changes no score in its third
+digit."""
 
 _FEWEST_COPIED, _COPIED_SHARE = 20, 0.9
-"""Fewest different rows, and their share with one number of copies, that tell of copied rows: fewer
-are levels of a design, and independent rows rarely coincide equally often."""
+"""Smallest number of different rows, and share of them with an equal number of copies, that
+indicate copied rows: fewer rows are levels of a design, and independent rows rarely repeat equally
+often."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRows:
-    """The rows of a table to fit, all of positive weight. Equal rows are independent."""
+    """The training rows of a table, all of positive weight. Equal rows are independent."""
 
     X: Any  # Table of n rows
     y: NDArray[Any]  # (n,) or (n, t)
-    weights: Array | None  # (n,): Of mean one; None for ones
+    weights: Array | None  # (n,): With mean one; None for ones
     removal: Removal
-    n_given: int  # Rows of positive weight that were given
-    unit: float  # What weights (n,) were divided by
+    n_given: int  # Number of rows of positive weight that the user passed
+    unit: float  # Divisor of the weights (n,)
     order: NDArray[np.intp] | None = None  # (n,): Numbers of the rows from first to last in time
     others: Others | None = None  # Rows of which these are a sample
     classes: NDArray[Any] | None = None  # (C,): Labels by number, if targets are their numbers
@@ -77,9 +79,10 @@ class TableRows:
 
     @property
     def given_weights(self) -> Array | None:
-        """Weights (n,) in the units that they were given in.
+        """Weights (n,) in the units of the user.
 
-        Whole precisions, which no model may take for counts, and huge ones have a mean of one.
+        Precisions that are whole numbers or huge keep a mean of one, so that no model mistakes them
+        for counts.
         """
         if self.weights is None:
             return None
@@ -95,25 +98,25 @@ def table_rows(
     time: Any,
     are_precisions: Precisions,
 ) -> TableRows:
-    """Return the rows of positive weight, with what is removed together.
+    """Return the rows of positive weight, with the groups that are left out together.
 
-    Weights that are whole numbers are counts, and the row is there so many times, unless
+    Weights that are whole numbers are counts, and the row is repeated as often, unless
     ``are_precisions`` returns True for the rows, targets and weights. Other weights are precisions
-    of single rows. Equal rows stay apart; they are in an order of their entries, so that counts and
-    repeated rows in any order give the same model.
+    of single rows. Equal rows are not merged. Tables with equal rows are sorted by their entries,
+    so that counts and repeated rows in any order give the same model.
     """
     if groups is not None and time is not None:
         raise ValueError("groups and time both say what is left out together: give one of them.")
     tags = _per_row("groups", X, groups, len(y)), _per_row("time", X, time, len(y))
     if weights is not None:
-        # Weights below the rounding of the mean count as much as that: the rows stay, their noise
-        # remains a float, and the sum of all is the same up to rounding.
+        # Weights below the rounding error of the mean are raised to it. The rows stay with a finite
+        # noise variance, and the sum of the weights is the same up to rounding.
         kept, least = np.flatnonzero(weights), FLOAT64_EPS * weights.mean()
         X, y, weights = rows_of(X, kept), y[kept], np.maximum(weights[kept], least)
         tags = _chosen(tags, kept)
     n_given = len(y)
     if weights is not None and _are_counts(weights):
-        # Equal counts tell no rows apart, and are none.
+        # Equal weights do not distinguish rows, and are not counts.
         weights = np.ones(n_given) if np.ptp(weights) == 0.0 else weights
     if weights is not None and _are_counts(weights) and not are_precisions(X, y, weights):
         repeats = _repeats(weights)
@@ -147,7 +150,7 @@ def _are_counts(weights: Array) -> bool:
 
 
 def _repeats(counts: Array) -> NDArray[np.int64]:
-    """Return how many times each row is there."""
+    """Return the number of copies of each row."""
     factor = min(1.0, _MOST_ROWS / float(counts.sum()))
     return np.maximum(np.round(factor * counts), 1.0).astype(np.int64)
 
@@ -155,10 +158,10 @@ def _repeats(counts: Array) -> NDArray[np.int64]:
 def _in_order_of_entries(
     X: Any, y: NDArray[Any], weights: Array | None, tags: tuple[NDArray[Any] | None, ...]
 ) -> NDArray[np.intp] | None:
-    """Return an order of the rows that depends on their entries alone; ``None`` if all differ.
+    """Return an order of the rows that only depends on their entries; ``None`` if all differ.
 
-    A table without equal rows stays in its order. Rows that are copied are warned of, unless
-    groups or times say what is removed together.
+    A table without equal rows keeps its order. Warns of copied rows, unless groups or times define
+    the rows that are left out together.
     """
     entries = [y, *(tag for tag in (weights, *tags) if tag is not None)]
     codes = [np.unique(entry, return_inverse=True)[1].reshape(len(y), -1) for entry in entries]
@@ -179,7 +182,7 @@ def _in_order_of_entries(
 
 
 def _per_row(name: str, X: Any, given: Any, n_samples: int) -> NDArray[Any] | None:
-    """Return what is given for each row, or a named column of the table; ``None`` if nothing."""
+    """Return labels (n,) from entries per row or a named column of the table, or ``None``."""
     if given is None:
         return None
     if isinstance(given, str):

@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from bochner.estimators.table_base import TableModel
 
 _FEW_ROWS, _MOST_SECONDS = 64, 0.3
-"""Background rows of the shares of columns, which are then accurate to about a fifth of themselves,
-and the time that they may take: the summary appears at once."""
+"""Number of background rows for the shares of columns, whose relative error is then about a fifth,
+and the seconds that they may take, so that the summary appears at once."""
 
 _TIMED_ROWS = 4
-"""Background rows that tell how long all take: a sixteenth of the time."""
+"""Number of background rows that predict the time for all rows, at a sixteenth of the time."""
 
 _MOST_BARS, _MOST_CLASSES = 6, 8
-"""Columns with a bar and classes that are named: the summary fits a screen."""
+"""Largest numbers of columns with a bar and of named classes, so that the summary fits a screen."""
 
 _MOST_CHARACTERS = 60
-"""Characters of a name: two lines on a phone."""
+"""Largest number of characters of a name: two lines on a phone."""
 
 _LEVEL = 0.9
 """Level of the interval that is described, the default of ``predict_interval``."""
 
 _LEAST_SHARE = 0.005
-"""Least share with a bar, which is shown as one per cent."""
+"""Smallest share that has a bar: it is displayed as one per cent."""
 
 _STYLE = """
 .bochner{max-width:46em;box-sizing:border-box;padding:.6em 1em .8em;border:1px solid #8886;
@@ -57,7 +57,7 @@ border-radius:.4em;font:.9em/1.5 system-ui,sans-serif;color:inherit;text-align:l
 
 
 def html_summary(model: TableModel) -> str:
-    """Return a fragment of HTML that needs no other file: facts about the fit, and bars."""
+    """Return a self-contained fragment of HTML with facts about the fit and bars of shares."""
     rows = {"predicts": _text(_predicted(model)), "fitted to": _text(_table(model))}
     if (score := getattr(model, "score_", None)) is not None:
         error = "log loss" if hasattr(model, "classes_") else "root mean square error"
@@ -98,7 +98,7 @@ def _table(model: TableModel) -> str:
 
 
 def _calibration(model: TableModel) -> str | None:
-    """Return how intervals or probabilities are calibrated, or None if nothing is known of it."""
+    """Return the calibration of intervals or probabilities in words, or None without one."""
     head = model.head_
     if isinstance(head, SoftmaxOfLaws):
         return "probabilities fitted to rows left out"
@@ -126,7 +126,7 @@ def _kernels(model: TableModel) -> dict[str, str]:
 
 
 def _kernel(law: KernelLaw | TreeLaw, widths: Sequence[int]) -> str:
-    """Return the name of a kernel and its inputs, by the numbers of columns of both encodings."""
+    """Return the name of a kernel and its inputs, given the column counts of both encodings."""
     if isinstance(law, TreeLaw):
         return law.kind
     kernel, first, last = law.found.kernel, law.columns.min(), law.columns.max()
@@ -170,5 +170,5 @@ def _short(name: Any) -> str:
 
 
 def _text(text: Any) -> str:
-    """Return text in which markup is inert."""
+    """Return text with escaped HTML markup."""
     return escape(str(text), quote=True)

@@ -1,4 +1,4 @@
-"""Targets of tables in the units that models are fitted in, and back."""
+"""Maps between the targets of tables and the scaled targets of a fit."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from bochner.learning.ensemble.transformations import Transformation
 class ScaledTargets:
     """Numbers (n,) or (n, t) in units of their standard deviations from the mean.
 
-    They are transformed first if there is a transformation.
+    If there is a transformation, it is applied before the scaling.
     """
 
     mean: Any  # () or (t,)
@@ -26,7 +26,7 @@ class ScaledTargets:
     def of(
         cls, y: NDArray[Any], weights: Array | None, transformation: Transformation | None = None
     ) -> "ScaledTargets":
-        """Return the units of targets (n,) or (n, t) of some weights (n,); ``None`` for ones."""
+        """Return the map of targets (n,) or (n, t) with weights (n,); ``None`` means ones."""
         y = y if transformation is None else transformation(y)
         mean = plain(np.average(y, axis=0, weights=weights))
         scale = np.sqrt(np.average((y - mean) ** 2, axis=0, weights=weights))
@@ -37,13 +37,13 @@ class ScaledTargets:
         return self.scaled(y).reshape(len(y), -1)
 
     def scaled(self, y: NDArray[Any]) -> Array:
-        """Return the targets of a fit, in the shape (n,) or (n, t) of targets."""
+        """Return the scaled targets in the shape (n,) or (n, t) of the targets."""
         if self.transformation is not None:
             y = self.transformation(y)
         return as_array((y - self.mean) / self.scale)
 
     def inverse(self, values: Array) -> Array:
-        """Return targets (n, *t) or (n, *t, q), given those of a fit."""
+        """Return targets (n, *t) or (n, *t, q) from scaled targets."""
         mean, scale = self.mean, self.scale
         if np.ndim(values) > 1 + np.ndim(mean):
             mean, scale = np.expand_dims(mean, -1), np.expand_dims(scale, -1)
@@ -53,14 +53,14 @@ class ScaledTargets:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CentredIndicators:
-    """Indicators of numbers of classes (n,), less their means in the sample."""
+    """Indicators of class numbers (n,), minus their means in the sample."""
 
     indicators: Indicators
     centre: Array
 
     @classmethod
     def of(cls, y: NDArray[Any], weights: Array | None) -> "CentredIndicators":
-        """Return the indicators of numbers (n,) of some weights (n,); ``None`` for ones."""
+        """Return the map of class numbers (n,) with weights (n,); ``None`` means ones."""
         indicators = Indicators(np.unique(y))
         return cls(indicators, np.average(indicators(y), axis=0, weights=weights))
 
@@ -70,5 +70,5 @@ class CentredIndicators:
 
 
 def plain(value: Any) -> float | Array:
-    """Return an array (t,) as it is, and a scalar as a float."""
+    """Return an array (t,) unchanged, and a scalar as a float."""
     return as_array(value) if np.ndim(value) else float(value)

@@ -1,4 +1,4 @@
-"""What models of tables learn: numbers or classes."""
+"""Tasks of table models: regression and classification."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from bochner.tables.encoder import TableEncoder, read_columns
 from bochner.tables.repeated import row_keys
 
 TargetMap = TypeVar("TargetMap", bound=Callable[[NDArray[Any]], Array])
-"""A map from targets, or numbers of classes, to those (n, t) of a fit."""
+"""A map from targets, or class numbers, to the scaled targets (n, t) of a fit."""
 
 LawSum = TypeVar("LawSum", bound=SumOfLaws | SoftmaxOfLaws)
 OneKernel = TypeVar("OneKernel", bound=OneKernelRegression | OneKernelClassification)
@@ -39,17 +39,17 @@ class TableTask(ABC, Generic[TargetMap, LawSum, OneKernel]):
 
     @abstractmethod
     def checked(self, y: NDArray[Any], name: str) -> NDArray[Any]:
-        """Return complete targets that suit the model of a name; ValueError for others."""
+        """Return validated targets; raise ValueError with the model's ``name`` if invalid."""
 
     @abstractmethod
     def are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
-        """Return whether whole-number weights (n,) are precisions, and no counts of rows."""
+        """Return whether whole-number weights (n,) are precisions instead of counts of rows."""
 
     @abstractmethod
     def coded(
         self, X: Any, y: NDArray[Any], weights: Array | None
     ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return the targets of a fit, and the labels (C,) by number if they are classes."""
+        """Return the targets of a fit and, for classes, the labels (C,) by class number."""
 
     @abstractmethod
     def targets(self, rows: TableRows) -> TargetMap:
@@ -57,16 +57,16 @@ class TableTask(ABC, Generic[TargetMap, LawSum, OneKernel]):
 
     @abstractmethod
     def numbers_of_classes(self, rows: TableRows) -> NDArray[np.int64] | None:
-        """Return the numbers (n,) of classes that the rows have; ``None`` for numbers."""
+        """Return the class numbers (n,) of the rows; ``None`` for a regression."""
 
     @abstractmethod
     def sum_of_laws(
         self, judged: ScoredLaws, rows: TableRows, weights: Array, targets: TargetMap
     ) -> tuple[LawSum, float | None]:
-        """Return the head that weighs laws, without laws of weight zero.
+        """Return the head with a weighted sum of base models, without models of weight zero.
 
-        Weights (n,) have a mean of one. The number is the expected error in the unit of the table's
-        targets, where that of the head is another one.
+        Weights (n,) have a mean of one. The second value is the expected error in the unit of the
+        table's targets, or ``None`` if the head has the same unit.
         """
 
     @abstractmethod
@@ -78,7 +78,7 @@ class TableTask(ABC, Generic[TargetMap, LawSum, OneKernel]):
 
 @dataclass(frozen=True, slots=True)
 class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
-    """Targets are numbers (n,) or (n, t), fitted in units of their deviations from the mean."""
+    """Task of numeric targets (n,) or (n, t), which are standardised for the fit."""
 
     is_numeric: ClassVar[bool] = True
 
@@ -129,7 +129,7 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
 
 @dataclass(frozen=True, slots=True)
 class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelClassification]):
-    """Targets are labels (n,), fitted as indicators of their numbers."""
+    """Task of labels (n,), which are fitted as class indicators."""
 
     is_numeric: ClassVar[bool] = False
 
@@ -141,17 +141,18 @@ class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelCl
         return y
 
     def are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
-        """Return whether the weights are those of classes, such as the inverse of their shares."""
+        """Return whether the weights are class weights, such as inverse class frequencies."""
         of_class = [weights[y == label] for label in np.unique(y)]
         return bool(np.ptp(weights) > 0.0) and all(np.ptp(own) == 0.0 for own in of_class)
 
     def coded(
         self, X: Any, y: NDArray[Any], weights: Array | None
     ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return numbers of classes and their labels, in an order that the labels do not decide.
+        """Return class numbers and labels, in an order of classes that is independent of labels.
 
-        Heads give random numbers to classes in order. The heaviest class is first; of classes of
-        one weight, the one with the smallest key of a row, whatever the order of the rows.
+        Heads assign random numbers to classes in this order. Classes are in descending order of
+        weight. Among classes of equal weight, the class with the smallest key of a row is first,
+        which does not depend on the order of the rows.
         """
         names, first, number = np.unique(y, return_index=True, return_inverse=True)
         total = np.bincount(number, weights)

@@ -1,4 +1,4 @@
-"""Choosing the transformation of a table's target by densities of rows that are left out."""
+"""Choice of the transformation of a table's target by log densities of left-out rows."""
 
 from dataclasses import replace
 
@@ -17,16 +17,16 @@ from bochner.learning.ensemble.transformations import Transformation, candidates
 from bochner.learning.removal import Removal
 
 _TRIED_ROWS = 800
-"""Rows on which transformations of the target are compared."""
+"""Largest number of rows on which transformations of the target are compared."""
 
 
 def chosen_transformation(
     name: str, rows: TableRows, learner: SumLearner, progress: Progress
 ) -> Transformation | None:
-    """Return the transformation that is named, or that gives rows left out most density.
+    """Return the named transformation, or the one with the greatest density of left-out rows.
 
-    ``None`` stands for targets as they are. Raises ValueError for several targets, and for targets
-    that a named transformation does not take.
+    ``None`` means no transformation. Raises ValueError for several targets, and for targets outside
+    the domain of a named transformation.
     """
     if name == "none":
         return None
@@ -40,12 +40,12 @@ def chosen_transformation(
 
 
 def _best(rows: TableRows, learner: SumLearner, progress: Progress) -> Transformation:
-    """Return the transformation of greatest density on some rows."""
+    """Return the transformation of greatest left-out density on a subset of rows."""
     progress("choosing a transformation of the target")
     (rng,) = generators(learner.random_state, 1)
     some, choices = candidates(rows.y, rng, _TRIED_ROWS)
     part = rows.part(some)
-    if part.removal.latest is not None:  # Trials leave out single rows: later ones are few
+    if part.removal.latest is not None:  # Later rows of a subset are few: leave out single rows
         part = replace(part, removal=Removal())
     densities = [
         _left_out_density(replace(part, y=transformation(part.y)), learner)
@@ -57,7 +57,7 @@ def _best(rows: TableRows, learner: SumLearner, progress: Progress) -> Transform
 
 
 def _left_out_density(rows: TableRows, learner: SumLearner) -> Array:
-    """Return logarithms of densities (n,) of targets by laws without them, of few rows."""
+    """Return leave-one-out log densities (n,) of the targets of few rows."""
     task, weights = RegressionTask(), rows.weights_or_ones
     targets = task.targets(rows)
     _, judged = replace(learner, effort=TRIAL).judged(rows, task, targets, Progress(None))

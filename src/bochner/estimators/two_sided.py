@@ -1,4 +1,4 @@
-"""What estimators on kernels of two different arguments share."""
+"""Base classes of the estimators with left and right features of a kernel."""
 
 from abc import ABC
 from dataclasses import KW_ONLY, dataclass, field
@@ -48,9 +48,10 @@ class TwoSidedEstimator(KernelParameters, BaseEstimator, ABC):
     ) -> np.random.Generator:
         """Set the kernel and its ``n_components`` features; return a generator for later draws.
 
-        ``given`` is the parameter ``kernel``. ``right`` (n2, d2) holds rows of the right argument,
-        ``None`` means ``X`` (n, d); the median distance is that of all rows together. Rows or pairs
-        without weight are ignored. ``name`` is the parameter ``n_components`` comes from.
+        ``given`` is the parameter ``kernel``. ``right`` (n2, d2) holds rows of the right argument;
+        ``None`` means ``X`` (n, d). The median distance is computed from all rows together. Rows or
+        pairs of weight zero are ignored. ``name`` is the name of the parameter that gives
+        ``n_components``.
         """
         recipe = Recipe(
             count_frequencies(n_components, name),
@@ -94,11 +95,11 @@ class TwoSidedRidge(RegressorMixin, RegressionAttributes, TwoSidedEstimator, ABC
     def _prepared(
         self, X: Any, y: Array, right: Any, sample_weight: Any
     ) -> tuple[float | None, Array | None, Array, np.random.Generator]:
-        """Set the kernel and its features, and return what a fit to checked rows takes.
+        """Set the kernel and its features, and return the validated arguments of a solver.
 
-        It is ``alpha``, ``None`` for evidence; weights (n,), ``None`` for equal ones; targets
-        (n, t) about their origin; and a generator. ``right`` has the right rows of pairs, or is
-        ``None``.
+        Returns ``alpha`` (``None`` for evidence), weights (n,) (``None`` for equal weights),
+        targets (n, t) minus their origin, and a generator. ``right`` has the right rows of pairs,
+        or is ``None``.
         """
         alpha, fit_intercept = (
             checked_alpha(self.alpha),

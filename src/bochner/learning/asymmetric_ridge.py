@@ -1,4 +1,4 @@
-r"""Ridge regression with an asymmetric kernel, from sums alone.
+r"""Ridge regression with an asymmetric kernel, from sums over rows.
 
 Rows ``x_i`` of weight ``w_i`` (one, unless given) and a kernel of either argument make the model
 :math:`f(x) = \sum_i w_i \beta_i k(x, x_i)`. It minimises

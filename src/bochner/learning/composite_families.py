@@ -42,18 +42,18 @@ _MOST_STARTS = 12
 
 
 class Composite(ParameterisedKernel[D]):
-    """The base of families made of families: their parameters in order, then those of its own."""
+    """Base of families composed of members: parameters of all members, then additional ones."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def members(self) -> tuple[Family, ...]:
-        """The families that this one is made of."""
+        """The member families of the composite."""
 
     @property
     def own_origin(self) -> Array:
-        """Where the prior of the parameters of its own is centred; there may be none."""
+        """Prior mean of the additional parameters of the composite; empty by default."""
         return np.zeros(0)
 
     @property
@@ -61,7 +61,7 @@ class Composite(ParameterisedKernel[D]):
         return np.concatenate((*(member.origin for member in self.members), self.own_origin))
 
     def split(self, theta: Array) -> list[Array]:
-        """Return the parameters of each member, and then those of its own."""
+        """Return the parameters of each member, followed by the additional parameters."""
         return np.split(theta, np.cumsum([member.origin.size for member in self.members]))
 
     def starts(self, rng: Generator) -> Sequence[Array]:

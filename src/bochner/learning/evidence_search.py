@@ -17,14 +17,14 @@ _DEVIATION = np.log(10.0)
 before it matters. It keeps those of irrelevant inputs, which the evidence leaves open, finite."""
 
 _REACH = 3.0 * _DEVIATION
-"""Most change of a parameter, three prior standard deviations: scales a thousand times as long."""
+"""Largest change of a parameter, three prior standard deviations: a factor of a thousand."""
 
 _TOLERANCE = 1e-5
 """Decrease of the loss of a row, of order one, at which a search ends: 0.01 of 1000 rows."""
 
 
 class EvidenceSearch(ABC):
-    """A loss of points: parameters (q,) of a family of kernels, and then other numbers.
+    """A loss of points: parameters (q,) of a family of kernels, then further coordinates.
 
     The loss is the negative log evidence, per row and penalised by a weak prior of the parameters.
     """
@@ -39,14 +39,14 @@ class EvidenceSearch(ABC):
 
     @abstractmethod
     def loss(self, point: Array) -> tuple[float, Array]:
-        """Return what :meth:`value` returns, and its gradient."""
+        """Return the loss of a point and its gradient."""
 
     @abstractmethod
     def bounds_of_others(self, start: Array) -> tuple[Array, Array]:
-        """Return the least and the greatest values of the other numbers of a search."""
+        """Return lower and upper bounds of the coordinates that are not kernel parameters."""
 
     def split(self, point: Array) -> tuple[Array, Array]:
-        """Return the parameters of the family, and the other numbers."""
+        """Return the parameters of the family and the remaining coordinates of a point."""
         n = self.family.origin.size
         return point[:n], point[n:]
 
@@ -56,7 +56,7 @@ class EvidenceSearch(ABC):
         return 0.5 * float(away @ away), away / _DEVIATION
 
     def climbed(self, start: Array, n_steps: int) -> tuple[Array, float]:
-        """Return the point of least loss that L-BFGS finds from a start, and its loss."""
+        """Return the point and loss that L-BFGS reaches from a start."""
         theta, _ = self.split(start)
         origin, others = self.family.origin, self.bounds_of_others(start)
         low = np.append(np.minimum(origin - _REACH, theta), others[0])

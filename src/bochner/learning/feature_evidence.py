@@ -143,7 +143,7 @@ def _slopes(
 
 
 def slopes_by_frequencies(X: Any, Z: Array, slope: Array) -> FrequencySlopes:
-    """Return derivatives by frequencies of rows (n, d), from those by their features (n, 2m)."""
+    """Return derivatives by frequencies of rows (n, d), from derivatives by features (n, 2m)."""
     waves, pairs = MemoryLayout.BY_SAMPLE.pairs(Z), MemoryLayout.BY_SAMPLE.pairs(slope)
     angles = angle_gradient(waves, pairs)
     # A feature is proportional to the root of its weight.

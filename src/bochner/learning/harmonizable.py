@@ -95,7 +95,7 @@ class HarmonizableParameters(ParameterisedKernel[Any]):
 
 
 def _component_slopes(own: dict[str, Array], X: Array, by_gram: Array) -> dict[str, Array]:
-    """Return slopes by the fields of one component, those of ``_SCALED`` by their logarithms."""
+    """Return derivatives by the fields of one component; by logarithms for ``_SCALED`` fields."""
     away = X - own["centres"]
     inverse, spread = own["inverse_widths"] ** 2, own["spreads"] ** 2
     window = np.exp(-0.25 * (away**2 @ inverse))

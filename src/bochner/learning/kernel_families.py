@@ -40,7 +40,7 @@ from bochner.learning.reparameterised import (
 from bochner.spectral.closed_forms import find_closed_form
 
 _MOST_SCALES = 100
-"""Most inputs with length scales of their own: rows of a search hardly tell more apart."""
+"""Largest number of inputs with separate length scales: the rows of a search identify no more."""
 
 
 def in_units(kernel: AnyKernel | str, rows: Chunk) -> tuple[Chunk, Array]:

@@ -1,4 +1,4 @@
-r"""Ridge regression in the Krein space of an indefinite kernel, from sums alone.
+r"""Ridge regression in the Krein space of an indefinite kernel, from sums over rows.
 
 Features ``Z`` (n, p) whose signs are the diagonal of :math:`J` approximate a Gram matrix
 :math:`K = Z J Z^\top` that may have eigenvalues :math:`\lambda_i` of either sign. The stationary
@@ -171,7 +171,7 @@ class KreinSpectrum:
         return self._score_and_slope(alpha)[0]
 
     def best_alpha(self) -> float:
-        """Return the value of least score among those clear of the poles.
+        """Return the alpha with the smallest score that is not close to a pole.
 
         A grid of twenty values per decade reaches from 1e-6 to 1e5 times the features' mean square
         or to ten times the greatest pole, each moved to :meth:`clear_alpha`; the root of the

@@ -1,4 +1,4 @@
-"""Shorter length scales than features alone can follow, by the evidence with landmarks.
+"""Search for length scales that are too short for random features, by evidence with landmarks.
 
 Features of few frequencies take a function that varies at short lags for noise, and their evidence
 ends at longer length scales than that of the kernel. With what features lack at landmarks (see

@@ -22,7 +22,7 @@ from bochner.spectral import Lattice, SpectralMeasure
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelOnColumns(Composite[Any]):
-    """Kernels of some of ``dim`` inputs: frequencies are zero along the others."""
+    """Family of kernels on some of ``dim`` inputs; frequencies along other inputs are zero."""
 
     inner: Family
     columns: tuple[int, ...]

@@ -7,7 +7,7 @@ import numpy as np
 from bochner._numerics.arrays import Array
 
 _FEWEST_TURNS = 2.0
-"""Fewest periods in the range of the rows: a single one cannot be told from a trend."""
+"""Smallest number of periods in the range of the rows: a single period looks like a trend."""
 _CONTRAST = 4.0
 """Least ratio of a peak's mean energy per bin to that of the bins around it."""
 _NEIGHBOURS = 6

@@ -1,4 +1,4 @@
-"""What is removed together when observations are predicted without themselves."""
+"""Groups of observations that are left out together in leave-one-out predictions."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -7,20 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BLOCKS = 10
-"""Blocks of observations in time. The latest two together, a fifth, are left out last."""
+"""Number of blocks of observations in time. The latest two blocks are merged: a fifth of all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Removal:
-    """Which observations are removed together, and which are scored.
+    """Groups of observations that are left out together, and the observations that are scored.
 
-    Without groups each observation is removed by itself: equal observations are independent.
-    Encoders, kernels, weights of laws and last stages all take this value. A target that is
-    removed must not be known to any of them.
+    Without groups each observation is left out by itself: equal observations are independent.
+    Encoders, kernels, weights of base models and calibration all use this object, because none of
+    these steps may use a left-out target.
     """
 
-    groups: NDArray[np.int64] | None = None  # (n,): Numbers of groups that are removed together
-    latest: NDArray[np.bool_] | None = None  # (n,): The group that alone is scored; None: all are
+    groups: NDArray[np.int64] | None = None  # (n,): Indices of groups that are left out together
+    latest: NDArray[np.bool_] | None = None  # (n,): The only scored observations; None for all
 
     @classmethod
     def of_labels(cls, labels: NDArray[Any]) -> Self:
@@ -32,10 +32,10 @@ class Removal:
 
     @classmethod
     def of_times(cls, times: NDArray[Any]) -> Self:
-        """Return the removal of blocks in time, of which the latest alone is scored.
+        """Return the removal of blocks in time, of which only the latest is scored.
 
-        Observations of one time are in one block. The latest block has at least a fifth of them,
-        unless all earlier ones are of one time.
+        Observations of one time are in one block. The latest block has at least a fifth of the
+        observations, unless all earlier observations have one time.
         """
         n = len(times)
         _, number, counts = np.unique(times, return_inverse=True, return_counts=True)
@@ -63,14 +63,14 @@ class Removal:
         )
 
     def labels(self, n: int) -> NDArray[np.int64]:
-        """Return a number (n,) for each observation, equal for those that are removed together."""
+        """Return the group index (n,) of each observation; without groups, its own index."""
         return np.arange(n) if self.groups is None else self.groups
 
 
 def fold_numbers(groups: NDArray[np.int64] | None, n: int, n_folds: int) -> NDArray[np.int64]:
-    """Return numbers of folds (n,) with whole groups; of single observations if there is one group.
+    """Return fold indices (n,) that keep groups together, or of single rows if there is one group.
 
-    Observations are in random order.
+    Observations must be in random order.
     """
     if groups is None or not np.ptp(groups):
         return np.arange(n) % n_folds

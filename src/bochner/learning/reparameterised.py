@@ -96,7 +96,7 @@ class ParameterisedKernel(ABC, Generic[D]):
         """Return ``m`` base draws, or :attr:`n_atoms` if there are fewer."""
 
     def draw_factor(self, m: int, seed: int, scheme: Scheme | str) -> D:
-        """Return ``m`` base draws that are combined at random with those of another family."""
+        """Return ``m`` base draws of a factor of a product, to be paired at random."""
         return self.draw(m, seed, scheme)
 
     @abstractmethod
@@ -105,7 +105,7 @@ class ParameterisedKernel(ABC, Generic[D]):
 
     @abstractmethod
     def pulled_back(self, draws: D, theta: Array, slopes: FrequencySlopes) -> Array:
-        """Return derivatives by parameters (q,) from those by the frequencies."""
+        """Return derivatives by parameters (q,) from derivatives by the frequencies."""
 
     @abstractmethod
     def kernel(self, theta: Array) -> Kernel:

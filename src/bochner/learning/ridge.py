@@ -1,4 +1,4 @@
-"""Bayesian ridge regression on features, from sums alone."""
+"""Bayesian ridge regression on features, from sums over rows."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class PointSolution(ABC):
     @property
     @abstractmethod
     def limitation(self) -> str:
-        """Why there is no uncertainty, and what to do."""
+        """Reason why there is no uncertainty, with advice."""
 
 
 @register(
@@ -100,7 +100,7 @@ class RidgePosterior(LinearFunction):
 
     @property
     def condition_number(self) -> float:
-        """The ratio of the greatest to the least eigenvalue of ``A``, from those of its inverse."""
+        """The ratio of the greatest to the least eigenvalue of ``A``, from its inverse root."""
         return float(np.linalg.cond(self.whitener)) ** 2
 
     def std(self, Z: Array) -> Array:
@@ -165,7 +165,7 @@ def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float
         return _alpha_by_factors(sums, fit_intercept)
     centred, degrees = centred_sums(sums, fit_intercept)
     spectrum = _Spectrum.of(centred, degrees)
-    # Features that do not vary explain nothing, whatever alpha is.
+    # Constant features explain nothing for any alpha.
     scale = float(spectrum.values.sum()) / sums.n_observations or 1.0
     grid = np.log(scale) + np.linspace(*LOG_ALPHA, _GRID)
     best = int(np.argmax([spectrum.log_evidence(point) for point in grid]))
@@ -178,7 +178,7 @@ def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float
 
 
 def _alpha_by_factors(sums: FeatureSums, fit_intercept: bool) -> tuple[float, float]:
-    """Return what :func:`best_alpha` does, from some ten factorisations."""
+    """Return the best alpha and its log evidence, from about ten Cholesky factorisations."""
     step = -(-len(sums.gram) // _MOST_EIGENVALUES)
     first = float(np.log(best_alpha(sums.thinned(step), fit_intercept=fit_intercept)[0]))
     centred, degrees = centred_sums(sums, fit_intercept)

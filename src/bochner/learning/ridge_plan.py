@@ -85,11 +85,11 @@ class RidgeProblem:
         return bool(_ROUNDING * self.alpha >= _HALF_ULP * np.sqrt(n) * weight_rms * self.scale)
 
     def product_dtype(self, chunk: Chunk) -> type[np.floating[Any]]:
-        """Return the type in which products of the features of a chunk are made."""
+        """Return the data type for products of the features of a chunk."""
         return self._gram_dtype(len(chunk), chunk.weight_rms)
 
     def _gram_dtype(self, n_rows: int, weight_rms: float) -> type[np.floating[Any]]:
-        """Return the type in which products of the features of so many rows are made."""
+        """Return the data type for products of the features of ``n_rows`` rows."""
         return self._dtype(n_rows * self.p**2 >= _WORTH_FLOPS, weight_rms)
 
     def _dtype(self, pays: bool, weight_rms: float) -> type[np.floating[Any]]:
@@ -97,7 +97,7 @@ class RidgeProblem:
 
     @property
     def cholesky_bytes(self) -> int:
-        """Greatest amount of memory that the sums and their solution need."""
+        """Peak memory in bytes of the sums and their solution."""
         matrices = 9 if self.is_indefinite else 5 if self.alpha is None else 2
         return 8 * matrices * self.p**2 + 16 * self.p * self.t + _OVERHEAD
 

@@ -32,7 +32,7 @@ from curvature, and a search ends at 1e-5."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RidgeSearch(EvidenceSearch):
-    """Rows and what stays fixed; a point holds parameters and the log of alpha."""
+    """Evidence of fixed rows; a point holds kernel parameters and the log of alpha."""
 
     family: ParameterisedKernel[Any]
     rows: Chunk  # Targets are numbers (n, t)
@@ -62,7 +62,7 @@ class FeatureSearch(RidgeSearch):
 
     @property
     def targets(self) -> Targets:
-        """The targets as they are."""
+        """The map of targets without centring."""
         return Numbers(np.zeros(self.rows.y.shape[1]))
 
     def started(self, theta: Array) -> Array:
@@ -168,7 +168,7 @@ class GramSearch(RidgeSearch):
         return np.append(theta, np.log(alpha))
 
     def _by_values(self, by_gram: Array) -> Array:
-        """Return slopes by values of the kernel, from those by the matrix that these make."""
+        """Return derivatives by kernel values from derivatives by the Gram matrix."""
         for _ in range(2):
             by_gram = (np.sqrt(self.rows.weights)[:, None] * by_gram).T
             if self.fit_intercept:

@@ -68,7 +68,7 @@ def _canonical(rows: Chunk) -> Chunk:
 
 
 def drawn_rows(rows: NDArray[np.intp], most: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return so many of the sorted numbers of rows, drawn only if there are more."""
+    """Return sorted indices of rows, a random sample if there are more than ``most``."""
     return rows if len(rows) <= most else np.sort(rng.permutation(rows)[:most])
 
 
@@ -174,7 +174,7 @@ def _by_values(
     start_rng: np.random.Generator,
     fit_intercept: bool,
 ) -> Kernel:
-    """Return the kernel of greatest evidence of its own values on few rows."""
+    """Return the kernel of greatest exact evidence on few rows, without random features."""
     order = row_rng.permutation(len(rows))
 
     def search(stage: _Stage) -> GramSearch:

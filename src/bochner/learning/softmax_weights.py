@@ -163,12 +163,12 @@ def _after_a_step(
 
 
 def _own(probabilities: Array, labels: NDArray[np.intp]) -> Array:
-    """Return the probability (n,) of each row's label, given those of all (n, C)."""
+    """Return the probability (n,) of each row's label from class probabilities (n, C)."""
     return as_array(probabilities[np.arange(len(labels)), labels])
 
 
 def _blocks(number: NDArray[np.intp], row_bytes: int) -> Iterator[tuple[Index, Index]]:
-    """Yield rows of whole groups, numbered from zero, and the places of their groups."""
+    """Yield blocks of rows with complete groups, and the group index of each row in the block."""
     order = np.argsort(number, kind="stable")
     ends = np.append(0, np.cumsum(np.bincount(number)))
     for part in row_blocks(len(ends) - 1, row_bytes * len(number) // (len(ends) - 1)):

@@ -109,12 +109,12 @@ class Trace:
     def summary(self) -> dict[str, Summary]:
         """Return mean, standard deviation, R-hat and effective sample size of each record.
 
-        Burn-in is left out. Entries that need more draws than there are are ``nan``.
+        Burn-in is left out. Entries are ``nan`` if there are too few draws.
         """
         return {name: _summary(self.kept(name)) for name in self.records}
 
     def to_arviz(self) -> Any:
-        """Return the trace as an ArviZ data set, with burn-in in groups of its own.
+        """Return the trace as an ArviZ data set, with burn-in in separate groups.
 
         Acceptance, step size, seconds and the log posterior (under ArviZ's name ``lp``) are in
         ``sample_stats``, the other records in ``posterior``. From ArviZ 1.0 on the result is an

@@ -125,7 +125,7 @@ class GaussianComponent:
         return self.mean + xi @ self.factor.T
 
     def colour_gradient(self, gradient: Array) -> Array:
-        """Return gradients (m, d) by standard normal coordinates from those by frequencies."""
+        """Return gradients (m, d) by standard normal coordinates from gradients by frequencies."""
         return gradient @ self.factor
 
     def log_density(self, omega: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Likelihoods: laws of counts, classes, censored numbers and numbers with outliers."""
+"""Likelihoods of counts, classes, censored targets and targets with outliers."""
 
 from bochner.likelihoods.base import LabelLikelihood, Likelihood, NumberLikelihood
 from bochner.likelihoods.classes import (

@@ -1,4 +1,4 @@
-"""What a likelihood is: a law of targets given latent values, with derivatives and predictions."""
+"""Base classes of likelihoods: densities of targets given latent values, and predictions."""
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
@@ -9,34 +9,34 @@ import numpy as np
 from bochner._numerics.arrays import Array, as_array, as_scale
 
 _WIDTH = 7.0
-"""Standard deviations of the latent value on either side that predictions integrate over: the mass
-beyond is 3e-12."""
+"""Half width of the integration over the latent value, in standard deviations: the mass outside is
+3e-12."""
 
 _N_NODES = 101
-"""Latent values of the trapezoidal rule, 0.14 standard deviations apart. The rule is exact to
-rounding for functions that change over more than that; a function with a step is off by at most
+"""Number of nodes of the trapezoidal rule, 0.14 standard deviations apart. The rule is exact up to
+rounding for functions that vary slowly at this distance. For a step function the error is at most
 0.03, half a distance times the normal density."""
 
 _OFFSETS = np.linspace(-_WIDTH, _WIDTH, _N_NODES)
 # Nodes of the rule in standard deviations.
 NODE_WEIGHTS: Array = np.exp(-0.5 * _OFFSETS**2) / np.exp(-0.5 * _OFFSETS**2).sum()
-"""Weights of the nodes of the rule, of sum one."""
+"""Weights of the nodes of the rule, which sum to one."""
 
 
 def nodes(mean: Array, variance: Array) -> Array:
-    """Return latent values (n, K) of the rule for normal latent values of these moments (n,)."""
+    """Return nodes (n, K) of the rule for normal latent values with these moments (n,)."""
     return as_array(mean[:, None] + np.sqrt(variance)[:, None] * _OFFSETS)
 
 
 class Likelihood(ABC):
-    r"""The law :math:`p(y \mid f)` of a target ``y`` given a latent value ``f``.
+    r"""The distribution :math:`p(y \mid f)` of a target ``y`` given a latent value ``f``.
 
-    Targets and latent values are arrays of one shape, or of shapes that broadcast. A likelihood of
-    ``n_latent`` > 1 latent functions has latent values, and slopes, with one more axis of that
-    length, and curvatures with two.
+    Targets and latent values are arrays of equal shape, or of shapes that broadcast. With
+    ``n_latent`` > 1 latent functions, latent values and slopes have one more axis of that length,
+    and curvatures have two.
 
-    Parameters that are ``None`` are learned: :meth:`started` replaces them by a guess, and models
-    maximise the evidence over :meth:`vector`.
+    Parameters that are ``None`` are learned: :meth:`started` replaces them by an initial value, and
+    models maximise the evidence over :meth:`vector`.
     """
 
     __slots__ = ()
@@ -45,15 +45,15 @@ class Likelihood(ABC):
     """Names of the positive parameters that can be learned."""
 
     takes_exposure: ClassVar[bool] = False
-    """Whether the logarithm of the mean is the latent value, so that an exposure can be added."""
+    """Whether the latent value is the log mean, so that a log exposure can be added to it."""
 
     has_constant: ClassVar[bool] = True
-    """Whether the latent function has a constant of its own."""
+    """Whether the latent function has a constant."""
 
     signal_scale: ClassVar[float | None] = None
     """Scale of the half-Cauchy prior of the standard deviation of latent functions, in their unit.
 
-    ``None`` is a flat prior of the logarithm of that standard deviation.
+    ``None`` means a flat prior of the logarithm of that standard deviation.
     """
 
     @property
@@ -68,11 +68,11 @@ class Likelihood(ABC):
 
     @abstractmethod
     def checked(self, y: Array) -> Array:
-        """Return targets of shape (n,) in float64; ``ValueError`` for impossible ones."""
+        """Return targets (n,) in float64; raise ``ValueError`` for impossible targets."""
 
     @abstractmethod
     def log_density(self, y: Array, f: Array) -> Array:
-        r"""Return :math:`\log p(y \mid f)`, of a density or of probabilities."""
+        r"""Return :math:`\log p(y \mid f)`, a log density or log probability."""
 
     @abstractmethod
     def slope(self, y: Array, f: Array) -> Array:
@@ -95,22 +95,22 @@ class Likelihood(ABC):
         """Return independent targets given latent values."""
 
     def origin(self, y: Array, exposure: Array, weight: Array) -> float:
-        """Return the latent value around which the constant has its prior, given all arrays (n,).
+        """Return the prior mean of the constant of the latent function, from arrays (n,).
 
-        The weighted mean of the targets has it, after the link. Exposures are ones if there are
+        It is the link of the weighted mean of the targets. Exposures are ones if the likelihood has
         none.
         """
         return 0.0
 
     def shifted(self, shift: float) -> Self | None:
-        """Return the law of targets less ``shift`` given latent values less ``shift``.
+        """Return the likelihood of ``y - shift`` given the latent value ``f - shift``.
 
-        ``None`` if the two have no unit in common.
+        ``None`` if targets and latent values do not have the same unit.
         """
         return None
 
     def started(self, y: Array, exposure: Array, weight: Array) -> Self:
-        """Return the likelihood with a guess for every parameter that is ``None``."""
+        """Return the likelihood with initial values of all parameters that are ``None``."""
         return self
 
     @property
@@ -119,20 +119,20 @@ class Likelihood(ABC):
         return tuple(name for name in self.learnable if getattr(self, name) is None)
 
     def vector(self, names: tuple[str, ...]) -> Array:
-        """Return parameters as numbers without constraints: their logarithms."""
+        """Return parameters as unconstrained numbers: their logarithms."""
         return as_array([np.log(getattr(self, name)) for name in names])
 
     def with_vector(self, names: tuple[str, ...], vector: Array) -> Self:
-        """Return the likelihood with the parameters that such numbers stand for."""
+        """Return the likelihood with parameters from unconstrained numbers."""
         values = {name: float(np.exp(x)) for name, x in zip(names, vector, strict=True)}
         changed: Self = replace(self, **values)  # type: ignore[type-var]
         return changed
 
 
 class NumberLikelihood(Likelihood):
-    """A likelihood of one latent function for targets that are numbers, with its predictions.
+    """A likelihood of numeric targets given one latent function, with predictive distributions.
 
-    Predictions are for a normal latent value, of given mean and variance, each of shape (n,).
+    Predictions integrate over a normal latent value with mean and variance of shape (n,).
     """
 
     __slots__ = ()
@@ -141,9 +141,9 @@ class NumberLikelihood(Likelihood):
     """Whether targets are whole numbers."""
 
     def in_units(self, centre: float, unit: float) -> Self:
-        """Return the law of ``(y - centre) / unit`` given the latent value in these units.
+        """Return the likelihood of ``(y - centre) / unit`` given the latent value in these units.
 
-        Laws whose latent value is a link of the mean are returned as they are.
+        A likelihood whose latent value is a link of the mean is returned unchanged.
         """
         return self
 
@@ -161,11 +161,11 @@ class NumberLikelihood(Likelihood):
 
 
 class LabelLikelihood(Likelihood):
-    """A likelihood for targets that are numbers 0, 1, ... of classes.
+    """A likelihood of targets that are class numbers 0, 1, ....
 
-    The evidence of a few dozen labels may be greatest for a strong signal where there is none, and
-    of labels without errors for log odds without a bound. Log odds of one are the scale at which
-    labels start to be predictable.
+    The evidence of a few dozen labels may be greatest for a strong signal even if there is none,
+    and for separable labels it increases without bound with the log odds. The half-Cauchy prior has
+    scale one, because labels start to be predictable at log odds of one.
     """
 
     __slots__ = ()
@@ -175,7 +175,7 @@ class LabelLikelihood(Likelihood):
     @property
     @abstractmethod
     def n_classes(self) -> int | None:
-        """Number of classes, ``None`` if it is that of the training labels."""
+        """Number of classes; ``None`` if the training labels determine it."""
 
     @abstractmethod
     def probabilities(self, mean: Array, covariance: Array) -> Array:
@@ -198,12 +198,12 @@ class LabelLikelihood(Likelihood):
 
 
 def optional_scale(name: str, value: float | None) -> float | None:
-    """Return a positive number, or ``None`` for one that is to be learned."""
+    """Return a positive number, or ``None`` for a parameter that is to be learned."""
     return None if value is None else as_scale(name, value)
 
 
 def known(name: str, value: float | None) -> float:
-    """Return a parameter; ``ValueError`` if it has not been learned yet."""
+    """Return a parameter; raise ``ValueError`` if it has not been learned yet."""
     if value is None:
         raise ValueError(f"{name} is None, which means that a model learns it; give a number.")
     return value

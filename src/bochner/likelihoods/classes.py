@@ -1,4 +1,4 @@
-"""Likelihoods of classes: two, several, and several in order."""
+"""Likelihoods of binary, multiclass and ordinal labels."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -13,11 +13,11 @@ from bochner.likelihoods.base import NODE_WEIGHTS, LabelLikelihood, nodes
 from bochner.registry import register
 
 _N_DRAWS = 256
-"""Normal vectors over which probabilities of several classes are averaged, quasi-random and the
-same in every call. Their error is about 2e-3 for latent standard deviations of one."""
+"""Number of quasi-random normal vectors over which probabilities of several classes are averaged,
+the same in every call. The error is about 2e-3 for latent standard deviations of one."""
 
 _DRAWS_SEED = 0
-"""Seed of the scrambling of these vectors: any, but the same in every call."""
+"""Seed of the scrambling of these vectors: arbitrary, but the same in every call."""
 
 
 @register
@@ -38,7 +38,7 @@ class BernoulliLikelihood(LabelLikelihood):
         return 2
 
     def origin(self, y: Array, exposure: Array, weight: Array) -> float:
-        # Half a label of either class keeps it finite.
+        # Half a label is added to either class, which keeps the log odds finite.
         ones = float(weight @ y)
         return float(np.log((ones + 0.5) / (weight.sum() - ones + 0.5)))
 
@@ -62,12 +62,12 @@ class BernoulliLikelihood(LabelLikelihood):
 @register
 @dataclass(frozen=True, slots=True)
 class SoftmaxLikelihood(LabelLikelihood):
-    r"""``C`` classes, :math:`P(y = c \mid f) \propto e^{f_c}`, with a latent function each.
+    r"""``C`` classes with one latent function each, :math:`P(y = c \mid f) \propto e^{f_c}`.
 
     Parameters
     ----------
     n_classes : int, default=None
-        Number ``C`` of classes, at least two; that of the training labels if ``None``.
+        Number ``C`` of classes, at least two; ``None`` means the number in the training labels.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class SoftmaxLikelihood(LabelLikelihood):
         return as_array(y[..., None] == np.arange(self.n_latent))
 
     def sample(self, rng: np.random.Generator, f: Array) -> Array:
-        # The greatest of latent values plus Gumbel variables has these probabilities.
+        # Gumbel-max trick: the argmax of latent values plus Gumbel variables has softmax law.
         return as_array(np.argmax(f + rng.gumbel(size=f.shape), axis=-1))
 
     def probabilities(self, mean: Array, covariance: Array) -> Array:
@@ -135,7 +135,7 @@ class SoftmaxLikelihood(LabelLikelihood):
 @register
 @dataclass(frozen=True, slots=True)
 class OrdinalLikelihood(LabelLikelihood):
-    r"""Classes in order, by proportional odds: :math:`P(y \le c \mid f) = 1/(1 + e^{f - b_c})`.
+    r"""Ordered classes with proportional odds, :math:`P(y \le c \mid f) = 1/(1 + e^{f - b_c})`.
 
     A larger latent value means higher classes (McCullagh, "Regression models for ordinal data",
     1980).
@@ -143,8 +143,8 @@ class OrdinalLikelihood(LabelLikelihood):
     Parameters
     ----------
     cutpoints : tuple of float, default=None
-        The increasing numbers :math:`b_0 < b_1 < \dots`, one less than there are classes; learned
-        if ``None``.
+        The increasing numbers :math:`b_0 < b_1 < \dots`, one fewer than classes; learned if
+        ``None``.
 
     Examples
     --------
@@ -158,7 +158,7 @@ class OrdinalLikelihood(LabelLikelihood):
     cutpoints: tuple[float, ...] | None = None
 
     learnable = ("cutpoints",)
-    has_constant = False  # Cutpoints move with it
+    has_constant = False  # A constant would be redundant with the cutpoints
 
     def __post_init__(self) -> None:
         if self.cutpoints is None:
@@ -191,7 +191,7 @@ class OrdinalLikelihood(LabelLikelihood):
         return replace(self, cutpoints=tuple(np.log(below / (counts.sum() - below)).tolist()))
 
     def vector(self, names: tuple[str, ...]) -> Array:
-        """Return the first cutpoint and the logarithms of the distances of the others."""
+        """Return the first cutpoint and the log distances between successive cutpoints."""
         if not names:
             return np.empty(0)
         return np.append(self._cuts[0], np.log(np.diff(self._cuts)))
@@ -209,14 +209,14 @@ class OrdinalLikelihood(LabelLikelihood):
         return as_array(ends[number]), as_array(ends[number + 1])
 
     def _limits(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Return the class's lower and upper cutpoint, less the latent value."""
+        """Return the lower and upper cutpoint of the class, minus the latent value."""
         low, high = self.ends(y)
         return as_array(low - f), as_array(high - f)
 
     def log_density(self, y: Array, f: Array) -> Array:
         low, high = self._limits(y, f)
         # expit(high) - expit(low) = expit(high) expit(-low) (1 - exp(low - high)). The width of
-        # the class has no latent value in it, in which it could be lost.
+        # the class, high - low, is computed without the latent value, which avoids cancellation.
         width = np.subtract(*reversed(self.ends(y)))
         return as_array(log_expit(high) + log_expit(-low) + np.log(-np.expm1(-width)))
 

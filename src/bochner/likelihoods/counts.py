@@ -1,4 +1,4 @@
-"""Likelihoods of counts, whose logarithmic mean is the latent value."""
+"""Likelihoods of counts; the latent value is the logarithm of the mean."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
@@ -13,29 +13,30 @@ from bochner.likelihoods.base import NODE_WEIGHTS, NumberLikelihood, known, node
 from bochner.registry import register
 
 _N_HERMITE = 20
-"""Nodes of the Gauss-Hermite rule around the mode of the latent value given a count. Ten change log
-densities by less than 1e-6."""
+"""Number of nodes of the Gauss-Hermite rule around the mode of the latent value given a count. With
+ten nodes log densities change by less than 1e-6."""
 _ABSCISSAE, _WEIGHTS = np.polynomial.hermite.hermgauss(_N_HERMITE)
 
 _NEWTON_STEPS = 60
-"""Most steps to the mode. The log density is concave; a step from far below climbs one unit."""
+"""Largest number of Newton steps to the mode. The log density is concave; a step from far below the
+mode advances by one unit."""
 
 _LONGEST_STEP = 2.0
-"""Longest step to the mode, a factor e^2 of the mean: longer ones may overflow."""
+"""Longest step to the mode, a factor e^2 of the mean: longer steps may overflow."""
 
 _LARGEST_LOG = np.log(LARGEST_TARGET)
-"""Logarithm of the largest mean of a count. That of a latent value that is hardly known, as where
-a single row has counts, is beyond all bounds."""
+"""Logarithm of the largest mean of a count. The mean overflows if the variance of the latent value
+is large, such as with a single row of counts."""
 
 _LARGEST_RATE = 1e18
 """Largest mean of a drawn count, which is a 64-bit integer."""
 
 _DISPERSION_GUESS = 0.1
-"""Least dispersion to start from: from zero the evidence has no slope towards more."""
+"""Smallest initial dispersion: at zero the derivative of the evidence by its logarithm is zero."""
 
 
 class CountLikelihood(NumberLikelihood):
-    r"""Counts of mean :math:`e^f`, where ``f`` includes the logarithm of the exposure."""
+    r"""Counts with mean :math:`e^f`, where ``f`` includes the logarithm of the exposure."""
 
     __slots__ = ()
 
@@ -53,13 +54,13 @@ class CountLikelihood(NumberLikelihood):
         return counts
 
     def origin(self, y: Array, exposure: Array, weight: Array) -> float:
-        # Half a count keeps it finite where all are zero.
+        # Half a count is added, which keeps the logarithm finite if all counts are zero.
         return float(np.log((weight @ y + 0.5) / (weight @ exposure)))
 
     @property
     @abstractmethod
     def overdispersion(self) -> float:
-        r"""The number ``a`` of the variance :math:`\mu + a \mu^2` of a count of mean ``mu``."""
+        r"""The number ``a`` in the variance :math:`\mu + a \mu^2` of a count with mean ``mu``."""
 
     @abstractmethod
     def at_most(self, y: Array, f: Array) -> Array:
@@ -98,7 +99,7 @@ class CountLikelihood(NumberLikelihood):
 @register
 @dataclass(frozen=True, slots=True)
 class PoissonLikelihood(CountLikelihood):
-    r"""Poisson counts, :math:`y \mid f \sim \mathrm{Poisson}(e^f)`, of equal mean and variance.
+    r"""Poisson counts, :math:`y \mid f \sim \mathrm{Poisson}(e^f)`, with equal mean and variance.
 
     Examples
     --------
@@ -131,10 +132,10 @@ class PoissonLikelihood(CountLikelihood):
 @register
 @dataclass(frozen=True, slots=True)
 class NegativeBinomialLikelihood(CountLikelihood):
-    r"""Negative binomial counts of mean :math:`\mu = e^f` and variance :math:`\mu + a \mu^2`.
+    r"""Negative binomial counts with mean :math:`\mu = e^f` and variance :math:`\mu + a \mu^2`.
 
-    A Poisson count whose rate has a gamma distribution of mean ``mu`` and shape ``1 / a``; ``a``
-    near zero is the Poisson law.
+    A Poisson count whose rate has a gamma distribution with mean ``mu`` and shape ``1 / a``. As
+    ``a`` tends to zero, the distribution tends to the Poisson distribution.
 
     Parameters
     ----------
@@ -197,10 +198,10 @@ class NegativeBinomialLikelihood(CountLikelihood):
 
 
 def _mean(f: Array) -> Array:
-    """Return means of counts, as large as a float."""
+    """Return means of counts, limited to finite floats."""
     return as_array(np.exp(np.minimum(f, _LARGEST_LOG)))
 
 
 def _rate(f: Array) -> Array:
-    """Return means of counts that are drawn."""
+    """Return means of counts for sampling, limited to 64-bit integers."""
     return as_array(np.exp(np.minimum(f, np.log(_LARGEST_RATE))))

@@ -10,20 +10,21 @@ from bochner.likelihoods.base import NumberLikelihood
 from bochner.likelihoods.quantiles import quantiles, whole_quantiles
 
 _MOST_LAWS = 64
-"""Likelihoods that quantiles use, whose cost is in proportion to them. Draws of a chain follow each
-other closely: of 80 draws, 32 have quantiles within 0.07 standard deviations of the noise."""
+"""Largest number of likelihoods for quantiles, whose cost is proportional to it. Successive draws
+of a chain are correlated: quantiles from 32 of 80 draws are within 0.07 standard deviations of the
+noise of those from all draws."""
 
 _MOST_COUNTS = 32
-"""The same of counts, each of which takes 101 terms a row and evaluation. Quantiles of 80 draws
-differ by at most one count."""
+"""Largest number of likelihoods for quantiles of counts, which take 101 terms per row, likelihood
+and evaluation. The quantiles of 80 draws differ by at most one count."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predictive:
-    """The law of new targets: one of ``S`` likelihoods of equal probability, each with its latent.
+    """Predictive distribution of new targets: a mixture of ``S`` likelihoods with equal weights.
 
-    The latent value of row ``i`` in the likelihood ``s`` is normal. Distances of targets from the
-    mean latent value are those of the mixture times a ``factor``, one for counts.
+    The latent value of row ``i`` in likelihood ``s`` is normal. Deviations of targets from the mean
+    latent value are multiplied by ``factor``, which is one for counts.
     """
 
     laws: tuple[NumberLikelihood, ...]
@@ -47,15 +48,15 @@ class Predictive:
         return total / len(self.laws)
 
     def log_density(self, y: Array) -> Array:
-        """Return log densities, or probabilities, (n,) of targets ``y`` (n,)."""
+        """Return log densities (n,) of targets ``y`` (n,), log probabilities of counts."""
         y = self._unscaled(y)
         terms = [law.log_predictive(y, *latent) for law, *latent in self._each()]
         return as_array(logsumexp(terms, axis=0) - np.log(len(self.laws) * self.factor))
 
     def quantiles(self, level: float) -> Array:
-        """Return the least ``q`` (n,) with probability ``level`` of new targets up to ``q``.
+        """Return the quantiles (n,) of new targets: the least ``q`` with ``P(y <= q) >= level``.
 
-        At most 64 of the likelihoods serve for it, for counts 32.
+        They are computed from at most 64 of the likelihoods, and from at most 32 for counts.
         """
         is_discrete = self.laws[0].is_discrete
         most = _MOST_COUNTS if is_discrete else _MOST_LAWS
@@ -69,7 +70,7 @@ class Predictive:
         return quantiles(self.distribution, level, centre, self.factor * (spread + unit))
 
     def _unscaled(self, y: Array) -> Array:
-        """Return targets (n,) of the mixture itself, exactly ``y`` if the factor is one."""
+        """Return targets (n,) on the scale of the unscaled mixture; ``y`` if the factor is one."""
         return as_array(y + (1.0 / self.factor - 1.0) * (y - self.mean.mean(axis=0)))
 
     def _some(self, count: int) -> "Predictive":

@@ -1,4 +1,4 @@
-"""Likelihoods of numbers whose mean is the latent value: normal, heavy-tailed and censored ones."""
+"""Likelihoods with additive noise: normal, Student-t and censored normal targets."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
@@ -15,30 +15,30 @@ _LOG_ROOT_2PI = 0.5 * np.log(2.0 * np.pi)
 """Minus the logarithm of the standard normal density at zero."""
 
 _DF_GUESS = 4.0
-"""Degrees of freedom to start from: tails of errors in practice (Lange, Little and Taylor, "Robust
+"""Initial degrees of freedom, typical of errors in practice (Lange, Little and Taylor, "Robust
 statistical modeling using the t distribution", 1989)."""
 
 _NOISE_SHARE = 0.5
-"""Standard deviation of the noise to start from, in that of the targets: between all and nothing is
-noise. The maximum of the evidence does not depend on it."""
+"""Initial standard deviation of the noise, relative to that of the targets. The maximum of the
+evidence does not depend on it."""
 
 _LOG_STEP = 0.25
-"""Distance of the logarithms of precisions in the quadrature of Student-t noise: half changes log
+"""Step of the log precision in the quadrature of Student-t noise: half the step changes log
 densities by less than 1e-9."""
 
 _FARTHEST = 1e3
-"""Distance of a target from the latent value, in scales, up to which log densities are exact to
-six digits: it decides the least precision of the quadrature."""
+"""Largest distance of a target from the latent value, in scales, at which log densities are exact
+to six digits. It determines the smallest precision of the quadrature."""
 
 _NEGLIGIBLE = 1e-12
-"""Weight of a normal law below which it is left out of probabilities, which are off by 1e-10."""
+"""Weight below which a component is omitted from probabilities, with an error of 1e-10."""
 
 _MOST_LOG_VARIANCE = float(np.log(1e300))
-"""Largest log variance of a part of Student's t law: deviations beyond 1e150 are wider than any
-targets."""
+"""Largest log variance of a component of Student's t distribution: standard deviations above 1e150
+exceed all targets."""
 
 _FAR = 1e3
-"""Distance in standard deviations from which the series of a hazard is exact to 1e-11."""
+"""Distance in standard deviations beyond which the series of a hazard is exact to 1e-11."""
 
 _LOG_ROUNDING = 37.0
 """Minus the logarithm of the mass below which tails are rounding, 1e-16."""
@@ -49,7 +49,7 @@ def _normal_log_density(z: Array) -> Array:
 
 
 def _normal_hazard(u: Array) -> Array:
-    r"""Return :math:`\varphi(u) / \Phi(u)` of the standard normal law, zero for infinity."""
+    r"""Return the standard normal hazard :math:`\varphi(u) / \Phi(u)`, zero at infinity."""
     with np.errstate(divide="ignore"):  # at minus infinity
         return as_array(np.sqrt(2.0 / np.pi) / erfcx(-u / np.sqrt(2.0)))
 
@@ -59,12 +59,12 @@ def _normal_bend(u: Array) -> Array:
     far = u < -_FAR
     hazard = _normal_hazard(np.where(far, 0.0, u))
     near = hazard * (hazard + np.where(np.isfinite(u) & ~far, u, 0.0))
-    # h + u loses its digits; the next term of the series is of order u^-4.
+    # h + u cancels for large -u; the next term of the series is of order u^-4.
     return as_array(np.where(far, 1.0 - np.minimum(u, -_FAR) ** -2, near))
 
 
 class LocationLikelihood(NumberLikelihood):
-    r"""Targets :math:`y = f + \varepsilon` with noise that is a mixture of normal laws."""
+    r"""Targets :math:`y = f + \varepsilon` with noise from a scale mixture of normals."""
 
     __slots__ = ()
 
@@ -81,7 +81,7 @@ class LocationLikelihood(NumberLikelihood):
 
     @abstractmethod
     def noise_variances(self) -> tuple[Array, Array]:
-        """Return the variances (K,) of the normal laws whose mixture is the noise, and weights."""
+        """Return variances (K,) and weights (K,) of the normal components of the noise."""
 
     @property
     def noise_variance(self) -> float:
@@ -173,14 +173,14 @@ class StudentTLikelihood(LocationLikelihood):
     Parameters
     ----------
     df : float, default=4.0
-        Degrees of freedom, positive; less means heavier tails, and ``None`` that it is learned.
-        Targets have no variance at 2 or less.
+        Degrees of freedom, positive; smaller values mean heavier tails. Learned if ``None``. The
+        variance of targets is infinite if ``df`` is at most 2.
     scale : float, default=None
         Scale ``s`` of the noise, in the unit of the targets; learned if ``None``.
 
     Examples
     --------
-    An outlier pulls less than a moderate error:
+    An outlier has a smaller gradient than a moderate error:
 
     >>> import numpy as np
     >>> from bochner.likelihoods import StudentTLikelihood
@@ -200,7 +200,7 @@ class StudentTLikelihood(LocationLikelihood):
 
     @property
     def degrees_of_freedom(self) -> float:
-        """The number ``df``; ``ValueError`` if it has not been learned."""
+        """The number ``df``; raises ``ValueError`` if it has not been learned."""
         return known("df", self.df)
 
     @property
@@ -233,23 +233,24 @@ class StudentTLikelihood(LocationLikelihood):
         return as_array(f + self.unit * rng.standard_t(self.degrees_of_freedom, size=np.shape(f)))
 
     def noise_variances(self) -> tuple[Array, Array]:
-        r"""Return variances :math:`s^2 / \lambda` for precisions with a Gamma(df/2, df/2) law.
+        r"""Return variances :math:`s^2 / \lambda` of precisions with a Gamma(df/2, df/2) prior.
 
-        The trapezoidal rule in :math:`\log \lambda`, whose density is smooth and decays at either
-        end exponentially or faster.
+        The nodes are those of the trapezoidal rule in :math:`\log \lambda`, whose density is smooth
+        and decays at both ends at least exponentially.
         """
         shape = 0.5 * self.degrees_of_freedom
         # The density of log(lambda) falls as lambda^shape below, and beyond any power above.
         low = -_LOG_ROUNDING / shape - np.log1p(_FARTHEST**2 / self.degrees_of_freedom)
         low = max(low, -_MOST_LOG_VARIANCE)
         high = np.log1p(_LOG_ROUNDING / shape) + np.log1p(np.sqrt(_LOG_ROUNDING / shape))
-        # At least as fine as the spread of log(lambda), some root of 1 / shape.
+        # The step must resolve the spread of log(lambda), which is about sqrt(1 / shape).
         step = min(_LOG_STEP, 0.5 / np.sqrt(shape)) if shape > 1.0 else _LOG_STEP
         grid = np.arange(low, high + step, step)
         log_weights = shape * (grid - np.exp(grid))
         weights = np.exp(log_weights - log_weights.max())
         weights[weights <= np.finfo(np.float64).tiny] = 0.0
-        # With few degrees of freedom, some variances are beyond what any target tells apart.
+        # Precisions below the grid, which occur with few degrees of freedom, get infinite variance:
+        # no target distinguishes them.
         beyond = gammainc(shape, shape * np.exp(low))
         weights = np.append(weights * (1.0 - beyond) / weights.sum(), beyond)
         log_variance = 2.0 * np.log(self.unit) - np.append(grid, -np.inf)
@@ -262,17 +263,17 @@ class StudentTLikelihood(LocationLikelihood):
 class CensoredGaussianLikelihood(LocationLikelihood):
     r"""Normal targets that are known only between two limits (Tobit model).
 
-    :math:`y = f + \varepsilon`, :math:`\varepsilon \sim N(0, s^2)`. A target at most ``left`` says
-    that the true one is at most ``left``, and one at least ``right`` that it is at least
-    ``right``: it has the probability of that in place of a density. Predictions, samples and
-    intervals are those of the true target (Tobin, "Estimation of relationships for limited
-    dependent variables", 1958).
+    :math:`y = f + \varepsilon`, :math:`\varepsilon \sim N(0, s^2)`. If a target is at most
+    ``left``, the uncensored target is at most ``left``; if it is at least ``right``, the uncensored
+    target is at least ``right``. The likelihood of a censored target is the probability of this
+    event instead of a density. Predictions, samples and intervals refer to the uncensored target
+    (Tobin, "Estimation of relationships for limited dependent variables", 1958).
 
     Parameters
     ----------
     left, right : float, default=None
-        Limits, in the unit of the targets; ``None`` for no limit on that side. At least one is
-        needed.
+        Limits, in the unit of the targets; ``None`` for no limit on that side. At least one limit
+        is required.
     scale : float, default=None
         Standard deviation ``s`` of the noise; learned if ``None``.
 
@@ -306,7 +307,7 @@ class CensoredGaussianLikelihood(LocationLikelihood):
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Both limits, infinite where there is none."""
+        """Both limits; infinite for ``None``."""
         return self._left, self._right
 
     @property
@@ -318,7 +319,7 @@ class CensoredGaussianLikelihood(LocationLikelihood):
         return np.inf if self.right is None else self.right
 
     def checked(self, y: Array) -> Array:
-        # Wherever beyond a limit a target is, it says the same.
+        # All targets beyond a limit have the same likelihood.
         return as_array(np.clip(y, self._left, self._right))
 
     def shifted(self, shift: float) -> Self:
@@ -349,12 +350,12 @@ class CensoredGaussianLikelihood(LocationLikelihood):
         return self._by_case(y, np.ones(1), below, above) / self.unit**2
 
     def _hazards(self, f: Array) -> tuple[Array, Array]:
-        """Return the normal density over its integral below the left limit, and so on the right."""
+        """Return the normal hazards at the left and right limits."""
         below, above = (_normal_hazard(u) for u in self._distances(f))
         return below, above
 
     def _distances(self, f: Array) -> tuple[Array, Array]:
-        """Return the left limit less latent values, and these less the right one, in units."""
+        """Return ``(left - f) / scale`` and ``(f - right) / scale``."""
         return (self._left - f) / self.unit, (f - self._right) / self.unit
 
     def sample(self, rng: np.random.Generator, f: Array) -> Array:

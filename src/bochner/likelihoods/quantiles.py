@@ -1,4 +1,4 @@
-"""Quantiles of predictive distributions: roots of their normal scores, or counts by bisection."""
+"""Quantiles of predictive distributions: roots of normal scores, and bisection for counts."""
 
 from collections.abc import Callable
 
@@ -8,29 +8,29 @@ from scipy.special import ndtri
 from bochner._numerics.arrays import Array, as_array
 
 _DOUBLINGS = 60
-"""Most doublings of a bracket: beyond a factor of 1e18 there is no target."""
+"""Largest number of doublings of a bracket: a factor of 1e18 includes all targets."""
 
 _STEPS = 200
-"""Most steps inside a bracket, of which every third halves it: 60 halvings change a float64."""
+"""Largest number of steps inside a bracket. Every third step halves it: 60 halvings reach the
+resolution of float64."""
 
 _LARGEST = 2.0**52
-"""Count at which the search of an upper end stops. Beyond twice that float64 has no odd numbers."""
+"""Count at which the search of an upper end stops: float64 has no odd numbers beyond twice it."""
 
 _SETTLED = 1e-10
-"""Error of the normal score of a probability at which the search ends: probabilities are exact to
-4e-11."""
+"""Tolerance of the normal score of a probability: probabilities are exact to 4e-11."""
 
 _HIGHEST = 40.0
-"""Normal score in place of infinity, beyond those of all float64 probabilities."""
+"""Normal score instead of infinity, beyond the scores of all float64 probabilities."""
 
 Distribution = Callable[[Array], Array]
 """Probabilities (n,) that new targets are at most ``y`` (n,)."""
 
 
 def quantiles(distribution: Distribution, level: float, centre: Array, width: Array) -> Array:
-    """Return the least ``q`` (n,) with probability ``level`` of new targets up to ``q``.
+    """Return the quantiles (n,) of new targets: the least ``q`` with ``P(y <= q) >= level``.
 
-    The search starts from ``centre`` (n,), and from ``width`` (n,) on either side.
+    The search starts from the bracket ``centre`` (n,) plus and minus ``width`` (n,).
     """
 
     def score(y: Array) -> Array:
@@ -49,14 +49,14 @@ def quantiles(distribution: Distribution, level: float, centre: Array, width: Ar
 
 
 def _root(score: Distribution, low: Array, high: Array, below: Array, above: Array) -> Array:
-    """Return where an increasing function is zero, between ends (n,) with these values.
+    """Return the root (n,) of an increasing function in a bracket with values at both ends.
 
-    Steps along chords: those of normal laws lead there at once. The value at an end that stays is
-    halved (Illinois method).
+    Secant steps, which are exact for normal distributions. The value at an end that is not replaced
+    is halved (Illinois method).
     """
     for step in range(_STEPS):
         middle = 0.5 * (low + high)
-        if step % 3 < 2:  # The third one halves the bracket, however the function is bent
+        if step % 3 < 2:  # Every third step bisects, which bounds the number of steps
             rise = above - below
             chord = low - below * (high - low) / np.where(rise > 0.0, rise, 1.0)
             middle = np.where((chord > low) & (chord < high), chord, middle)
@@ -73,9 +73,9 @@ def _root(score: Distribution, low: Array, high: Array, below: Array, above: Arr
 
 
 def whole_quantiles(distribution: Distribution, level: float, log_mean: Array) -> Array:
-    """Return the least counts (n,) with probability ``level`` of new ones up to them.
+    """Return the quantiles (n,) of new counts: the least ``q`` with ``P(y <= q) >= level``.
 
-    The search starts from logarithmic means (n,).
+    The search starts from log means (n,).
     """
     low = np.full(len(log_mean), -1.0)
     high = np.exp(np.clip(np.ceil(log_mean), 0.0, np.log(_LARGEST))).round()

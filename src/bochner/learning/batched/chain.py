@@ -75,7 +75,7 @@ class BatchChain:
         return BatchState(given, evidence, list(priors), [first_steps(self.moves) for _ in priors])
 
     def step(self, rngs: Sequence[Generator], state: BatchState, *, adapting: bool) -> list[Info]:
-        """Make one round of moves in place; return what happened in each chain."""
+        """Make one round of moves in place; return acceptances and log densities per chain."""
         infos: list[Info] = [{} for _ in rngs]
         for move in self.moves:
             for info, own in zip(infos, _MOVES[type(move)](move, rngs, state), strict=True):
@@ -90,19 +90,19 @@ class BatchChain:
         return infos
 
     def draws(self, state: BatchState, infos: Sequence[Info], *, in_full: bool) -> list[ChainDraw]:
-        """Return what is kept of the states of all chains."""
+        """Return a stored draw of the state of each chain."""
         values = [density_of(info) for info in infos]
         return drawn_together(state.evidence, state.priors, values, in_full=in_full)
 
     def rebuilt(self, state: BatchState) -> BatchState:
-        """Return the state computed afresh, without the rounding of many exchanges."""
+        """Return the recomputed state, without the rounding errors of many exchanges."""
         old = state.evidence
         evidence = evidence_of(state.rows, old.omega, old.precision, old.noise)
         return replace(state, evidence=evidence)
 
 
 def check_chain(chain: Any) -> None:
-    """Raise ValueError unless a chain is one that can run on a device."""
+    """Raise ValueError unless a chain can run on a device."""
     is_plain = isinstance(chain, CollapsedChain) and isinstance(chain.rows, TrainingData)
     if not is_plain or chain.rows.basis != PLAIN:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""What is kept of chains side by side, and one draw of all rows on a device."""
+"""Stored draws of chains in one batch, and a draw from all rows on a device."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ def drawn_together(
     *,
     in_full: bool,
 ) -> list[ChainDraw]:
-    """Return what is kept of the states of all chains, as arrays of the host."""
+    """Return a stored draw of the state of each chain, as arrays of the host."""
     means = np.asarray(to_numpy(evidence.mean), dtype=np.float64)
     roots = whiteners(evidence) if in_full else None
     made = []

@@ -54,7 +54,7 @@ class BatchEvidence:
         return np.array([self.of(index).log_evidence() for index in range(len(self.precision))])
 
     def of(self, index: int, mean: Array | None = None, gram: Array | None = None) -> ChainEvidence:
-        """Return the evidence of one chain on the host, without what is not given."""
+        """Return the evidence of one chain on the host; arrays that are not passed are empty."""
         nothing = np.empty((0, 0))
         return ChainEvidence(
             omega=self.omega[index],

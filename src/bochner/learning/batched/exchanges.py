@@ -57,7 +57,7 @@ class _Law:
     log_uniform: Any  # (C, B)
 
     def gain(self, before: Any, after: Any) -> Any:
-        """Return the change of the log likelihood from what is explained before to after."""
+        """Return the change of the log likelihood between two explained sums of squares."""
         xp = namespace(before)
         zero = xp.zeros_like(before)
         s, t = (xp.maximum(self.square - one, zero) for one in (before, after))
@@ -100,7 +100,7 @@ def replace_frequencies(
 
 
 def _products(evidence: BatchEvidence, rows: BatchRows, proposed: Array) -> tuple[list[Any], Any]:
-    """Return C', H and F'Wy, and the proposals' features ``F`` of all rows, if any are kept."""
+    """Return C', H, F'Wy and the features ``F`` of the proposals, or None if none are stored."""
     kept, fresh = evidence.features, None
     if kept is not None:
         fresh = rows.room(FEATURES_PER_WAVE * proposed.shape[1])

@@ -47,7 +47,7 @@ class BatchLikelihood(ABC):
     def redraw(
         self, rngs: Sequence[Generator], rows: BatchRows, evidence: BatchEvidence
     ) -> tuple[Conditioned | None, list[Info]]:
-        """Return rows and evidence given new latent variables, if any, and log densities by name.
+        """Return rows and evidence given new latent variables (or None), and log densities by name.
 
         ``rows`` have the weights and targets of the data.
         """

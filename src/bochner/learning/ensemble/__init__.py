@@ -1,1 +1,1 @@
-"""A model that is a weighted sum of laws, each learned and judged by rows left out."""
+"""Weighted sums of base models (*laws*: kernels and trees), scored by left-out rows."""

@@ -1,4 +1,4 @@
-"""Weighted sums of laws that predict numbers with intervals, and class probabilities."""
+"""Weighted sums of base models (laws) that predict intervals of numbers or class probabilities."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -26,21 +26,23 @@ from bochner.learning.softmax_weights import (
 from bochner.registry import register
 
 _WEIGHT_FOLDS = 10
-"""Folds of the weights of laws for scores: nine tenths of the scores give nearly their weights."""
+"""Number of folds for the weights of held-out scores: nine tenths of the scores determine the
+weights almost as well as all scores."""
 
 _LEAST_FUNCTION = 1e-3
-"""Least factor of a function's variance, relative to that of the noise: draws of functions keep a
-spread where few residuals say that there is none."""
+"""Smallest factor of a function's variance, relative to the factor of the noise: draws of functions
+keep some spread if few residuals suggest zero variance."""
 
 _MAPPED_SCORES = 100
-"""Quantiles of scores that stand for all in means of functions: errors of means are below a
-hundredth of the deviation."""
+"""Number of quantiles that replace all scores in means of functions: errors of the means are below
+a hundredth of the standard deviation."""
 
 _SAME_RANK = 1e-6
-"""Rounding of ranks, such as that of 0.9 times the number of scores."""
+"""Tolerance for the rounding of ranks, such as 0.9 times the number of scores."""
 
 _TINY = 1e-12
-"""Least standard deviation, relative to that of the target: exact predictions have scores, too."""
+"""Smallest standard deviation, relative to that of the target, so that scores of exact predictions
+are finite."""
 
 Pair = tuple[Array, Array]
 """Means and standard deviations, each of shape (n, *t)."""
@@ -49,23 +51,23 @@ Pair = tuple[Array, Array]
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class SumOfLaws:
-    r"""A weighted sum of laws, and the left-out scores that calibrate its intervals.
+    r"""A weighted sum of base models (laws), and the left-out scores that calibrate its intervals.
 
     With weights :math:`w_k`, mean and variance are those of the mixture, :math:`m = \sum_k w_k m_k`
     and :math:`s^2 = \sum_k w_k (s_k^2 + (m_k - m)^2)`. The scores are
-    :math:`r_i = (y_i - m_{-i}(x_i)) / s_{-i}(x_i)` of observations left out, with weights of laws
-    that other observations give. Where these scores show that errors are greater at some rows than
-    at others, ``s`` is multiplied by a factor :math:`g(x)`, learned from the other scores
+    :math:`r_i = (y_i - m_{-i}(x_i)) / s_{-i}(x_i)` of left-out observations, with weights that are
+    fitted without these observations. If the scores show that errors are greater at some rows than
+    at other rows, ``s`` is multiplied by a factor :math:`g(x)`, learned from held-out scores
     (:mod:`bochner.learning.ensemble.widths`). Standard deviations are multiplied by the root mean
     square of the scores. The interval of level ``l`` is :math:`m(x) \pm q s(x)`, ``q`` the
-    :math:`\lceil (n + 1) l \rceil`-th smallest :math:`|r_i|`. If a new score had the law of the
-    left-out ones, exchangeable with them, it would contain ``l`` of new targets. The mean ``m`` of
-    all observations takes the place of means without one of them, so that no lower bound holds for
-    every law of the data: coverage is measured. A quantile of a level below one half is minus that
-    of the opposite level for the targets with the other sign.
+    :math:`\lceil (n + 1) l \rceil`-th smallest :math:`|r_i|`. If new scores were exchangeable with
+    the left-out scores, the interval would contain a share ``l`` of new targets. Because the mean
+    ``m`` of all observations replaces the leave-one-out means, no lower bound of the coverage holds
+    for every distribution of the data; the coverage is empirical. Quantiles are symmetric: negated
+    targets have negated quantiles at the opposite levels.
 
-    Several targets have weights and scores of their own. Shapes end with ``*t``: nothing for a
-    single target, else the number of targets. A new target has the noise of weight one.
+    Weights and scores are computed per target. Shapes end with ``*t``: empty for a single target,
+    else the number of targets. A new target has the noise of weight one.
     """
 
     laws: Laws
@@ -73,7 +75,7 @@ class SumOfLaws:
     scores: Array  # (s, *t)
     scale: Array | float  # (*t): Root mean square of the scores
     left_out_rmse: Array | float  # (*t): Root mean square of residuals of new targets
-    widths: tuple[Widths, ...] = ()  # A factor of s for each target; none in files from before
+    widths: tuple[Widths, ...] = ()  # A factor of s for each target; empty in older model files
 
     def __post_init__(self) -> None:
         of_target = self.scores.shape[1:], np.shape(self.scale), np.shape(self.left_out_rmse)
@@ -89,8 +91,8 @@ class SumOfLaws:
     def of(cls, judged: ScoredLaws, y: Array, sample_weight: Array) -> "SumOfLaws":
         """Return the sum for targets (n, *t) of all observations.
 
-        Their weights (n,) have a mean of one. Left-out residuals are scaled to the noise of a
-        target of weight one for the expected error.
+        ``sample_weight`` (n,) has a mean of one. For the expected error, left-out residuals are
+        scaled to the noise of a target of weight one.
         """
         return cls.with_left_out(judged, y, sample_weight)[0]
 
@@ -98,9 +100,9 @@ class SumOfLaws:
     def with_left_out(
         cls, judged: ScoredLaws, y: Array, sample_weight: Array
     ) -> tuple["SumOfLaws", Pair]:
-        """Return the sum of :meth:`of`, with means and deviations (s, *t) left out.
+        """Return the sum of :meth:`of`, with left-out means and standard deviations (s, *t).
 
-        Scores are the left-out targets less these means, over these deviations.
+        Scores are the left-out targets minus these means, divided by these standard deviations.
         """
         target, root = y[judged.scored], np.sqrt(sample_weight[judged.scored])
         residuals = judged.means - target.reshape(len(target), 1, -1)
@@ -138,10 +140,10 @@ class SumOfLaws:
         return_cov: bool = False,
         sample_weight: Array | None = None,
     ) -> Array | Pair:
-        """Return means (n, *t) of encoded rows (n, d), and what is asked for.
+        """Return means (n, *t) at encoded rows (n, d), and optionally their spread.
 
-        Standard deviations are (n, *t) and covariances (n, n, *t), with the noise of new targets
-        of ``sample_weight`` (n,), by default one.
+        Standard deviations have the shape (n, *t) and covariances (n, n, *t). They include the
+        noise of new targets with ``sample_weight`` (n,), by default one.
         """
         if return_cov:
             return self._joint_moments(X, sample_weight)
@@ -154,7 +156,7 @@ class SumOfLaws:
     def interval(self, X: Array, level: float, sample_weight: Array | None = None) -> Pair:
         """Return lower and upper ends (n, *t) of prediction intervals of encoded rows (n, d).
 
-        A level that needs more scores than there are is warned of.
+        Warns if ``level`` needs more scores than there are.
         """
         warn_of_few_scores(len(self.scores), np.array([level]))
         mean, std = self._moments(X, sample_weight)
@@ -162,7 +164,7 @@ class SumOfLaws:
         return mean - half, mean + half
 
     def score(self, level: float) -> Array:
-        """Return the conformal quantile (*t) of absolute scores: the greatest of too few."""
+        """Return the conformal quantile (*t) of absolute scores; the greatest if there are few."""
         rank = int(np.ceil((len(self.scores) + 1) * level - _SAME_RANK))
         ordered = np.sort(np.abs(self.scores), axis=0)
         return as_array(ordered[min(rank, len(ordered)) - 1])
@@ -170,7 +172,7 @@ class SumOfLaws:
     def quantiles(self, X: Array, levels: Array, sample_weight: Array | None = None) -> Array:
         """Return quantiles (n, *t, q) of new targets at encoded rows (n, d).
 
-        Levels that need more scores than there are are warned of.
+        Warns if a level needs more scores than there are.
         """
         warn_of_few_scores(len(self.scores), levels)
         mean, std = self._moments(X, sample_weight)
@@ -183,7 +185,7 @@ class SumOfLaws:
     ) -> Array:
         """Return draws (n, *t, n_samples) of new targets at encoded rows.
 
-        All targets of a draw have the scores of one row, which keeps what their errors share.
+        All targets of a draw use the scores of one row, which preserves correlations of errors.
         """
         mean, std = self._moments(X, sample_weight)
         drawn = np.moveaxis(rng.choice(self.scores, (len(X), n_samples)), 1, -1)
@@ -191,11 +193,11 @@ class SumOfLaws:
         return draws
 
     def functions(self, count: int, rng: Generator) -> SampledFunctions:
-        """Return functions of encoded rows, drawn together, of the shape (count,) or (t, count)."""
+        """Return jointly drawn functions of encoded rows, of the shape (count,) or (t, count)."""
         return drawn_functions(self.laws, self.weights, self.scale, count, rng)
 
     def _joint_moments(self, X: Array, sample_weight: Array | None) -> Pair:
-        """Return means (n, *t), and scaled covariances (n, n, *t) of the mixture of laws."""
+        """Return means (n, *t) and scaled covariances (n, n, *t) of the mixture."""
         laws, weights = self.laws.used(self.weights)
         means = laws.means(X)
         mean = _averaged(means, weights)
@@ -228,7 +230,7 @@ class SumOfLaws:
     def _factors(
         self, X: Array, means: Array, variances: Array, sample_weight: Array | None
     ) -> Array:
-        """Return :meth:`factors`, given means and variances (n, K, t) of laws that are used."""
+        """Return :meth:`factors` from means and variances (n, K, t) of the base models."""
         if not self.widths:
             return np.ones((len(X), *self.weights.shape[1:]))
         laws, weights = self.laws.used(self.weights)
@@ -243,10 +245,10 @@ class SumOfLaws:
 
 
 def _with_parts(judged: ScoredLaws, target: Array, weights: Array) -> ScoredLaws:
-    """Return laws with variances of function and noise as residuals of their sum say.
+    """Return base models whose variances of function and noise are rescaled to left-out residuals.
 
-    Weights of rows tell both apart: leave-one-out errors, which choose the kernels, hardly do, and
-    variances of targets of other weights depend on the share of each.
+    Unequal weights of rows identify both variances. Leave-one-out errors, which select the kernels,
+    hardly identify them, but variances of targets of other weights depend on their shares.
     """
     shares, targets = weights.reshape(len(weights), -1), target.reshape(len(target), -1)
     mean = np.sum(judged.means * shares, axis=1)
@@ -270,7 +272,7 @@ def _with_parts(judged: ScoredLaws, target: Array, weights: Array) -> ScoredLaws
 def _widths(
     judged: ScoredLaws, moments: Moments, scores: Array
 ) -> tuple[tuple[Widths, ...], Array]:
-    """Return widths of each target by scores (s, *t) left out, and factors (s, *t) of them."""
+    """Return the widths of each target from left-out scores (s, *t), with their factors (s, *t)."""
     columns = np.abs(scores).reshape(len(scores), -1).T
     found = [
         fitted_widths(own, column, judged.X, judged.columns, judged.groups)
@@ -281,18 +283,18 @@ def _widths(
 
 
 def _weights(residuals: Array, shape: tuple[int, ...]) -> Array:
-    """Return weights (K, *t) of laws, given their left-out residuals (n, K, t)."""
+    """Return the weights (K, *t) of base models from their left-out residuals (n, K, t)."""
     n_targets = residuals.shape[2]
     weights = [member_weights(residuals[:, :, target]) for target in range(n_targets)]
     return np.stack(weights, axis=1).reshape(-1, *shape)
 
 
 def ranked(scores: Array, level: float) -> Array:
-    r"""Return the conformal quantile (*t) of scores (s, *t): the extreme one where they are few.
+    r"""Return the conformal quantile (*t) of scores (s, *t); the extreme score if there are few.
 
-    Above one half it is the :math:`\lceil (s + 1) l \rceil`-th smallest, below it the
-    :math:`\lfloor (s + 1) l \rfloor`-th, and in between the mean of both, so that quantiles of
-    scores with the other sign are those of the opposite levels.
+    For levels above one half it is the :math:`\lceil (s + 1) l \rceil`-th smallest score, below one
+    half the :math:`\lfloor (s + 1) l \rfloor`-th, and at one half the mean of both. Negated scores
+    therefore have negated quantiles at the opposite levels.
     """
     rank = (len(scores) + 1) * level
     above, below = np.ceil(rank - _SAME_RANK), np.floor(rank + _SAME_RANK)
@@ -302,7 +304,7 @@ def ranked(scores: Array, level: float) -> Array:
 
 
 def warn_of_few_scores(n_scores: int, levels: Array) -> None:
-    """Warn of quantiles that need more scores than there are, and say how many they need."""
+    """Warn if quantiles need more scores than there are, with the required number."""
     tails = np.minimum(levels, 1.0 - levels)
     least = int(np.ceil(1.0 / tails.min() - 1.0 - _SAME_RANK))
     if n_scores < least:
@@ -315,7 +317,7 @@ def warn_of_few_scores(n_scores: int, levels: Array) -> None:
 
 
 def mixture(means: Array, variances: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """Return mean, standard deviation and disagreement (n, *t) of mixtures of laws.
+    """Return mean, standard deviation and disagreement (n, *t) of mixtures of base models.
 
     The disagreement is the part of the variance that is the variance of the laws' means.
 
@@ -327,9 +329,9 @@ def mixture(means: Array, variances: Array, weights: Array) -> tuple[Array, Arra
 
 
 def mapped(mean: Array, std: Array, scores: Array, inverse: Callable[[Array], Array]) -> Pair:
-    """Return means and deviations (n, *t) of a function of targets with scores (s, *t).
+    """Return means and standard deviations (n, *t) of a function of targets with scores (s, *t).
 
-    They are those over a hundred quantiles of the scores, at the middles of even shares.
+    They are averages over a hundred quantiles of the scores, at the midpoints of equal shares.
     """
     levels = (np.arange(_MAPPED_SCORES) + 0.5) / _MAPPED_SCORES
     ends = np.moveaxis(np.quantile(scores, levels, axis=0), 0, -1)
@@ -346,10 +348,10 @@ def _averaged(values: Array, weights: Array) -> Array:
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class SoftmaxOfLaws:
-    r"""Class probabilities by a softmax of the laws' values, fitted to rows left out.
+    r"""Class probabilities from a softmax of the values of base models, fitted to left-out rows.
 
-    Each law regresses the indicators of the classes by least squares. The expected log loss is that
-    of rows that are left out of the softmax as well.
+    Each base model regresses the class indicators by least squares. The expected log loss is
+    computed on rows that are left out of the softmax fit as well.
     """
 
     laws: Laws
@@ -361,7 +363,7 @@ class SoftmaxOfLaws:
     def of(
         cls, judged: ScoredLaws, classes: NDArray[Any], labels: NDArray[np.intp], weight: Array
     ) -> "SoftmaxOfLaws":
-        """Return the probabilities of classes for numbers of classes (n,) of all rows."""
+        """Return the softmax fitted to class numbers (n,) of all rows."""
         scores, labels = _both(judged.means), labels[judged.scored]
         weights = weight[judged.scored]
         softmax = fit_softmax(scores, labels, weights)
@@ -383,5 +385,5 @@ class SoftmaxOfLaws:
 
 
 def _both(values: Array) -> Array:
-    """Return values (n, K, C), of which two classes have one column."""
+    """Return values (n, K, C) for all classes; two classes are stored as one column."""
     return np.concatenate([-values, values], axis=2) if values.shape[2] == 1 else values

@@ -1,7 +1,7 @@
 r"""Compiled sums of kernel values at mixed rows, whose groups of columns come from several rows.
 
-The distance of a mixed row to a training row is a sum over groups of columns. Mixed rows that
-follow each other differ in few groups, so that their distances are updated by these groups alone.
+The distance of a mixed row to a training row is a sum over groups of columns. Successive mixed rows
+differ in few groups, so that only the terms of these groups are updated.
 With a linear map :math:`A`, :math:`W = Z A A^\top` and an image :math:`a = A^\top x`, the exchange
 of a column by :math:`\delta` changes the squared distance to the row ``z`` by the change of
 :math:`|a|^2`, less :math:`2 \delta W_z`.
@@ -22,23 +22,23 @@ ABSOLUTE, SQUARED, MAPPED = 0, 1, 2
 """Kinds of distances: city-block, squared Euclidean, and squared Euclidean of linear images."""
 
 _TILE = 512
-"""Training rows whose distances are updated together: their 100 columns fit the second cache."""
+"""Training rows whose distances are updated together: 100 columns of them fit the L2 cache."""
 
 _CANCELLED = 1e-4
-"""Share of the largest distance before below which a squared distance is computed anew: its root
-has lost up to two of sixteen digits more than the square."""
+"""Share of the largest earlier squared distance below which a squared distance is recomputed: the
+square root would have lost up to two of sixteen digits more than the square."""
 
 _LOG2E = 1.4426950408889634
 """The number of powers of two in a power of e."""
 
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
-"""The logarithm of two in two parts, of which products of the first with exponents are exact."""
+"""The logarithm of two in two parts; products of the first part with exponents are exact."""
 
 _SHIFTER = 6755399441055744.0
 """1.5 times 2 to the power of 52: a sum with it is rounded to an integer in its last bits."""
 
 _SMALLEST = -708.0
-"""Least exponent of a normal number in double precision."""
+"""Smallest exponent of a normal number in double precision."""
 
 
 class Training(NamedTuple):
@@ -104,7 +104,7 @@ def _add_levels(codes: Integers, change: Array, sums: Array) -> None:
 def _update(
     training: Training, mixed: Mixed, number: int, base: int, start: int, sums: Array
 ) -> None:
-    """Change distances of the mixed row ``base`` to those of another."""
+    """Update the distances of the mixed row ``base`` to the distances of row ``number``."""
     if training.kind == MAPPED:
         change = mixed.norms[number] - mixed.norms[base]
         for k in range(sums.size):
@@ -177,7 +177,7 @@ def _renew(
 
 @compiled(fastmath=LOOSE)
 def _exponentials(values: Array, powers: Array, bits: Integers) -> None:
-    """Replace numbers, zero or less, by their exponentials; ``bits`` are those of ``powers``."""
+    """Replace non-positive numbers by their exponentials; ``bits`` is ``powers`` as integers."""
     for k in range(values.size):
         values[k] = max(values[k], _SMALLEST)
         powers[k] = values[k] * _LOG2E + _SHIFTER

@@ -198,12 +198,12 @@ class _KernelSums:
 
 
 def _scales(law: KernelLaw) -> Any:
-    """Return what columns are divided by: length scales, of images those after the map."""
+    """Return the divisors of columns: length scales, or one if a linear map contains them."""
     return 1.0 if law.found.matrix is not None else as_array(law.found.kernel.length_scale)
 
 
 def _map(law: KernelLaw) -> Array:
-    """Return the map (d', d') of columns, in length scales."""
+    """Return the linear map (d', d') of columns to units of length scales."""
     return law.found.map_in_scales(len(law.columns))
 
 
@@ -212,7 +212,7 @@ def _images(law: KernelLaw, X: Array) -> Array:
 
 
 def _part(Z: Array, columns: NDArray[np.intp], has_levels: bool) -> _Part:
-    """Return some columns of training rows, by levels if these are few."""
+    """Return some columns of training rows, grouped by levels if there are few levels."""
     first = np.empty(0, dtype=np.intp)
     if has_levels and len(columns) >= _FEWEST_COLUMNS:
         first, _ = _codes(Z[:, columns])

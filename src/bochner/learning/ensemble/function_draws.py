@@ -1,4 +1,4 @@
-r"""Functions drawn from the laws of a table: draws of the prior, updated by the rows.
+r"""Posterior draws of functions from the kernels of a table model: updated draws of the prior.
 
 With ``R`` of :class:`~bochner.learning.ensemble.kernel_laws.KernelLaw`, the factor of its rows or
 landmarks :math:`L`, a law's deviation from its mean is that of a prior draw ``h``,
@@ -10,12 +10,11 @@ Matheron's rule, :math:`R R^\top = (K + \alpha W^{-1})^{-1}` and
 :math:`\eta = R^\top \varepsilon` with the noise :math:`\varepsilon` of the rows.
 
 Prior draws are sums of waves. The update removes the waves that the rows determine, so that the
-variance near rows consists of noise and of a few fast waves. If all functions of a call shared
-their frequencies, their common variance would be wrong by a factor of two and more where the noise
-is small. Therefore each function has its own frequencies: its covariance over draws is the law's
-without bias. Half of them are from the tails of the spectral measure
-(:mod:`bochner.spectral.tails`): the covariance given the frequencies is nearly the law's, and
-functions are nearly Gaussian.
+variance near rows consists of noise and of a few high frequencies. If all functions of a call
+shared their frequencies, their variance would be wrong by a factor of two or more at low noise.
+Therefore frequencies are drawn separately for each function: the covariance over draws is unbiased.
+Half of the frequencies are from the tails of the spectral measure (:mod:`bochner.spectral.tails`),
+so that the covariance given the frequencies is nearly exact and functions are nearly Gaussian.
 
 Source: Wilson, Borovitskiy, Terenin, Mostowsky and Deisenroth, "Pathwise conditioning of Gaussian
 processes", 2021.
@@ -38,9 +37,10 @@ from bochner.spectral import spectral_measure
 from bochner.spectral.tails import sample_with_tails
 
 _N_FREQUENCIES = 256
-"""Frequencies of one function, even. Given these, its variance at a row is off by a tenth of the
-law's at most as a root mean square, in one to twenty inputs; over functions the error averages out.
-Twice as many take twice the time and memory for a third of the error less."""
+"""Number of frequencies of one function, even. Given the frequencies, the root mean square error of
+the variance at a row is at most a tenth of the variance, in one to twenty inputs; the error
+averages out over functions. Twice the number takes twice the time and memory and reduces the error
+by a third."""
 
 
 def drawn_functions(
@@ -48,9 +48,9 @@ def drawn_functions(
 ) -> SampledFunctions:
     """Return functions of encoded columns, of the shape (count,) or (t, count).
 
-    Each is a function of one law, drawn by its weight (K, *t), and its deviation from the mean of
-    all laws is multiplied by the ``factor`` (*t) of standard deviations. A function of trees is
-    their mean.
+    Each function belongs to one base model, drawn with its weight (K, *t) as probability. The
+    deviation of the function from the mean of all base models is multiplied by the ``factor`` (*t)
+    of standard deviations. A function of trees is their mean.
     """
     laws, weights = laws.used(weights)
     shares = weights.reshape(len(weights), -1)
@@ -110,7 +110,7 @@ def _deviations(
 
 
 def _root(cov: Array) -> Array:
-    """Return a matrix whose product with its transpose is a covariance, or nearly so."""
+    """Return a root of a covariance; negative eigenvalues from rounding are set to zero."""
     with suppress(LinAlgError):
         return jittered_cholesky(cov)
     # Rounding of a factor in single precision leaves negative eigenvalues.

@@ -1,4 +1,4 @@
-r"""Gaussian processes on all rows: exact ones, and ones on landmarks where rows are many."""
+r"""Posteriors of Gaussian processes on all rows: exact, or with landmarks for many rows."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,21 +18,21 @@ from bochner.learning.ensemble.rows import CellObservations, Chosen, Elsewhere, 
 from bochner.registry import register
 
 _FEW = 2000
-"""Rows up to which double precision is used: its fit takes a quarter of a second."""
+"""Largest number of rows for double precision: the fit takes a quarter of a second."""
 
 _EQUAL_ROWS = 1e-8
-"""Added to the diagonal of the landmarks' kernel matrix, whose inverse rows that are equal up to
-1e-8 would fill with rounding errors. Variances grow by as much, relative to that of the signal."""
+"""Jitter on the diagonal of the landmarks' kernel matrix: rows that are equal up to 1e-8 would fill
+its inverse with rounding errors. Variances increase by it, relative to the signal variance."""
 
 _SAME_VARIANCE = 1e-3
-"""Change of variances, relative to the noise, up to which their factor has single precision: that
-of standard deviations is half of it."""
+"""Largest change of variances, relative to the noise, at which their factor is stored in single
+precision. The relative change of standard deviations is half of it."""
 
 _FEW_CHECKED = 200
-"""Rows at which the change is measured."""
+"""Number of rows at which the change is measured."""
 
 _BLOCK_BYTES = 2**25
-"""Size of a block of kernel values: threads keep two each, and longer ones gain nothing."""
+"""Size of a block of kernel values. Each thread holds two blocks; larger blocks are not faster."""
 
 
 class LeaveOneOutPredictions(NamedTuple):
@@ -46,7 +46,7 @@ class LeaveOneOutPredictions(NamedTuple):
 @register(shapes={"coef": "nt", "factor": "mm", "signal": "t"})
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelLaw:
-    r"""The posterior of a Gaussian process, with coefficients of rows that it is told.
+    r"""The posterior of a Gaussian process; the training rows are stored elsewhere.
 
     The mean is :math:`\sum_i c_i k(x_i, x)` over distinct rows. With the factor ``R`` of the first
     ``m`` rows, the variance of a new target is
@@ -56,9 +56,9 @@ class KernelLaw:
 
     name: str
     found: LearnedKernel
-    columns: Chosen  # (d',): The encoded columns that it uses
+    columns: Chosen  # (d',): Indices of the encoded columns in the kernel
     coef: Array  # (n, t)
-    factor: NDArray[np.floating[Any]]  # (m, m): Triangular, in the precision that it needs
+    factor: NDArray[np.floating[Any]]  # (m, m): Triangular, in single or double precision
     signal: Array | float  # s², (t,): A number in files from before there were several targets
 
     @property
@@ -72,13 +72,13 @@ class KernelLaw:
         return np.ravel(self.found.alpha * as_array(self.signal))
 
     def with_variances(self, of_function: float, of_noise: float) -> "KernelLaw":
-        """Return the law with the variances of its function and of its noise times numbers."""
+        """Return the law with the variances of function and noise multiplied by factors."""
         alpha = of_noise / of_function * self.found.alpha
         found = replace(self.found, alpha=alpha)
         return replace(self, found=found, signal=of_function * self.signal)
 
     def mean(self, X: Array, rows: Array) -> Array:
-        """Return means (n', t) of encoded rows (n', d), given its own rows (n, d)."""
+        """Return means (n', t) at encoded rows (n', d), given the training rows (n, d)."""
         own = rows[: len(self.coef), self.columns]
         return as_array(self.found(X[:, self.columns], own) @ self.coef)
 
@@ -91,7 +91,7 @@ class KernelLaw:
         return self.signal * (noise + self.latent(X, rows))[:, None]
 
     def latent(self, X: Array, rows: Array) -> Array:
-        """Return variances (n',) of the function at encoded rows, relative to the signal's."""
+        """Return variances (n',) of the function at encoded rows, in signal variances."""
         X, landmarks = X[:, self.columns], rows[: len(self.factor), self.columns]
         explained = np.sum((self.found(X, landmarks) @ self.factor) ** 2, axis=1)
         return as_array(np.maximum(self.found.kernel.diag(X) - explained, 0.0))
@@ -107,10 +107,10 @@ class KernelLaw:
 
 
 def variance_parts(squares: Array, function: Array, noise: Array) -> tuple[float, float]:
-    """Return factors, not negative, of two parts of the variances (s,) of residuals with squares.
+    """Return non-negative factors of the function and noise variances (s,) that fit ``squares``.
 
-    Squares relative to the sum of both parts have errors of about the same size, and are fitted by
-    least squares.
+    The squared residuals, divided by the sum of both variances, have errors of about equal size.
+    The factors are fitted to them by least squares.
     """
     total = np.maximum(function + noise, np.finfo(np.float64).tiny)
     parts = np.column_stack((function / total, noise / total))
@@ -130,10 +130,10 @@ def exact(
 ) -> tuple[KernelLaw, LeaveOneOutPredictions]:
     """Return the exact posterior of all rows, and its left-out means and variances.
 
-    Rows of scored observations come after the others, and no group has rows of both kinds.
-    Variances are approximated by landmarks unless these are all rows, or none is needed. Their
-    scale is that of the residuals of all scored observations, or of those of the part that the
-    kernel is ``learned_from``.
+    Rows of scored observations come last, and no group has both scored and unscored rows. Variances
+    are approximated by landmarks, unless all rows are landmarks or no variances are needed. They
+    are scaled to the residuals of all scored observations, or of the part that the kernel was
+    ``learned_from``.
     """
     inputs, observed = rows.columns(columns), scored.observed
     lower = _cholesky(found, inputs, n_threads)
@@ -175,7 +175,7 @@ def exact(
 def _left_out(
     rows: Rows, observed: CellObservations, coef: Array, inverse: NDArray[Any], alpha: float
 ) -> tuple[Array, Array]:
-    """Return residuals and relative variances (s,) of fits without observations or their groups.
+    """Return leave-one-out (or leave-group-out) residuals and relative variances (s,).
 
     ``coef`` (n, t + 1) are those of the targets, and of a target that is one everywhere.
     """
@@ -190,9 +190,9 @@ def _left_out(
 
 
 def _cholesky(found: LearnedKernel, rows: Rows, n_threads: int) -> NDArray[Any]:
-    """Return the lower factor (n, n) of the targets' covariance, in single precision if it will do.
+    """Return the Cholesky factor (n, n) of the targets' covariance, if possible in float32.
 
-    A matrix that single precision finds not positive definite is factored in double precision.
+    A matrix that is not positive definite in single precision is factored in double precision.
     """
 
     def covariance(dtype: Any) -> NDArray[Any]:
@@ -233,8 +233,8 @@ def on_landmarks(
 
     With ``Z`` the first rows and weights ``W``, the coefficients solve
     :math:`(k(Z, X) W k(X, Z) + \alpha k(Z, Z)) c = k(Z, X) W y`. ``sizes`` are the numbers of
-    landmarks of means and of variances. Rows of scored observations come after the others, and no
-    group has rows of both kinds. Sums over rows ``elsewhere`` are added to those over the rows.
+    landmarks of means and of variances. Rows of scored observations come last, and no group has
+    both scored and unscored rows. Sums over rows ``elsewhere`` are added to the sums over ``rows``.
     """
     inputs, observed = rows.columns(columns), scored.observed
     n_landmarks, n_of_variance = sizes
@@ -277,10 +277,11 @@ def on_landmarks(
 
 
 def _without(half: Array, residuals: Array, rows: Rows, observed: CellObservations) -> Array:
-    """Return residuals (s, t) of fits without each observation or group, given those of all rows.
+    """Return leave-one-out or leave-group-out residuals (s, t) of observations.
 
-    ``residuals`` (n, t) are those of the rows' mean targets. Products of the columns of ``half``
-    (m, n) are covariances of the function at rows, relative to the noise of weight one.
+    ``residuals`` (n, t) are the residuals of the mean targets of rows. Products of the columns of
+    ``half`` (m, n) are posterior covariances of the function at rows, relative to the noise of
+    weight one.
     """
     if rows.groups is None:
         leverage = observed.weights * np.sum(half**2, axis=0)[observed.cell]
@@ -327,7 +328,7 @@ def _packed_sums(found: LearnedKernel, columns: Chosen, landmarks: Array, rows: 
 
 
 def _unpacked(packed: Array, width: int) -> tuple[Array, Array]:
-    """Return the sums for so many landmarks that :func:`_packed_sums` packs."""
+    """Return the sums that :func:`_packed_sums` packs, for ``width`` landmarks."""
     n_triangle = width * (width + 1) // 2
     upper, _ = lapack.dtpttr(width, packed[:n_triangle], uplo="U")
     inner = np.triu(upper)
@@ -346,9 +347,9 @@ def _factor(found: LearnedKernel, landmarks: Array, inner: Array) -> Array:
 
 
 def _stored(found: LearnedKernel, rows: Array, factor: Array) -> NDArray[np.floating[Any]]:
-    """Return a triangular factor with the same product, in single precision if that will do.
+    """Return a triangular factor with the same product, in single precision if it suffices.
 
-    A triangle takes half of the space, and in single precision a quarter.
+    A triangle takes half of the space, and a quarter in single precision.
     """
     if np.tril(factor, -1).any():
         factor = np.tril(as_array(np.linalg.qr(factor.T, mode="r")).T)
@@ -363,7 +364,7 @@ def _stored(found: LearnedKernel, rows: Array, factor: Array) -> NDArray[np.floa
 def left_out_latent(
     found: LearnedKernel, rows: Rows, sums: Array, observed: CellObservations
 ) -> Array:
-    r"""Return variances (s,) of the function by landmarks, given all but one observation each.
+    r"""Return leave-one-out variances (s,) of the function, approximated by landmarks.
 
     The first rows are the ``m`` landmarks, and ``sums`` (m, m) are those of :func:`_sums` over all
     rows. With :math:`G = k(L, L)`, :math:`B = G + S / \alpha`, ``u`` the kernel values of a row at

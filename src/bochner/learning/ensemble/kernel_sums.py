@@ -42,7 +42,7 @@ class Blocks(NamedTuple):
 
     @classmethod
     def of(cls, rows: Array, starts: Chosen, widths: Chosen) -> "Blocks":
-        """Return those of some blocks that hold a single one in each row (n, d)."""
+        """Return the blocks that are one-hot encoded: with a single one in each row (n, d)."""
         chosen = [
             number
             for number, (start, width) in enumerate(zip(starts, widths, strict=True))

@@ -1,4 +1,4 @@
-"""Several laws of a table, and what they predict at observations that are left out."""
+"""Fitted base models of a table, with their predictions of left-out observations."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -22,16 +22,16 @@ _ROWS_OF_A_BLOCK = 256
 
 
 @register(shapes={"rows": "nd"})
-@dataclass(frozen=True, eq=False)  # No slots: what is prepared for new rows is kept
+@dataclass(frozen=True, eq=False)  # No slots: a cached property needs __dict__
 class Laws:
-    """Several laws of the same targets on the same rows."""
+    """Fitted base models (kernels and trees) of the same targets on the same rows."""
 
     rows: Array  # (n, d)
     members: list[KernelLaw | TreeLaw]
     blocks: TreeInputs | None = None  # One-hot columns; None in files from before
 
     def __post_init__(self) -> None:
-        """Refuse laws of other rows or columns, of which compiled loops would read more."""
+        """Raise ValueError if indices of members exceed the rows, which compiled loops read."""
         n_rows, dim = self.rows.shape
         if n_rows_of(self.members) > n_rows:
             raise ValueError(f"laws have coefficients of more than the {n_rows} rows")
@@ -40,7 +40,7 @@ class Laws:
                 raise ValueError(f"laws have columns beyond the {dim} of the rows")
 
     def means(self, X: Array) -> Array:
-        """Return the laws' means (n', K, t) at encoded rows (n', d)."""
+        """Return the means (n', K, t) of all members at encoded rows (n', d)."""
 
         def mean(number: int, part: slice, levels: Codes | None) -> Array:
             sums = self._prepared.sums[number]
@@ -51,7 +51,7 @@ class Laws:
         return self._stacked(X, mean)
 
     def used(self, weights: Array) -> tuple["Laws", Array]:
-        """Return the laws of weights (K, *t) that are not zero, at least one, and these weights."""
+        """Return the members with nonzero weights (K, *t), at least one, with their weights."""
         is_used = weights.reshape(len(weights), -1).any(axis=1)
         kept = np.flatnonzero(is_used | ~is_used.any())
         if len(kept) == len(self.members):
@@ -60,9 +60,9 @@ class Laws:
         return Laws(self.rows[: n_rows_of(members)], members, self.blocks), weights[kept]
 
     def variances(self, X: Array, sample_weight: Array | None = None) -> Array:
-        """Return the laws' variances (n', K, t) of new targets at encoded rows (n', d).
+        """Return variances (n', K, t) of new targets for all members at encoded rows (n', d).
 
-        Their noise is that of ``sample_weight`` (n',), by default one.
+        The noise variance is divided by ``sample_weight`` (n',), which is one by default.
         """
         weight = np.ones(len(X)) if sample_weight is None else sample_weight
 
@@ -100,33 +100,33 @@ class Laws:
         return _Prepared(blocks, sums)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the fields alone: what is prepared from them would double the size."""
+        """Return the fields only: the cached sums would double the size of a pickle."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 class _Prepared(NamedTuple):
-    """Laws as compiled loops take them; ``None`` for a law without such loops."""
+    """Members prepared for compiled loops; ``None`` for a member without such loops."""
 
     blocks: Blocks
     sums: list[KernelSums | None]
 
 
 def n_rows_of(members: Sequence[KernelLaw | TreeLaw]) -> int:
-    """Return how many of the first rows laws have coefficients or factors of."""
+    """Return the number of leading rows for which members have coefficients or factors."""
     kernels = (law for law in members if isinstance(law, KernelLaw))
     return max((max(len(law.coef), len(law.factor)) for law in kernels), default=0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredLaws:
-    """Laws, and what they predict at observations that are left out."""
+    """Base models with their predictions of left-out observations."""
 
     laws: Laws
-    scored: Chosen  # (s,): Numbers of observations
-    X: Array  # (s, d): Their encoded rows
-    columns: TreeInputs  # What trees take of these
+    scored: Chosen  # (s,): Indices of the observations
+    X: Array  # (s, d): Encoded rows of the observations
+    columns: TreeInputs  # Inputs that trees compute from the encoded columns
     means: Array  # (s, K, t)
     variances: Array  # (s, K, t): Of the observations, with the noise of their weights
     noise: Array  # (s, K, t): The part of the variances that is noise
-    new_noise: Array  # (s, K, t): That of a target of weight one
-    groups: Chosen | None = None  # (s,): Numbers of groups that are left out together
+    new_noise: Array  # (s, K, t): Noise variance of a target of weight one
+    groups: Chosen | None = None  # (s,): Indices of groups that are left out together

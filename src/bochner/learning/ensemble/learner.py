@@ -88,7 +88,7 @@ class Effort:
     n_landmarks: int  # Number that represent more rows
 
     def landmarks(self, n_rows: int) -> int:
-        """Return how many landmarks so many rows are fitted by; none where the fit is exact."""
+        """Return the number of landmarks of a fit to ``n_rows`` rows; 0 if the fit is exact."""
         return self.n_landmarks if n_rows > self.most_exact else 0
 
 
@@ -179,19 +179,19 @@ class _Plan:
         )
 
     def first(self, n_rows: int) -> Rows:
-        """Return the first distinct rows, at most so many, and none of those that are scored.
+        """Return at most ``n_rows`` first distinct rows, without the scored rows.
 
-        Where all are scored, so are they, by kernels that halves of the search have learned.
+        If all rows are scored, kernels learned on one half of the search rows score the other half.
         """
         n_others = len(self.order) - (0 if self.by_halves else len(self.scored.units))
         return self.observations.rows(self.observations.prefix(self.order[:n_others], n_rows))
 
 
 def _scored_rows(effort: Effort, n_samples: int, n_landmarks: int, n_rows: int) -> tuple[int, bool]:
-    """Return how many observations are scored, and whether they have no other part.
+    """Return the number of scored observations, and whether they are excluded from the search.
 
-    They are those without a part in the search or among landmarks if these are many, else all.
-    ``n_rows`` is the number of distinct rows.
+    If enough observations are neither in the search nor landmarks, only these are scored, otherwise
+    all observations. ``n_rows`` is the number of distinct rows.
     """
     n_more = _MORE_ROWS if n_rows > _MANY_ROWS else _LEAST_UNSCORED
     n_others = n_samples - max(effort.search_rows, n_landmarks, n_more)

@@ -1,8 +1,8 @@
-"""Distinct rows of a table with their observations, and errors at observations left out.
+"""Distinct rows of a table with their observations, and errors at left-out observations.
 
-Observations with equal inputs share a row of the kernel matrix, a *cell*. That is an economy: the
-mean of the targets in a cell and the sum of their weights are all that a posterior depends on, and
-each observation is still left out by itself.
+Observations with equal inputs share a row of the kernel matrix, a *cell*, which saves time: a
+posterior only depends on the mean of the targets in a cell and the sum of their weights. Each
+observation is still left out by itself.
 """
 
 from collections.abc import Callable
@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array, as_array
 
 Chosen = NDArray[np.int64]
-"""Numbers of rows or of columns."""
+"""Indices of rows or of columns."""
 
 
 class Elsewhere(Protocol):
-    """Rows that are not in memory, encoded as those that are."""
+    """Rows that are not in memory, in the encoding of the rows in memory."""
 
     def total(self, function: Callable[["Rows"], Array]) -> Array:
         """Return the sum of a function of the rows of each part; the function can be pickled."""
 
 
 class UnitError(NamedTuple):
-    """The error of observations left out, and its derivatives."""
+    """The error at left-out observations, and its derivatives."""
 
     error: float
     by_coef: Array  # (C, t): By the coefficients of the cells
@@ -36,10 +36,10 @@ class UnitError(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellObservations:
-    r"""Observations in cells, of which one unit at a time is left out.
+    r"""Observations in cells for leave-one-out errors.
 
-    An observation of weight ``u`` has the noise variance :math:`\alpha / u`, relative to that of
-    the signal. It stands for ``counts`` equal and independent observations.
+    An observation of weight ``u`` has the noise variance :math:`\alpha / u`, relative to the signal
+    variance. It represents ``counts`` equal and independent observations.
     """
 
     cell: Chosen  # (m,): Numbers of their rows

@@ -75,7 +75,7 @@ class Transformation:
         return y
 
     def inverse(self, z: Array) -> Array:
-        """Return the targets of transformed ones; negative roots are those of zero."""
+        """Return targets from transformed targets; negative square roots are clipped to zero."""
         if self.name == "log":
             return as_array(np.exp(np.minimum(z, _LARGEST)))
         if self.name == "sqrt":

@@ -44,16 +44,16 @@ _MANY = 2000
 
 @dataclass(frozen=True, slots=True)
 class Boosting:
-    """Options of scikit-learn for boosted trees of few observations and of many, and inputs."""
+    """Inputs and scikit-learn options of boosted trees, for few and for many observations."""
 
     name: str
     few: Mapping[str, Any]
     many: Mapping[str, Any]
     has_waves: bool = False  # Whether waves of cycles are inputs next to their phases
-    has_line: bool = False  # Whether a ridge regression of numbers is taken off first
+    has_line: bool = False  # Whether trees are fitted to the residuals of a ridge regression
 
     def options(self, n_samples: int) -> Mapping[str, Any]:
-        """Return the options for so many observations."""
+        """Return the options for ``n_samples`` observations."""
         return self.many if n_samples > _MANY else self.few
 
 

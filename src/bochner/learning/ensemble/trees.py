@@ -1,4 +1,4 @@
-"""Boosted trees of scikit-learn as arrays of nodes, and what they take of encoded columns."""
+"""Boosted trees of scikit-learn as arrays of nodes, and their inputs from encoded columns."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,10 +28,10 @@ def _none() -> Chosen:
 @register(shapes={"columns": "c", "starts": "b", "widths": "b", "cycles": "p"})
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeInputs:
-    """The inputs of trees: levels of one-hot columns, other columns as they are, and phases.
+    """The inputs of trees: levels of one-hot columns, numeric columns, and phases of cycles.
 
-    A split of the phase of a cycle tells an arc from its beginning, such as the hours up to six,
-    which waves tell by several splits.
+    A single split of the phase selects an arc that starts at the beginning of the cycle, such as
+    the hours up to six. With cosines and sines, this takes several splits.
     """
 
     starts: Chosen  # (b,): First column of each block of one-hot columns
@@ -48,10 +48,10 @@ class TreeInputs:
         *,
         has_waves: bool = False,
     ) -> "TreeInputs":
-        """Return the inputs for columns of which those of a block share a length scale.
+        """Return the inputs for columns; columns that share a length scale form a one-hot block.
 
-        ``cycles`` (c, 2) are the first column of each cycle, and the number of its waves, those of
-        its length first. These remain inputs if it ``has_waves``.
+        ``cycles`` (c, 2) are the first column and the number of wave columns of each cycle; the
+        fundamental wave is first. The wave columns remain inputs if ``has_waves``.
         """
         if cycles is not None and len(cycles):
             waves = np.concatenate([first + np.arange(width) for first, width in cycles])

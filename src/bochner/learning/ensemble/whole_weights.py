@@ -1,4 +1,4 @@
-"""What whole-number weights of a regression are: counts of equal rows, or precisions."""
+"""Decides whether whole-number weights of a regression are counts of equal rows or precisions."""
 
 import numpy as np
 from numpy.random import Generator
@@ -11,15 +11,15 @@ from bochner.learning.ensemble.rows import Chosen
 from bochner.learning.ensemble.search import leave_one_out_error
 
 _ROWS = 400
-"""Rows that decide: enough to tell weights of one and two apart."""
+"""Number of rows of the test: enough to distinguish weights of one and two."""
 
 _OCTAVES = (-1.0, 0.0, 1.0, 2.0)
-"""Length scales, as powers of two of the median distance, of which one fits the function roughly:
-the noise then differs from row to row by more than the misfit."""
+"""Length scales, as powers of two times the median distance. One of them fits the function roughly,
+so that differences of the noise between rows exceed the misfit."""
 
 _DISTINCT_SHARE = 0.5
 """Share of different rows below which weights are counts: few levels with several targets each are
-a table of frequencies, whose usual targets have small errors and large counts."""
+a frequency table, in which typical targets have small errors and large counts."""
 
 _LEAST_EVIDENCE = 5.0
 """Difference of log likelihoods, in nats, above which weights are precisions: weights that have
@@ -27,13 +27,13 @@ nothing to do with the noise exceed it in fewer than one of a hundred tables."""
 
 
 def are_precisions(X: Array, Y: Array, weights: Array, rng: Generator) -> bool:
-    r"""Return whether errors at rows left out fall with their weights, as those of precisions do.
+    r"""Return whether leave-one-out errors decrease with the weights, which indicates precisions.
 
-    Both meanings of a weight ``w`` give the same posterior of the function, with the noise variance
-    :math:`\sigma^2 / w`. They differ in the error of a row that is left out: its variance is that
-    of the function plus :math:`\sigma^2 / w` for a precision, such as the mean of ``w``
-    measurements, and plus :math:`\sigma^2` for ``w`` equal rows. The meanings are compared by their
-    likelihoods of the errors of at most 400 rows.
+    With either meaning of a weight ``w`` the function has the same posterior, with the noise
+    variance :math:`\sigma^2 / w`. The meanings differ in the leave-one-out error of a row. Its
+    variance is the variance of the function plus :math:`\sigma^2 / w` for a precision, such as the
+    mean of ``w`` measurements, and plus :math:`\sigma^2` for ``w`` equal rows. The meanings are
+    compared by the likelihood of the errors of at most 400 rows.
 
     Parameters
     ----------

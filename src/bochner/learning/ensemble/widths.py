@@ -101,7 +101,7 @@ class Moments:
         return [Moments(*own) for own in zip(*columns, strict=True)]
 
     def inputs(self) -> Array:
-        """Return what the widths (n,) of a target are functions of (n, 3).
+        """Return the inputs (n, 3) of the functions that give the widths of a target.
 
         Means are in units of the targets' standard deviation.
         """
@@ -110,7 +110,7 @@ class Moments:
         return np.column_stack((self.mean, 0.5 * np.log(variance), 0.5 * np.log(share)))
 
     def in_means(self) -> Array:
-        """Return the inputs (n, 3) in the unit of means, ``nan`` for the one without targets."""
+        """Return the inputs (n, 3) in the unit of means; the second column is ``nan``."""
         unknown = np.full(len(self.mean), np.nan)
         return np.column_stack((self.mean, unknown, np.sqrt(self.disagreement)))
 

@@ -13,7 +13,7 @@ from bochner.registry import register
 
 
 class Basis(ABC):
-    """From units, the rows of an array of unknowns, to waves, and from their gradient back."""
+    """Map from units, the rows of an array of unknowns, to waves, and its pulled-back gradient."""
 
     __slots__ = ()
 
@@ -22,11 +22,11 @@ class Basis(ABC):
         """Return the waves of all units (k, D)."""
 
     def n_waves(self, n_units: int) -> int:
-        """Return how many waves so many units make; one each, unless overridden."""
+        """Return the number of waves of ``n_units`` units; one each, unless overridden."""
         return n_units
 
     def groups(self, n_units: int) -> tuple[Index, ...]:
-        """Return groups of units that share no wave and have equally many."""
+        """Return groups of units; units of a group share no wave and have equally many waves."""
         return (np.arange(n_units),)
 
     def touched(self, index: Index, n_units: int) -> Index:
@@ -39,7 +39,7 @@ class Basis(ABC):
 
     @abstractmethod
     def pull(self, gradient: tuple[Array, ...], n_units: int) -> Array:
-        """Return derivatives by the units (k, D), given those by :meth:`waves`."""
+        """Return derivatives by the units (k, D) from derivatives by :meth:`waves`."""
 
 
 @register
@@ -76,15 +76,15 @@ class TwoSpectra(Basis):
 
     @abstractmethod
     def amplitude_rows(self, index: Index) -> Index:
-        """Return which of all amplitudes units are, or have."""
+        """Return the indices of the amplitudes of units."""
 
     @abstractmethod
     def n_amplitudes(self, n_frequencies: int) -> int:
-        """Return how many amplitudes go with so many frequencies."""
+        """Return the number of amplitudes for ``n_frequencies`` frequencies."""
 
 
 class OneToOne(TwoSpectra):
-    r"""Every unit is a frequency with an amplitude of its own, :math:`(s, v, \psi)`."""
+    r"""Basis in which each unit is one frequency with one amplitude, :math:`(s, v, \psi)`."""
 
     __slots__ = ()
 
@@ -197,7 +197,7 @@ class Grid(TwoSpectra):
         return self.joined(by_s, by_v, by_phase)
 
     def _combined(self, s: Array, v: Array, phase: Array) -> WaveFeatures:
-        """Return the waves of all combinations, those of one amplitude after another."""
+        """Return the waves of all pairs of frequencies and amplitudes, in order of amplitudes."""
         times = len(s)
         return self._paired(
             np.tile(s, (len(v), 1)), np.repeat(v, times, axis=0), np.repeat(phase, times)

@@ -123,7 +123,7 @@ def damaged(path: Path, reason: Any) -> ValueError:
 
 
 def _check(content: Mapping[str, Any]) -> None:
-    """Raise ``ValueError`` or ``KeyError`` unless the numbers are those of a run."""
+    """Raise ``ValueError`` or ``KeyError`` unless the content is a valid checkpoint."""
     missing = set(_KEYS) - set(content)
     if missing or len(content) > len(_KEYS) + 1:  # With the draws
         raise ValueError(f"it has the entries {sorted(content)}")

@@ -116,7 +116,7 @@ def _gaussian(members: Array) -> tuple[Array, Array]:
 
 
 def _merged(weights: Array, means: Array, covariances: Array) -> tuple[Array, Array, Array]:
-    """Return at most so many components; the lightest become one, of the same second moments."""
+    """Merge the lightest components into one that preserves their second moments."""
     if len(weights) <= _MOST_COMPONENTS:
         return weights, means, covariances
     order = np.argsort(-weights, kind="stable")

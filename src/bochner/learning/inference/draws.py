@@ -1,4 +1,4 @@
-"""What is kept of a chain: frequencies and weights of some of its states, and predictions."""
+"""Posterior draws of a chain (frequencies and weights of stored states) and their predictions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.registry import register
 
 NORMAL = GaussianLikelihood()
-"""Normal targets, with the noise variance of a draw."""
+"""Likelihood of normal targets, with the noise variance of a draw."""
 
 
 @register(
@@ -92,7 +92,7 @@ class Draws:
 
     @property
     def frequencies(self) -> Array:
-        """Frequencies of all waves, without those of amplitudes, of shape (S, m, d)."""
+        """Frequencies (S, m, d) of all waves, without the frequencies of amplitudes."""
         return np.stack([self.waves(index).omega for index in range(self.n_draws)])
 
     def waves(self, index: int) -> WaveFeatures:
@@ -100,7 +100,7 @@ class Draws:
         return self.basis.waves(self.omega[index])
 
     def signal_std(self, inputs: Array) -> Array:
-        r"""Return the root of :math:`\sigma^2 k(x, x) / \lambda_0`, on average over draws, (n,)."""
+        r"""Return the root (n,) of :math:`\sigma^2 k(x, x) / \lambda_0`, averaged over draws."""
         total = np.zeros(inputs.shape[1])
         for index in range(self.n_draws):
             level = self.noise_variance[index] / self.precision[index]
@@ -210,7 +210,7 @@ class ChainDraw:
 def drawn(
     evidence: ChainEvidence, prior: FrequencyPrior | None, log_density: float, *, in_full: bool
 ) -> ChainDraw:
-    """Return what is kept of a state; ``in_full`` with covariance and mixture, if there is one."""
+    """Return the stored draw of a state; ``in_full`` adds covariance and spectral mixture."""
     return ChainDraw(
         omega=evidence.omega.copy(),
         coef=evidence.mean.copy(),
@@ -231,7 +231,7 @@ def point_draw(
     *,
     in_full: bool,
 ) -> ChainDraw:
-    """Return a draw of frequencies (k, D) and weights (p,) that have no spread left."""
+    """Return a draw of frequencies (k, D) and weights (p,) without posterior covariance."""
     whitener = np.zeros((len(coef), len(coef)), dtype=np.float32) if in_full else None
     parts = omega.copy(), coef.copy(), precision, 1.0, log_density, whitener
     return ChainDraw(*parts, prior.components() if in_full else None)

@@ -30,14 +30,14 @@ FULL_DRAWS = 16
 """Draws of a chain that are kept with the covariance of their weights, whose size is p^2."""
 
 _SECONDS_BETWEEN_CHECKPOINTS = 2.0
-"""Least time between two writes: what a kill may lose of a fast run."""
+"""Smallest time between two writes, which limits the loss if a fast run is killed."""
 
 _SHARE_OF_CHECKPOINTS = 0.05
 """Share of the time that writing checkpoints may take: less loses more of a run that is killed."""
 
 
 class State(Protocol):
-    """What the driver reads of a chain's state, which the chain changes in place."""
+    """The attributes of a chain's state that the driver reads; the chain changes them in place."""
 
     prior: FrequencyPrior
     steps: StepSizes
@@ -50,16 +50,16 @@ class Chain(Protocol):
         """Return the state at given unknowns of the basis (k, D)."""
 
     def step(self, rng: Generator, state: Any, *, adapting: bool) -> Info:
-        """Make one round of moves in place; return what happened."""
+        """Make one round of moves in place; return acceptances and log densities by name."""
 
     def draw(self, state: Any, info: Info, *, in_full: bool) -> ChainDraw:
-        """Return what is kept of a state."""
+        """Return the stored draw of a state."""
 
     def saved(self, state: Any) -> dict[str, Any]:
-        """Return all that a state is computed from: ``omega``, ``precision``, ``prior``, ..."""
+        """Return the values that determine a state: ``omega``, ``precision``, ``prior``, ..."""
 
     def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> Any:
-        """Return a saved state, computed afresh; ``prior`` has hyperparameters of the saved one."""
+        """Return a state recomputed from saved values; ``prior`` has the same hyper-parameters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class Learned:
         basis: Basis = PLAIN,
         law: Likelihood = NORMAL,
     ) -> "Learned":
-        """Return what the chains have made; ``scaling`` is that of the inputs."""
+        """Return the pooled draws, trace and kernel of chains; ``scaling`` is of the inputs."""
         n_kept = min(len(chain.draws) for chain in chains)
         kept = [draw for chain in chains for draw in chain.draws[-n_kept:]]
         draws = stacked(kept, basis, law)

@@ -35,7 +35,7 @@ class ConditionallyGaussian(ABC):
     def start(
         self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
     ) -> tuple[Any, ChainEvidence | None]:
-        """Return first latent variables, and the evidence whose features serve for them, if any."""
+        """Return initial latent variables, and an evidence with reusable features or ``None``."""
         return None, None
 
     def given(self, rows: SummedRows, latent: Any) -> SummedRows:
@@ -55,7 +55,7 @@ class ConditionallyGaussian(ABC):
         return saved
 
     def kept(self, latent: Any) -> dict[str, Any]:
-        """Return what a draw keeps of latent variables, by the name of its field."""
+        """Return the latent variables that a draw stores, by the name of its field."""
         return {}
 
     def conditioned(

@@ -1,4 +1,4 @@
-"""The models that chains sample: frequencies alone, or with amplitudes and varying noise."""
+"""Models that chains sample: frequencies only, or with amplitudes and varying noise."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -50,7 +50,7 @@ _LEAST_ACTIVE = 0.5
 
 
 class Model(ABC):
-    """What a chain samples: frequencies alone and constant noise, unless overridden."""
+    """A model to sample: frequencies with constant noise, unless overridden."""
 
     __slots__ = ()
 
@@ -58,10 +58,10 @@ class Model(ABC):
 
     @abstractmethod
     def basis(self, n_waves: int) -> Basis:
-        """Return the basis of so many waves."""
+        """Return the basis of ``n_waves`` waves."""
 
     def n_stationary(self, n_waves: int) -> int:
-        """Return how many frequencies so many waves have."""
+        """Return the number of frequencies of ``n_waves`` waves."""
         return n_waves
 
     def start(self, rng: Generator, omega: Array, prior: FrequencyPrior) -> Start:

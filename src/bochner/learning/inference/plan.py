@@ -1,4 +1,4 @@
-"""From data and settings to the stages of chains, and from chains to what was learned."""
+"""Plan of a fit: stages of chains from data and settings, and results from chains."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -112,7 +112,7 @@ class SamplerSettings:
 
     @property
     def seconds_per_chain(self) -> float | None:
-        """The time limit of one chain: those of one process run one after another."""
+        """The time limit of one chain; chains of one process run one after another."""
         if self.time_limit is None:
             return None
         return self.time_limit / -(-self.n_chains // self.n_processes)
@@ -123,14 +123,14 @@ class SamplerSettings:
         return 1 if self.n_chains == 1 else min(effective_n_jobs(self.n_jobs), self.n_chains)
 
     def less(self, seconds: float) -> "SamplerSettings":
-        """Return the settings when some seconds are gone."""
+        """Return the settings with the time limit reduced by some seconds."""
         if self.time_limit is None:
             return self
         return replace(self, time_limit=max(0.0, self.time_limit - seconds))
 
 
 def fingerprint_of(data: ScaledData, settings: SamplerSettings, seed: int) -> str:
-    """Return what tells a problem from others, so that no checkpoint continues another one."""
+    """Return a hash of the problem, so that a checkpoint only continues the same problem."""
     # The number of processes and threads changes no result.
     settings = replace(settings, n_jobs=None, n_threads=1, home=None)
     digest = sha256(repr((settings, seed, data.is_binary)).encode())
@@ -182,7 +182,7 @@ def learn(
         together = [chain(index) for index in range(n_chains)]
         limit, home = settings.time_limit, settings.home
         return settings.structure, run_together(together, home, seconds=limit, report=report)
-    # Rows that lie elsewhere have workers of their own.
+    # Rows that are not in memory are processed by their workers, not by processes of this fit.
     if n_chains == 1 or settings.n_jobs in (None, 1) or data.elsewhere is not None:
         return settings.structure, [one(index, report) for index in range(n_chains)]
     shared = max(1, settings.n_threads // settings.n_processes)

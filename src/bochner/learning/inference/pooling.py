@@ -86,9 +86,9 @@ def blocks_of(
 
 
 def parts_of(rng: Generator, units: Units, left: NDArray[np.int64]) -> list[ChainRows]:
-    """Return what each chain learns from: the observations outside of its block (n, n_blocks).
+    """Return the training rows of each chain: observations outside its block of ``left``.
 
-    They are those of 8,000 rows at most.
+    ``left`` (n, n_blocks) has the number of left-out observations. A chain has at most 8,000 rows.
     """
     parts = []
     for own in left.T:
@@ -100,7 +100,7 @@ def parts_of(rng: Generator, units: Units, left: NDArray[np.int64]) -> list[Chai
 
 
 def scored_of(rng: Generator, left: NDArray[np.int64]) -> tuple[Index, Index]:
-    """Return rows whose left-out predictions are judged, and their blocks: at most 2,000 pairs."""
+    """Return at most 2,000 rows that are scored by left-out predictions, and their blocks."""
     rows, blocks = np.nonzero(left)
     chosen = np.sort(rng.permutation(len(rows))[:_SCORED])
     return rows[chosen], blocks[chosen]

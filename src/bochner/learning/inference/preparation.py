@@ -121,7 +121,7 @@ def distinct_rows(X: Array, y: Array, units: Units) -> tuple[Array, Array, Units
 
 
 def _independent(columns: Array) -> Index:
-    """Return which columns do not depend on the others; the first one, a constant, stays."""
+    """Return indices of linearly independent columns, including the first, constant column."""
     norms = np.linalg.norm(columns, axis=0)
     # Columns of length one: else a single outlier's square would make all others negligible.
     rest = (columns / np.where(norms > 0, norms, 1.0))[:, 1:]

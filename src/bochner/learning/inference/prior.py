@@ -28,7 +28,7 @@ class Whitening(ABC):
     __slots__ = ()
 
     moving: Mask
-    """Which coordinates (m, d) may move; the others stay at zero."""
+    """Mask (m, d) of the coordinates that may change; other coordinates stay zero."""
 
     @abstractmethod
     def whiten(self, omega: Array) -> Array:
@@ -88,7 +88,7 @@ class FrequencyPrior(ABC):
 
     @abstractmethod
     def refresh(self, rng: Generator, omega: Array) -> "FrequencyPrior":
-        """Return the prior with parameters drawn anew given all frequencies."""
+        """Return the prior with hyper-parameters redrawn given all frequencies."""
 
     @abstractmethod
     def whitening(self, rng: Generator, omega: Array) -> Whitening:

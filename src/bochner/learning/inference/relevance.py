@@ -113,10 +113,10 @@ class _Waves:
         return values
 
     def averaged_out(self, X: Array, i: int) -> Array:
-        """Return what averaging over the values of input ``i`` takes away, of shape (n,)."""
+        """Return the function minus its average over the values of input ``i``, of shape (n,)."""
         active = np.flatnonzero(self.waves.acts_on(i))
         along = self.waves.factors(X, i, active)
-        # A term's average over one input is that of its factor there times the others.
+        # A term's average over one input is the average of that factor times the other factors.
         rest = self.waves.terms(X, active, without=i) * (along - along.mean(axis=0))
         taken = as_array((rest @ self.waves.weight[active]).real)
         for power, coef in enumerate(self.polynomial, start=1):

@@ -78,7 +78,7 @@ class Structure(ABC):
         """
 
     def suits(self, dim: int) -> bool:
-        """Return whether the structure is worth a trial with so many inputs."""
+        """Return whether the structure is worth a trial with ``dim`` inputs."""
         return True
 
 

@@ -87,7 +87,7 @@ class SummedRows(ABC):
     def reweighted(
         self, function: Callable[..., tuple[Array, Array]], *, along: Sequence[Columns] = ()
     ) -> "SummedRows":
-        """Return the rows with weights ``w`` and pseudo-targets ``w y``, those of the function."""
+        """Return the rows with weights ``w`` and pseudo-targets ``w y`` that a function returns."""
 
     @abstractmethod
     def room(self, n_features: int) -> NDArray[Any] | None:
@@ -200,7 +200,7 @@ class TrainingData(SummedRows):
         return np.empty((n_features, self.n_samples), dtype=self.dtype)
 
     def features(self, omega: Array, kept: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Return features and fixed columns of all rows (p, n), those ``kept`` or made anew."""
+        """Return features and fixed columns of all rows (p, n), ``kept`` or recomputed."""
         if kept is not None:
             return kept
         waves = self.basis.waves(omega)
@@ -231,7 +231,7 @@ class TrainingData(SummedRows):
     def _parts(
         self, function: Callable[..., Terms], args: Sequence[Any], along: Along, n_features: int
     ) -> Iterator[Terms]:
-        """Yield what ``function`` makes of each block of rows, in order."""
+        """Yield the result of ``function`` for each block of rows, in order."""
 
         def made(chosen: slice) -> Terms:
             cut = [None if column is None else column[..., chosen] for column in along]

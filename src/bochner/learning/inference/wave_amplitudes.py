@@ -204,7 +204,7 @@ class WindowAmplitudes(WaveAmplitudes):
 
     @property
     def width(self) -> Array:
-        """Standard deviations (M,) of the windows, in those of the inputs."""
+        """Widths (M,) of the windows, in standard deviations of the inputs."""
         return as_array(MEDIAN_WIDTH * np.exp(WIDTH_RATE * self.number))
 
     @property

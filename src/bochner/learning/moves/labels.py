@@ -33,7 +33,7 @@ _LEAST_COUNT = 1e-3
 with an error below 1e-4."""
 
 _TERMS = 32
-"""Terms of the series that are drawn. The variance of the others is 1e-5 of the whole."""
+"""Number of sampled terms of the series. The variance of the other terms is 1e-5 of the total."""
 
 _UNIT = KnownNoise()
 
@@ -153,12 +153,12 @@ def _series(count: Array, activation: Array, rng: Generator) -> Array:
 
 
 def given_weights(part: TrainingData, weight: Array) -> tuple[Array, Array]:
-    """Return Polya-Gamma variables as they are, and pseudo-targets times them."""
+    """Return the Polya-Gamma variables unchanged, and pseudo-targets times the variables."""
     return weight, part.target
 
 
 def tangent(part: TrainingData, activation: Array) -> tuple[Array, Array]:
-    """Return curvatures of the log likelihood, and pseudo-targets times them."""
+    """Return curvatures of the log likelihood, and pseudo-targets times the curvatures."""
     count, probability = count_of(part), expit(activation)
     curvature = np.maximum(count * probability * (1.0 - probability), _LEAST_CURVATURE)
     slope = part.target - count * (probability - 0.5)

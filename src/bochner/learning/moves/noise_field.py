@@ -41,7 +41,7 @@ _MOST = 30.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoiseField:
-    r"""The function ``h``, and what is unknown of its law.
+    r"""The log noise variance ``h`` as a random function, with its hyper-parameters.
 
     .. math:: h(x) = K^{-1/2} \sum_k [\eta_{2k} \cos(v_k \cdot x) + \eta_{2k+1} \sin(v_k \cdot x)],
               \quad \eta \sim N(0, \tau^2 I), \quad \tau^2 \sim IG(1, \tfrac12).

@@ -61,7 +61,7 @@ def acceptances(kinds: tuple[str, ...], tried: NDArray[Any], accepted: NDArray[A
 
 
 def blocks_of_units(rng: Generator, basis: Basis, n_units: int, block_size: int) -> Iterator[Index]:
-    """Yield units in random order, group by group, blocks of so many waves or of one unit."""
+    """Yield random blocks of units within groups, of at most ``block_size`` waves or one unit."""
     for group in basis.groups(n_units):
         order = group[rng.permutation(len(group))]
         width = basis.touched(group[:1], n_units).size
@@ -72,7 +72,7 @@ def blocks_of_units(rng: Generator, basis: Basis, n_units: int, block_size: int)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proposals:
-    """New values of some units of a basis, to be decided one after another."""
+    """Proposed values of some units of a basis, which are accepted or rejected in turn."""
 
     index: Index  # (B,): The units, of one group of the basis, each at most once
     omega: Array  # (B, D): Their proposed values
@@ -143,7 +143,7 @@ def replace_frequencies(evidence: ChainEvidence, rows: SummedRows, proposals: Pr
 
 
 def _panel(evidence: ChainEvidence, columns: Index, products: Array, width: int) -> Array:
-    """Return, for each unit of so many features, columns of P as rows, then those of P C."""
+    """Return columns of P and of P C as rows, for each unit of ``width`` features."""
     covariance = evidence.covariance
     propagated = products @ covariance
     if evidence.precision < _ILL_CONDITIONED * np.mean(np.diagonal(evidence.gram)):

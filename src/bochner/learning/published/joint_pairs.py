@@ -168,7 +168,7 @@ class JointPairChain:
         state.activation = activation
 
     def draw(self, state: JointPairState, info: Info, *, in_full: bool) -> ChainDraw:
-        """Return what is kept of a state: its weights are a draw, with nothing left to spread."""
+        """Return the stored draw of a state; its weights are sampled, without a covariance."""
         fitted = state.omega, state.beta, state.precision, info["log_likelihood"]
         return point_draw(*fitted, state.prior, in_full=in_full)
 

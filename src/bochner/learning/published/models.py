@@ -174,7 +174,7 @@ class LeastSquaresChain:
         return acceptances(kinds, tried, accepted) | {"log_likelihood": state.value}
 
     def draw(self, state: LeastSquaresState, info: Info, *, in_full: bool) -> ChainDraw:
-        """Return what is kept of a state; nothing is known of the spread of its weights."""
+        """Return the stored draw of a state; its weights have no covariance."""
         fitted = state.omega, state.coef, state.precision, state.value
         return point_draw(*fitted, state.prior, in_full=in_full)
 

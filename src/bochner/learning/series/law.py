@@ -68,7 +68,7 @@ class Period(NamedTuple):
 @register(shapes={"theta": "Sk", "weights": "S", "mean": "Ss", "cov": "Sss"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """Draws of one model's parameters, with the law of its states at the last training row."""
+    """Parameter draws of one model, with moments of its states at the final training row."""
 
     parts: list[SeriesProcess]
     theta: Array  # (S, k)
@@ -77,7 +77,7 @@ class Member:
     cov: Array  # (S, s, s)
 
     def __post_init__(self) -> None:
-        """Refuse draws of other parameters or states than those of the parts."""
+        """Raise ValueError if the numbers of parameters or states do not match the parts."""
         counts = [getattr(part, name, 0) for part in self.parts for name in _COUNTS]
         if max(counts, default=0) > self.mean.shape[1]:  # Before arrays of these sizes are made
             raise ValueError(f"{max(counts)} harmonics or inputs of {self.mean.shape[1]} states")

@@ -1,4 +1,4 @@
-"""Periods in what a model did not predict."""
+"""Spectral lines (periods) in the prediction errors of a model."""
 
 import numpy as np
 from scipy.fft import next_fast_len, rfft
@@ -6,7 +6,7 @@ from scipy.fft import next_fast_len, rfft
 from bochner._numerics.arrays import Array
 
 _FEWEST_TURNS = 3.0
-"""Fewest periods in the range of the rows: fewer cannot be told from slow changes."""
+"""Smallest number of periods in the range of the rows: fewer look like slow changes."""
 
 _PADDING = 4
 """Frequencies per width of a line: its peak is missed by a few per cent of its power at most."""

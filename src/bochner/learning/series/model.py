@@ -1,4 +1,4 @@
-r"""A sum of processes and noise: its evidence, gradients, and what it says about later times."""
+r"""State-space model of a series: a sum of processes and noise, its evidence and forecasts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ from bochner._numerics.state_loops import (
 from bochner.learning.series.parts import Remainder, SeriesProcess
 
 _IMAGINARY = 1e-100
-"""Imaginary increment of a parameter; derivatives by it have no rounding error of a difference."""
+"""Imaginary step of a parameter: complex-step derivatives have no cancellation error."""
 
 _DIGITS = 9
-"""Decimals of a step's length, in ranges of the training rows, that tell it from others."""
+"""Decimals of a time step, in ranges of the training rows, at which steps count as different."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaledSeries:
-    """A series in its own units: times (n,) in ranges, values (n,) with NaN, inputs (n, d).
+    """A scaled series: times (n,) in units of the range, values (n,) with NaN, inputs (n, d).
 
-    ``clock`` (n,) is the time by the clock of a zone minus the time, in ranges; None for zero.
+    ``clock`` (n,) is the local time of a time zone minus the time, in ranges; None for zero.
     """
 
     times: Array
@@ -43,11 +43,11 @@ class ScaledSeries:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """Which values are known (n,)."""
+        """Mask (n,) of the known values."""
         return np.isfinite(self.values)
 
     def joined(self, other: "ScaledSeries") -> "ScaledSeries":
-        """Return these rows and then the others."""
+        """Return these rows followed by the rows of ``other``."""
         clocks = [np.zeros(len(one)) if one.clock is None else one.clock for one in (self, other)]
         return ScaledSeries(
             np.concatenate((self.times, other.times)),
@@ -64,7 +64,7 @@ class ScaledSeries:
 
 @dataclass(frozen=True)
 class SeriesModel:
-    """A sum of parts and noise; parameters ``theta`` (k,) are those of the parts in turn."""
+    """A sum of parts and noise; ``theta`` (k,) concatenates the parameters of the parts."""
 
     parts: tuple[SeriesProcess, ...]
 
@@ -75,7 +75,7 @@ class SeriesModel:
 
     @cached_property
     def partners(self) -> NDArray[np.int64]:
-        """Places (s,) of the states that states depend on."""
+        """Indices (s,) of the states that each state depends on."""
         sizes = [len(part.partners) for part in self.parts]
         starts = np.cumsum([0, *sizes[:-1]])
         return np.concatenate(

@@ -225,11 +225,12 @@ class Variation(SeriesProcess):
 @register
 @dataclass(frozen=True, slots=True)
 class Remainder(SeriesProcess):
-    r"""What is left: variation that is forgotten within few steps, and noise.
+    r"""The remainder: autocorrelated short-term variation plus noise.
 
-    The parameters are the standard deviation of both together, the logit of the share of their
-    variance that is variation, and the memory of it. With standard deviations of each, posteriors
-    would be bent where the memory is near a step and the two are hard to tell apart.
+    The parameters are the standard deviation of the sum, the logit of the share of its variance
+    that is autocorrelated, and the correlation time (memory). With separate standard deviations
+    the posterior would be strongly curved if the memory is near one step, where variation and noise
+    are hard to distinguish.
     """
 
     memory: float

@@ -50,7 +50,7 @@ def _normal(mean: Array, cov: Array, count: int, rng: Generator) -> Array:
 
 
 def _disturbances(steps: Steps, k: int, count: int, rng: Generator) -> Array:
-    """Return draws (count, s) of what a step adds to the states."""
+    """Return draws (count, s) of the state noise of a step."""
     variance, partner = steps.variance[k], steps.partner
     drawn = rng.normal(size=(count, len(variance)))
     found: Array = drawn * np.sqrt(variance)

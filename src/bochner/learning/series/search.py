@@ -36,7 +36,7 @@ _FEWEST_SEASONS = 1.5
 """Fewest periods of a season of the calendar in the range of the rows."""
 
 _MOST_LINES = 3
-"""Most seasons that are found besides those of the calendar."""
+"""Largest number of seasons in addition to the seasons of the calendar."""
 
 _MULTIPLES = (1, 2, 3)
 """Multiples of the strongest line's period that are tried: it may be a harmonic of a season."""
@@ -57,7 +57,7 @@ _CYCLE_FREEDOM = 0.3
 """Deviation of the prior of a cycle's logarithmic period: a step of the periods tried."""
 
 _CYCLE_ODDS = -np.log(240.0)
-"""Log odds of a cycle before the series is known: one in twenty, for each of the periods tried."""
+"""Prior log odds of a cycle: one in twenty, for each of the candidate periods."""
 
 _CYCLE_SIZES = (-0.5, 0.5)
 """Deviations of the size from its prior's mean where the search for a cycle begins: a tenth and
@@ -104,7 +104,7 @@ class SeriesStructure:
 
     @property
     def log_odds(self) -> float:
-        """Log odds before the series is known, relative to a structure without a cycle."""
+        """Prior log odds, relative to a structure without a cycle."""
         return 0.0 if self.cycle is None else float(_CYCLE_ODDS)
 
 
@@ -200,9 +200,9 @@ class Searcher:
         return fit
 
     def _with_lines(self, rows: ScaledSeries, fit: Fit) -> Fit:
-        """Return the fit with seasons at the strongest lines of what is not predicted.
+        """Return the fit with seasons at the strongest spectral lines of the prediction errors.
 
-        A line that is better explained by a cycle, which is forgotten sooner, is left to that.
+        A line is not added if a cycle, whose phase drifts, has a greater score.
         """
         known = rows.known
         for _ in range(_MOST_LINES):

@@ -13,10 +13,10 @@ class MonotoneTransformation(ABC):
     """A monotone function, its inverse and the logarithm of its derivative."""
 
     least: float = -np.inf
-    """Least value that the function takes, or limit of those that it takes."""
+    """Lower bound of the domain of the function."""
 
     takes_least: bool = True
-    """Whether the least value is one of those that the function takes."""
+    """Whether the lower bound belongs to the domain of the function."""
 
     def takes(self, least: float) -> bool:
         """Tell whether the function takes values whose least one is given."""
@@ -28,7 +28,7 @@ class MonotoneTransformation(ABC):
 
     @abstractmethod
     def back(self, transformed: Array) -> Array:
-        """Return values whose function the numbers are."""
+        """Return the values from transformed values."""
 
     @abstractmethod
     def log_slope(self, values: Array) -> Array:
@@ -36,7 +36,7 @@ class MonotoneTransformation(ABC):
 
 
 class Identity(MonotoneTransformation):
-    """The values as they are."""
+    """The identity."""
 
     def forward(self, values: Array) -> Array:
         return values
