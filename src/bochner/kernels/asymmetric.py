@@ -57,8 +57,8 @@ class _Skewed(LagKernel):
 class ShiftGaussian(_Skewed):
     r"""The shifted Gaussian kernel, :math:`k(\Delta) = \exp(-\|(\Delta + r)/\ell\|_2^2 / 2)`.
 
-    It is one where :math:`y = x + r`: what comes before resembles what comes after. The transpose
-    has the shift :math:`-r`.
+    The kernel is one where :math:`y = x + r`, so each row resembles rows that are shifted by
+    :math:`r`. The transpose has the shift :math:`-r`.
 
     Parameters
     ----------

@@ -33,8 +33,8 @@ class Periodic(LagKernel):
     Raises
     ------
     ValueError
-        If a period or a length scale is not positive; for features, if a length scale is less
-        than 0.001, whose spectrum has more than 7,000 lines.
+        If a period or a length scale is not positive. For features, if a length scale is less than
+        0.001, because its spectrum has more than 7,000 lines.
 
     References
     ----------

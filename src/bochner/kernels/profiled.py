@@ -97,7 +97,7 @@ class Metric(Enum):
 
 
 class Profiled(Kernel):
-    """A kernel that depends on its inputs through a distance or their inner product alone.
+    """A kernel that depends on its inputs only through their distance or inner product.
 
     Attributes
     ----------

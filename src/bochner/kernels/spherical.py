@@ -35,7 +35,7 @@ class SphericalPolynomial(Profiled):
     Raises
     ------
     ValueError
-        If ``degree`` or ``a`` is too small; when called, if a row is not of norm one.
+        If ``degree`` or ``a`` is too small. On call, if a row does not have norm one.
 
     References
     ----------
