@@ -77,10 +77,10 @@ def resolve_kernel(
     *,
     names: Any = None,
 ) -> AnyKernel:
-    """Return the kernel that a name and ``length_scale`` mean for ``X``, or a kernel as it is.
+    """Return the kernel of a name with its ``length_scale`` for ``X``; a kernel object is kept.
 
-    Columns that the kernel has by name are found among ``names``, and what else it leaves to the
-    data in ``X``; see :meth:`bochner.kernels.Kernel.resolved`.
+    Columns given by name are looked up in ``names``, and data-dependent parameters are set from
+    ``X``; see :meth:`bochner.kernels.Kernel.resolved`.
     """
 
     def scale() -> LengthScale:
