@@ -18,7 +18,7 @@ _TINY = 1e-300
 
 
 def target_columns(y: Any) -> Array:
-    """Return targets (n, t): numbers as they are, and one indicator per class but for two."""
+    """Return targets (n, t): numbers unchanged, or class indicators, one column for two classes."""
     target = np.asarray(y)
     if target.dtype.kind in "biuf":
         return as_array(target.reshape(len(target), -1))
@@ -77,7 +77,7 @@ def level_scores(
 
 
 def _folds(codes: NDArray[np.intp], labels: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return the fold (n,) of each row: those of a level in turn, with one label in one fold."""
+    """Assign the labels of each level to folds in turn; return the fold (n,) of each row."""
     pairs = np.stack((codes, labels))
     (levels, _), number = np.unique(pairs, axis=1, return_inverse=True)
     place = np.arange(len(levels)) - np.searchsorted(levels, levels)
