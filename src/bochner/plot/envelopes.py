@@ -35,7 +35,7 @@ class EnvelopeDisplay(Display):
     places : ndarray of shape (d, L)
         Values of each input.
     curves : mapping of str to ndarray of shape (d, L)
-        Standard deviations by the name of what varies.
+        Standard deviations by the name of the varying component.
     ylabel : str, default="standard deviation"
     """
 
