@@ -1,4 +1,4 @@
-"""The rows of one partition, checked where they are."""
+"""Reading and checking of the rows of one partition on its worker."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ class FrameParts:
             )
         y = piece[self.target] if isinstance(self.target, str) else piece[targets]
         weight = None if self.weight is None else piece[self.weight]
-        # Polars takes names alone.
+        # Polars accepts only names.
         inputs = piece.drop(columns=used) if hasattr(piece, "iloc") else piece.drop(used)
         return inputs, y, weight
 
@@ -112,7 +112,7 @@ def checked_part_targets(y: Any, X: Any, *, numeric: bool, single: bool) -> NDAr
 
 
 def checked_part_weights(weight: Any, X: Any) -> Array | None:
-    """Return weights (n,), or ``None``; refuse all that are no amounts of rows."""
+    """Return weights (n,), or ``None``; raise if values are not valid weights of rows."""
     if weight is None:
         return None
     refuse_masked("sample_weight", weight)
