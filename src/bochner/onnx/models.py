@@ -47,7 +47,7 @@ def check_exported(model: Any) -> None:
 
 @singledispatch
 def transformed(step: Any, graph: Graph, X: str) -> tuple[str, int]:
-    """Return what a step of a pipeline makes of rows, and its number of columns."""
+    """Return the output of a pipeline step for rows, and its number of columns."""
     _refuse_step(step)
 
 
