@@ -53,7 +53,7 @@ def trigonometric_features(
     Z = np.empty((X.shape[0], 2 * m), dtype=dtype) if out is None else out
 
     def fill(rows: slice) -> None:
-        # In float64 whatever the type of the features: what a large angle loses is not regained.
+        # In float64 for every type of features, because rounding of large angles is irreversible.
         wide = X[rows].astype(np.float64, copy=False)
         waves = layout.pairs(Z[rows])
         size, turn = (None, None) if carrier is None else carrier.polar(wide)
@@ -141,6 +141,6 @@ class DeviceMap:
 
 
 def _block_bytes(X: Any) -> int:
-    """Return the size of blocks of features: those of a CPU should stay in its cache."""
+    """Return the size in bytes of feature blocks; blocks on a CPU should fit in its cache."""
     is_cpu = "cpu" in str(X.device).lower()
     return limits.BLOCK_BYTES if is_cpu else limits.DEVICE_BLOCK_BYTES

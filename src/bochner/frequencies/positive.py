@@ -12,7 +12,7 @@ from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.registry import register
 
 _LEAST_PRODUCT = 1e-290
-"""Sum of products, relative to those of the largest features, below which underflow matters."""
+"""Sum of products, relative to that of the largest features, below which underflow matters."""
 
 
 @register
