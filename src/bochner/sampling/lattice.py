@@ -45,7 +45,7 @@ _KEPT = 64  # Results in memory, of one integer for each coordinate
 class ShiftedLattice(Scheme):
     r"""A rank-one lattice over all blocks jointly, shifted at random, on half of the cube.
 
-    The points are those of :func:`~bochner.sampling.lattice.shifted_lattice`, so each is uniform.
+    The points come from :func:`~bochner.sampling.lattice.shifted_lattice`, so each is uniform.
     Directions and their radii are those of normal vectors, one coordinate for each input. As
     cosines are even, the points fill the half of the cube in which the first coordinate is above
     one half, and each is then reflected with probability one half. For a smooth integrand the
