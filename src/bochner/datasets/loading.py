@@ -157,7 +157,7 @@ _TABLES = ("seattle_weather", "mauna_loa_co2_weekly")
 def table_file(name: str) -> Traversable:
     """Return the CSV file of a bundled table, ``"seattle_weather"`` or ``"mauna_loa_co2_weekly"``.
 
-    Unlike :func:`load` it has dates and text as they are. Raises ValueError for another name.
+    Unlike :func:`load`, dates and text are not converted. Raises ValueError for an unknown name.
     """
     if name not in _TABLES:
         raise ValueError(
