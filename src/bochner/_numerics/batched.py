@@ -14,7 +14,7 @@ from bochner._numerics.namespaces import namespace
 def factored(matrices: Any) -> tuple[Any, Any]:
     """Return lower Cholesky factors (C, p, p), and which matrices are positive definite (C,).
 
-    The factors of others are those of the unit matrix.
+    Matrices that are not positive definite get the factor of the identity.
     """
     xp = namespace(matrices)
     if hasattr(xp.linalg, "cholesky_ex"):

@@ -1,4 +1,4 @@
-"""What NumPy turns into numbers although it holds none, and what hides a part of its entries."""
+"""Inputs that NumPy silently converts to numbers, and inputs with masked entries."""
 
 import datetime
 from collections.abc import Iterator, Mapping

@@ -1,8 +1,8 @@
 """Arrays of other namespaces than NumPy, such as torch tensors, and their way there and back.
 
-They occur only with scikit-learn's ``array_api_dispatch``: without it, the validation of inputs
-converts them to NumPy arrays. "On a device" means: of another namespace, wherever it lies. What
-libraries call by other names or leave out is left to array-api-compat.
+Such arrays occur only with scikit-learn's ``array_api_dispatch``; without it, input validation
+converts them to NumPy arrays. "On a device" means an array of another namespace than NumPy's, even
+on the CPU. Differences between libraries are handled by array-api-compat.
 """
 
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ def widened(X: Any) -> Any:
 
 
 def retyped(X: Any, dtype: Any) -> Any:
-    """Return ``X`` in float32 or float64 of its own namespace; ``dtype`` may be a NumPy type."""
+    """Cast ``X`` to float32 or float64 of its array namespace; ``dtype`` may be a NumPy type."""
     if not on_device(X):
         return X.astype(dtype, copy=False)
     if isinstance(dtype, type | np.dtype):
@@ -102,7 +102,7 @@ def taken(X: Any, index: Any, axis: int = 0) -> Any:
 
 
 def side_by_side(parts: list[Any]) -> Any:
-    """Return arrays of one namespace and as many rows, one next to the other."""
+    """Concatenate the columns of arrays of one namespace with equal numbers of rows."""
     return namespace(parts[0]).concat(parts, axis=1) if on_device(parts[0]) else np.hstack(parts)
 
 

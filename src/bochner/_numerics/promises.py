@@ -1,4 +1,4 @@
-"""The error of a fitted model that has no answer of a kind, whatever the rows."""
+"""Error of a fitted model that does not support a kind of prediction for any rows."""
 
 
 class NotPromisedError(ValueError):
