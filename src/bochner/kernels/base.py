@@ -1,4 +1,4 @@
-"""The base class of kernels, and the sums, products, multiples and transposes that it makes.
+"""Base class of kernels, with sums, products, multiples and transposes of kernels.
 
 These classes are in one file because operators of the base class return its subclasses: separate
 files would import each other in a circle.
@@ -128,7 +128,7 @@ class Kernel(Parameterised, ABC):
         self.check_dim(left)
 
     def right_dim(self, dim: int) -> int:
-        """Return how many columns right rows have where left rows have ``dim``."""
+        """Return the number of columns of right rows if left rows have ``dim`` columns."""
         return dim
 
     def check_inputs(self, X: Any) -> None:
@@ -148,7 +148,7 @@ class Kernel(Parameterised, ABC):
 
     @property
     def has_noise(self) -> bool:
-        """Whether a row has more covariance with itself than with an equal one: some White."""
+        """Whether the kernel contains White noise, the covariance of a row with itself only."""
         return any(part.has_noise for part in self.nested().values() if isinstance(part, Kernel))
 
     def on(self, columns: "int | str | slice | Sequence[int | str]") -> "OnColumns":
@@ -182,7 +182,7 @@ class Kernel(Parameterised, ABC):
     def symmetrised(self) -> "Kernel":
         """The symmetric part, ``0.5 * (k + k.T)``; a symmetric kernel itself.
 
-        It is a ``ValueError`` if the two arguments have different widths.
+        Raises ``ValueError`` if the two arguments have different widths.
         """
         return self if self.is_symmetric else 0.5 * (self + self.T)
 
@@ -239,7 +239,7 @@ def _check_kernel(name: str, value: Any) -> None:
 
 
 class _Compound(Kernel):
-    """The base of kernels made of kernels, defined where all of their members are."""
+    """Base class of kernels made of kernels, defined where all members are defined."""
 
     __slots__ = ()
 
@@ -443,7 +443,7 @@ class OnColumns(Kernel):
     r"""A kernel of some columns of the inputs, :math:`k(x, y) = \kappa(x_S, y_S)`.
 
     Written ``kernel.on(columns)``. A sum of such kernels makes an additive model, a product an
-    interaction. The frequencies are those of :math:`\kappa` on the columns and zero elsewhere.
+    interaction. The frequencies of :math:`\kappa` are used on the columns and zeros elsewhere.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def _check_distinct(columns: Columns) -> None:
 
 
 def indices_of(columns: Columns, names: Sequence[str] | None, dim: int | None) -> tuple[int, ...]:
-    """Return the positions, from 0, of columns among ``dim`` ones of these ``names``.
+    """Return the positions, from 0, of columns among ``dim`` columns with ``names``.
 
     ``names=None`` means that the names are unknown. ``dim=None`` means that the number of columns
     is unknown unless there are names; positions are not checked then. Raises ``ValueError`` for a

@@ -158,7 +158,7 @@ def _group_suffices(group: list[Term], fast: Term) -> bool:
 
 
 def _directions(slow: list[Term], fast: list[Term], dim: int) -> Array:
-    """Return unit vectors of shape (n, dim) along which two points may refute it."""
+    """Return unit vectors (n, dim) along which two points may refute definiteness."""
     found = [np.ones(dim), *np.eye(dim)]
     found += [term.mean for term in (*slow, *fast) if term.mean.any()]
     for a in slow:

@@ -144,7 +144,7 @@ class DeltaGaussian(Profiled):
     .. math:: k(\Delta) = \exp(-z^2 / 2\tau_1^2) - \exp(-z^2 / 2\tau_2^2),
               \qquad z = \|\Delta\|_2.
 
-    It is zero at zero, and so never positive definite. The same as
+    The kernel is zero at lag zero, so it is never positive definite. It equals
     ``Gaussian(tau1) - Gaussian(tau2)``.
 
     Parameters

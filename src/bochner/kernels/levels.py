@@ -1,4 +1,4 @@
-"""Kernels of codes 0, 1, ..., L - 1: of categories, and of levels that have an order."""
+"""Kernels of codes 0, 1, ..., L - 1, for categories and for ordered levels."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class Levels(LagKernel):
 
     @abstractmethod
     def period(self, n_levels: int) -> int:
-        """Return after how many codes the kernel's features of one input repeat."""
+        """Return the period, in codes, of the features of one input."""
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         K = np.ones((len(X), len(Y)))

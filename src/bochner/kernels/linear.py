@@ -26,9 +26,9 @@ from bochner.kernels.base import Kernel, LagKernel, checked_rows, convert_fields
 class Linear(Kernel):
     r"""The kernel of linear functions, :math:`k(x, y) = \sum_i v_i (x_i - c_i)(y_i - c_i)`.
 
-    It is the covariance of :math:`\sum_i w_i (x_i - c_i)` for independent slopes ``w`` of variance
-    ``v``. Its product with another kernel is a kernel whose amplitude grows with the input. There
-    is one frequency per input. Up to ``reach``, the feature is the sine of a small angle
+    The covariance of :math:`\sum_i w_i (x_i - c_i)` for independent slopes ``w`` of variance ``v``.
+    Its product with another kernel is a kernel whose amplitude grows with the input. There is one
+    frequency per input. Up to ``reach``, the feature is the sine of a small angle
     (:meth:`angles`) and equals the input to within 1e-10, or 1 % on devices without float64.
     Products of two linear kernels have no sampled features; :class:`Polynomial` is a kernel of all
     pairs of inputs.
@@ -143,8 +143,8 @@ class Linear(Kernel):
 class Constant(LagKernel):
     r"""The constant kernel, :math:`k(x, y) = c`.
 
-    It is the covariance of a constant of variance ``c``, such as the level of a sum of kernels.
-    Its spectrum is mass ``c`` at frequency zero.
+    The covariance of a random constant of variance ``c``, such as the level of a sum of kernels.
+    Its spectral measure is the mass ``c`` at frequency zero.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 r"""Kernels of the angle between inputs on the unit sphere.
 
-They are written as functions of the Euclidean distance :math:`z`, not of the inner product
+The kernels are written as functions of the Euclidean distance :math:`z`, not of the inner product
 :math:`u = 1 - z^2/2`: at coinciding inputs, where the angle turns sharply with :math:`u`, the
 distance is exact and the inner product is rounded.
 """
