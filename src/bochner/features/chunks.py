@@ -79,7 +79,7 @@ class Chunk:
 
     @property
     def row_weights(self) -> Array:
-        """Weights (n,) of single rows, as they were before equal rows were one."""
+        """Weights (n,) of single rows, before equal rows were merged."""
         if self.repeats is None:
             return self.weights
         return as_array(self.weights / np.where(self.repeats > 0.0, self.repeats, 1.0))
@@ -211,7 +211,7 @@ class StreamChunks(RowChunks):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValidatedChunks(RowChunks):
-    """Rows that are checked for a kernel's domain and the region of a design when they are read."""
+    """Rows that are checked for the domain of a kernel and the region of a design on reading."""
 
     rows: RowChunks
     kernel: Any

@@ -159,7 +159,7 @@ class FadingFeatures:
         )
 
     def aged(self, factor: float) -> "FadingFeatures":
-        """Return these with ``factor`` times the weights of the rows before the refresh."""
+        """Return the features with the weights of the rows before the refresh times ``factor``."""
         return self if factor == 1.0 else replace(self, before=self.before.weighted(factor))
 
     def without(self, removed: FeatureSums) -> "FadingFeatures | None":

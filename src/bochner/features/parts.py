@@ -1,4 +1,4 @@
-"""Frequencies of the parts of a measure: which blocks they come in, and how they get one side."""
+"""Frequencies of the parts of a measure: choice of blocks, and one-sided frequencies."""
 
 import math
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ def _modulated(frequencies: Frequencies) -> Frequencies:
 
 @dataclass(frozen=True, slots=True)
 class SamplingSettings:
-    """How many frequencies to draw, how they depend on one another, and the generator."""
+    """Number of frequencies to draw, their dependence (scheme), and the random generator."""
 
     n_frequencies: int
     scheme: Scheme

@@ -174,10 +174,10 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the features (n, n_features) of queries (n, d), in float32 if ``X`` is.
 
-        Their products with those of :meth:`transform_right` estimate the kernel divided by
-        :math:`e^c`, with ``c`` the attribute ``log_scale_``. Features that are less than 1e-308
-        times the largest one of the training rows are zero; :meth:`gram` and :meth:`attention`
-        work with logarithms.
+        Inner products of left features and features of :meth:`transform_right` estimate the kernel
+        divided by :math:`e^c`, with ``c`` the attribute ``log_scale_``. Features that are less than
+        1e-308 times the largest one of the training rows are zero; :meth:`gram` and
+        :meth:`attention` work with logarithms.
         """
         X = self._checked_queries(X)
         return _exponential(self.frequencies_.log_features(X) - self._tops[0], X.dtype)

@@ -6,7 +6,7 @@ turns a draw :math:`z(x) \cdot w` into one that has them:
 
 .. math:: f(x) = z(x) \cdot w + k(x, L)\, k(L, L)^{-1} (u - z(L)\, w).
 
-That is linear in independent normal variables again, with the features
+This function is again linear in independent normal variables, with the features
 
 .. math:: \tilde z(x) = z(x) - z(L)^\top k(L, L)^{-1} k(L, x), \qquad
           \phi(x) = R^{-1} k(L, x), \quad R R^\top = k(L, L),
@@ -19,7 +19,7 @@ rows that are all landmarks has the exact mean. Far from landmarks :math:`\phi` 
 weights of :math:`\tilde z`, which is small on the rows, keep their prior variance.
 
 Sources: Wilson, Borovitskiy, Terenin, Mostowsky and Deisenroth, "Efficiently sampling functions
-from Gaussian process posteriors", 2020, where :math:`u` has a posterior of its own and :math:`w`
+from Gaussian process posteriors", 2020, where :math:`u` has a separate posterior and :math:`w`
 keeps its prior; here both are learned together. Harbrecht, Peters and Schneider, "On the low-rank
 approximation by the pivoted Cholesky decomposition", 2012, for the landmarks.
 """

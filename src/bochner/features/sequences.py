@@ -1,4 +1,4 @@
-"""Sequences of different lengths, as users pass them and as one array of all their points."""
+"""Sequences of different lengths: validation, and storage as one array of all points."""
 
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass

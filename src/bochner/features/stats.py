@@ -269,7 +269,7 @@ def feature_sums(
 
 
 def _counted(rows: Chunk) -> dict[str, Any]:
-    """Return the numbers of rows that sums over them keep, by name."""
+    """Return the counts of rows that are stored with sums, by name."""
     if rows.weight is None and rows.repeats is None:
         return {"n_samples": len(rows), "n_remembered": float(len(rows))}
     weights = rows.row_weights

@@ -6,7 +6,7 @@ with the noise variance :math:`\sigma^2 / w` in a regression, or with its log-li
 by ``w`` in a classification. Rows of weight zero are not observations.
 
 Both meanings have the same weighted sums, hence the same fit for given hyperparameters. They differ
-in the number of observations, on which the noise variance and the evidence depend, and in what is
+in the number of observations, on which the noise variance and the evidence depend, and in the rows
 removed when one observation is left out.
 """
 
