@@ -1,4 +1,4 @@
-"""How the parts of a measure share a number of frequencies."""
+"""Allocation of frequencies to the parts of a measure."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

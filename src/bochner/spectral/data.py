@@ -78,7 +78,7 @@ class Pairs:
 
     @classmethod
     def of_sphere(cls) -> "Pairs":
-        """Return pairs at all distances that the unit sphere allows."""
+        """Return pairs at all possible distances on the unit sphere."""
         return cls.of_distances(np.linspace(0.0, 2.0, _PAIRS), Metric.INNER_PRODUCT)
 
     @classmethod

@@ -182,7 +182,7 @@ class _Candidate:
 
     @property
     def allocation(self) -> ByVariance:
-        """How atoms share frequencies."""
+        """Allocation of frequencies to atoms."""
         return self.entries.variances
 
     def rank(self, m: int) -> tuple[bool, bool, float]:
