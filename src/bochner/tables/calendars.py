@@ -30,11 +30,11 @@ _SHARE = 0.5
 """Share of the steps that must lead to the next date of the calendar: others are holes."""
 
 _MONTHLY = 25
-"""Least days between dates that may stand for months: from the last business day of May to that of
-a month later there can be 28, and from 31 January to 28 February as well."""
+"""Fewest days between monthly dates: 28 from 31 January to 28 February, and possibly 28 between the
+last business days of May and June."""
 
 _HALF_MONTHLY = 13
-"""Least days between dates that may stand for halves of months: 15 and 28 February."""
+"""Fewest days between half-monthly dates: 15 and 28 February."""
 
 _LONGER = 1.5
 """Length of a step relative to the usual one beyond which dates are missing there."""

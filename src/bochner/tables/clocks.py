@@ -1,4 +1,4 @@
-"""Clocks of zones and of UTC offsets: the time that a clock on the wall shows."""
+"""Conversion between UTC and local time of zones and UTC offsets."""
 
 from __future__ import annotations
 

@@ -57,7 +57,8 @@ def decide(
 def _with_points(guesses: list[Guess], *, has_semicolons: bool) -> list[Guess]:
     """Return guesses in which points of plain numbers may separate thousands.
 
-    They may if semicolons separate the fields, or if a column may have decimal commas.
+    Points may group thousands if semicolons separate the fields, or if a column may have decimal
+    commas.
     """
     commas = any(isinstance(g.found, LocalNumbers) and "," in g.found.decimals for g in guesses)
     if not (commas or has_semicolons):

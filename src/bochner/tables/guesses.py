@@ -26,8 +26,8 @@ MARKERS = (
     "\u2014", "?", ".", "..", ":", "0000-00-00", "0000-00-00 00:00:00",
     "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!",
 )  # fmt: skip
-"""Entries, in lower case, that are missing among numbers or dates: besides those that are missing
-everywhere, dashes, marks of statistical offices, dates of MySQL, and errors of Excel."""
+"""Lower-case markers of missing numbers or dates, in addition to the general markers: dashes, marks
+of statistical offices, dates of MySQL, and errors of Excel."""
 
 _FAMILIES: Mapping[str, tuple[Family, ...]] = {
     "auto": ("iso", "month", "numeric", "named"),

@@ -34,8 +34,8 @@ def level_scores(
     The score of a level with :math:`n_g` rows is
     :math:`\sum_{i \in g} (y_i - \bar y) / (n_g + \sigma^2_w / \sigma^2_b) / \sigma_b`, its best
     linear prediction in units of the standard deviation of level means. The variances within and
-    between levels are those of an analysis of variance. The result is None if the levels do not
-    differ by more than chance, or if no level has two rows.
+    between levels come from an analysis of variance. The result is None if the estimated variance
+    between levels is not positive, or if no level has two rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How a file is read: options of a user, or the layout that a first reading decided on."""
+"""Options for reading a file: given by a user, or decided by an earlier reading."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ DATES = ("auto", "iso", "dayfirst", "monthfirst", "none")
 NUMBER_KINDS: Mapping[str, str | None] = {
     "number": None, "decimal point": ".", "decimal comma": ",",
 }  # fmt: skip
-"""Kinds of numbers, and the decimal mark of those that differ from the file's."""
+"""Kinds of numbers, with a decimal mark if it overrides the decimal mark of the file."""
 
 DATE_KINDS: Mapping[str, str | None] = {
     "date": None, "dayfirst": "dayfirst", "monthfirst": "monthfirst",
 }  # fmt: skip
-"""Kinds of dates, and the order of those that differ from the file's."""
+"""Kinds of dates, with an order if it overrides the order of the file."""
 
 KINDS = (*NUMBER_KINDS, *DATE_KINDS, "text", "ignore")
 

@@ -74,7 +74,7 @@ class Future(NamedTuple):
 @register
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """How the times of one series become numbers, and back.
+    """Conversion of the times of one series to numbers and back.
 
     ``kind`` is the unit of the numbers, ``step`` the usual step between two times, or None if they
     are irregular, and ``last`` the last time. For dates, ``stamp`` is the last date in nanoseconds
