@@ -53,7 +53,7 @@ class RocDisplay(Display):
     def from_probabilities(cls, y: ArrayLike, probability: ArrayLike, classes: ArrayLike) -> Self:
         """Return one-versus-rest curves of classes; for two classes, the curve of the second.
 
-        If there are more than six classes, those with the most rows have a curve.
+        If there are more than six classes, the classes with the most rows have a curve.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ def roc(model: Any, X: Any, y: ArrayLike, *, ax: Any = None, theme: str = "light
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConfusionDisplay(Display):
-    """How many rows of each class are predicted to be of which class.
+    """Confusion matrix: numbers of rows by true class and predicted class.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def _one_color(color: str) -> Any:
 def confusion(
     model: Any, X: Any, y: ArrayLike, *, ax: Any = None, theme: str = "light"
 ) -> ConfusionDisplay:
-    """Draw how many rows of each class are predicted to be of which class.
+    """Draw the confusion matrix of a classifier.
 
     The darker a cell, the larger its share of the rows of the observed class. Up to eight classes
     have counts in the cells.

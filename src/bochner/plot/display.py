@@ -128,7 +128,7 @@ class Display(ABC):
 
     @abstractmethod
     def _layout(self) -> PanelLayout:
-        """Return how many panels there are."""
+        """Return the number of panels and the size of the picture."""
 
     @abstractmethod
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:

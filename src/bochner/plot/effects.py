@@ -143,7 +143,7 @@ class EffectDisplay(Display):
         return [1 if self._is_binary() else int(np.argmax(np.ptp(self._cells(), axis=0)))]
 
     def _is_binary(self) -> bool:
-        """Whether there are probabilities of two classes, and not averages of two targets."""
+        """Whether the averages are probabilities of two classes, not means of two targets."""
         cells = self._cells()
         return cells.shape[1] == 2 and bool(np.allclose(cells.sum(axis=1), 1.0))
 
