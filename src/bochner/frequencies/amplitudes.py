@@ -16,7 +16,7 @@ from bochner.registry import register
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Amplitudes:
-    r"""One of a few real functions for each frequency, a factor of both its features.
+    r"""Real amplitude functions, one of a few for each frequency, as factors of both its features.
 
     .. math:: a_g(x) = \exp\big(-\tfrac14 \|W_g^\top x - b_g\|^2\big)
               \sum_r c_{gr} \cos(\mu_{gr} \cdot x + \varphi_{gr})

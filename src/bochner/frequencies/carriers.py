@@ -1,4 +1,4 @@
-"""Complex functions of a row that multiply its waves: powers of inputs, and signs of hashes."""
+"""Complex functions of rows as factors of waves: powers of inputs, and signs of hashes."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields

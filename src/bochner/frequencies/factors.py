@@ -161,7 +161,7 @@ class Envelope:
 
 
 def _with_group(groups: list[Envelope], new: Envelope) -> list[Envelope]:
-    """Return groups and one more, which the last one takes in if it can have the same maps."""
+    """Append a group to groups, or merge it with the last group if their maps can be the same."""
     *before, last = groups
     mapped = [e for e in (last, new) if e.radius.any()] or [last]
     left, right = mapped[0].left, mapped[0].right
@@ -184,7 +184,7 @@ def _same(first: Array | None, second: Array | None) -> bool:
 @register(former_names=("ModulatingWaves",))
 @dataclass(frozen=True, slots=True, eq=False)
 class CosineFactors:
-    r"""One cosine of the inputs for each frequency, a factor of both its features.
+    r"""Cosines of the inputs, one for each frequency, as factors of both its features.
 
     .. math:: g_j(x) = \cos(v_j \cdot x / 2 + \psi_j)
 

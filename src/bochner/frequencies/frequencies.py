@@ -194,7 +194,7 @@ class Frequencies:
 
     @property
     def is_two_sided(self) -> NDArray[np.bool_]:
-        """Which frequencies have different left and right features, of shape (m,)."""
+        """Mask (m,) of frequencies with different left and right features."""
         if self.dim != self.dim_right or not (self.envelope is None or self.envelope.is_symmetric):
             return np.ones(self.n_frequencies, dtype=np.bool_)
         two_sided: NDArray[np.bool_] = self.phase != 0.0

@@ -43,9 +43,9 @@ def trigonometric_features(
 
     The features have shape (n, 2m) for rows ``X`` (n, d), dense or CSR, :math:`\omega` (m, d),
     ``phase`` :math:`\theta` (m,) and ``amplitude`` r (m,). Both features of a frequency are
-    multiplied by its factors of ``envelope`` and ``modulation``, and turned by those of
-    ``carrier``. ``out`` has type ``dtype`` and is
-    in C order. Nothing else of size n is allocated: each thread holds angles of a block of rows.
+    multiplied by its factors of ``envelope`` and ``modulation``, and rotated by the angles of
+    ``carrier``. ``out`` has type ``dtype`` and is in C order. No other array of size n is
+    allocated, because each thread holds angles of one block of rows.
     """
     angles, m, layout = angle_map(omega, MemoryLayout.BY_SAMPLE), len(phase), MemoryLayout.BY_SAMPLE
     factors = None if modulation is None else modulation.to_device_of(X)
