@@ -1,4 +1,4 @@
-"""Functions of rows, evaluated where rows take groups of their columns from other rows."""
+"""Evaluation of functions at rows with groups of columns exchanged between rows."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

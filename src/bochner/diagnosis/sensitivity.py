@@ -78,7 +78,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dependence:
-    """A function of rows, evaluated where rows take some of their columns from other rows.
+    """A function of rows, evaluated at rows with columns exchanged between rows.
 
     ``evaluator`` maps rows (n, d) to predictions (n, t), whose squares are summed. ``X`` (n, d) are
     rows in random order, and ``groups`` maps names to columns of ``X``.

@@ -1,4 +1,4 @@
-"""Checked rows of partitions on the workers of an engine, and a sample of them here."""
+"""Checked rows of partitions on the workers of an engine, with a sample on the client."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

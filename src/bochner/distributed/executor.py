@@ -1,4 +1,4 @@
-"""The two operations that an engine needs to fit a model to the rows that it holds."""
+"""The two operations that an engine needs for fitting models to its rows."""
 
 from collections.abc import Callable
 from typing import Any, Protocol

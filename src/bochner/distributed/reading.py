@@ -26,7 +26,7 @@ Names = tuple[str, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class TupleParts:
-    """Takes parts ``(X, y)`` or ``(X, y, sample_weight)`` apart."""
+    """Splits parts ``(X, y)`` or ``(X, y, sample_weight)`` into rows, targets and weights."""
 
     def __call__(self, piece: Any) -> tuple[Any, Any, Any]:
         """Return rows, targets and weights or ``None``; raise TypeError for anything else."""
@@ -43,7 +43,7 @@ class TupleParts:
 
 @dataclass(frozen=True, slots=True)
 class FrameParts:
-    """Takes data frames of pandas or polars apart, by names of columns."""
+    """Splits data frames of pandas or polars into rows, targets and weights by column names."""
 
     target: str | list[str]
     weight: str | None

@@ -36,8 +36,9 @@ class FourierLayer(nn.Module):
               \qquad z(x)^\top J\, z(y) \approx k(x / \ell, y / \ell),
 
     with the diagonal ``signature`` of ``J``. The length scales :math:`\ell`, one per input, are
-    relative to those of the kernel, and start at one. In float64 the features are those of
-    :class:`bochner.FourierFeatures` with the same parameters and integer seed.
+    relative to the length scales of the kernel, and are initialised to one. In float64 the features
+    equal the features of :class:`bochner.FourierFeatures` with the same parameters and integer
+    seed.
 
     Parameters
     ----------

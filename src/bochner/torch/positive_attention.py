@@ -21,10 +21,10 @@ class PositiveAttention(nn.Module):
     .. math:: \sum_j \hat k(q_i, k_j)\, v_j \Big/ \sum_j \hat k(q_i, k_j), \qquad
               \hat k(q, k) \approx e^{\langle q, k \rangle / T}
 
-    It takes the place of ``torch.nn.functional.scaled_dot_product_attention`` without a mask, where
-    the temperature T of the features is the square root of the width of queries. In float64 it is
-    :meth:`bochner.PositiveFeatures.attention`. Gradients reach queries, keys and values; the
-    features are fixed.
+    The layer approximates ``torch.nn.functional.scaled_dot_product_attention`` without a mask if
+    the temperature T of the features is the square root of the width of queries. In float64 it
+    equals :meth:`bochner.PositiveFeatures.attention`. Gradients are propagated to queries, keys and
+    values; the features are fixed.
 
     Parameters
     ----------
