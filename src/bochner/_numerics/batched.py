@@ -1,7 +1,7 @@
 """Cholesky factors of many matrices at once, in any namespace.
 
-What the array API standard has no name for is taken from torch where it is there, and replaced by
-solutions of general systems elsewhere.
+Functions outside of the array API standard are taken from torch if it is the namespace, and are
+replaced by solutions of general systems otherwise.
 """
 
 from typing import Any

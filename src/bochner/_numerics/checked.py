@@ -1,4 +1,4 @@
-"""Rows, targets and labels that users pass, checked by one rule and refused in plain words.
+"""Validation of rows, targets and labels of users, with error messages in plain words.
 
 Numbers are bounded so that squares and products stay finite floats: by `LARGEST_ENTRY` for rows, by
 `LARGEST_TARGET` and its inverse for targets. All other checks are scikit-learn's validation, to
@@ -256,7 +256,7 @@ def largest_size(values: Any) -> float:
 
 @contextmanager
 def named(name: str) -> Iterator[None]:
-    """Give NumPy's errors of conversion the name of the argument, and drop its warnings."""
+    """Add the name of the argument to NumPy's conversion errors, and drop its warnings."""
     try:
         # Sums that tell whether all is finite overflow; a cast to float32 makes infinity, refused.
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Amounts of memory and of time, as users read and write them."""
+"""Parsing and formatting of amounts of memory and of time."""
 
 import re
 from numbers import Integral

@@ -1,4 +1,4 @@
-"""Arrays of other namespaces than NumPy, such as torch tensors, and their way there and back.
+"""Arrays of other namespaces than NumPy, such as torch tensors, and their conversion.
 
 Such arrays occur only with scikit-learn's ``array_api_dispatch``; without it, input validation
 converts them to NumPy arrays. "On a device" means an array of another namespace than NumPy's, even
@@ -43,7 +43,7 @@ def same_namespace(X: Any, Y: Any) -> None:
 
 
 def float_types(X: Any, wanted: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return float32 and float64 of the namespace of ``X``, as far as its device has them."""
+    """Return float32 and float64 of the namespace of ``X``, if its device supports them."""
     if not on_device(X) or not get_config()["array_api_dispatch"]:
         return wanted
     xp, widest = namespace(X), _widest(X)
@@ -53,7 +53,7 @@ def float_types(X: Any, wanted: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def widened(X: Any) -> Any:
-    """Return ``X``, dense or sparse, in float64, or in float32 where its device has no more."""
+    """Cast ``X``, dense or sparse, to float64, or to float32 if its device lacks float64."""
     if not on_device(X):
         return X.astype(np.float64, copy=False)
     return namespace(X).astype(X, _widest(X), copy=False)
@@ -119,7 +119,7 @@ def _compat() -> Any:
 
 
 def _widest(X: Any) -> Any:
-    """Return float64 of an array's namespace, or float32 where its device has no more."""
+    """Return float64 of an array's namespace, or float32 if its device lacks float64."""
     xp = namespace(X)
     known = xp.__array_namespace_info__().dtypes(device=_compat().device(X), kind="real floating")
     return known.get("float64", xp.float32)

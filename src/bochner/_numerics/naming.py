@@ -23,7 +23,7 @@ def naming(found: Found) -> str:
 
 
 def _brief(name: str) -> str:
-    """Return a name as a message shows it: whole if it fits into a line."""
+    """Format a name for a message, shortened if it does not fit into a line."""
     return repr(name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}…")
 
 

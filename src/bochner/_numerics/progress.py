@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class FitProgress:
-    """How far a fit is, as a ``callback`` of ``fit`` gets it.
+    """Progress of a fit, passed to the ``callback`` of ``fit``.
 
     Parameters
     ----------

@@ -2,4 +2,4 @@
 
 
 class NotPromisedError(ValueError):
-    """A sound model has no such answer, because of its parameters."""
+    """A fitted model does not support a kind of prediction, because of its parameters."""

@@ -20,7 +20,7 @@ _FEWEST_DATES = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitChoice:
-    """How test rows are chosen, with a sentence about it, and times or groups of all rows."""
+    """Choice of test rows, with a sentence on it, and times or groups of all rows."""
 
     kind: str = "random"
     reason: str = "The test rows were chosen at random."
@@ -43,7 +43,7 @@ class SplitOptions(Protocol):
 
 
 def chosen_rows(frame: pd.DataFrame, options: SplitOptions) -> SplitChoice:
-    """Return how to choose test rows.
+    """Return the choice of test rows.
 
     By default, the latest rows are held out if the table is sorted by a column of dates. Raises
     InputError if options contradict each other, or if the table lacks a column.

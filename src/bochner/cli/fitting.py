@@ -207,7 +207,7 @@ def _studied(
     stages: Stages,
     progress: Progress,
 ) -> list[Study]:
-    """Fit, compare and analyse in the time that there is, and return a study of each target."""
+    """Fit, compare and analyse within the time limit, and return a study of each target."""
     split = table.split
     model, seconds = _fitted(options, split, stages, progress)
     progress("predicting the test rows")
@@ -276,7 +276,7 @@ def _fitted(
 def _analysed(
     model: Model, stages: Stages, progress: Progress
 ) -> tuple[VarianceShares | None, VarianceShares | None]:
-    """Return the importance of columns and of pairs, each where there is time for it."""
+    """Return the importance of columns and of pairs, or ``None`` for lack of time."""
     shares: list[VarianceShares | None] = []
     with stages.stage("analysis") as deadline:
         for name, compute in {

@@ -123,7 +123,7 @@ def _predictions(model: Any, frame: pd.DataFrame, options: PredictOptions) -> pd
 
 
 def _levels(text: str) -> dict[str, float]:
-    """Return levels by how they are written, numbers of one and more as per cent."""
+    """Return levels by their text, with numbers of one and more as per cent."""
     try:
         levels = {level.strip(): fraction(float(level)) for level in text.split(",")}
     except ValueError:

@@ -1,4 +1,4 @@
-"""Work that ends when its time is over."""
+"""Time limits of functions."""
 
 import signal
 from collections.abc import Callable

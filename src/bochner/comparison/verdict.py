@@ -1,4 +1,4 @@
-"""Sentences about a study: how good the predictions are, next to other methods, and how sure."""
+"""Sentences on a study: accuracy, comparison with other methods, and calibration."""
 
 from dataclasses import dataclass
 
@@ -84,7 +84,7 @@ def _relative(losses: Array) -> tuple[float, Array]:
 
 
 def verdict(study: Study) -> str:
-    """Return how good predictions are, and next to the best other method, in plain sentences."""
+    """Describe the accuracy of predictions, and compare it with the best other method."""
     own = study.own
     text = _classes_verdict(study) if own.classes is not None else _numbers_verdict(study)
     found = best_other(study)

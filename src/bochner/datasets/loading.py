@@ -24,9 +24,9 @@ _PLAIN_NAME = re.compile(r"\w[\w.-]*")
 def load(name: str, folder: str | Path | None = None, *, download: bool = False) -> Dataset:
     """Return a data set by its name.
 
-    It is searched for in ``folder``; in the folder in the environment variable ``BOCHNER_DATA``;
-    among the data sets bundled with the library and with scikit-learn; in the cache of earlier
-    downloads; and, if ``download`` is true, in the public sources.
+    The data set is searched for in ``folder``; in the folder in the environment variable
+    ``BOCHNER_DATA``; among the data sets bundled with the library and with scikit-learn; in the
+    cache of earlier downloads; and, if ``download`` is true, in the public sources.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ def check_finite(array: NDArray[Any], name: str) -> None:
 
 
 def check_texts(items: list[Any], width: int, name: str) -> None:
-    """Raise ``ValueError`` unless items are text of a width that is not far beyond them."""
+    """Raise ``ValueError`` unless items are text, with a width not far above their mean length."""
     if not all(isinstance(item, str) and len(item) <= width for item in items):
         raise ValueError(f"{name} should be text of at most {width} characters")
     n_held = sum(map(len, items)) + len(items)

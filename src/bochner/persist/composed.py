@@ -40,7 +40,7 @@ def _named(model: Any) -> list[tuple[str, Any, Any]]:
 
 
 def estimators(model: Any) -> Iterator[Any]:
-    """Give a model and all estimators inside it."""
+    """Yield a model and all estimators inside it."""
     yield model
     for part, _ in inside(model):
         yield from estimators(part)
