@@ -217,7 +217,7 @@ def dates_of(years: Array) -> NDArray[np.datetime64]:
 
 
 def place_ticks(axis: "Axis", places: Sequence[float], points: float) -> None:
-    """Set ticks at sorted places, with texts at the last tick and at as many others as fit."""
+    """Set ticks at sorted places; the last tick, and others as far as they fit, have texts."""
     from bochner.plot.ticks import number_text
 
     low, high = axis.get_transform().transform(sorted(axis.get_view_interval()))
