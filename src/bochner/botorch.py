@@ -44,7 +44,7 @@ class FeatureModel(Model):
     TypeError
         If the model is not a ``KreinRidge``.
     ValueError
-        If it has no predictive standard deviation.
+        If the model has no predictive standard deviation.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class FeatureModel(Model):
         output_indices : list of int, default=None
             Targets; ``None`` means all.
         observation_noise : bool or Tensor of shape (..., q, n_targets), default=False
-            Whether to add the noise's variance, or variances to add.
+            Whether to add the noise variance, or an array of variances to add.
         posterior_transform : callable, default=None
             Applied to the posterior.
         """
@@ -165,7 +165,7 @@ class FeatureModel(Model):
         X, Y : Tensors of shapes (..., q, d) and (..., q, n_targets)
             Points and noisy values at them; leading dimensions become those of the model.
         **kwargs
-            Ignored: the noise is that of the model.
+            Ignored, because the noise of the model is used.
         """
         features = self._features(X)
         H = features @ self.root

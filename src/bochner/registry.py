@@ -1,4 +1,4 @@
-"""The registry of classes: how kernels get their measures, and what model files may hold."""
+"""Registry of classes: spectral measures of kernels, and classes allowed in model files."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -56,16 +56,16 @@ def register(
         A dataclass or a subclass of scikit-learn's ``BaseEstimator``.
     closed_form : callable, default=None
         Function ``(kernel, dim) -> SpectralMeasure``, the kernel's measure on ``dim`` inputs. It
-        raises :class:`bochner.spectral.NoMeasureError` if no measure is known.
+        raises :class:`bochner.spectral.NoMeasureError` if the measure is unknown.
     law : callable, default=None
         Function ``(kernel, dim) -> Law``, the probability law of the frequencies of a kernel that
         is one at a zero lag; short for a closed form with one part of mass one.
     profile : callable, default=None
         Function ``kernel -> Profile``, for kernels that are functions of one distance or of the
         inner product: measures are designed for it. Subclasses of
-        :class:`bochner.kernels.Profiled` need none.
+        :class:`bochner.kernels.Profiled` do not need it.
     name : str, default=None
-        String that stands for the kernel, as in ``FourierFeatures(kernel=name)``. The kernel is
+        Name of the kernel, as in ``FourierFeatures(kernel=name)``. The kernel is
         made from the length scale if its constructor takes a ``length_scale``, and from no
         arguments otherwise.
     former_names : tuple of str, default=()
@@ -138,12 +138,12 @@ def _claim(table: dict[str, type], name: str, cls: type, where: str) -> None:
 
 
 def registration(cls: type) -> Registration | None:
-    """Return what was registered for exactly this class, or ``None``."""
+    """Return the registration of exactly this class, or ``None``."""
     return _REGISTRATIONS.get(cls)
 
 
 def registered_class(name: str) -> type | None:
-    """Return the class of that name in model files, or ``None``."""
+    """Return the class with a name in model files, or ``None``."""
     return _CLASSES.get(name)
 
 

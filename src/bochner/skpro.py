@@ -23,15 +23,15 @@ class BochnerRegressor(BaseProbaRegressor):
     """A regressor of bochner as a probabilistic regressor of skpro.
 
     ``predict_proba`` returns normal laws with the model's mean and standard deviation.
-    ``predict_interval`` and ``predict_quantiles`` are the model's own where it has some, as
-    :class:`bochner.TableRegressor` does, whose intervals are calibrated on rows left out; others
-    are those of the normal laws.
+    ``predict_interval`` and ``predict_quantiles`` use the methods of the model if it has them.
+    :class:`bochner.TableRegressor` has them, and calibrates its intervals on left-out rows. For
+    other models, intervals and quantiles come from the normal laws.
 
     Parameters
     ----------
     estimator : estimator or None, default=None
         A regressor whose ``predict`` takes ``return_std``, or a pipeline that ends in one. ``None``
-        means :class:`bochner.TableRegressor` as it comes.
+        means :class:`bochner.TableRegressor` with default parameters.
 
     Attributes
     ----------

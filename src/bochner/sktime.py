@@ -82,7 +82,7 @@ class BochnerForecaster(BaseForecaster):
         return fh.to_absolute_index(self.cutoff)
 
     def _inputs(self, times: Any, X: Any) -> Any:
-        """Return the inputs at some times, of which those until the cutoff were given at fit."""
+        """Return the inputs at some times; inputs up to the cutoff come from the fit."""
         if self._known_inputs is None:
             return None
         known = self._known_inputs if X is None else pd.concat([self._known_inputs, X])

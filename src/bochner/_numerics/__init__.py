@@ -1,1 +1,1 @@
-"""Pure numerical helpers that know nothing of kernels or features."""
+"""Numerical helpers without dependence on kernels or features."""

@@ -66,7 +66,7 @@ def some_rows(X: Any, size: int, rng: np.random.Generator) -> Array:
 def stacked_rows(first: Any, second: Any) -> Any:
     """Return the rows of two matrices, one after the other; CSR if either is.
 
-    Those of different devices are brought to the host.
+    Matrices on different devices are copied to the host.
     """
     if isinstance(first, HostView) and isinstance(second, HostView):
         return HostView(stacked_rows(first.rows, second.rows))

@@ -1,7 +1,7 @@
 """Cholesky factors of many matrices at once, in any namespace.
 
-What the array API standard has no name for is taken from torch where it is there, and replaced by
-solutions of general systems elsewhere.
+Functions outside of the array API standard are taken from torch if it is the namespace, and are
+replaced by solutions of general systems otherwise.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from bochner._numerics.namespaces import namespace
 def factored(matrices: Any) -> tuple[Any, Any]:
     """Return lower Cholesky factors (C, p, p), and which matrices are positive definite (C,).
 
-    The factors of others are those of the unit matrix.
+    Matrices that are not positive definite get the factor of the identity.
     """
     xp = namespace(matrices)
     if hasattr(xp.linalg, "cholesky_ex"):

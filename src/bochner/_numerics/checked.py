@@ -1,8 +1,8 @@
-"""Rows, targets and labels that users pass, checked by one rule and refused in plain words.
+"""Validation of rows, targets and labels of users, with error messages in plain words.
 
-Whatever squares or multiplies numbers needs them at most so large, or so small, that the result
-remains a float: `LARGEST_ENTRY` for rows, `LARGEST_TARGET` and its inverse for targets. The rest is
-scikit-learn's validation, whose messages are given the name of the argument where they lack it.
+Numbers are bounded so that squares and products stay finite floats: by `LARGEST_ENTRY` for rows, by
+`LARGEST_TARGET` and its inverse for targets. All other checks are scikit-learn's validation, to
+whose messages the name of the argument is added if it is missing.
 """
 
 import re
@@ -34,10 +34,10 @@ from bochner._numerics.namespaces import namespace, on_device
 from bochner._numerics.naming import refuse_repeated
 
 _FOREIGN = ("could not convert", "float() argument", "setting an array element", "Cannot cast")
-"""How NumPy's errors of conversion begin, which do not say what was converted."""
+"""Beginnings of NumPy's conversion errors, which do not name the converted argument."""
 
 _FLAT = re.compile(r"Expected 2D array, got \w+ array instead:")
-"""How scikit-learn's error for arrays of fewer dimensions begins."""
+"""Beginning of scikit-learn's error for arrays of fewer dimensions."""
 
 _TABLES_MASKED = " TableRegressor, TableClassifier and TableEncoder take masked entries."
 _TABLES = " TableRegressor, TableClassifier and TableEncoder take text and dates."
@@ -90,7 +90,7 @@ def validated_with_labels(model: Any, X: Any, y: Any, **options: Any) -> tuple[A
 
 
 def numbers(y: Any) -> Any:
-    """Return targets with entries that are no numbers refused; what scikit-learn refuses passes."""
+    """Return targets; raise for non-numeric entries that scikit-learn does not check."""
     if y is None or on_device(y):
         return y
     values = _entries(y)
@@ -113,10 +113,10 @@ def numbers(y: Any) -> Any:
 
 
 def labels(y: Any, name: str = "y") -> Any:
-    """Return labels, with those that are no classes or cannot be compared refused.
+    """Return class labels; raise if labels are not classes or cannot be compared.
 
-    Numbers and booleans among objects, or in columns of pandas' own types, become an array of their
-    own type.
+    Numbers and booleans in object arrays, or in columns of pandas extension types, become an array
+    of the matching NumPy type.
     """
     if y is None or on_device(y):
         return y
@@ -151,9 +151,10 @@ def _kind_of_label(entry: Any) -> type:
 
 
 def of_numpy(y: Any) -> Any:
-    """Return whole numbers and booleans of types that pandas adds to NumPy's as those of NumPy.
+    """Convert integers and booleans of pandas extension types to NumPy types.
 
-    scikit-learn would make floats of ``boolean`` and ``Int64``. Other targets are as they were.
+    scikit-learn would convert ``boolean`` and ``Int64`` to floats. Other targets are returned
+    unchanged.
     """
     dtypes = y.dtypes if is_frame(y) else [getattr(y, "dtype", None)]
     if not any(hasattr(dtype, "na_value") for dtype in dtypes):
@@ -194,7 +195,7 @@ def check_size(name: str, values: Any, *, fitted: bool = False) -> None:
 
 
 def check_targets(y: Any) -> None:
-    """Raise ValueError if targets are so large or so small that squares are no numbers."""
+    """Raise ValueError if targets are so large or so small that squares over- or underflow."""
     largest = largest_size(y)
     if largest > LARGEST_TARGET or 0.0 < largest < 1.0 / LARGEST_TARGET:
         raise ValueError(
@@ -205,7 +206,7 @@ def check_targets(y: Any) -> None:
 
 
 def check_weights(weight: Array) -> None:
-    """Raise ValueError if a weight is not zero and its square is no normal number."""
+    """Raise ValueError if a weight is not zero and its square is not a normal float."""
     present = weight[weight > 0.0]
     if not present.size:
         return
@@ -218,7 +219,7 @@ def check_weights(weight: Array) -> None:
 
 
 def _refuse_foreign(name: str, X: Any) -> None:
-    """Raise TypeError or ValueError for what scikit-learn would take as numbers, or not explain."""
+    """Raise for inputs that scikit-learn would read as numbers or reject without explanation."""
     refuse_no_rows(name, X)
     refuse_masked(name, X, _TABLES_MASKED if name == "X" else "")
     if is_frame(X):
@@ -255,7 +256,7 @@ def largest_size(values: Any) -> float:
 
 @contextmanager
 def named(name: str) -> Iterator[None]:
-    """Give NumPy's errors of conversion the name of the argument, and drop its warnings."""
+    """Add the name of the argument to NumPy's conversion errors, and drop its warnings."""
     try:
         # Sums that tell whether all is finite overflow; a cast to float32 makes infinity, refused.
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,7 +1,7 @@
-"""Distances of all pairs of rows, those of `scipy.spatial.distance.cdist` in half the time.
+"""Pairwise distances, equal to `scipy.spatial.distance.cdist` in half the time.
 
-Columns that have the same value in most rows, such as those of single levels of text, take next to
-no time: pairs of rows with other values alone are looked at.
+Columns with the same value in most rows, such as one-hot columns, take little time: only pairs of
+rows with other values are computed.
 """
 
 from typing import Literal

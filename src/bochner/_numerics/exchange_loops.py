@@ -33,8 +33,8 @@ def _add(factor: float, values: Array, out: Array) -> None:
 def inverted(matrix: Array, out: Array) -> float:
     """Write the inverse of a matrix (w, w) to ``out``; return the logarithm of its determinant.
 
-    The matrix is symmetric up to rounding, and overwritten. The result is ``nan``, and ``out`` of
-    no use, where it is not positive definite.
+    The matrix is symmetric up to rounding, and is overwritten. If it is not positive definite, the
+    result is ``nan`` and ``out`` is undefined.
     """
     w = matrix.shape[0]
     log_determinant = 0.0
@@ -70,7 +70,7 @@ def inverted(matrix: Array, out: Array) -> float:
 
 
 class _Unit(NamedTuple):
-    """What belongs to one unit: views of the arrays of all."""
+    """Views of the arrays of all units for one unit."""
 
     places: NDArray[np.int64]  # (w,): Its features among all
     left: Array  # (w, p): Their columns of P as rows
@@ -116,7 +116,7 @@ def _unit(
 
 @compiled()
 def _take_out(unit: _Unit, mean: Array, room: _Room) -> tuple[float, float]:
-    """Return the log determinant of a unit's precision, and what its features explain.
+    """Return the log determinant of a unit's precision, and the fit of its features.
 
     The first is ``nan`` where rounding leaves no positive definite matrix.
     """
@@ -159,7 +159,7 @@ def _propagate(unit: _Unit, room: _Room) -> None:
 
 @compiled()
 def _put_in(unit: _Unit, precision: float, room: _Room) -> tuple[float, float]:
-    """Return the log determinant with the proposal's features or ``nan``, and what they explain."""
+    """Return the log determinant with the proposed features, or ``nan``, and their gain in fit."""
     w, gained = unit.places.size, 0.0
     for a in range(w):
         own = unit.products[a]
@@ -226,7 +226,7 @@ def _carry(
     scaled: Array,
     room: _Room,
 ) -> None:
-    """Carry an accepted proposal through the panels of those that are still to be decided."""
+    """Update the panels of the proposals not yet decided after a proposal is accepted."""
     w, change, weights, remainder = len(room.change), room.change, room.weights, room.remainder
     places = columns[w * index : w * (index + 1)]
     for later in range(index + 1, columns.size // w):
@@ -234,7 +234,7 @@ def _carry(
             place, own = columns[w * later + c], products[w * later + c]
             column, product = panel[2 * w * later + c], panel[2 * w * later + w + c]
             for a in range(w):
-                # First all that reads these rows: `places` of them change with the rows.
+                # Read these entries before the updates below, which change them.
                 weights[a] = product[places[a]]
                 remainder[a] = column[places[a]]
             for a in range(w):
@@ -286,8 +286,8 @@ def decide_exchanges(
     ``accepted`` (B,)
         Set where a unit was accepted; false before.
 
-    All but the inputs of the decisions are changed in place. A unit whose exchange rounding leaves
-    without a positive definite matrix is refused.
+    All arrays except the inputs of the decisions are changed in place. A unit is refused if
+    rounding leaves its exchange without a positive definite matrix.
     """
     n_units, p = log_ratio.size, mean.size
     w = columns.size // n_units

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing of files."""
 
 import errno
 import os
@@ -21,7 +21,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def as_path(path: Any, name: str = "path") -> Path:
-    """Return the path that a user passed, ``TypeError`` if it is none.
+    """Convert an argument to a path; raise ``TypeError`` if it is not a path.
 
     Raises ``ValueError`` for a name that no file can have: too long, or with a null character.
     """
@@ -43,10 +43,10 @@ def as_path(path: Any, name: str = "path") -> Path:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield ``NAME.TOKEN.partial`` to write, which replaces ``path`` only if the block succeeds.
 
-    A link is followed. What killed writers of the same file left beside it is removed. Raises
-    ``PermissionError`` if the file may not be written, and ``OSError`` if it is none: a device
-    such as ``/dev/null`` would become a file, for all programs, or its folder does not exist, or
-    the disk is full, with the name of the file.
+    A link is followed. Temporary files of killed writers of the same file are removed. Raises
+    ``PermissionError`` if the file may not be written. Raises ``OSError``, with the name of the
+    file, if the path is a device such as ``/dev/null``, which would be replaced by a file, if its
+    folder does not exist, or if the disk is full.
     """
     try:
         path = path.resolve()
@@ -76,7 +76,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _flush(path: Path, flags: int) -> None:
-    """Wait until the disk has what was written."""
+    """Wait until written data are on the disk."""
     descriptor = os.open(path, flags)
     try:
         os.fsync(descriptor)

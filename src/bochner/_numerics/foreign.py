@@ -1,4 +1,4 @@
-"""What NumPy turns into numbers although it holds none, and what hides a part of its entries."""
+"""Inputs that NumPy silently converts to numbers, and inputs with masked entries."""
 
 import datetime
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ _KIND_NAMES = {"M": "dates", "m": "durations"}
 
 
 def shown(entry: Any) -> str:
-    """Return an entry as a message shows it: short, and without NumPy's name of its type."""
+    """Format an entry for a message: short, and without NumPy's name of its type."""
     plain = entry.item() if isinstance(entry, np.generic) else entry
     if isinstance(plain, int) and plain.bit_length() > _MOST_BITS:
         return f"a whole number of {plain.bit_length()} bits"

@@ -25,7 +25,7 @@ def _two(old: Array, new: Array) -> None:
 
 @compiled(fastmath=LOOSE)
 def _four(old: Array, new: Array) -> None:
-    """Do what two passes of :func:`_two` do."""
+    """Apply two passes of :func:`_two` at once."""
     quarter = old.size // 4
     for i in range(quarter):
         low, high = old[4 * i] + old[4 * i + 1], old[4 * i + 2] + old[4 * i + 3]

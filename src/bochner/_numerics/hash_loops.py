@@ -25,7 +25,7 @@ _30, _27, _31, _63, _ONE = (
 
 @compiled()
 def _mixed(state: np.uint64) -> np.uint64:
-    """Return 64 bits that look random, a bijection of those given."""
+    """Return 64 pseudorandom bits, a bijection of the given bits."""
     z = state + _GOLDEN
     z = (z ^ (z >> _30)) * _FIRST
     z = (z ^ (z >> _27)) * _SECOND

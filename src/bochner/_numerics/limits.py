@@ -39,9 +39,10 @@ NEGLIGIBLE: Final = 1e-12
 many operations can leave of an exact zero. Less may report rounding, more hides small values."""
 
 EIGENVALUE_ROUNDING: Final = 1e-10
-"""Eigenvalues below this share of the greatest are rounding. Those of a float64 matrix of order n
-are off by about n :data:`FLOAT64_EPS`, and its entries may carry a hundred roundings each; ten
-times less counts noise of large Gram matrices, ten times more misses weak negative eigenvalues."""
+"""Eigenvalues below this share of the greatest are rounding errors. The eigenvalues of a float64
+matrix of order n have errors of about n :data:`FLOAT64_EPS`, and each entry may carry a hundred
+roundings. A limit ten times smaller counts noise of large Gram matrices; a limit ten times larger
+misses weak negative eigenvalues."""
 
 FUNCTION_ROUNDING: Final = 1e-8
 """Error granted to values of a function that the user wrote: half of the digits of float64, as

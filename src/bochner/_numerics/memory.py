@@ -1,4 +1,4 @@
-"""Amounts of memory and of time, as users read and write them."""
+"""Parsing and formatting of amounts of memory and of time."""
 
 import re
 from numbers import Integral
@@ -11,7 +11,7 @@ _UNITS = {"": 1} | {
 
 
 def as_bytes(limit: Any) -> int | None:
-    """Return the bytes of a positive integer, ``"1GB"`` or ``"512MiB"``; ``None`` as it is."""
+    """Return bytes from a positive integer, ``"1GB"`` or ``"512MiB"``; ``None`` is returned."""
     if limit is None:
         return None
     if isinstance(limit, str):

@@ -1,8 +1,8 @@
-"""Arrays of other namespaces than NumPy, such as torch tensors, and their way there and back.
+"""Arrays of other namespaces than NumPy, such as torch tensors, and their conversion.
 
-They occur only with scikit-learn's ``array_api_dispatch``: without it, the validation of inputs
-converts them to NumPy arrays. "On a device" means: of another namespace, wherever it lies. What
-libraries call by other names or leave out is left to array-api-compat.
+Such arrays occur only with scikit-learn's ``array_api_dispatch``; without it, input validation
+converts them to NumPy arrays. "On a device" means an array of another namespace than NumPy's, even
+on the CPU. Differences between libraries are handled by array-api-compat.
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ def same_namespace(X: Any, Y: Any) -> None:
 
 
 def float_types(X: Any, wanted: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return float32 and float64 of the namespace of ``X``, as far as its device has them."""
+    """Return float32 and float64 of the namespace of ``X``, if its device supports them."""
     if not on_device(X) or not get_config()["array_api_dispatch"]:
         return wanted
     xp, widest = namespace(X), _widest(X)
@@ -53,14 +53,14 @@ def float_types(X: Any, wanted: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def widened(X: Any) -> Any:
-    """Return ``X``, dense or sparse, in float64, or in float32 where its device has no more."""
+    """Cast ``X``, dense or sparse, to float64, or to float32 if its device lacks float64."""
     if not on_device(X):
         return X.astype(np.float64, copy=False)
     return namespace(X).astype(X, _widest(X), copy=False)
 
 
 def retyped(X: Any, dtype: Any) -> Any:
-    """Return ``X`` in float32 or float64 of its own namespace; ``dtype`` may be a NumPy type."""
+    """Cast ``X`` to float32 or float64 of its array namespace; ``dtype`` may be a NumPy type."""
     if not on_device(X):
         return X.astype(dtype, copy=False)
     if isinstance(dtype, type | np.dtype):
@@ -102,7 +102,7 @@ def taken(X: Any, index: Any, axis: int = 0) -> Any:
 
 
 def side_by_side(parts: list[Any]) -> Any:
-    """Return arrays of one namespace and as many rows, one next to the other."""
+    """Concatenate the columns of arrays of one namespace with equal numbers of rows."""
     return namespace(parts[0]).concat(parts, axis=1) if on_device(parts[0]) else np.hstack(parts)
 
 
@@ -119,7 +119,7 @@ def _compat() -> Any:
 
 
 def _widest(X: Any) -> Any:
-    """Return float64 of an array's namespace, or float32 where its device has no more."""
+    """Return float64 of an array's namespace, or float32 if its device lacks float64."""
     xp = namespace(X)
     known = xp.__array_namespace_info__().dtypes(device=_compat().device(X), kind="real floating")
     return known.get("float64", xp.float32)

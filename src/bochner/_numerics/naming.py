@@ -1,4 +1,4 @@
-"""Names of columns in messages, and the refusal of those that occur twice."""
+"""Column names in messages, and the check that column names are unique."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _MOST_LETTERS = 60
 
 
 def naming(found: Found) -> str:
-    """Return the names and details of at most five columns, and a count of the others."""
+    """Return the names and details of at most five columns, and the number of further columns."""
     shown = [f"{_brief(name)} ({detail})" if detail else _brief(name) for name, detail in found]
     rest = len(shown) - MOST_NAMED
     shown = [*shown[:MOST_NAMED], f"{rest} more"] if rest > 0 else shown
@@ -23,7 +23,7 @@ def naming(found: Found) -> str:
 
 
 def _brief(name: str) -> str:
-    """Return a name as a message shows it: whole if it fits into a line."""
+    """Format a name for a message, shortened if it does not fit into a line."""
     return repr(name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}…")
 
 

@@ -10,14 +10,14 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class FitProgress:
-    """How far a fit is, as a ``callback`` of ``fit`` gets it.
+    """Progress of a fit, passed to the ``callback`` of ``fit``.
 
     Parameters
     ----------
     stage : str
-        What the fit does or has done, such as ``"sampling"``.
+        Stage of the fit, such as ``"sampling"``.
     step : int or None, default=None
-        Number of steps of the stage that are done, where they are counted.
+        Number of completed steps of the stage, if steps are counted.
     total : int or None, default=None
         Number of all steps of the stage.
     seconds : float, default=0.0

@@ -1,5 +1,5 @@
-"""The error of a fitted model that has no answer of a kind, whatever the rows."""
+"""Error of a fitted model that does not support a kind of prediction for any rows."""
 
 
 class NotPromisedError(ValueError):
-    """A sound model has no such answer, because of its parameters."""
+    """A fitted model does not support a kind of prediction, because of its parameters."""

@@ -1,4 +1,4 @@
-"""Memory that one block after the other uses."""
+"""Scratch memory that successive blocks reuse."""
 
 from threading import local
 from typing import Any

@@ -16,7 +16,7 @@ Piece = TypeVar("Piece")
 P = ParamSpec("P")
 
 _Answer = tuple[Any, BaseException | None]
-"""What a function returned, or the error that it raised."""
+"""Result of a function, or the exception that it raised."""
 
 
 class _OneThread:
@@ -70,13 +70,13 @@ def single_threaded_blas() -> Iterator[int]:
 
 
 def threads_for(n_jobs: int | None, n_threads: int) -> int:
-    """Return how many threads ``n_jobs`` stands for, at most one per core; None: ``n_threads``."""
+    """Return the number of threads of ``n_jobs``, at most one per core; None: ``n_threads``."""
     return n_threads if n_jobs is None else min(effective_n_jobs(n_jobs), cpu_count())
 
 
 @contextmanager
 def threads_of_blas(n_threads: int) -> Iterator[None]:
-    """Give linear algebra so many threads inside."""
+    """Set the number of BLAS threads within the context."""
     _take_over()
     with _blas().limit(limits=n_threads):
         yield
@@ -115,7 +115,8 @@ def _sharing(
 ) -> Iterator[tuple["SimpleQueue[int | None]", "SimpleQueue[tuple[int, _Answer]]"]]:
     """Give queues of numbers of blocks and of their answers to threads, and wait for their end.
 
-    Queues alone are shared with these: an interrupt may leave locks of pools and futures locked.
+    Only queues are shared with these threads, because an interrupt may leave locks of pools and
+    futures locked.
     """
     tasks: SimpleQueue[int | None] = SimpleQueue()
     answers: SimpleQueue[tuple[int, _Answer]] = SimpleQueue()
@@ -144,7 +145,7 @@ def _sharing(
 
 
 def _answer(function: Callable[P, Piece], *args: P.args, **named: P.kwargs) -> _Answer:
-    """Return what a function returns and no error, or nothing and its error."""
+    """Return the result of a function and ``None``, or no result and the exception."""
     try:
         return function(*args, **named), None
     except BaseException as error:
@@ -152,11 +153,12 @@ def _answer(function: Callable[P, Piece], *args: P.args, **named: P.kwargs) -> _
 
 
 def in_a_thread(function: Callable[P, Piece], *args: P.args, **named: P.kwargs) -> Piece:
-    """Return what a function returns in a thread of its own, for code that ignores exceptions.
+    """Run a function in a separate thread, for code that ignores exceptions.
 
-    Python raises KeyboardInterrupt in the main thread alone. Raised while SciPy reads the numbers
-    of its Sobol sequences, it would be lost, and the numbers stay incomplete without an error.
-    It may leave locks of pools and futures locked without end: the main thread waits for a queue.
+    Python raises KeyboardInterrupt in the main thread only. If it were raised while SciPy reads the
+    direction numbers of Sobol sequences, it would be lost, and the numbers would stay incomplete
+    without an error. It could also leave locks of pools and futures locked, so the main thread
+    waits for a queue.
     """
     answers: SimpleQueue[_Answer] = SimpleQueue()
     start_new_thread(lambda: answers.put(_answer(function, *args, **named)), ())
@@ -170,8 +172,8 @@ def in_a_thread(function: Callable[P, Piece], *args: P.args, **named: P.kwargs) 
 def _take_over() -> None:
     """Let this thread set limits, and after it any other.
 
-    From version 3.8 on, threadpoolctl takes those of OpenBLAS from one thread alone, until that
-    thread itself has lifted its own; here the last holder lifts them, whichever thread it is.
+    From version 3.8 on, threadpoolctl accepts limits of OpenBLAS from one thread only, until this
+    thread has lifted its limit. Here the last holder lifts the limit, from any thread.
     """
     clear = getattr(OpenBLASController, "clear_controlling_thread", None)
     if clear is not None:

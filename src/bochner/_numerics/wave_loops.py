@@ -84,7 +84,7 @@ def _wave(theta: float, like: NDArray[Any]) -> Any:
 
 
 def _at(values: Any, j: int) -> Any:
-    """Return entry ``j`` of an array, or the number that stands for all entries."""
+    """Return entry ``j`` of an array, or a number that is the same for all entries."""
     raise NotImplementedError
 
 

@@ -42,7 +42,7 @@ def write_waves(
 def reference_waves(
     angle: NDArray[Any], out: NDArray[Any], phase: Array | float, amplitude: Any
 ) -> None:
-    """Do what :func:`write_waves` does, with NumPy's functions."""
+    """Compute the result of :func:`write_waves` with NumPy's functions."""
     theta = angle + phase
     out[:, 0] = np.cos(theta)
     out[:, 1] = np.sin(theta)

@@ -1,4 +1,4 @@
-"""Fits that raise leave an estimator as it was."""
+"""Restoration of estimators after failed fits."""
 
 from collections.abc import Callable
 from functools import wraps

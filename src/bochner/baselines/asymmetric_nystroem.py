@@ -71,9 +71,9 @@ class AsymmetricNystroem(KernelFeatures):
 
     Notes
     -----
-    With candidates :math:`K = P D H^\top`, scores and pivots of left rows are those of
-    :math:`(K K^\top)^{1/2} = P D P^\top`, and those of right rows of
-    :math:`(K^\top K)^{1/2} = H D H^\top`. Both are :math:`|K|` if ``K`` is symmetric.
+    With candidates :math:`K = P D H^\top`, scores and pivots of left rows are computed from
+    :math:`(K K^\top)^{1/2} = P D P^\top`, and scores and pivots of right rows from
+    :math:`(K^\top K)^{1/2} = H D H^\top`. Both matrices equal :math:`|K|` if ``K`` is symmetric.
 
     References
     ----------

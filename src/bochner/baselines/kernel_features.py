@@ -66,7 +66,7 @@ class KernelFeatures(
 
     @abstractmethod
     def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
-        """Learn what the features need from checked rows, and return the signature."""
+        """Fit the features to checked rows, and return the signature."""
 
     @abstractmethod
     def _features(self, X: NDArray[Any]) -> NDArray[Any]:
@@ -79,7 +79,7 @@ class KernelFeatures(
 
 
 def resolved_kernel(kernel: Any, dim: int, names: Any = None) -> Any:
-    """Return the kernel of a name, or one whose columns are found by ``names``."""
+    """Return the kernel with a name, or a kernel with columns resolved by ``names``."""
     if isinstance(kernel, str):
         return kernel_called(kernel, dim)
     return kernel.resolved(names) if isinstance(kernel, Kernel) else kernel

@@ -58,7 +58,7 @@ def checked_tol(tol: Any) -> float | None:
 
 
 def probe_rows(X: Array, landmarks: Rows, rng: Generator) -> Array:
-    """Return rows to choose the tolerance on, landmarks only if there are too few others."""
+    """Return rows for the choice of the tolerance, landmarks only if there are too few others."""
     others = np.setdiff1d(np.arange(len(X)), landmarks)
     order = np.concatenate([rng.permutation(others), rng.permutation(landmarks)])
     return np.asarray(X[order[:_N_PROBES]])

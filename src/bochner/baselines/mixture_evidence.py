@@ -59,7 +59,7 @@ class MixtureEvidence:
         return min(tried, key=lambda found: found[1])[0]
 
     def bounds(self) -> list[tuple[float | None, float | None]]:
-        """Return bounds of the argument: none but for the noise."""
+        """Return bounds of the argument; only the noise is bounded."""
         free = [(None, None)]
         q = len(self.mixture.counts)
         return [*(free * q), _LOG_NOISE_BOUNDS, *(free * self.mixture.n_parameters)]

@@ -34,13 +34,13 @@ _MOST_LABELS = 20
 class MultipleKernelFeatures(KernelFeatures):
     r"""Random features of a non-negative combination of a bank of kernels.
 
-    The bank has each of ``kernels`` with each of the length scales, ``B`` kernels in all. Each has
-    an equal share of the frequencies, drawn independently, and the features are those of
+    The bank has each of ``kernels`` with each of the length scales, ``B`` kernels in all. Each
+    kernel has an equal share of the frequencies, drawn independently, and the features approximate
 
     .. math:: k(x, y) = \sum_{b=1}^{B} w_b k_b(x, y), \qquad w_b \geq 0, \quad \sum_b w_b = 1.
 
-    With targets, the weights are those of centred alignment: with the centring matrix ``H`` and
-    exact Gram matrices :math:`K_b` of at most 500 rows they minimise
+    With targets, the weights are given by centred alignment: with the centring matrix ``H`` and
+    exact Gram matrices :math:`K_b` of at most 500 rows, the weights minimise
 
     .. math:: \left\| \sum_b w_b H K_b H - H y y^\top H \right\|_F^2
 

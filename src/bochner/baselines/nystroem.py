@@ -78,11 +78,12 @@ class KreinNystroem(KernelFeatures):
 
     Notes
     -----
-    Scores and pivots are those of :math:`|K|`, which has the eigenvectors of the exact Gram matrix
-    ``K`` of the candidates and the sizes of its eigenvalues: it is positive semidefinite, has the
-    same best approximations in every rank, and equals a definite ``K``. (Residuals of an indefinite
-    ``K`` have diagonals, from which pivots are drawn, that can be negative, or zero on rows that
-    matter.) The eigendecomposition is cubic in the number of candidates.
+    Scores and pivots are computed from :math:`|K|`, which has the eigenvectors of the exact Gram
+    matrix ``K`` of the candidates and the absolute values of its eigenvalues. :math:`|K|` is
+    positive semidefinite, has the same best approximations in every rank, and equals a positive
+    definite ``K``. (Pivots are drawn from the diagonals of residuals. Residuals of an indefinite
+    ``K`` can have negative diagonals, or zeros on rows that matter.) The eigendecomposition is
+    cubic in the number of candidates.
 
     References
     ----------

@@ -203,7 +203,7 @@ class TensorSketch(KernelFeatures):
 def polynomial_form(kernel: Any) -> tuple[float, float, int]:
     r"""Return :math:`\gamma`, ``c`` and ``p`` of :math:`(\gamma \langle x, y \rangle + c)^p`.
 
-    Raises ``TypeError`` for an object that is no polynomial kernel.
+    Raises ``TypeError`` for an object that is not a polynomial kernel.
     """
     if isinstance(kernel, Polynomial):
         return 1.0, kernel.offset, kernel.degree
@@ -249,7 +249,7 @@ def _coefficients(kernel: Any) -> Array:
 
 
 def _probabilities(coefficients: Array, base: Any) -> Array:
-    """Return the probabilities of degrees, geometric on those with a coefficient."""
+    """Return geometric probabilities of the degrees with a nonzero coefficient."""
     base = as_positive_scalar("base", base)
     if base <= 1.0:
         raise ValueError(f"base must be above 1, got {base}.")

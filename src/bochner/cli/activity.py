@@ -1,4 +1,4 @@
-"""What a command is doing: a line that a terminal shows, or lines at intervals elsewhere."""
+"""Progress of a command: a line on a terminal, or lines at intervals elsewhere."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,7 +22,7 @@ _GROWTH = 0.5
 
 @contextmanager
 def reporting(*, is_quiet: bool = False, limit: float | None = None) -> Iterator[Progress]:
-    """Show on standard error what is done and the time left of it, where steps are counted.
+    """Show the current step, and the time left if steps are counted, on standard error.
 
     A terminal shows a spinner. Files and pipes get a line at intervals of 5 to 60 seconds.
     ``limit`` is the time limit of the command, in seconds.
@@ -64,7 +64,7 @@ class Activity:
     Parameters
     ----------
     limit : float or None, default=None
-        Time limit of the command in seconds, which is shown.
+        Time limit of the command in seconds, for display only.
     clock : callable, default=time.monotonic
         Function that returns the time in seconds.
     """
@@ -82,7 +82,7 @@ class Activity:
         self._text, self._end = plain(str(step)), now + seconds
 
     def _seconds_left(self, step: FitProgress, now: float) -> float:
-        """Return the seconds left of a stage, or zero if they cannot be known."""
+        """Return the seconds left of a stage, or zero if they are unknown."""
         last, self._last = self._last, now
         if not step.step or step.total is None:
             return 0.0
@@ -105,5 +105,5 @@ class Activity:
         return f"after {passed}{limit}: {self._text}{more}"
 
     def __rich__(self) -> Text:
-        """Return the line as it is now, each time that the spinner turns."""
+        """Return the current line; called at each turn of the spinner."""
         return Text(str(self))

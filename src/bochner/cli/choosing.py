@@ -1,4 +1,4 @@
-"""Which rows of a table are held out: random ones, the latest, or those of whole groups."""
+"""Choice of held-out rows: random rows, the latest rows, or the rows of whole groups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FEWEST_DATES = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitChoice:
-    """How test rows are chosen, with a sentence about it, and times or groups of all rows."""
+    """Choice of test rows, with a sentence on it, and times or groups of all rows."""
 
     kind: str = "random"
     reason: str = "The test rows were chosen at random."
@@ -30,7 +30,7 @@ class SplitChoice:
 
 
 class SplitOptions(Protocol):
-    """Options of a command that say which rows to hold out."""
+    """Options of a command for the choice of held-out rows."""
 
     @property
     def split(self) -> str: ...
@@ -43,10 +43,10 @@ class SplitOptions(Protocol):
 
 
 def chosen_rows(frame: pd.DataFrame, options: SplitOptions) -> SplitChoice:
-    """Return how to choose test rows.
+    """Return the choice of test rows.
 
-    Where nothing is asked for, a column of dates that sorts the table chooses the latest rows.
-    Raises InputError if options contradict each other, or the table lacks a column.
+    By default, the latest rows are held out if the table is sorted by a column of dates. Raises
+    InputError if options contradict each other, or if the table lacks a column.
     """
     kind = _kind(options)
     if kind == "group":
@@ -81,7 +81,7 @@ def chosen_rows(frame: pd.DataFrame, options: SplitOptions) -> SplitChoice:
 
 
 def _kind(options: SplitOptions) -> str:
-    """Return "auto" or how test rows are asked to be chosen."""
+    """Return the requested kind of the choice of test rows, or "auto"."""
     if options.group is not None and options.time is not None:
         raise InputError(
             "--group and --time both choose the rows that are held out: give one of them."

@@ -114,7 +114,7 @@ def _ours(model: Forecaster, progress: Progress) -> Callable[[Split], Array]:
 
 
 def _last_year(split: Split) -> Array:
-    """Return the nearest value of the last year known, at the same time of the year."""
+    """Return the nearest value at the same time of the year in the last known year."""
     years = split.X[:, 0]
     last = years > years[-1] - 1.0
     behind = np.ceil(split.X_test[:, 0] - years[-1])

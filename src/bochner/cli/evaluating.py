@@ -51,7 +51,7 @@ class EvaluateOptions:
 def evaluate_table(
     model_path: Path, path: Path, options: EvaluateOptions, console: Console
 ) -> None:
-    """Measure a model on a table, and show or write what was found."""
+    """Measure a model on a table, and show or write the results."""
     inputs = [model_path] if str(path) == "-" else [model_path, path]
     if options.report is not None:
         check_report(options.report, *inputs)

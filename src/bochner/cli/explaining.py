@@ -1,4 +1,4 @@
-"""`bochner explain`: what columns do to predictions, on average and for single rows."""
+"""`bochner explain`: contributions of columns to predictions, on average and for single rows."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from bochner.diagnosis.sensitivity import Effect
 from bochner.tables.refusals import InputError
 
 _EFFECTS = 8
-"""Columns whose effects are shown, the most important ones: a screen has room for their lines."""
+"""Number of the most important columns whose effects are shown, limited by a screen's lines."""
 
 _BARS = "▁▂▃▄▅▆▇█"
 """Heights of an effect along its column."""
 
 _MOST_BARS = 12
-"""Values of a column along which an effect is shown: a line has room for so many bars."""
+"""Number of values of a column in a shown effect, limited by the length of a line."""
 
 _ROWS = 50
-"""Rows whose contributions are computed for the mean sizes, a few seconds of predictions."""
+"""Number of rows for the mean absolute contributions, which take a few seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,7 @@ def _print_row(
     values, errors = (np.atleast_2d(part[number].T) for part in (found.values, found.std_error))
     prediction = np.atleast_1d(found.prediction[number])
     base, names = np.atleast_1d(found.base), _outputs(model, found)
-    # The second of two classes says all; if there are more, the predicted one says most.
+    # For two classes the second suffices; for more, the predicted class is most informative.
     is_classes = hasattr(model, "classes_")
     shown = [int(np.argmax(prediction))] if is_classes else range(len(names))
     for output in shown:
@@ -215,7 +215,7 @@ def _of_output(found: Contributions, number: int) -> tuple[Array, Array]:
 
 
 def _record(model: Model, path: Path, found: Contributions, rows: Any) -> dict[str, Any]:
-    """Return what `bochner explain --json` writes."""
+    """Return the output of `bochner explain --json`."""
     return {
         "schema_version": SCHEMA_VERSION,
         "model": str(path),

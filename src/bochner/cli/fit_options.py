@@ -159,7 +159,7 @@ class FitOptions:
         return tuple(self.drop or ())
 
     def reading(self) -> ReadOptions:
-        """Return how the file is read."""
+        """Return the options for reading the file."""
         kinds = {} if self.types is None else read_types(self.types)
         return ReadOptions(decimal=self.decimal, dates=self.dates, types=kinds, table=self.table)
 

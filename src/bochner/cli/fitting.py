@@ -71,7 +71,7 @@ class _Table:
 
 
 def fit_table(path: Path, options: FitOptions, console: Console) -> None:
-    """Fit a model to a table, measure it on test rows, save it and show what was found."""
+    """Fit a model to a table, measure it on test rows, save it and show the results."""
     level, read_options = options.level, options.reading()
     options.check(path)
     stages = _stages(options)
@@ -104,7 +104,7 @@ def _stages(options: FitOptions) -> Stages:
 
 
 def _print_end(console: Console, options: FitOptions, stages: Stages) -> None:
-    """Print the seconds of the stages, what was left out, and the files."""
+    """Print the seconds of the stages, the stages left out, and the files."""
     indent = " " * len("Report  ")
     times = f"\n{indent}".join(stages.lines(console.width - len(indent)))
     written = [f"\nTime    {times}", f"Model   {options.out}"]
@@ -115,7 +115,7 @@ def _print_end(console: Console, options: FitOptions, stages: Stages) -> None:
 
 
 def _write_report(studies: Sequence[Study], path: Path, stages: Stages, progress: Progress) -> None:
-    """Write the report, without what needs an analysis if there is no time for it."""
+    """Write the report, without sections that need an analysis if time is short."""
     from bochner import report
 
     def write() -> bool:
@@ -207,7 +207,7 @@ def _studied(
     stages: Stages,
     progress: Progress,
 ) -> list[Study]:
-    """Fit, compare and analyse in the time that there is, and return a study of each target."""
+    """Fit, compare and analyse within the time limit, and return a study of each target."""
     split = table.split
     model, seconds = _fitted(options, split, stages, progress)
     progress("predicting the test rows")
@@ -276,7 +276,7 @@ def _fitted(
 def _analysed(
     model: Model, stages: Stages, progress: Progress
 ) -> tuple[VarianceShares | None, VarianceShares | None]:
-    """Return the importance of columns and of pairs, each where there is time for it."""
+    """Return the importance of columns and of pairs, or ``None`` for lack of time."""
     shares: list[VarianceShares | None] = []
     with stages.stage("analysis") as deadline:
         for name, compute in {
@@ -294,7 +294,7 @@ def _analysed(
 def _record(
     options: FitOptions, table: _Table, level: float, studies: Sequence[Study]
 ) -> dict[str, Any]:
-    """Return what a model file keeps of the fit."""
+    """Return the record of the fit that the model file stores."""
     named = {"weight": options.weight, "group": table.rows.group, "time": table.rows.time,
              "id": options.id}  # fmt: skip
     several = len(studies) > 1

@@ -1,4 +1,4 @@
-"""`bochner inspect`: what a model file holds."""
+"""`bochner inspect`: content of a model file."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ _KINDS = {
     "empty": "empty, not used",
     "identifier": "identifiers, not used",
 }
-"""Words for the kinds of columns that an encoder knows."""
+"""Words for the kinds of encoded columns."""
 
 _TESTED = {
     "rmse": "RMSE",
@@ -64,7 +64,7 @@ def inspect_model(path: Path, console: Console) -> None:
 
 
 def _card(model: TableModel) -> Table:
-    """Return the facts of a table model: what it predicts, from what, and how well."""
+    """Return a summary of a table model: target, training data and test scores."""
     record = model.record_
     target = record.get("target", "unknown")
     named = target if isinstance(target, str) else ", ".join(target)
@@ -159,7 +159,7 @@ def forecast_facts(model: Forecaster) -> dict[str, str]:
 
 
 _TRANSFORMED = {"none": "as they are", "sqrt": "their square roots", "log": "their logarithms"}
-"""What is modelled, by transformation."""
+"""Name of the modelled quantity, by transformation."""
 
 
 def _range(values: list[float]) -> str:

@@ -1,4 +1,4 @@
-"""Models that `bochner fit` wrote, and tables read as those that they were fitted to."""
+"""Loading of models written by `bochner fit`, and of tables in the format of the training table."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 class Fresh:
     """A table for a fitted model.
 
-    ``features`` are its columns in the order of the fit, ``frame`` all columns, ``targets`` (n,) or
-    (n, t) those of rows that have all of them, with their numbers ``known``, if there are some.
-    ``unscored`` names rows whose targets are none that the model can predict; ``notes`` have it.
+    ``features`` are the input columns in the order of the fit, and ``frame`` has all columns.
+    ``targets`` (n,) or (n, t) belong to rows with all targets, whose indices are ``known``, or are
+    None without such rows. ``unscored`` describes rows with targets that the model cannot predict;
+    ``notes`` contain this text.
     """
 
     frame: pd.DataFrame
@@ -45,7 +46,7 @@ class Fresh:
     unscored: str = ""
 
     def split(self, model: Model) -> Split:
-        """Return the rows whose target is known as test rows."""
+        """Return the rows with known targets as test rows."""
         assert self.targets is not None  # The caller has asked
         task = "classification" if isinstance(model, TableClassifier) else "regression"
         rows = self.features.iloc[self.known]
@@ -71,7 +72,7 @@ def target_names(model: Model) -> list[str]:
 
 
 def interval_level(model: Model) -> float:
-    """Return the level of prediction intervals that a model was asked for at its fit."""
+    """Return the level of prediction intervals that was requested at the fit of a model."""
     return float(model.record_.get("interval", LEVEL))
 
 
@@ -100,7 +101,7 @@ def read_for(model: Model, path: Path, table: str | None = None) -> Fresh:
 def _targets(
     model: Model, frame: pd.DataFrame
 ) -> tuple[NDArray[np.intp], NDArray[Any] | None, str]:
-    """Return the rows that have all targets of a model, these, and which others have entries."""
+    """Return the rows with all targets, these targets, and the rows with invalid entries."""
     names = target_names(model)
     nothing = np.empty(0, dtype=np.intp)
     if any(name not in frame.columns for name in names):

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have, and commands whose options are a class."""
+"""Arguments and options shared by commands, and commands with options in a data class."""
 
 from collections.abc import Callable
 from dataclasses import MISSING, fields
@@ -71,7 +71,7 @@ Interval = Annotated[
 
 
 def with_options(options: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a command of a function whose last argument is an instance of a class of options.
+    """Make a command from a function whose last argument is an instance of an options class.
 
     The command has the other arguments of the function, and an option for each field of the data
     class ``options``, whose annotations describe them.

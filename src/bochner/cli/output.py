@@ -44,7 +44,7 @@ def plain(text: str) -> str:
 
 @contextmanager
 def noting_warnings() -> Iterator[list[str]]:
-    """Collect what the library warns its users of; other warnings are raised as before."""
+    """Collect the library's warnings for users; other warnings are issued as before."""
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -60,7 +60,7 @@ def noting_warnings() -> Iterator[list[str]]:
 
 
 class NamedOutput:
-    """Standard output whose errors name it, as those of files name the file."""
+    """Wrapper of standard output whose errors name the stream, as errors of files name the file."""
 
     def __init__(self, stream: Any) -> None:
         self._stream: TextIO = stream._stream if isinstance(stream, NamedOutput) else stream
@@ -73,7 +73,7 @@ class NamedOutput:
         return self._named(lambda: self._stream.write(text))
 
     def flush(self) -> None:
-        """Write what has been kept back."""
+        """Write buffered output."""
         self._named(self._stream.flush)
 
     @staticmethod
@@ -94,7 +94,7 @@ def cells_table(
 ) -> Table:
     """Return a table of texts; columns after the first are flush right.
 
-    Where a line is too short for all columns, the first one is folded, and no other is cut.
+    If a line is too short for all columns, the first column is folded, and no column is cut.
     """
     table = Table(box=None, header_style="bold", pad_edge=False)
     for number, heading in enumerate(headings):
@@ -130,7 +130,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def is_standard_output(path: Path | None) -> bool:
-    """Tell whether a path is ``-``, which stands for standard output where CSV is written."""
+    """Tell whether a path is ``-``, which means standard output for CSV."""
     return str(path) == "-"
 
 
@@ -193,7 +193,7 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose text, names of columns included, begins no formula."""
+    """Escape the text of a table, including column names, so that none begins a formula."""
 
     def quoted(entry: Any) -> Any:
         is_formula = isinstance(entry, str) and entry.startswith(_FORMULAS)

@@ -28,12 +28,12 @@ _SCORES = {
     "mae": "mean absolute error",
     "coverage": "coverage of 90 % intervals",
 }
-"""Errors that are shown where the target is known."""
+"""Errors that are shown if the target is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class PredictOptions:
-    """What `bochner predict` adds to predictions."""
+    """Options of `bochner predict` for additional columns."""
 
     std: bool = False
     interval: float | None = None
@@ -47,7 +47,7 @@ class PredictOptions:
 def predict_table(
     model_path: Path, path: Path, options: PredictOptions, out: Path | None, messages: Console
 ) -> None:
-    """Write predictions as CSV, to ``out`` or to standard output; say on ``messages`` how good."""
+    """Write predictions as CSV to ``out`` or standard output, and errors to ``messages``."""
     if options.keep not in _KEPT:
         raise InputError(f"--keep must be one of {', '.join(_KEPT)}, got {options.keep!r}.")
     check_csv_output(out, model_path, *([] if str(path) == "-" else [path]))
@@ -123,7 +123,7 @@ def _predictions(model: Any, frame: pd.DataFrame, options: PredictOptions) -> pd
 
 
 def _levels(text: str) -> dict[str, float]:
-    """Return levels by how they are written, numbers of one and more as per cent."""
+    """Return levels by their text, with numbers of one and more as per cent."""
     try:
         levels = {level.strip(): fraction(float(level)) for level in text.split(",")}
     except ValueError:

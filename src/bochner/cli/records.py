@@ -1,4 +1,4 @@
-"""What the commands write as JSON: plain objects with stable keys, as their schemas say."""
+"""JSON output of the commands: plain objects with stable keys, defined by schemas."""
 
 import platform
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ def fit_record(
     report: Path | None,
     stages: Stages,
 ) -> dict[str, Any]:
-    """Return what `bochner fit --json` writes."""
+    """Return the output of `bochner fit --json`."""
     first = studies[0]
     score = first.model.score_
     return {
@@ -65,7 +65,7 @@ def fit_record(
 def evaluation_record(
     studies: Sequence[Study], groups: Sequence[Mapping[str, Outcome]], model: Path
 ) -> dict[str, Any]:
-    """Return what `bochner evaluate --json` writes."""
+    """Return the output of `bochner evaluate --json`."""
     first = studies[0]
     targets = [_target(study) for study in studies]
     for target, of_groups in zip(targets, groups, strict=True):
@@ -126,7 +126,7 @@ def _score(score: Score) -> dict[str, float | None]:
 
 
 def _finite(value: float) -> float | None:
-    """Return a number that JSON has, or nothing."""
+    """Return a finite number, or None for numbers that JSON cannot represent."""
     return float(value) if np.isfinite(value) else None
 
 

@@ -42,10 +42,10 @@ def refusals() -> Iterator[None]:
                 finally:
                     sys.stdout.flush()
         except SystemExit as stop:
-            # What rich makes of a pipe whose reader has gone; commands raise `typer.Exit`.
+            # rich raises this for a closed pipe; commands raise `typer.Exit`.
             raise BrokenPipeError from stop
     except BrokenPipeError:
-        # The reader has all that it wanted, as `| head` has. Nothing more can be written.
+        # The reader, such as `| head`, closed the pipe, so nothing more can be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except _INVALID as error:
         if os.environ.get("BOCHNER_DEBUG"):
@@ -54,7 +54,7 @@ def refusals() -> Iterator[None]:
 
 
 def _refuse(reason: str) -> NoReturn:
-    """Say why nothing was done, and exit."""
+    """Print the error, and exit."""
     text = Text(plain(f"bochner: {reason}"), style="red")
     Console(stderr=True, soft_wrap=True).print(text)
     raise typer.Exit(2) from None

@@ -1,4 +1,4 @@
-"""What the commands show of a study: the table, the verdict, errors, calibration and columns."""
+"""Screen output of studies: the table, the verdict, errors, calibration and columns."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ _SHOWN_COLUMNS = 8
 """Columns listed, the most important first: a screen has room for a few lines."""
 
 _SHOWN_PAIRS = 4
-"""Pairs of columns listed, those with the greatest shares."""
+"""Number of listed pairs of columns, by decreasing share."""
 
 LEAST_PAIR = 0.01
 """Least share of a pair that is listed or drawn."""
@@ -60,7 +60,7 @@ def print_studies(
     *,
     is_verbose: bool = False,
 ) -> None:
-    """Print what was read; verdict, errors and calibration of each target; and the columns."""
+    """Print the table facts; verdict, errors and calibration of each target; and columns."""
     first = studies[0]
     _print_table_facts(console, first, warned)
     for study in studies:
@@ -83,7 +83,7 @@ def print_errors(console: Console, study: Study) -> None:
 def print_shares(
     console: Console, importance: VarianceShares | None, pairs: VarianceShares | None
 ) -> None:
-    """Print the columns that matter, and the pairs that act together, where they are computed."""
+    """Print the importance of columns and the interactions of pairs, if they are computed."""
     if importance is None:
         return
     for table in share_tables(importance, pairs):
@@ -196,7 +196,7 @@ def _share_cells(shares: VarianceShares, most: int) -> list[tuple[str, str, str]
 
 
 def joined(name: str | Iterable[str]) -> str:
-    """Return the name of a column, or those of a pair."""
+    """Return the name of a column, or the two names of a pair joined by ×."""
     return name if isinstance(name, str) else " × ".join(name)
 
 

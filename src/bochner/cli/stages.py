@@ -10,7 +10,7 @@ from bochner.comparison.deadline import Deadline
 from bochner.comparison.shown import number
 
 _MINOR, _LEAST_SHOWN = ("reading", "test"), 0.1
-"""Stages that are shown from so many seconds on: nobody waits for less."""
+"""Minor stages, and the least duration in seconds for which they are shown."""
 
 _JOINT = "\u00a0"
 """Space at which no line ends."""
@@ -25,8 +25,8 @@ class Stages:
     Parameters
     ----------
     weights : mapping of str to float
-        The stages, and their parts of the time. Each may take its part of the time that is left
-        when it begins: what earlier stages did not need is shared by later ones.
+        The stages, and their parts of the time. Each stage may take its part of the time that is
+        left at its start, so later stages share the time that earlier stages did not need.
     limit : float or None
         Seconds for all stages; ``None`` for no limit.
     clock : callable, default=time.perf_counter
@@ -37,7 +37,7 @@ class Stages:
     seconds : dict of str to float
         Duration of each stage so far.
     left_out : list of str
-        What there was no time for.
+        Parts of the work that were skipped for lack of time.
     """
 
     def __init__(
@@ -63,13 +63,13 @@ class Stages:
             self.seconds[name] = self._clock() - began
 
     def _deadline(self, name: str) -> Deadline:
-        """Return the deadline of a stage that begins now."""
+        """Return the deadline of a stage that starts now."""
         total = sum(self._weights.values())
         share = self._weights.pop(name) / total
         return self._all.part(share)
 
     def lines(self, width: int) -> list[str]:
-        """Return "fit 4.2 s, comparison 1.9 s" and what was left out, in lines of some width.
+        """Return "fit 4.2 s, comparison 1.9 s" and the skipped parts, in lines of some width.
 
         Reading and test are named if they are long. Lines end between two names.
         """

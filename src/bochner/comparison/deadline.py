@@ -1,4 +1,4 @@
-"""Work that ends when its time is over."""
+"""Time limits of functions."""
 
 import signal
 from collections.abc import Callable
@@ -39,15 +39,15 @@ class Deadline:
         return max(0.0, self._end - self._clock())
 
     def part(self, share: float) -> "Deadline":
-        """Return the end of a share of the time that is left."""
+        """Return the deadline after a share of the remaining time."""
         return Deadline(share * self.left, self._clock)
 
     def run(self, work: Callable[[], Result]) -> Result | None:
         """Return the result of a function, or ``None`` if the time is over before it returns.
 
-        A function is interrupted between two steps in Python: steps in compiled code and imports
-        are completed. It is not interrupted on systems without ``SIGALRM``, nor outside of the main
-        thread; there it does not begin after the deadline.
+        A function is interrupted between two Python steps; steps in compiled code and imports are
+        completed. Without ``SIGALRM``, or outside of the main thread, the function is not
+        interrupted, but does not start after the deadline.
         """
         seconds = self.left
         if not seconds:

@@ -34,11 +34,11 @@ def add_others(
     n_jobs: int | None = None,
     progress: Progress = silent,
 ) -> list[str]:
-    """Add the outcomes of other methods, by name, to those of each target.
+    """Add the outcomes of other methods, by name, to the outcomes of each target.
 
-    All methods have the threads that ``n_jobs`` gives to the fit of a table model. Their seconds
-    are those of encoding the training rows and of the fit. Each has the same share of the time
-    until the deadline. Returns the names of the methods that are left out for lack of time.
+    All methods use the threads that ``n_jobs`` gives to the fit of a table model. Their time in
+    seconds covers encoding the training rows and the fit. Each method has the same share of the
+    time until the deadline. Returns the names of the methods left out for lack of time.
     """
     with single_threaded_blas() as n_blas:
         n_threads = threads_for(n_jobs, n_blas)

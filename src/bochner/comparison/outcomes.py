@@ -1,4 +1,4 @@
-"""What a fitted method predicts for rows held out, and its errors with their standard errors."""
+"""Predictions of a fitted method for held-out rows, and errors with standard errors."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ LEVEL = 0.9
 """Probability of the prediction intervals whose coverage is measured, unless another is given."""
 
 _LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
-"""What a log loss takes for a class that was predicted to be impossible, as in scikit-learn."""
+"""Least probability in the log loss, as in scikit-learn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ class Score:
 class Outcome:
     """Predictions for n test rows of a target.
 
-    ``y`` (n,) are the observed targets, ``prediction`` (n,) means or labels, ``lower`` and
-    ``upper`` (n,) the ends of prediction intervals of probability ``level``, and ``probability``
-    (n, C) those of ``classes`` (C,); ``None`` where the method has none, and no classes for
-    numbers. ``unit`` is the variance of the training target. Rows of a cluster (n,) are
-    dependent, such as those of a group.
+    ``y`` (n,) are the observed targets, and ``prediction`` (n,) are means or labels. ``lower`` and
+    ``upper`` (n,) are the ends of prediction intervals of probability ``level``, and
+    ``probability`` (n, C) are the probabilities of ``classes`` (C,); each is ``None`` if the method
+    does not predict it. ``classes`` is ``None`` for regression. ``unit`` is the variance of the
+    training target. Rows of a cluster (n,) are dependent, such as the rows of a group.
     """
 
     y: NDArray[Any]
@@ -119,7 +119,7 @@ def mean_score(values: NDArray[Any], clusters: NDArray[Any] | None = None) -> Sc
 
 
 def outcome(model: Any, split: Split, level: float = LEVEL, seconds: float = np.nan) -> Outcome:
-    """Return what a fitted model predicts for the test rows of a split with a single target."""
+    """Return the outcome of a fitted model on the test rows of a split with a single target."""
     common: dict[str, Any] = {
         "y": split.y_test,
         "clusters": split.groups_test,

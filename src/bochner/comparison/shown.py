@@ -7,9 +7,10 @@ PLAIN = (1e-4, 1e6)
 
 
 def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) -> str:
-    """Return a number with so many significant digits, and commas between thousands.
+    """Format a number with ``digits`` significant digits and commas between thousands.
 
-    Sizes outside of ``plain`` have a power of ten. All digits of whole numbers are shown.
+    Absolute values outside of ``plain`` are written with a power of ten. All digits of the integer
+    part are shown.
 
     Examples
     --------

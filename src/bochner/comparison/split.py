@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Split:
     """Training and test rows of a table, and the task: ``"regression"`` or ``"classification"``.
 
-    Targets are (n,), or (n, t) for several. Weights, groups and times are those of the training
-    rows, ``groups_test`` those of the test rows.
+    Targets have shape (n,), or (n, t) for several targets. Weights, groups and times belong to the
+    training rows, ``groups_test`` to the test rows.
     """
 
     X: Any

@@ -1,4 +1,4 @@
-"""All that is known of a fitted table model: its table, its test rows, and other methods."""
+"""A fitted table model with its table, its test rows and the outcomes of other methods."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ColumnFacts:
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """A table in brief: where it is from, its features, and what was odd when it was read."""
+    """Summary of a table: its source, its features, and notes on oddities in its reading."""
 
     source: str
     n_rows: int
@@ -51,13 +51,13 @@ class TableFacts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Study:
-    """A fitted model, one of its targets, and what is predicted of that for test rows.
+    """A fitted model, one of its targets, and the predictions of this target for test rows.
 
-    ``outcomes`` are those of methods by name, the model's own first, under ``OURS``. ``kind`` says
-    what the errors are errors of, ``"random"`` (new rows), ``"time"`` (later rows), ``"group"``
-    (rows of new groups) or ``"file"`` (rows of a file), and ``reason`` in a sentence how the test
-    rows were chosen. ``importance`` and ``interactions`` of columns are ``None`` if they were not
-    computed. ``record`` holds plain facts that reproduce the fit, such as the command, the
+    ``outcomes`` maps names of methods to outcomes; the model itself comes first, under ``OURS``.
+    ``kind`` is the kind of the test rows: ``"random"`` (new rows), ``"time"`` (later rows),
+    ``"group"`` (rows of new groups) or ``"file"`` (rows of a file). ``reason`` is a sentence on how
+    the test rows were chosen. ``importance`` and ``interactions`` of columns are ``None`` if they
+    were not computed. ``record`` holds the facts that reproduce the fit, such as the command, the
     seed and versions.
     """
 
@@ -74,7 +74,7 @@ class Study:
 
     @property
     def own(self) -> Outcome:
-        """What the model predicts."""
+        """Outcome of the model."""
         return self.outcomes[OURS]
 
     @property
@@ -84,7 +84,7 @@ class Study:
 
     @property
     def others(self) -> Mapping[str, Outcome]:
-        """What the other methods predict."""
+        """Outcomes of the other methods."""
         return {name: found for name, found in self.outcomes.items() if name != OURS}
 
 

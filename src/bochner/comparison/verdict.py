@@ -1,4 +1,4 @@
-"""Sentences about a study: how good the predictions are, next to other methods, and how sure."""
+"""Sentences on a study: accuracy, comparison with other methods, and calibration."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ _CERTAIN = 2.0
 """Standard errors beyond which a difference is not put down to chance: 95 % of normal errors."""
 
 _LITTLE = 0.05
-"""Explained share of the variance below which columns tell little about a target."""
+"""Explained share of the variance below which columns hardly determine a target."""
 
 _ALIKE = 0.005
 """Relative difference of errors that rounds to no per cent."""
@@ -24,15 +24,15 @@ _SCOPES = {
     "group": "rows of new groups",
     "file": "the rows of this file",
 }
-"""What errors on test rows are errors of, by how the rows were chosen."""
+"""Description of the test rows, by the kind of their choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """Error of the model relative to that of another method on the same rows.
 
-    ``ratio`` is that of the root mean square errors, or of the log losses or error rates;
-    ``lower`` and ``upper`` are two standard errors of its logarithm away.
+    ``ratio`` is the ratio of the root mean square errors, log losses or error rates; ``lower`` and
+    ``upper`` are two standard errors of its logarithm away.
     """
 
     other: str
@@ -47,12 +47,12 @@ class Difference:
 
 
 def scope(study: Study) -> str:
-    """Return which rows the errors are those of, such as "later rows"."""
+    """Return the kind of rows that the errors refer to, such as "later rows"."""
     return _SCOPES[study.kind]
 
 
 def best_other(study: Study) -> Difference | None:
-    """Return the difference from the best of the other methods, if there are some."""
+    """Return the difference from the best other method, or ``None`` without other methods."""
     own = study.own
     others = {
         name: found
@@ -84,7 +84,7 @@ def _relative(losses: Array) -> tuple[float, Array]:
 
 
 def verdict(study: Study) -> str:
-    """Return how good predictions are, and next to the best other method, in plain sentences."""
+    """Describe the accuracy of predictions, and compare it with the best other method."""
     own = study.own
     text = _classes_verdict(study) if own.classes is not None else _numbers_verdict(study)
     found = best_other(study)

@@ -143,7 +143,7 @@ def of_bunch(
     target_name: str | None = None,
     levels: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Dataset:
-    """Return a data set from what scikit-learn's loaders and fetchers return."""
+    """Convert the result of a scikit-learn loader or fetcher to a data set."""
     features = tuple(map(str, bunch.feature_names))
     levels, y = levels or {}, np.asarray(bunch.target)
     coded = tuple(feature in levels for feature in features)

@@ -12,7 +12,7 @@ from bochner.datasets.dataset import Dataset
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpectralDraw:
-    """A generated data set and the function it was drawn from.
+    """A generated data set and its true function.
 
     Parameters
     ----------

@@ -24,9 +24,9 @@ _PLAIN_NAME = re.compile(r"\w[\w.-]*")
 def load(name: str, folder: str | Path | None = None, *, download: bool = False) -> Dataset:
     """Return a data set by its name.
 
-    It is searched for in ``folder``; in the folder in the environment variable ``BOCHNER_DATA``;
-    among the data sets bundled with the library and with scikit-learn; in the cache of earlier
-    downloads; and, if ``download`` is true, in the public sources.
+    The data set is searched for in ``folder``; in the folder in the environment variable
+    ``BOCHNER_DATA``; among the data sets bundled with the library and with scikit-learn; in the
+    cache of earlier downloads; and, if ``download`` is true, in the public sources.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ _TABLES = ("seattle_weather", "mauna_loa_co2_weekly")
 def table_file(name: str) -> Traversable:
     """Return the CSV file of a bundled table, ``"seattle_weather"`` or ``"mauna_loa_co2_weekly"``.
 
-    Unlike :func:`load` it has dates and text as they are. Raises ValueError for another name.
+    Unlike :func:`load`, dates and text are not converted. Raises ValueError for an unknown name.
     """
     if name not in _TABLES:
         raise ValueError(

@@ -63,7 +63,7 @@ def downloadable() -> tuple[str, ...]:
 
 
 def read_cached(name: str) -> Dataset | None:
-    """Return a data set from the cache, or ``None`` where the cache does not hold it."""
+    """Return a data set from the cache, or ``None`` if it is not in the cache."""
     path = cache_folder() / f"{name}.npz"
     if not path.is_file():
         return None

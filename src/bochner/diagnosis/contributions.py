@@ -86,7 +86,7 @@ def contributions(
 
 
 def _digits(numbers: Array) -> list[int]:
-    """Return how many decimals (k,) give the largest of numbers (r, k) four digits."""
+    """Return the decimals (k,) that show four digits of the largest of numbers (r, k)."""
     largest = np.maximum(np.abs(numbers).max(axis=0), np.finfo(np.float64).tiny)
     return [max(0, 3 - int(power)) for power in np.floor(np.log10(largest))]
 

@@ -53,7 +53,7 @@ class Diagnosis:
     in_domain : bool
         Whether the kernel is defined on all rows. If not, the attributes below are ``None``.
     domain_message : str
-        Which row is outside of the domain and what to do; empty if none is.
+        Message on a row outside of the domain, with advice; empty if all rows are in the domain.
     n_outside : int
         Number of examined rows outside of the domain.
     symmetric : bool or None
@@ -65,7 +65,7 @@ class Diagnosis:
     singular_values : SingularValues or None
         Singular values of the exact Gram matrix, if it is not symmetric.
     definiteness : Definiteness or None
-        For a locally stationary kernel, whether it is positive definite on all inputs, and why.
+        For a locally stationary kernel, the check of positive definiteness on all inputs.
     features : Features or None
         Measure and errors of features.
     """
@@ -86,7 +86,7 @@ class Diagnosis:
 
     @property
     def advice(self) -> str:
-        """Advice on what to use, with ``kernel`` for the kernel."""
+        """Advice on the choice of an estimator, with ``kernel`` for the kernel."""
         return advise(self)
 
     def __repr__(self) -> str:
@@ -100,11 +100,12 @@ def diagnose(
     n_components: int | Iterable[int] = (128, 512, 2048),
     random_state: Any = None,
 ) -> Diagnosis:
-    """Analyse a kernel on the rows of ``X``: its spectrum, the errors of its features, what to use.
+    """Analyse a kernel on rows: spectrum, errors of its random features, and a recommendation.
 
-    At most 1000 rows are examined: the symmetry and the eigenvalues of their exact Gram matrix, the
-    kernel's measure, and the errors on a quarter of the rows of features made from the others (if
-    there are at least eight rows). Both arguments of an asymmetric kernel are the same rows here.
+    At most 1000 rows are examined. The diagnosis covers the symmetry and the eigenvalues of their
+    exact Gram matrix, and the kernel's spectral measure. If there are at least eight rows, errors
+    of features made from three quarters of the rows are computed on the held-out quarter. Both
+    arguments of an asymmetric kernel are the same rows.
 
     Parameters
     ----------

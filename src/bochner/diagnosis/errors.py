@@ -43,7 +43,7 @@ class FeatureErrors:
     """The measure and the errors of features for one number of features.
 
     Errors are root mean squares over ordered pairs of distinct rows, relative to the root mean
-    square of the kernel over them. ``None`` means not known.
+    square of the kernel over these pairs. ``None`` means unknown.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class FeatureErrors:
     total_variation : float or None
         Total variation of the measure that frequencies are drawn from.
     max_error : float or None
-        Bound on the difference of its transform from the kernel, in the kernel's units: zero for a
+        Bound on the difference between the measure's transform and the kernel: zero for a
         closed form, the sum of aliasing and truncation for a numerical transform.
     predicted_error : float or None
         Expected error of orthogonal frequencies of a designed measure, or of independent
@@ -88,7 +88,7 @@ class Features:
     reason : str
         Reason why there is no measure, otherwise empty.
     refused : bool
-        Whether the kernel refuses to give a measure, so that weights were fitted to the values of
+        Whether no measure can be made for the kernel, so that weights were fitted to the values of
         the plain function ``kernel.__call__``.
     errors : tuple of FeatureErrors
         One for each number of features.
@@ -114,7 +114,7 @@ class Features:
 def features_of(
     kernel: Any, split: HeldOutSplit, n_frequencies: tuple[int, ...], rng: Generator
 ) -> Features:
-    """Return the measure and errors of features; the middle number gets fitted weights, too."""
+    """Return the measure and errors of features, with fitted weights for the middle number."""
     middle = sorted(n_frequencies)[len(n_frequencies) // 2]
     measures: list[SpectralMeasure | None] = [None] * len(n_frequencies)
     reason, refused = "", False
@@ -186,7 +186,7 @@ def _unmapped(law: Law) -> Law:
 def _predicted_error(
     kernel: Kernel, measure: SpectralMeasure, split: HeldOutSplit, m: int
 ) -> float | None:
-    r"""Return the expected relative error of ``m`` frequencies, where it is known.
+    r"""Return the expected relative error of ``m`` frequencies, or ``None`` if it is unknown.
 
     A designed measure has its own prediction. For a stationary kernel with one law, the mean of
     :math:`\cos(\omega_j \cdot \Delta)` over independent draws has the variance

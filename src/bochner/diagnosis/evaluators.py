@@ -1,4 +1,4 @@
-"""Functions of rows, evaluated where rows take groups of their columns from other rows."""
+"""Evaluation of functions at rows with groups of columns exchanged between rows."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ keep."""
 
 
 class Evaluator(Protocol):
-    """A function of rows, whose groups of columns may come from several rows."""
+    """A function of rows that can combine groups of columns of different rows."""
 
     def predict(self, X: Array) -> Array:
         """Return predictions (n, t) of rows (n, d)."""
         ...
 
     def exchanged(self, pool: Array, sources: NDArray[np.intp]) -> Array:
-        """Return predictions (q, t) of rows whose group ``g`` is that of a row of the pool (r, d).
+        """Return predictions (q, t) of rows with group ``g`` taken from a row of the pool (r, d).
 
         ``sources`` (q, g) are the numbers of these rows. Rows that follow each other should have
         many sources in common.
@@ -61,7 +61,7 @@ class RowFunction:
 
 
 def owners_of(groups: Mapping[str, NDArray[np.intp]], n_columns: int) -> NDArray[np.intp]:
-    """Return the number of the group (d,) of each column; those of no group follow all groups."""
+    """Return the group number (d,) of each column; columns without a group get ``len(groups)``."""
     owners = np.full(n_columns, len(groups), dtype=np.intp)
     for number, columns in enumerate(groups.values()):
         owners[columns] = number

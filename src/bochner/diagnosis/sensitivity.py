@@ -1,4 +1,4 @@
-"""What a fitted function depends on: columns, pairs that act together, and averaged predictions."""
+"""Sobol importance of columns, interactions of pairs, and average predictions of a function."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,13 +51,13 @@ class VarianceShares:
 class Effect:
     """Averaged predictions over a grid of one or two columns; the repr is a table.
 
-    ``values`` are (v1,), or (v1,) and (v2,), numbers, decimal years of dates, or levels of each of
-    the ``columns``, ``nan`` where it is missing. ``mean`` (v1,) or (v1, v2), with ``classes``
-    (labels, or names of several targets) (..., n_classes), is the average prediction if all rows
-    had these values. ``lower`` and ``upper``, of the same shape, are quartiles over rows of their
-    own predictions along the grid, each row's shifted to the common average over the grid. They are
-    no confidence interval: the band has no width if the effect is the same for all rows, and some
-    if other columns change it.
+    ``values`` has one array for each of the ``columns``, (v1,) and (v2,): numbers, decimal years of
+    dates, or levels, ``nan`` for missing. ``mean`` (v1,) or (v1, v2), with ``classes`` (labels, or
+    names of several targets) (..., n_classes), is the average prediction if all rows had these
+    values. ``lower`` and ``upper``, of the same shape, are quartiles over rows of each row's
+    predictions along the grid, after each row is shifted to the common average over the grid. The
+    band is not a confidence interval: it has zero width if the effect is the same for all rows, and
+    a positive width if the effect depends on other columns.
     """
 
     columns: tuple[str, ...]
@@ -78,10 +78,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dependence:
-    """A function of rows, evaluated where rows take some of their columns from other rows.
+    """A function of rows, evaluated at rows with columns exchanged between rows.
 
     ``evaluator`` maps rows (n, d) to predictions (n, t), whose squares are summed. ``X`` (n, d) are
-    rows in random order, and ``groups`` columns of ``X`` by name, if there are any.
+    rows in random order, and ``groups`` maps names to columns of ``X``.
     """
 
     evaluator: Evaluator

@@ -31,7 +31,7 @@ _BLOCK_NUMBERS = 2**22
 """Numbers in a block of rows to predict, 32 MB."""
 
 _COLLINEAR = 1e-12
-"""Share of a sum of squares below which the rest is that of rounding errors."""
+"""Share of a sum of squares below which the remainder is due to rounding errors."""
 
 Estimate = tuple[Array, Array]
 """Shapley values (n, g, k), and their variances or standard errors."""
@@ -60,7 +60,7 @@ class Game:
     ) -> Estimate:
         """Return Shapley values of rows (n, d) with predictions (n, k), and standard errors.
 
-        They are exact if so many evaluations suffice, else from random permutations.
+        The values are exact if ``n_evaluations`` suffice, else estimated by random permutations.
         """
         n_coalitions = (1 << self.n_players) - 2
         if len(X) * len(self.background) * n_coalitions <= n_evaluations:
@@ -72,7 +72,7 @@ class Game:
             values, variances = self._each_alone(X, outputs, per_row, rng)
         else:
             values, variances = self._with_reference(X, outputs, n_pairs, rng)
-        # What the sum lacks is an error of all, in proportion to their variances.
+        # The error of the sum is distributed over all values in proportion to their variances.
         total = variances.sum(axis=1, keepdims=True)
         even = np.full_like(variances, 1.0 / self.n_players)
         shares = np.divide(variances, total, out=even, where=total > 0.0)
@@ -82,7 +82,7 @@ class Game:
     def exact(self, x: Array, output: Array) -> Array:
         r"""Return Shapley values (g, k) of a row (d,) with its prediction (k,).
 
-        The player ``j`` joins the coalition ``S`` of others with the weight
+        The player ``j`` joins a coalition ``S`` of other players with the weight
         :math:`|S|! (g - |S| - 1)! / g! = 1 / (g \binom{g - 1}{|S|})`.
         """
         g = self.n_players
@@ -100,10 +100,10 @@ class Game:
         return exact
 
     def _each_alone(self, X: Array, outputs: Array, n_pairs: int, rng: Generator) -> Estimate:
-        """Return values of rows and their variances, from so many pairs of permutations for each.
+        """Return Shapley values of rows, with variances, from ``n_pairs`` permutation pairs each.
 
-        Background rows share the pairs evenly, as many as possible. The variance is that of a
-        sample in two stages: of background rows without replacement, and of permutations for each.
+        The pairs are spread evenly over as many background rows as possible. The variance is that
+        of two-stage sampling: background rows without replacement, then permutations for each.
         """
         size = len(self.background)
         m = min(n_pairs - min(_REPEATED, n_pairs // 4), size)
@@ -124,8 +124,8 @@ class Game:
         """Return values of rows and their variances, by differences from a reference row.
 
         The reference, the background row nearest to the mean, is compared with many background
-        rows, and each row with few of them, by the same permutations. Differences vary by
-        interactions alone.
+        rows, and each row with few of them, by the same permutations. Differences of contributions
+        then vary only by interactions.
         """
         size, ratio = len(self.background), _SPREAD * np.sqrt(len(X))
         m = max(_FEWEST_PAIRS, int(n_pairs / (len(X) + ratio)))
@@ -154,8 +154,8 @@ class Game:
     def _walks(self, X: Array, outputs: Array, ranks: NDArray[np.intp]) -> Array:
         """Return contributions (n, m, g, k) of players who join rows one by one.
 
-        They leave the first background rows, by the permutation with the ranks (m, g) of players
-        and by its reverse, whose mean is returned.
+        Walks start at the first background rows. Contributions are averaged over the permutation
+        with the ranks (m, g) of players and its reverse.
         """
         m, g = ranks.shape
         found = np.empty((len(X) * m, g, outputs.shape[1]))
@@ -178,7 +178,7 @@ class Game:
         return np.broadcast_to(known, (count, *shape)), np.broadcast_to(self.base[:, None], shape)
 
     def _values(self, X: Array, coalitions: NDArray[np.bool_], rows: Array) -> Array:
-        """Return predictions (p, c, k) of coalitions (p, c, g) of ``X``, the others from ``rows``.
+        """Return predictions (p, c, k) of coalitions (p, c, g) of ``X``, the rest from ``rows``.
 
         ``X``, ``rows`` (p, d) and the coalitions have p entries, or one for all.
         """
@@ -188,12 +188,12 @@ class Game:
         return values.reshape(*sources.shape[:2], -1)
 
     def _block(self, width: int) -> int:
-        """Return how many times so many numbers make a block."""
+        """Return the number of rows of ``width`` numbers in a block, at least one."""
         return max(1, _BLOCK_NUMBERS // width)
 
 
 def _regressed(walks: Array, controls: Array, means: Array) -> tuple[Array, Array, Array]:
-    """Return values (n, g, k), variances that are left, and the slopes (g, k, p) of controls.
+    """Return values (n, g, k), residual variances, and the slopes (g, k, p) of controls.
 
     Contributions (n, m, g, k) from the first background rows are regressed on controls, (at least
     m, g, k, p), whose means (g, k, p) over all background rows are known. Slopes are shrunk, as if

@@ -152,7 +152,7 @@ _NEARLY_FULL_RANK = 0.5
 
 
 def advise(diagnosis: Diagnosis) -> str:
-    """Return what to use, in one to three sentences, with ``kernel`` for the kernel."""
+    """Recommend an estimator in one to three sentences, with ``kernel`` for the kernel."""
     if not diagnosis.in_domain:
         return diagnosis.domain_message
     return " ".join(filter(None, (_what_to_use(diagnosis), _how_to_improve(diagnosis))))
@@ -186,7 +186,7 @@ def _what_to_use(diagnosis: Diagnosis) -> str:
 
 
 def _for_both_arguments(diagnosis: Diagnosis, features: Features, declared: bool) -> str:
-    """Return what to use for a kernel whose two arguments have different features."""
+    """Recommend an estimator for a kernel whose two arguments have different features."""
     arguments = "kernel.__call__" if features.refused else "kernel"
     if features.measure == "none":
         arguments += ', weights="least_squares"'
@@ -217,7 +217,7 @@ def _without_a_measure(kernel: object, features: Features) -> str:
 
 
 def _how_to_improve(diagnosis: Diagnosis) -> str:
-    """Return how to lower the error of the features, where it is high."""
+    """Return advice on how to lower the error of the features if it is high."""
     features, ranks = diagnosis.features, diagnosis.singular_values or diagnosis.spectrum
     assert ranks is not None
     assert features is not None

@@ -52,13 +52,13 @@ class LocalOrder:
         self.bounds = np.cumsum(lengths)[:-1]
 
     def here(self, pieces: Sequence[Array]) -> Array:
-        """Return a column of the rows in memory, from those of the partitions."""
+        """Gather a column of the rows in memory from its pieces in the partitions."""
         values = np.empty(self.own[-1] + 1)
         values[self.group] = np.concatenate(pieces)
         return np.asarray(values[self.own])
 
     def there(self, column: Array) -> tuple[Array, ...]:
-        """Return the pieces of partitions whose sums over equal rows are those of the column."""
+        """Split a column over the partitions so that sums over equal rows are preserved."""
         total = np.bincount(self.own, column)
         return tuple(np.split(self.share * total[self.group], self.bounds))
 
@@ -73,9 +73,10 @@ def _groups(X: Array, y: Array) -> NDArray[np.intp]:
 class ChunkedRows(SummedRows):
     """Rows on workers, a part in every partition, which return sums only.
 
-    Features are computed again in every pass. The rows of a worker that is lost are made again
-    from the user's data and from what was sent. In the ``order`` of few rows, variates are drawn
-    here exactly as for rows in memory; with ``None`` every partition draws its own.
+    Features are computed again in every pass. The rows of a lost worker are recomputed from the
+    user's data and from the arrays sent by the client. With the ``order`` of few rows, variates are
+    drawn on the client exactly as for rows in memory; with ``None`` every partition draws its
+    variates.
     """
 
     parts: tuple[Delayed, ...]  # one TrainingData each

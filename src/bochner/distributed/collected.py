@@ -1,4 +1,4 @@
-"""Checked rows of partitions on the workers of an engine, and a sample of them here."""
+"""Checked rows of partitions on the workers of an engine, with a sample on the client."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,16 +16,16 @@ from bochner.distributed.reading import Check, FrameParts, Names, TupleParts, re
 from bochner.features.chunks import Chunk, ChunkSum, Given, RowChunks, Total
 
 SAMPLE_ROWS = 100_000
-"""Number of rows copied to the client for what is not a sum over rows, such as median distances
-and designed measures: 80 MB for a hundred columns."""
+"""Number of rows copied to the client for computations that are not sums over rows, such as median
+distances and designed measures: 80 MB for a hundred columns."""
 
 Read = Callable[[Any], tuple[Any, Names]]
-"""Returns the checked rows of a part, ``None`` if it has none, and the names of its columns."""
+"""Returns the checked rows of a part, ``None`` without rows, and the names of its columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionLayout:
-    """What all parts must have in common."""
+    """Layout that all parts must share."""
 
     n_columns: int
     n_targets: int | None  # None for one target in one dimension
@@ -55,7 +55,7 @@ class PartitionLayout:
 
 
 class Layouts(Protocol):
-    """A class of layouts: :class:`PartitionLayout`, or one that knows more of the columns."""
+    """A class of layouts: :class:`PartitionLayout` or a layout with more facts about columns."""
 
     def of(self, chunk: Any, names: Names) -> Any:
         """Return the layout of the rows of a part, which has ``names``."""
@@ -129,7 +129,7 @@ class Collected(RowChunks):
     def total(
         self, function: ChunkSum[Given, Total], *args: Given.args, **kwargs: Given.kwargs
     ) -> Total:
-        """Return the sum; for a generator among ``args`` every chunk gets a child of its own."""
+        """Return the sum over chunks; a generator in ``args`` is spawned once for each chunk."""
         n_parts = len(self.lengths)
         shares = {
             place: arg.spawn(n_parts)
@@ -146,7 +146,7 @@ class Collected(RowChunks):
     def rest(self, function: Callable[[Any, NDArray[np.intp]], Total]) -> Total | None:
         """Return the sum of a function of the rows of each part that are not in the sample.
 
-        The function takes the rows of a part and the numbers of these. ``None`` if there are none.
+        The function takes the rows of a part and their indices. Returns ``None`` without rows.
         """
         called = partial(_of_rest, self.read, function, _chosen(self.lengths))
         total: Total | None = _pass(self.executor, self.parts, called, add)
@@ -172,10 +172,10 @@ class Collected(RowChunks):
 def _pass(
     executor: Executor, parts: Any, function: Callable[[int, Any], Any], plus: Callable[..., Any]
 ) -> Any:
-    """Return the sum of ``function(index, part)``, without ``None``, or raise what a part raised.
+    """Return the sum of ``function(index, part)`` without ``None``; raise the error of a part.
 
-    Errors of bad data come back as values: engines would try again what fails every time, and
-    wrap the error in one of their own.
+    Errors of invalid data are returned as values, because engines would retry the failing task and
+    wrap its error in another exception.
     """
     # The handles have no name here, so that engines can free them while they are added up.
     handles = executor.map(partial(_guarded, function), parts)
@@ -209,7 +209,7 @@ def _described(read: Read, layouts: Layouts, index: int, part: Any) -> tuple[tup
 
 
 def _chosen(lengths: tuple[int, ...]) -> list[NDArray[np.intp]] | None:
-    """Return which rows of every part are in the sample, ``None`` for all."""
+    """Return the sampled rows of every part, ``None`` for all rows."""
     n, bounds = sum(lengths), np.cumsum([0, *lengths])
     if n <= SAMPLE_ROWS:
         return None

@@ -109,7 +109,7 @@ def _rows(
     column: int,
     problems: Any,
 ) -> ChunkedRows:
-    """Return the rows of one problem on the workers, in the order of those here if all are."""
+    """Return the rows of one problem on the workers, in local order if all rows are local."""
     rows = partial(_problem_rows, column, data.target_factor, data.basis)
     parts = tuple(mapped(rows, prepared))
     if not collected.is_whole:

@@ -1,4 +1,4 @@
-"""The two operations that an engine needs to fit a model to the rows that it holds."""
+"""The two operations that an engine needs for fitting models to its rows."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -8,9 +8,9 @@ class Executor(Protocol):
     """An engine that applies functions to partitions on its workers, and adds up the results.
 
     :class:`bochner.distributed.ray.RayExecutor` and
-    :class:`bochner.distributed.spark.SparkExecutor` are executors; a class of your own with these
-    two methods is another one. Functions can be pickled, have no side effects, and may be called
-    again for a partition whose worker was lost.
+    :class:`bochner.distributed.spark.SparkExecutor` are executors; any class with these two methods
+    is also an executor. Functions can be pickled, have no side effects, and may be called again for
+    a partition whose worker was lost.
 
     Examples
     --------
@@ -36,12 +36,12 @@ class Executor(Protocol):
     def map(self, function: Callable[[int, Any], Any], parts: Any) -> Any:
         """Return handles of ``function(index, part)`` for every part; the values stay on workers.
 
-        Indices count the parts from zero in a fixed order. A part is what
-        :class:`PartitionedRows` describes, or a list of such pieces, empty if it has no rows.
+        Indices count the parts from zero in a fixed order. A part is described in
+        :class:`PartitionedRows`, or is a list of such pieces, empty if it has no rows.
         """
 
     def tree_reduce(self, plus: Callable[[Any, Any], Any], handles: Any) -> Any:
-        """Return the sum of the values of :meth:`map`, or ``None`` if there are none.
+        """Return the sum of the values of :meth:`map`, or ``None`` without values.
 
         ``plus`` is associative up to rounding, and not commutative: neighbours are added in the
         order of the parts, as in ``plus(plus(a, b), plus(c, d))``. If which values are added does

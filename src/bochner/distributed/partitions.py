@@ -69,7 +69,7 @@ def _blocks_of_array(name: str, array: Any) -> list[Delayed]:
 
 
 def _blocks_of_column(name: str, column: Any, X: Any, count: int) -> list[Any]:
-    """Return blocks whose number and divisions are those of ``X``, or raise."""
+    """Return blocks of a column with the number and divisions of the blocks of ``X``, or raise."""
     if column is None:
         return [None] * count
     if not is_dask_collection(column):
@@ -105,7 +105,7 @@ def is_frame(X: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What a method returns: an array, or a pair of arrays, of so many columns per row."""
+    """Layout of a method's result: one array or a pair, with the number of columns per row."""
 
     columns: tuple[int, ...]
     dtype: Any
@@ -118,7 +118,7 @@ class Values:
 
 
 def lazily(call: Callable[[Any], Any], X: Any, values: Values) -> Any:
-    """Return Dask arrays of what a fitted model's method returns for the rows of ``X``.
+    """Apply a method of a fitted model lazily to the rows of ``X``; returns Dask arrays.
 
     One pass over a partition gives all of its values, such as means and standard deviations.
     """

@@ -21,7 +21,7 @@ worker holds twice the sums."""
 
 
 class DaskExecutor:
-    """Parts are ``Delayed`` objects: Dask computes them again in every pass, or has kept them."""
+    """Executor for ``Delayed`` parts, which Dask recomputes in every pass unless persisted."""
 
     def map(self, function: Callable[[int, Any], Any], parts: Sequence[Delayed]) -> list[Delayed]:
         """Return the values of the function at every part, not yet computed."""

@@ -45,7 +45,7 @@ class RayExecutor:
         return [self._apply.remote(sent, index, part) for index, part in enumerate(parts)]
 
     def tree_reduce(self, plus: Callable[[Any, Any], Any], handles: Sequence[Any]) -> Any:
-        """Return the sum; tasks add a few neighbours each, whichever are computed first."""
+        """Return the sum of values; each task adds a few neighbours once they are computed."""
         if not handles:
             return None
         while len(handles) > 1:

@@ -1,4 +1,4 @@
-"""The rows of one partition, checked where they are."""
+"""Reading and checking of the rows of one partition on its worker."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Names = tuple[str, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class TupleParts:
-    """Takes parts ``(X, y)`` or ``(X, y, sample_weight)`` apart."""
+    """Splits parts ``(X, y)`` or ``(X, y, sample_weight)`` into rows, targets and weights."""
 
     def __call__(self, piece: Any) -> tuple[Any, Any, Any]:
         """Return rows, targets and weights or ``None``; raise TypeError for anything else."""
@@ -43,7 +43,7 @@ class TupleParts:
 
 @dataclass(frozen=True, slots=True)
 class FrameParts:
-    """Takes data frames of pandas or polars apart, by names of columns."""
+    """Splits data frames of pandas or polars into rows, targets and weights by column names."""
 
     target: str | list[str]
     weight: str | None
@@ -64,7 +64,7 @@ class FrameParts:
             )
         y = piece[self.target] if isinstance(self.target, str) else piece[targets]
         weight = None if self.weight is None else piece[self.weight]
-        # Polars takes names alone.
+        # Polars accepts only names.
         inputs = piece.drop(columns=used) if hasattr(piece, "iloc") else piece.drop(used)
         return inputs, y, weight
 
@@ -112,7 +112,7 @@ def checked_part_targets(y: Any, X: Any, *, numeric: bool, single: bool) -> NDAr
 
 
 def checked_part_weights(weight: Any, X: Any) -> Array | None:
-    """Return weights (n,), or ``None``; refuse all that are no amounts of rows."""
+    """Return weights (n,), or ``None``; raise if values are not valid weights of rows."""
     if weight is None:
         return None
     refuse_masked("sample_weight", weight)

@@ -36,7 +36,7 @@ class TablePiece:
         return TablePiece(X, self.y[rows], None if self.weight is None else self.weight[rows])
 
     def __add__(self, other: "TablePiece") -> "TablePiece":
-        """Return these rows and, after them, those of the other piece."""
+        """Concatenate the rows of this piece and of the other piece."""
         weight = None
         if self.weight is not None or other.weight is not None:
             weight = np.concatenate((self.weights, other.weights))
@@ -82,7 +82,7 @@ class CheckTable:
 
 @dataclass(frozen=True, slots=True)
 class InputParts:
-    """Returns the inputs of a part, which has targets and weights or has none."""
+    """Returns the inputs of a part, with or without targets and weights in it."""
 
     target: str | list[str] | None
     weight: str | None
@@ -102,7 +102,7 @@ class InputParts:
 
 
 def stacked(first: Any, second: Any) -> Any:
-    """Return the rows of two tables, one after the other; raise ValueError for other columns."""
+    """Concatenate the rows of two tables; raise ValueError if their columns differ."""
     if not (hasattr(first, "iloc") and hasattr(second, "iloc")):
         return stacked_rows(first, second)
     if list(first.columns) != list(second.columns):

@@ -1,4 +1,4 @@
-"""From a kernel and data to the frequencies that approximate it: what all estimators share."""
+"""Choice of the frequencies that approximate a kernel on data, shared by all estimators."""
 
 from dataclasses import dataclass
 from functools import reduce
@@ -64,9 +64,9 @@ class Recipe:
 class Approximation:
     """Frequencies that approximate a kernel on data, and bounds of their error.
 
-    A designed measure follows the kernel inside ``region``; ``max_error`` and ``predicted_error``
-    are those of the measure, ``None`` if it has none or weights were fitted; ``fit_error`` is the
-    relative error on held-out pairs of rows of fitted weights.
+    A designed measure follows the kernel inside ``region``. ``max_error`` and ``predicted_error``
+    are errors of the measure, ``None`` if the measure has no such error or weights were fitted.
+    ``fit_error`` is the relative error of fitted weights on held-out pairs of rows.
     """
 
     frequencies: Frequencies
@@ -125,7 +125,7 @@ def _advice(kernel: Kernel) -> str:
 def _measure(
     kernel: AnyKernel, data: KernelData, recipe: Recipe, context: DesignContext
 ) -> SpectralMeasure | None:
-    """Return the kernel's measure, or for fitted weights ``None`` if it has none."""
+    """Return the measure of the kernel; with fitted weights ``None`` if there is no measure."""
     if not isinstance(kernel, Kernel):
         if context.fitted:
             return None

@@ -32,10 +32,10 @@ NO_ROWS = (
 class Chunk:
     """Rows ``X`` (n, d), float32 or float64, with their targets and weights.
 
-    Rows are dense, CSR or on a device; targets ``y`` (n,) or (n, t), as the user gave them, and
-    weights (n,), ``None`` for ones, are NumPy arrays. ``repeats`` (n,), ``None`` for ones, are
-    numbers of equal rows that are one row here, with their total weight; they are fractions for
-    rows that are being forgotten. With ``are_precisions`` whole weights are precisions, too.
+    Rows are dense, CSR or on a device. Targets ``y`` (n,) or (n, t), as the user gave them, and
+    weights (n,), ``None`` for ones, are NumPy arrays. ``repeats`` (n,), ``None`` for ones, are the
+    numbers of equal rows that are merged into one row with their total weight; rows that are being
+    forgotten have fractional repeats. With ``are_precisions``, integer weights are also precisions.
     """
 
     X: Any
@@ -54,7 +54,7 @@ class Chunk:
         return Chunk(taken(self.X, rows), self.y[rows], weight, repeats, self.are_precisions)
 
     def __add__(self, other: "Chunk") -> "Chunk":
-        """Return these rows and, after them, those of the other chunk."""
+        """Concatenate the rows of this chunk and of the other chunk."""
         weight = _joined(self.weight, other.weight, len(self), len(other))
         repeats = _joined(self.repeats, other.repeats, len(self), len(other))
         targets = np.concatenate((self.y, other.y))
@@ -79,14 +79,14 @@ class Chunk:
 
     @property
     def row_weights(self) -> Array:
-        """Weights (n,) of single rows, as they were before equal rows were one."""
+        """Weights (n,) of single rows, before equal rows were merged."""
         if self.repeats is None:
             return self.weights
         return as_array(self.weights / np.where(self.repeats > 0.0, self.repeats, 1.0))
 
     @property
     def units(self) -> Units:
-        """The observations that the rows stand for, if there are no other chunks."""
+        """The observations that the rows represent, if there are no other chunks."""
         weights = self.row_weights
         units = Units.of(weights, len(self))
         if self.are_precisions:
@@ -97,7 +97,7 @@ class Chunk:
 
     @property
     def n_fractional(self) -> int:
-        """Number of rows whose weights are no counts."""
+        """Number of rows whose weights are not integers."""
         weights = self.row_weights
         are_counts = are_whole(weights) & (not self.are_precisions)
         return int(np.count_nonzero(~are_counts & (weights > 0.0)))
@@ -109,7 +109,7 @@ class Chunk:
 
 
 def _joined(first: Array | None, second: Array | None, n: int, m: int) -> Array | None:
-    """Return one array of two, ``None`` standing for ones; ``None`` if both are."""
+    """Concatenate two arrays where ``None`` means ones; ``None`` if both are ``None``."""
     if first is None and second is None:
         return None
     both = (np.ones(n) if first is None else first, np.ones(m) if second is None else second)
@@ -127,11 +127,11 @@ class RowChunks(ABC):
     @property
     @abstractmethod
     def head(self) -> Chunk:
-        """All rows, or the first ones of many: those on which kernels are chosen."""
+        """The rows on which kernels are chosen: all rows, or the first ones of many."""
 
     @property
     def n_samples(self) -> int | None:
-        """Number of rows, ``None`` if it is not known beforehand."""
+        """Number of rows, ``None`` if it is unknown beforehand."""
         return None
 
     @property
@@ -173,9 +173,9 @@ class ArrayChunks(RowChunks):
 class StreamChunks(RowChunks):
     """Rows that arrive a chunk at a time.
 
-    ``stream`` gives items: an iterator is read once; a list, or an object whose ``__iter__`` starts
-    anew, as often as needed. ``check`` returns a :class:`Chunk`, or ``None`` for an item without
-    rows, or raises.
+    ``stream`` yields items. An iterator is read once; a list, or an object with a restartable
+    ``__iter__``, is read as often as needed. ``check`` returns a :class:`Chunk`, or ``None`` for an
+    item without rows, or raises.
     """
 
     def __init__(self, stream: Iterable[Any], check: Callable[[Any], Chunk | None]) -> None:
@@ -185,7 +185,7 @@ class StreamChunks(RowChunks):
 
     @property
     def head(self) -> Chunk:
-        """The first chunk that has rows; ``ValueError`` if there is none, or none any more."""
+        """The first chunk with rows; raises ``ValueError`` if no chunk with rows is left."""
         if self._first is None:
             checked = map(self._check, self._stream)
             chunks = (chunk for chunk in checked if chunk is not None)
@@ -211,7 +211,7 @@ class StreamChunks(RowChunks):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValidatedChunks(RowChunks):
-    """Rows that are checked for a kernel's domain and the region of a design when they are read."""
+    """Rows that are checked for the domain of a kernel and the region of a design on reading."""
 
     rows: RowChunks
     kernel: Any
@@ -228,7 +228,7 @@ class ValidatedChunks(RowChunks):
     def total(
         self, function: ChunkSum[Given, Total], *args: Given.args, **kwargs: Given.kwargs
     ) -> Total:
-        # Through the rows' own total: a cluster checks its chunks where they are.
+        # `total` of the rows is used because a cluster checks chunks on its workers.
         check = partial(check_rows, self.kernel, self.region)
         return self.rows.total(_validated, check, function, args, kwargs)
 
@@ -254,8 +254,8 @@ class RowSample:
     Kaplan, "Summarizing data using bottom-k sketches", 2007). Rows of weight zero are never drawn,
     and equal weights give a uniform sample. ``limit`` is the least key of the other rows, infinite
     if there are none; ``n_samples`` and ``square`` are the number and the sum of squared weights of
-    all rows, of which ``n_fractional`` have weights that are no whole numbers, and ``n_present``
-    positive ones.
+    all rows. ``n_fractional`` of them have weights that are not integers, and ``n_present`` have
+    positive weights.
     """
 
     size: int
@@ -293,8 +293,8 @@ class RowSample:
     def weighted(self, factor: float) -> "RowSample":
         """Return the sample of the same rows with ``factor`` times their weights.
 
-        A key is as before times the inverse, the law of an exponential variable of the new rate.
-        Rows whose weights underflow are left out.
+        Keys are divided by the same factors, so that each is exponential with the new rate. Rows
+        whose weights underflow are left out.
         """
         with np.errstate(over="ignore", divide="ignore"):
             keys, limit = self.keys / factor, float(np.float64(self.limit) / factor)
@@ -341,7 +341,7 @@ def _sample(chunk: Chunk, size: int, rng: np.random.Generator) -> RowSample:
 
 
 def _least(keys: Array, size: int) -> tuple[NDArray[np.intp], float]:
-    """Return the places of the least keys, sorted, and the least of the other keys."""
+    """Return the sorted indices of the least keys, and the least of the remaining keys."""
     if len(keys) <= size:
         return np.arange(len(keys)), np.inf
     order = np.argpartition(keys, size)

@@ -1,4 +1,4 @@
-r"""Features that take the place of others in a model of a stream, without a jump.
+r"""Gradual replacement of features in a model of a stream, without a jump in predictions.
 
 Let :math:`g(x) = z(x) \cdot w` be the function before a refresh. The function after it is
 
@@ -9,15 +9,15 @@ I)`, and the share :math:`s` of the rows before the refresh in the weight of all
 kernel is :math:`s k + (1 - s) k'`. Rows before the refresh are observations of :math:`g`, and rows
 after it of :math:`f`.
 
-At the refresh :math:`s = 1`, and the posterior of :math:`f` is that of :math:`g`. As rows come, and
-earlier ones are forgotten or taken out, :math:`s` falls to zero, where :math:`f` is a function of
-the new features that the rows after the refresh alone determine. In between it is one ridge
+At the refresh :math:`s = 1`, and :math:`f` has the posterior of :math:`g`. As new rows arrive and
+earlier rows are forgotten or removed, :math:`s` falls to zero; :math:`f` is then a function of the
+new features, determined only by rows after the refresh. In between, the model is one ridge
 regression: rows before the refresh have the features :math:`[z, 0]`, and rows after it
-:math:`[\sqrt s\, z, \sqrt{1 - s}\, z']`. The sums of both sets of rows are kept apart, for unit
-shares, so that no row is needed again as the shares change.
+:math:`[\sqrt s\, z, \sqrt{1 - s}\, z']`. The sums over both sets of rows are stored separately, for
+unit shares, so that no row is needed again when the shares change.
 
-:math:`g` keeps its prior: with the prior variance :math:`s` in place of one, rows before the
-refresh would be explained worse and worse, and count as noise.
+:math:`g` keeps its prior. With the prior variance :math:`s` in place of one, the fit to rows before
+the refresh would become worse and worse, and these rows would count as noise.
 
 Sources: Kulhavý and Zarrop, "On a general concept of forgetting", 1993, and Ibrahim and Chen,
 "Power prior distributions for regression models", 2000, for weights that fall with age; Van
@@ -37,8 +37,7 @@ from bochner.kernels import Kernel
 from bochner.registry import register
 
 _ROUNDING = 1e-6
-"""Relative size of what rounding of float32 products leaves of sums whose rows are all taken out,
-as for some of the rows."""
+"""Relative rounding error of float32 products that remains in sums after rows are removed."""
 
 
 @register
@@ -49,16 +48,16 @@ class FadingFeatures:
     Parameters
     ----------
     earlier, later : Frequencies
-        Those before and after the refresh.
+        Frequencies before and after the refresh.
     earlier_kernel, later_kernel : Kernel
-        What they approximate.
+        Kernels that these frequencies approximate.
     before : FeatureSums
         Sums over the rows before the refresh, of the earlier features.
     tolerance : float
         Greatest ``change`` at which the earlier features are dropped.
     change : float, default=None
-        By how much predictions would change without the earlier features, when it was last
-        computed, in standard deviations of the residuals. ``None`` before.
+        Change of predictions if the earlier features were dropped, in standard deviations of the
+        residuals, at its last computation. ``None`` before the first one.
     """
 
     earlier: Frequencies
@@ -85,20 +84,20 @@ class FadingFeatures:
 
     @property
     def earlier_columns(self) -> NDArray[np.intp]:
-        """Places of the earlier features among those of both: cosines, then sines."""
+        """Indices of the earlier features among all features: cosines, then sines."""
         m, total = self.earlier.n_frequencies, self.earlier.n_frequencies + self.later.n_frequencies
         return np.concatenate((np.arange(m), total + np.arange(m)))
 
     @property
     def later_columns(self) -> NDArray[np.intp]:
-        """Places of the later features among those of both."""
+        """Indices of the later features among all features."""
         p = self.earlier.n_features + self.later.n_features
         is_later = np.ones(p, dtype=np.bool_)
         is_later[self.earlier_columns] = False
         return np.flatnonzero(is_later)
 
     def share(self, since: FeatureSums) -> float:
-        """Return the share of the rows before the refresh, given the sums over those after it."""
+        """Return the share of the rows before the refresh, given the sums over later rows."""
         return self.before.weight / (self.before.weight + since.weight)
 
     def factors(self, share: float) -> Array:
@@ -150,7 +149,7 @@ class FadingFeatures:
         return FeatureSums(*of_features, np.zeros(t), 0.0, 0)
 
     def later_sums(self, since: FeatureSums) -> FeatureSums:
-        """Return the sums over the rows after the refresh, of the later features alone."""
+        """Return the sums of the later features over the rows after the refresh."""
         columns = self.later_columns
         return replace(
             since,
@@ -160,11 +159,11 @@ class FadingFeatures:
         )
 
     def aged(self, factor: float) -> "FadingFeatures":
-        """Return these with ``factor`` times the weights of the rows before the refresh."""
+        """Return the features with the weights of the rows before the refresh times ``factor``."""
         return self if factor == 1.0 else replace(self, before=self.before.weighted(factor))
 
     def without(self, removed: FeatureSums) -> "FadingFeatures | None":
-        """Return these without some rows before the refresh; ``None`` if no others are left."""
+        """Return the features without some rows before the refresh; ``None`` if no row is left."""
         if removed.n_samples < self.before.n_samples:
             return replace(self, before=self.before - removed)
         if removed.n_samples > self.before.n_samples:

@@ -55,10 +55,10 @@ def fitted_frequencies(
 ) -> tuple[Frequencies, float]:
     """Return frequencies with least-squares weights, and their relative error on held-out rows.
 
-    They are drawn from ``measure``, or for ``None`` from a broad proposal, and have phases if the
-    kernel is not symmetric or a function has rows of its own for the right argument. Raises
-    ``ValueError`` for fewer than 4 rows, values that are not a finite matrix, and rows of two
-    widths without a measure.
+    Frequencies are drawn from ``measure``, or from a broad proposal if it is ``None``. They have
+    phases if the kernel is not symmetric, or if a function has separate rows for the right
+    argument. Raises ``ValueError`` for fewer than 4 rows, for kernel values that are not a finite
+    matrix, and for arguments of different widths without a measure.
     """
     right = left = _rows_to_fit("n_samples", data.left, rng)
     if data.right is not None:
@@ -102,7 +102,7 @@ def _rows_to_fit(name: str, X: Any, rng: Generator) -> Array:
 
 
 def _split(left: Array, right: Array, gram: Array) -> tuple[Sample, Sample]:
-    """Return the rows to fit on and those held out, on both sides."""
+    """Split the rows of both arguments into rows to fit on and held-out rows."""
 
     def sample(some: slice, others: slice) -> Sample:
         chosen = left[some]
@@ -160,7 +160,7 @@ def _far_rows(kernel: AnyKernel, rows: Array, rng: Generator) -> Array | None:
 
 
 def _accepts(kernel: AnyKernel, rows: Array) -> bool:
-    """Tell whether a kernel is defined on rows; a function is not asked."""
+    """Tell whether a kernel is defined on rows; a plain function always counts as defined."""
     if isinstance(kernel, Kernel):
         try:
             kernel.check_inputs(rows)

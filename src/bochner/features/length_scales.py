@@ -1,4 +1,4 @@
-"""Kernels as users give them, their exact values, and the median heuristic for length scales."""
+"""Kernel arguments of estimators, exact kernel values, and median length scales."""
 
 from collections.abc import Callable
 from typing import Any
@@ -64,7 +64,7 @@ def rounding_of(values: NDArray[Any], least: float) -> float:
 
 
 def is_symmetric(gram: Array, tolerance: float) -> bool:
-    """Return whether a Gram matrix is symmetric but for a share of its greatest entry."""
+    """Return whether a Gram matrix is symmetric up to a share of its greatest entry."""
     return bool(np.abs(gram - gram.T).max() <= tolerance * np.abs(gram).max())
 
 
@@ -77,10 +77,10 @@ def resolve_kernel(
     *,
     names: Any = None,
 ) -> AnyKernel:
-    """Return the kernel that a name and ``length_scale`` mean for ``X``, or a kernel as it is.
+    """Return the kernel of a name with its ``length_scale`` for ``X``; a kernel object is kept.
 
-    Columns that the kernel has by name are found among ``names``, and what else it leaves to the
-    data in ``X``; see :meth:`bochner.kernels.Kernel.resolved`.
+    Columns given by name are looked up in ``names``, and data-dependent parameters are set from
+    ``X``; see :meth:`bochner.kernels.Kernel.resolved`.
     """
 
     def scale() -> LengthScale:

@@ -16,10 +16,11 @@ class KernelParameters:
     """A mixin of estimators: parameters of their kernels have names, ``kernel__length_scale``."""
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of a kernel: ``kernel__length_scale=2.0``.
+        """Set parameters, including parameters of a kernel: ``kernel__length_scale=2.0``.
 
-        A kernel that has parameters set is replaced by a copy, and stays as it is elsewhere.
-        :meth:`get_params` has the names; :meth:`bochner.kernels.Kernel.with_params` explains them.
+        A kernel whose parameters are set is replaced by a copy, because kernels are immutable.
+        :meth:`get_params` returns the names; :meth:`bochner.kernels.Kernel.with_params` explains
+        them.
 
         Parameters
         ----------
@@ -33,7 +34,7 @@ class KernelParameters:
         Raises
         ------
         ValueError
-            If there is no parameter of a name.
+            If a name is not the name of a parameter.
         """
         plain, of_kernels = dict(params), dict[str, dict[str, Any]]()
         for key, value in params.items():
@@ -57,8 +58,8 @@ class KernelParameters:
 def count_frequencies(n_components: Any, name: str = "n_components") -> int:
     """Return the number of frequencies behind ``n_components`` features: half of it.
 
-    One feature, which scikit-learn's checks ask of every estimator with this parameter, needs
-    one frequency too. ``name`` is the parameter's name in errors.
+    A single feature also needs one frequency; scikit-learn's checks require that every estimator
+    with this parameter accepts it. ``name`` is the parameter's name in errors.
     """
     if isinstance(n_components, bool) or not isinstance(n_components, Integral):
         raise TypeError(f"{name} must be an even positive integer, got {n_components!r}.")
@@ -91,7 +92,7 @@ def drawn_seed(random_state: Any) -> int:
 
 
 def check_choice(name: str, value: Any, known: Collection[str]) -> str:
-    """Return the value of a parameter, or raise ``ValueError`` unless it is known."""
+    """Return the value of a parameter; raise ``ValueError`` if it is not an allowed choice."""
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}.")
     return value

@@ -1,4 +1,4 @@
-"""Frequencies of the parts of a measure: which blocks they come in, and how they get one side."""
+"""Frequencies of the parts of a measure: choice of blocks, and one-sided frequencies."""
 
 import math
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ from bochner.spectral.laws import Isotropic
 
 
 def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
-    r"""Return frequencies whose left and right features are the same, if a kernel is symmetric.
+    r"""Return frequencies with equal left and right features, if the kernel is symmetric.
 
     The symmetric part of :math:`a \cos(\omega \cdot \Delta + \theta)` is
-    :math:`a \cos\theta \cos(\omega \cdot \Delta)`: phases, as those of a sum of a kernel and its
-    transpose in polar form, become weights of either sign.
+    :math:`a \cos\theta \cos(\omega \cdot \Delta)`, so phases become weights of either sign. Such
+    phases occur in polar form for the sum of a kernel and its transpose.
 
-    Where the arguments have frequencies of their own, with :math:`s = (\omega + \nu)/2` and
-    :math:`v = \omega - \nu` the symmetric part is
+    If the arguments have separate frequencies, the symmetric part is, with
+    :math:`s = (\omega + \nu)/2` and :math:`v = \omega - \nu`,
 
     .. math:: a \cos(s \cdot (x - y)) \cos\big(v \cdot \tfrac{x + y}2 + \theta\big)
               = a \cos(s \cdot (x - y)) \big(g(x) g(y) - h(x) h(y)\big),
@@ -39,8 +39,8 @@ def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
     ``h`` (:class:`~bochner.frequencies.CosineFactors`). Twice as many frequencies are returned
     then, even where some :math:`v` are zero.
 
-    Frequencies of an asymmetric kernel or of a function are returned as they are, and so are those
-    whose arguments have different widths or envelopes.
+    Frequencies are returned unchanged for an asymmetric kernel, for a function, and if the
+    arguments have different widths or envelopes.
     """
     if not isinstance(kernel, Kernel) or not kernel.is_symmetric:
         return frequencies
@@ -73,7 +73,7 @@ def _modulated(frequencies: Frequencies) -> Frequencies:
 
 @dataclass(frozen=True, slots=True)
 class SamplingSettings:
-    """How many frequencies to draw, how they depend on one another, and the generator."""
+    """Number of frequencies to draw, their dependence (scheme), and the random generator."""
 
     n_frequencies: int
     scheme: Scheme

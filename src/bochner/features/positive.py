@@ -55,8 +55,8 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     n_components : int, default=256
         Greatest number of features.
     temperature : float, default=1.0
-        :math:`T`, in squared units of the inputs. The square root of the number of inputs is the
-        usual one.
+        :math:`T`, in squared units of the inputs. The usual choice is the square root of the number
+        of inputs.
     weights : {"least_squares", "sampled"}, default="least_squares"
         ``"least_squares"`` fits nonnegative weights of up to four times as many candidates to
         exact attention on at most 600 queries and keys, and keeps the features that matter most.
@@ -72,9 +72,9 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     frequencies_ : PositiveFrequencies
         Frequencies, weights, maps and centres.
     log_scale_ : float
-        Logarithm of what the kernel is divided by in the product of :meth:`transform` and
-        :meth:`transform_right`, so that features of the rows given to :meth:`fit` are at most one.
-        Attention does not change with it.
+        Logarithm of the divisor of the kernel in the product of :meth:`transform` and
+        :meth:`transform_right`, chosen so that features of the training rows are at most one.
+        Attention does not depend on it.
     fit_error_ : float or None
         Relative error of attention weights on rows held out from the fit, in the Frobenius norm;
         ``None`` with sampled weights, or fewer than six rows.
@@ -174,10 +174,10 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the features (n, n_features) of queries (n, d), in float32 if ``X`` is.
 
-        Their products with those of :meth:`transform_right` estimate the kernel divided by
-        :math:`e^c`, with ``c`` the attribute ``log_scale_``. Features that are less than 1e-308
-        times the largest one of the training rows are zero; :meth:`gram` and :meth:`attention`
-        work with logarithms.
+        Inner products of left features and features of :meth:`transform_right` estimate the kernel
+        divided by :math:`e^c`, with ``c`` the attribute ``log_scale_``. Features that are less than
+        1e-308 times the largest one of the training rows are zero; :meth:`gram` and
+        :meth:`attention` work with logarithms.
         """
         X = self._checked_queries(X)
         return _exponential(self.frequencies_.log_features(X) - self._tops[0], X.dtype)
@@ -291,9 +291,9 @@ def fitted_weights(
     .. math:: \min_{a \geq 0} \sum_{ij} \Big( A_{ij} - \sum_l a_l\,
               \frac{\phi_l(x_i)}{s_i}\, \phi_l(y_j) \Big)^2 ,
 
-    with every term scaled to norm one and a small ridge. Those of the largest terms are fitted
-    once more. ``None`` is returned where every term is zero, to rounding, at all pairs that attend:
-    the temperature is far too low for features then.
+    with every term scaled to norm one and a small ridge. The weights of the largest terms are
+    fitted once more. Returns ``None`` if every term is zero up to rounding at all pairs that
+    attend, because the temperature is then far too low for features.
     """
     logits = (X @ candidates.left) @ (Y @ candidates.right).T
     sums = logsumexp(logits, axis=1, keepdims=True)
@@ -329,5 +329,5 @@ def _nonnegative(H: Array, g: Array) -> Array:
     """Return the nonnegative minimiser of :math:`b^T H b - 2 b^T g` with a ridge."""
     lower = cholesky(H + _RIDGE * np.eye(len(H)), lower=True)
     whitened = solve_triangular(lower, g, lower=True)
-    # The default of three iterations for each unknown is too few for terms as alike as these.
+    # The default of three iterations per unknown is too few for terms as similar as these.
     return as_array(nnls(lower.T, whitened, maxiter=50 * len(g))[0])

@@ -46,7 +46,7 @@ class Region:
 
 
 def check_rows(kernel: Any, region: Region | None, X: Any, *, right: bool = False) -> None:
-    """Refuse rows of an argument outside a kernel's domain; warn of rows outside a region."""
+    """Raise for rows of an argument outside a kernel's domain; warn of rows outside a region."""
     X = host_view(X)
     if isinstance(kernel, Kernel):
         (kernel.check_right_inputs if right else kernel.check_inputs)(X)

@@ -1,4 +1,4 @@
-r"""Features of a kernel plus what they lack at landmarks: an exact kernel near the data.
+r"""Random features with a residual correction at landmarks: an exact kernel near the data.
 
 Random features :math:`z` carry a Gaussian process of covariance :math:`z(x) \cdot z(y)`. With
 values :math:`u` at landmarks :math:`L` from the exact prior :math:`N(0, k(L, L))`, Matheron's rule
@@ -6,19 +6,20 @@ turns a draw :math:`z(x) \cdot w` into one that has them:
 
 .. math:: f(x) = z(x) \cdot w + k(x, L)\, k(L, L)^{-1} (u - z(L)\, w).
 
-That is linear in independent normal variables again, with the features
+This function is again linear in independent normal variables, with the features
 
 .. math:: \tilde z(x) = z(x) - z(L)^\top k(L, L)^{-1} k(L, x), \qquad
           \phi(x) = R^{-1} k(L, x), \quad R R^\top = k(L, L),
 
-so its covariance is positive definite as it stands. Between a landmark and any row it is
-:math:`k`, whatever the features are. Elsewhere its mean over draws of features is :math:`k`, and
-its variance falls with their number and with what landmarks leave of the kernel. The posterior of
+so the approximate kernel is always positive definite. Between a landmark and any row it equals
+:math:`k` for every draw of features. Elsewhere its mean over draws of features is :math:`k`, and
+its variance falls with the number of features and with the residual variance given the landmarks.
+The posterior of
 rows that are all landmarks has the exact mean. Far from landmarks :math:`\phi` vanishes, and the
 weights of :math:`\tilde z`, which is small on the rows, keep their prior variance.
 
 Sources: Wilson, Borovitskiy, Terenin, Mostowsky and Deisenroth, "Efficiently sampling functions
-from Gaussian process posteriors", 2020, where :math:`u` has a posterior of its own and :math:`w`
+from Gaussian process posteriors", 2020, where :math:`u` has a separate posterior and :math:`w`
 keeps its prior; here both are learned together. Harbrecht, Peters and Schneider, "On the low-rank
 approximation by the pivoted Cholesky decomposition", 2012, for the landmarks.
 """
@@ -84,11 +85,11 @@ class ResidualFeatures:
     ) -> "ResidualFeatures":
         """Return features with at most ``n_landmarks`` of the rows ``X`` (n, d), dense or CSR.
 
-        Landmarks are the pivots of the kernel's Cholesky factorisation on the rows, or on random
-        ones of very many: each is the row of greatest variance given those before. Fewer suffice
-        where these leave 1e-8 of the variance everywhere. The factor takes at most 64 MiB and a
-        quarter of ``limit`` bytes, unless landmarks alone need more. Raises ValueError if the
-        kernel is not positive definite.
+        Landmarks are the pivots of the pivoted Cholesky factorisation of the kernel on the rows, or
+        on a random subset of very many rows: each pivot is the row of greatest variance given the
+        earlier pivots. The factorisation stops early if at most 1e-8 of the variance is left
+        everywhere. The factor takes at most 64 MiB and a quarter of ``limit`` bytes, unless the
+        landmarks themselves need more. Raises ValueError if the kernel is not positive definite.
         """
         name = kernel_name(kernel)
         if not isinstance(kernel, Kernel) or not kernel.is_symmetric or _is_signed(frequencies):
@@ -98,7 +99,7 @@ class ResidualFeatures:
             )
         n_bytes = min(_CANDIDATE_BYTES, _CANDIDATE_BYTES if limit is None else limit // 4)
         size = max(n_landmarks, n_bytes // (8 * n_landmarks))
-        # Repeated rows and their order leave the choice as it is.
+        # The choice must not depend on repeated rows or on the order of rows.
         some_rng, first_rng = rng.spawn(2)
         candidates = np.unique(dense_rows(X, some_rng.permutation(X.shape[0])[:size]), axis=0)
         candidates = first_rng.permutation(candidates)
@@ -157,7 +158,7 @@ class ResidualFeatures:
 
 
 FeatureMap = Frequencies | ResidualFeatures
-"""What maps rows to the features of linear heads."""
+"""Types of feature maps for linear heads."""
 
 
 def _is_signed(frequencies: Frequencies) -> bool:
@@ -165,7 +166,7 @@ def _is_signed(frequencies: Frequencies) -> bool:
 
 
 def _cleared(values: Array, greatest: float) -> Array:
-    """Set values next to nothing to zero, and return them."""
+    """Set negligible values to zero in place, and return the array."""
     values[np.abs(values) < _NOTHING * greatest] = 0.0
     return values
 

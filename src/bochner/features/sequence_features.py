@@ -66,23 +66,23 @@ class SequenceFeatures(
         Greatest number of features. Windows have two for each frequency. The signature has
         :math:`2^{m + 1} - 2` for each frequency, with the depth :math:`m`, and a constant.
     method : {"windows", "signature"}, default="windows"
-        Which kernel of sequences.
+        Kernel of sequences.
     window : int, default=3
-        Number of points of a window, with ``method="windows"``. Every sequence needs as many.
+        Number of points of a window, with ``method="windows"``. No sequence may be shorter.
     depth : int, default=2
         Number of levels, with ``method="signature"``: the most points of a subsequence that are
         compared, from 1 to 10. The variance grows with it.
     level_weights : "auto" or sequence of depth + 1 floats, default="auto"
         Weights of the levels of the signature, from level zero, a constant. ``"auto"`` gives
         each level a mean squared norm of one on at most 200 sequences, and level zero the weight
-        one. A level that is zero on all of them, up to rounding, gets the weight zero.
+        one. A level that is zero on all these sequences, up to rounding, gets the weight zero.
     scheme : {"auto", "energy", "lattice", "orthogonal", "qmc", "iid", "structured"} or Scheme
         How frequencies depend on one another, as in :class:`FourierFeatures`.
     length_scale : float, sequence of floats or "median", default="median"
         Length scale of a kernel given by name; ``"median"`` is the median distance between at
-        most 1000 windows or points. A kernel object has its own, and this one is ignored.
+        most 1000 windows or points. It is ignored if ``kernel`` is a kernel object.
     dtype : {None, "float32", "float64"}, default=None
-        Type of the features; ``None`` is float32 if all sequences are and float64 otherwise.
+        Type of the features; ``None`` means float32 if all sequences are float32, else float64.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -92,8 +92,8 @@ class SequenceFeatures(
     map_ : WindowMeans or SignatureLevels
         Frequencies and, for the signature, their orders and the weights of levels.
     n_columns_ : int
-        Number of columns of a point. For strings it is the number of letters, and one for all
-        letters that :meth:`fit` did not have.
+        Number of columns of a point. For strings it is the number of letters plus one, because all
+        letters absent from the training strings share one column.
     alphabet_ : str or None
         Letters of the strings given to :meth:`fit`; ``None`` for numbers.
 

@@ -16,8 +16,8 @@ from bochner.kernels import Kernel
 from bochner.registry import register
 
 _LEAST_STEPS = 8
-"""Points of a sequence whose waves are computed together. The last one is computed again with the
-next ones: one point more for each eight."""
+"""Points of a sequence whose waves are computed together. Blocks overlap in one point, so one point
+in eight is computed twice."""
 
 
 @register
@@ -96,7 +96,7 @@ def windows_at(sequences: Sequences, begin: NDArray[np.intp], window: int) -> Ar
 class SignatureLevels:
     r"""Iterated sums of the increments of random waves along a sequence.
 
-    Factor ``k`` has ``m`` frequencies of its own, in the order ``orders[k]``, and increments
+    Factor ``k`` has ``m`` separate frequencies, in the order ``orders[k]``, and increments
     :math:`\delta_k(t)` of its cosine and sine. For every frequency, level ``l`` has the features
 
     .. math:: \sqrt{w_l m^{l - 1}} \sum_{t_1 < \dots < t_l}
@@ -135,7 +135,7 @@ class SignatureLevels:
 
     @property
     def edges(self) -> list[int]:
-        """Columns at which levels begin, and the number of columns."""
+        """First column of each level, followed by the number of columns."""
         m = self.orders.shape[1]
         return [0, *(1 + m * (2 ** (k + 1) - 2) for k in range(len(self.frequencies) + 1))]
 

@@ -1,4 +1,4 @@
-"""Sequences of different lengths, as users pass them and as one array of all their points."""
+"""Sequences of different lengths: validation, and storage as one array of all points."""
 
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from bochner._numerics.foreign import (
 )
 
 EXPECTED = "a list of arrays (T, d), an array (n, T, d) or (n, T), or a list of strings"
-"""What messages say about the rows that are taken."""
+"""Description of valid rows in error messages."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,10 +68,10 @@ class Sequences:
 
 
 def read_sequences(X: Any) -> Sequences | list[str]:
-    """Return sequences of numbers, or strings as they are.
+    """Return sequences of numbers, or the list of strings unchanged.
 
-    It is a ``TypeError`` if ``X`` holds neither, and a ``ValueError`` if there are no sequences,
-    if one is empty or of another width, or if numbers are not finite.
+    Raises ``TypeError`` if ``X`` holds neither numbers nor strings. Raises ``ValueError`` if there
+    are no sequences, if a sequence is empty or of another width, or if a number is not finite.
     """
     items = _items(X)
     if len(items) == 0:
@@ -125,7 +125,7 @@ def alphabet_of(texts: list[str]) -> str:
 
 
 def coded(texts: list[str], alphabet: str) -> Sequences:
-    """Return strings as places of their letters in an alphabet; others share the last place."""
+    """Encode strings as indices into an alphabet; unknown letters share the last index."""
     known = _code_points(alphabet)
     given = _code_points("".join(texts))
     places = np.minimum(np.searchsorted(known, given), len(known) - 1)

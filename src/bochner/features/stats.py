@@ -29,7 +29,7 @@ NOT_AMONG = (
 )
 
 _ROUNDING = 1e-6
-"""Relative to the sums: what rounding of float32 products may leave of rows that are taken out."""
+"""Rounding error of float32 products that removed rows may leave, relative to the sums."""
 
 _RECENT_ROWS = 16_384
 """Rows whose products are added up in float32. The rounding error of such a sum grows with the root
@@ -62,9 +62,9 @@ class FeatureSums:
     n_samples : int
         Number of rows of positive weight.
     n_fractional : int, default=0
-        Number of rows whose weights are no whole numbers.
+        Number of rows whose weights are not integers.
     n_remembered : float, default=0.0
-        Number of rows of positive weight, of which those that are being forgotten are fractions.
+        Number of rows of positive weight; a row that is being forgotten counts as a fraction.
     log_weight : float, default=0.0
         Sum of logarithms of the weights of these rows.
     """
@@ -122,7 +122,7 @@ class FeatureSums:
         )
 
     def __sub__(self, other: "FeatureSums") -> "FeatureSums":
-        """Return the sums without those of some of the rows; raise if they cannot be among them."""
+        """Subtract the sums of some of the rows; raise if these rows cannot be among the rows."""
         if not isinstance(other, FeatureSums):
             return NotImplemented
         # Weights of rows that are gone may leave rounding.
@@ -147,8 +147,8 @@ class FeatureSums:
     def misfit(self, coef: Array, intercept: Array, before: "FeatureSums") -> Array:
         """Return sums of squared residuals (t,) of weights (p, t) and intercepts (t,).
 
-        They are not negative if rows have these sums; the rounding of those ``before``, from which
-        rows were taken, is added.
+        The rounding error of the sums ``before`` the removal of rows is added, so that results are
+        not negative if rows have these sums.
         """
         fitted = self.gram @ coef + np.outer(self.features, intercept)
         slope = np.sum(coef * (fitted - 2.0 * self.cross), axis=0)
@@ -269,7 +269,7 @@ def feature_sums(
 
 
 def _counted(rows: Chunk) -> dict[str, Any]:
-    """Return the numbers of rows that sums over them keep, by name."""
+    """Return the counts of rows that are stored with sums, by name."""
     if rows.weight is None and rows.repeats is None:
         return {"n_samples": len(rows), "n_remembered": float(len(rows))}
     weights = rows.row_weights
@@ -340,7 +340,7 @@ class HostSums(RunningSums):
         self._n_recent = 0
 
     def _multiply(self, Z: NDArray[Any], columns: Array) -> None:
-        # SciPy's BLAS for all products: its threads and those of NumPy's would compete for cores.
+        # All products use SciPy's BLAS, because its threads would compete with NumPy's for cores.
         product = blas.dgemm if Z.dtype == np.float64 else blas.sgemm
         self._outer += product(1.0, Z.T, columns.astype(Z.dtype))
         if Z.dtype == np.float64:

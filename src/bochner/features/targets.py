@@ -43,7 +43,7 @@ class Numbers(Targets):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Indicators(Targets):
-    """One for labels of the column's class, minus one for others.
+    """Indicators of classes: one for labels of the class of a column, minus one for other labels.
 
     Classes are sorted; two of them have one column, that of the second.
     """

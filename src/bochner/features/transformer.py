@@ -47,9 +47,10 @@ class FourierFeatures(
 
     A map :math:`z` with :math:`z(x)^\top J z(y)` an estimate of :math:`k(x, y)`, where ``J`` is
     the diagonal ``signature_``, all ones for a positive definite kernel. Frequencies follow the
-    :math:`\mu` of :math:`k(\Delta) = \int e^{i \omega \cdot \Delta} \mu(d\omega)`. The estimate
-    is unbiased for a kernel whose measure is known, and off by no more than ``max_error_`` in the
-    mean where the measure is designed for the data.
+    spectral measure :math:`\mu` of
+    :math:`k(\Delta) = \int e^{i \omega \cdot \Delta} \mu(d\omega)`. The estimate is unbiased if
+    the measure has a closed form. If the measure is designed for the data, the bias is at most
+    ``max_error_``.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ class FourierFeatures(
         faster and its error on pairs of rows no more than 1.1 times as large.
     length_scale : float, sequence of d floats or "median", default="median"
         Length scale of a kernel given by name; ``"median"`` is the median distance between at
-        most 1000 rows. A kernel object has its own length scale, and this one is ignored.
+        most 1000 rows. It is ignored if ``kernel`` is a kernel object.
     weights : {"sampled", "least_squares"}, default="sampled"
         ``"least_squares"`` fits the weights of the drawn frequencies to the exact kernel on at
         most 1000 rows, and keeps them if they are better on 250 others. Weights of a positive
@@ -85,10 +86,11 @@ class FourierFeatures(
         (He et al., Algorithm 2).
     pairs : {"matched", "grid"} or Pairing, default="matched"
         How a :class:`~bochner.kernels.LocallyStationary` kernel pairs frequencies of the lag with
-        those of the midpoint: one of each in every pair, or all pairs of fewer of them.
+        frequencies of the midpoint: ``"matched"`` draws a new pair for each feature, ``"grid"``
+        forms all pairs of fewer frequencies.
     output : {"left", "concatenated"}, default="left"
-        Features that :meth:`transform` returns: those of the kernel's left argument, or these and
-        the differing ones of its right argument, as He et al. use in linear classifiers.
+        Features that :meth:`transform` returns: the left features, or the left features followed by
+        the right features that differ from them, as He et al. use in linear classifiers.
     dtype : {None, "float32", "float64"}, default=None
         Type of the features; ``None`` keeps float32 and converts all else to float64.
     random_state : int, RandomState instance or None, default=None
@@ -107,9 +109,9 @@ class FourierFeatures(
     predicted_error_ : float or None
         Expected root mean square error over pairs of distinct rows, relative to the root mean
         square of the kernel over them, as :func:`bochner.diagnose` reports it; ``None`` unless
-        frequencies are drawn from a designed measure. It is that of independent frequencies, or of
-        orthogonal ones where the variance of their blocks is known. Other schemes have smaller
-        errors, by a fifth at most.
+        frequencies are drawn from a designed measure. The value holds for independent frequencies,
+        or for orthogonal ones if the variance of their blocks is known. The error of other schemes
+        is smaller, by a fifth at most.
     fit_error_ : float or None
         Relative error on held-out rows, with ``weights="least_squares"``.
 

@@ -1,12 +1,12 @@
-r"""What a weight is: a count of equal, independent observations, or a precision.
+r"""Meaning of sample weights: counts of equal, independent observations, or precisions.
 
-Weights that are all whole numbers are counts: a row of weight three is three independent
-observations. Other weights are precisions: a row is one observation whatever its weight ``w``, with
-the noise variance :math:`\sigma^2 / w` in a regression, or with its log-likelihood multiplied by
-``w`` in a classification. Rows of weight zero are no observations.
+If all weights are integers, they are counts: a row of weight three is three independent
+observations. Other weights are precisions: a row of any positive weight ``w`` is one observation,
+with the noise variance :math:`\sigma^2 / w` in a regression, or with its log-likelihood multiplied
+by ``w`` in a classification. Rows of weight zero are not observations.
 
 Both meanings have the same weighted sums, hence the same fit for given hyperparameters. They differ
-in the number of observations, on which the noise variance and the evidence depend, and in what is
+in the number of observations, on which the noise variance and the evidence depend, and in the rows
 removed when one observation is left out.
 """
 
@@ -23,14 +23,14 @@ products and quotients of whole numbers are off by some spacings of float64, 1e-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """The observations that rows stand for; one of them is left out at a time.
+    """Observations that rows represent, for leave-one-out predictions.
 
     Parameters
     ----------
     weights : ndarray of shape (n,)
-        Precision of each of a row's observations, in units of that of weight one.
+        Precision of each observation of a row, relative to an observation of weight one.
     counts : ndarray of shape (n,)
-        Number of equal, independent observations that a row stands for.
+        Number of equal, independent observations that a row represents.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from bochner.registry import register
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Amplitudes:
-    r"""One of a few real functions for each frequency, a factor of both its features.
+    r"""Real amplitude functions, one of a few for each frequency, as factors of both its features.
 
     .. math:: a_g(x) = \exp\big(-\tfrac14 \|W_g^\top x - b_g\|^2\big)
               \sum_r c_{gr} \cos(\mu_{gr} \cdot x + \varphi_{gr})
@@ -96,7 +96,7 @@ class Amplitudes:
         return self.index.astype(np.intp)
 
     def joined(self, other: "Amplitudes | CosineFactors") -> "Amplitudes":
-        """Return the functions of both, one after the other."""
+        """Concatenate the functions of both objects."""
         first, second = self, Amplitudes.of(other)
         sizes = [max(one, two) for one, two in zip(first._sizes, second._sizes, strict=True)]
         pairs = zip(first._padded(*sizes), second._padded(*sizes), strict=True)
@@ -122,11 +122,11 @@ class Amplitudes:
         return self.to_device_of(X)(widened(X) if on_device(X) else X)
 
     def matrices(self) -> tuple[Array, ...]:
-        r"""Return what makes the factors of rows by matrix products.
+        r"""Return the matrices that compute the factors of rows by matrix products.
 
-        They are :math:`\exp(((X W - b)^2) D) \circ (\cos(X M + \varphi)\, C)`, squares by entries,
-        with ``W`` (d, k), ``b`` (k,), ``D`` (k, m), ``M`` (d, l), :math:`\varphi` (l,) and
-        ``C`` (l, m).
+        The factors are :math:`\exp(((X W - b)^2) D) \circ (\cos(X M + \varphi)\, C)`, with
+        elementwise squares and the matrices ``W`` (d, k), ``b`` (k,), ``D`` (k, m), ``M`` (d, l),
+        :math:`\varphi` (l,) and ``C`` (l, m).
         """
         (n_functions, n_waves, d), q = self.mu.shape, self.window.shape[2]
         own = as_array(np.arange(n_functions)[:, None] == self.index)

@@ -1,4 +1,4 @@
-"""Complex functions of a row that multiply its waves: powers of inputs, and signs of hashes."""
+"""Complex functions of rows as factors of waves: powers of inputs, and signs of hashes."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
@@ -40,7 +40,7 @@ class Carrier(ABC):
         return (self,)
 
     def joined(self, other: "Carrier") -> "Carrier":
-        """Return the functions of both, one after the other."""
+        """Concatenate the functions of both carriers."""
         return CarrierSeries((*self.parts, *other.parts))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -115,7 +115,7 @@ class Powers(Carrier):
     Raises
     ------
     ValueError
-        If shapes disagree, a column is no position, or a rate is not finite.
+        If shapes disagree, a column is not a position, or a rate is not finite.
 
     References
     ----------
@@ -149,7 +149,7 @@ class Powers(Carrier):
     def polar(self, X: Any) -> tuple[Array | None, Array]:
         used, place = np.unique(self.column.astype(np.intp), return_inverse=True)
         values = np.maximum(dense_rows(X[:, used], np.arange(X.shape[0])), 0.0)
-        # Zero has the size zero, whatever its angle.
+        # Zero has the size zero for every angle.
         logs = np.log(np.where(values > 0.0, values, 1.0))
         return as_array(np.sqrt(values)[:, place]), as_array(logs[:, place] * self.rate)
 
@@ -176,7 +176,7 @@ class Hashes(Carrier):
     Two rows have the same hash with the probability :math:`\sum_i \min(x_i, y_i) / \sum_i
     \max(x_i, y_i)`. Each hash has a random sign for every value, so the product of the signs of two
     rows has that mean. A wave has two hashes: :math:`f_j(x) = (\xi(h(x)) + i\, \xi'(h'(x))) /
-    \sqrt 2`. Inputs are zero or more; rows of zeros have a hash of their own.
+    \sqrt 2`. Inputs are nonnegative; rows of zeros share a separate hash.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ class Envelope:
         Maps of the kernel's left and right argument, whose norms are those of ``x @ left`` and
         ``y @ right``; ``None`` means the identity.
     others : tuple of Envelope, default=()
-        Factors of further frequencies, after these ``m``, of inputs that have other maps.
+        Factors of further frequencies, after these ``m``, with other maps of the inputs.
 
     Raises
     ------
@@ -90,7 +90,7 @@ class Envelope:
 
     @property
     def n_factors(self) -> int:
-        """Number of factors, those of others included."""
+        """Number of factors, including factors of nested members."""
         return len(self.rate) + sum(other.n_factors for other in self.others)
 
     @property
@@ -126,10 +126,11 @@ class Envelope:
         return taken(namespace(depth).exp(-rate * depth), index, axis=1)
 
     def gradient_factors(self, X: Any) -> Iterator[tuple[slice, Any, Any]]:
-        r"""Yield what makes the gradients of the factors at rows ``X`` (n, d) on the host.
+        r"""Yield the terms of gradients of the factors at rows ``X`` (n, d) on the host.
 
-        For the frequencies of each pair of maps: where they are, slopes (n, m) and directions
-        (n, d), of which :math:`\nabla \log g_j(x_i) = \mathrm{slope}_{ij}\, \mathrm{direction}_i`.
+        Each item belongs to the frequencies of one pair of maps: their positions, slopes (n, m) and
+        directions (n, d), with
+        :math:`\nabla \log g_j(x_i) = \mathrm{slope}_{ij}\, \mathrm{direction}_i`.
         """
         end = 0
         for group in self.groups:
@@ -142,8 +143,8 @@ class Envelope:
     def _slopes(self, X: Any) -> tuple[Any, Any, NDArray[np.intp]]:
         """Return rates by squared norm, and depths in the ball, (n, q), of distinct factors.
 
-        The numbers (m,) of the frequencies' own factors come last, those of others left out. A
-        factor is the exponential of minus the product of its rate and its depth.
+        The last array (m,) has the index of the distinct factor of each frequency; nested members
+        are excluded. A factor is the exponential of minus the product of its rate and its depth.
         """
         left = self.left
         if on_device(X):
@@ -160,7 +161,7 @@ class Envelope:
 
 
 def _with_group(groups: list[Envelope], new: Envelope) -> list[Envelope]:
-    """Return groups and one more, which the last one takes in if it can have the same maps."""
+    """Append a group to groups, or merge it with the last group if their maps can be the same."""
     *before, last = groups
     mapped = [e for e in (last, new) if e.radius.any()] or [last]
     left, right = mapped[0].left, mapped[0].right
@@ -183,7 +184,7 @@ def _same(first: Array | None, second: Array | None) -> bool:
 @register(former_names=("ModulatingWaves",))
 @dataclass(frozen=True, slots=True, eq=False)
 class CosineFactors:
-    r"""One cosine of the inputs for each frequency, a factor of both its features.
+    r"""Cosines of the inputs, one for each frequency, as factors of both its features.
 
     .. math:: g_j(x) = \cos(v_j \cdot x / 2 + \psi_j)
 

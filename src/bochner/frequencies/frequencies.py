@@ -48,7 +48,7 @@ class Frequencies:
     phase : array-like of shape (m,), default=None
         :math:`\theta`; ``None`` means zero. Nonzero phases make the kernel asymmetric.
     nu : array-like or HadamardRows of shape (m, d2), default=None
-        Frequencies of the right argument, which may have another number of inputs; ``None``
+        Frequencies of the right argument, whose number of inputs may differ; ``None``
         means ``omega``.
     envelope : Envelope, default=None
         Factors :math:`g` of the features; ``None`` means one.
@@ -183,7 +183,7 @@ class Frequencies:
 
     @property
     def right(self) -> "Frequencies":
-        """Frequencies whose left features are the right ones of these."""
+        """Frequencies whose left features are the right features of this object."""
         nu, phase, _, envelope, modulation, carrier = self._right
         return Frequencies(nu, self.weight, phase, None, envelope, modulation, carrier)
 
@@ -194,7 +194,7 @@ class Frequencies:
 
     @property
     def is_two_sided(self) -> NDArray[np.bool_]:
-        """Which frequencies have different left and right features, of shape (m,)."""
+        """Mask (m,) of frequencies with different left and right features."""
         if self.dim != self.dim_right or not (self.envelope is None or self.envelope.is_symmetric):
             return np.ones(self.n_frequencies, dtype=np.bool_)
         two_sided: NDArray[np.bool_] = self.phase != 0.0
@@ -211,7 +211,7 @@ class Frequencies:
             With scikit-learn's ``array_api_dispatch``, features of arrays of other namespaces
             are such arrays, on the same device.
         dtype : float32 or float64, default=None
-            Type of the features; ``None`` means float32 if ``X`` is and else float64.
+            Type of the features; ``None`` means float32 if ``X`` is float32, else float64.
         out : ndarray of shape (n, 2m), default=None
             Array of that type, in C order, to write the features to.
 
@@ -379,7 +379,7 @@ def _refuse_large_angles(X: Any, omega: Matrix) -> None:
 
 
 def _joined(first: Frequencies, second: Frequencies, name: str, cls: Any) -> Any:
-    """Return the factors of both, ones where one has none, or ``None`` where both have none."""
+    """Concatenate the factors of both, with ones if one has none; ``None`` if both have none."""
     each = [(getattr(f, name), f) for f in (first, second)]
     if all(factors is None for factors, _ in each):
         return None

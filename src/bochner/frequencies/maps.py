@@ -43,9 +43,9 @@ def trigonometric_features(
 
     The features have shape (n, 2m) for rows ``X`` (n, d), dense or CSR, :math:`\omega` (m, d),
     ``phase`` :math:`\theta` (m,) and ``amplitude`` r (m,). Both features of a frequency are
-    multiplied by its factors of ``envelope`` and ``modulation``, and turned by those of
-    ``carrier``. ``out`` has type ``dtype`` and is
-    in C order. Nothing else of size n is allocated: each thread holds angles of a block of rows.
+    multiplied by its factors of ``envelope`` and ``modulation``, and rotated by the angles of
+    ``carrier``. ``out`` has type ``dtype`` and is in C order. No other array of size n is
+    allocated, because each thread holds angles of one block of rows.
     """
     angles, m, layout = angle_map(omega, MemoryLayout.BY_SAMPLE), len(phase), MemoryLayout.BY_SAMPLE
     factors = None if modulation is None else modulation.to_device_of(X)
@@ -53,7 +53,7 @@ def trigonometric_features(
     Z = np.empty((X.shape[0], 2 * m), dtype=dtype) if out is None else out
 
     def fill(rows: slice) -> None:
-        # In float64 whatever the type of the features: what a large angle loses is not regained.
+        # In float64 for every type of features, because rounding of large angles is irreversible.
         wide = X[rows].astype(np.float64, copy=False)
         waves = layout.pairs(Z[rows])
         size, turn = (None, None) if carrier is None else carrier.polar(wide)
@@ -141,6 +141,6 @@ class DeviceMap:
 
 
 def _block_bytes(X: Any) -> int:
-    """Return the size of blocks of features: those of a CPU should stay in its cache."""
+    """Return the size in bytes of feature blocks; blocks on a CPU should fit in its cache."""
     is_cpu = "cpu" in str(X.device).lower()
     return limits.BLOCK_BYTES if is_cpu else limits.DEVICE_BLOCK_BYTES

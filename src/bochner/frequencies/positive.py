@@ -12,7 +12,7 @@ from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.registry import register
 
 _LEAST_PRODUCT = 1e-290
-"""Sum of products, relative to those of the largest features, below which underflow matters."""
+"""Sum of products, relative to that of the largest features, below which underflow matters."""
 
 
 @register
@@ -121,7 +121,7 @@ class PositiveFrequencies:
 
         .. math:: \sum_j \hat k(q_i, k_j)\, v_j \Big/ \sum_j \hat k(q_i, k_j)
 
-        They are computed in two steps, averages over keys for each feature and over features for
+        The averages are computed in two steps, over keys for each feature and over features for
         each query, in O((n + n2) m (d + t)) operations. Neither step overflows, and every result
         lies between the least and the greatest value.
 

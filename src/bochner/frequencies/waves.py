@@ -20,7 +20,7 @@ _ANGLES = Scratch()
 
 
 class MemoryLayout(Enum):
-    """How inputs and features lie in memory.
+    """Memory layout of inputs and features.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ from bochner.kernels.stationary import Gaussian
 
 @dataclass(frozen=True, slots=True)
 class _Skewed(LagKernel):
-    """The base of kernels that are Gaussian, and symmetric, where a vector is zero."""
+    """Base class of kernels that are Gaussian, and symmetric, if a vector is zero."""
 
     length_scale: LengthScale = 1.0
 
@@ -57,8 +57,8 @@ class _Skewed(LagKernel):
 class ShiftGaussian(_Skewed):
     r"""The shifted Gaussian kernel, :math:`k(\Delta) = \exp(-\|(\Delta + r)/\ell\|_2^2 / 2)`.
 
-    It is one where :math:`y = x + r`: what comes before resembles what comes after. The transpose
-    has the shift :math:`-r`.
+    The kernel is one where :math:`y = x + r`, so each row resembles rows that are shifted by
+    :math:`r`. The transpose has the shift :math:`-r`.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class ShiftGaussian(_Skewed):
 class SinhGaussian(_Skewed):
     r"""The skewed Gaussian, :math:`e^{-\|\Delta/\ell\|_2^2/2} (1 + \sinh(\beta \cdot \Delta))`.
 
-    Its symmetric part is the Gaussian kernel. The transpose has the vector :math:`-\beta`.
+    The symmetric part is the Gaussian kernel. The transpose has the vector :math:`-\beta`.
 
     Parameters
     ----------

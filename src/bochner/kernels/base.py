@@ -1,7 +1,7 @@
-"""The base class of kernels, and the sums, products, multiples and transposes that it makes.
+"""Base class of kernels, with sums, products, multiples and transposes of kernels.
 
-They are in one file because operators of the base class return them, and they derive from it:
-files of their own would import each other in a circle.
+These classes are in one file because operators of the base class return its subclasses: separate
+files would import each other in a circle.
 """
 
 from abc import ABC, abstractmethod
@@ -35,7 +35,7 @@ def nested_tuples(value: Any) -> Any:
 
 
 def convert_fields(kernel: "Kernel", **converters: Callable[[str, Any], Any]) -> None:
-    """Replace fields by what functions of their names and values return, or raise as these do."""
+    """Convert fields by functions of their names and values; errors of these functions pass."""
     for name, convert in converters.items():
         object.__setattr__(kernel, name, convert(name, getattr(kernel, name)))
 
@@ -62,9 +62,11 @@ class Kernel(Parameterised, ABC):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            A data frame if the kernel is :meth:`on` columns given by name.
+            Rows of the left argument. A data frame is needed if the kernel is :meth:`on` columns
+            given by name.
         Y : array-like of shape (n2, d), default=None
-            ``None`` means ``X``. The rows of a :class:`Bilinear` kernel may have another width.
+            Rows of the right argument; ``None`` means ``X``. For a :class:`Bilinear` kernel the
+            number of columns may differ from that of ``X``.
 
         Returns
         -------
@@ -126,7 +128,7 @@ class Kernel(Parameterised, ABC):
         self.check_dim(left)
 
     def right_dim(self, dim: int) -> int:
-        """Return how many columns right rows have where left rows have ``dim``."""
+        """Return the number of columns of right rows if left rows have ``dim`` columns."""
         return dim
 
     def check_inputs(self, X: Any) -> None:
@@ -146,7 +148,7 @@ class Kernel(Parameterised, ABC):
 
     @property
     def has_noise(self) -> bool:
-        """Whether a row has more covariance with itself than with an equal one: some White."""
+        """Whether the kernel contains White noise, the covariance of a row with itself only."""
         return any(part.has_noise for part in self.nested().values() if isinstance(part, Kernel))
 
     def on(self, columns: "int | str | slice | Sequence[int | str]") -> "OnColumns":
@@ -160,11 +162,12 @@ class Kernel(Parameterised, ABC):
         return OnColumns(self, as_columns(columns))
 
     def resolved(self, names: "Sequence[str] | None", rows: Any = None) -> "Kernel":
-        """Return the kernel with what it leaves to the data filled in.
+        """Return a copy of the kernel with its data-dependent parameters filled in.
 
-        Columns given by name become positions in ``names``, the names of the data's columns. With
-        ``rows`` (n, d), dense or CSR, parameters that are ``None`` are found, such as the number of
-        levels of a :class:`Categorical` kernel. Raises ``ValueError`` for a column that is missing.
+        Columns given by name become positions in ``names``, the column names of the data. With
+        ``rows`` (n, d), dense or CSR, parameters that are ``None`` are set from the data, such as
+        the number of levels of a :class:`Categorical` kernel. Raises ``ValueError`` if a column is
+        missing.
         """
         parts = {n: part for n, part in self.nested().items() if isinstance(part, Kernel)}
         made = {name: part.resolved(names, rows) for name, part in parts.items()}
@@ -179,7 +182,7 @@ class Kernel(Parameterised, ABC):
     def symmetrised(self) -> "Kernel":
         """The symmetric part, ``0.5 * (k + k.T)``; a symmetric kernel itself.
 
-        It is a ``ValueError`` if the two arguments have different widths.
+        Raises ``ValueError`` if the two arguments have different widths.
         """
         return self if self.is_symmetric else 0.5 * (self + self.T)
 
@@ -219,7 +222,7 @@ class LagKernel(Kernel):
 
 
 def _check_kernel(name: str, value: Any) -> None:
-    """Raise TypeError if a member of a compound is no kernel, ValueError if it is nested deep."""
+    """Raise TypeError if a member is not a kernel, ValueError if it is nested too deeply."""
     if not isinstance(value, Kernel):
         raise TypeError(
             f"{name} must be made of kernels of bochner.kernels, got {value!r}. "
@@ -236,7 +239,7 @@ def _check_kernel(name: str, value: Any) -> None:
 
 
 class _Compound(Kernel):
-    """The base of kernels made of kernels, defined where all of their members are."""
+    """Base class of kernels made of kernels, defined where all members are defined."""
 
     __slots__ = ()
 
@@ -277,7 +280,7 @@ class _Compound(Kernel):
 
 
 class _Combined(_Compound):
-    """The base of kernels whose values are combined from those of their members."""
+    """Base class of kernels that combine the values of their members."""
 
     __slots__ = ()
 
@@ -397,7 +400,7 @@ class Scaled(_Compound):
 class Transposed(Kernel):
     """A kernel with its arguments exchanged, written ``k.T``.
 
-    Kernels whose transposes are of their own kind return those instead.
+    A kernel whose transpose belongs to the same class returns an instance of that class instead.
     """
 
     kernel: Kernel
@@ -440,7 +443,7 @@ class OnColumns(Kernel):
     r"""A kernel of some columns of the inputs, :math:`k(x, y) = \kappa(x_S, y_S)`.
 
     Written ``kernel.on(columns)``. A sum of such kernels makes an additive model, a product an
-    interaction. The frequencies are those of :math:`\kappa` on the columns and zero elsewhere.
+    interaction. The frequencies of :math:`\kappa` are used on the columns and zeros elsewhere.
 
     Parameters
     ----------
@@ -456,8 +459,8 @@ class OnColumns(Kernel):
     TypeError
         If ``kernel`` is not a Kernel, or ``columns`` are neither positions nor names.
     ValueError
-        If there are no columns, or one is given twice; when called, if a column is missing, or
-        columns have names and the rows have none.
+        If there are no columns, or a column is given twice. On call, if a column is missing, or if
+        columns are given by name and the rows have no column names.
 
     References
     ----------

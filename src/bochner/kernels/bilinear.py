@@ -30,10 +30,11 @@ class Bilinear(Kernel):
     kernel : Kernel
         :math:`\kappa`, on inputs with q columns.
     left : array-like of shape (d, q)
-        :math:`L`; it turns the units of the left argument into those of the kernel.
+        :math:`L`, the matrix for the left argument; it converts the units of this argument into the
+        units of the kernel.
     right : array-like of shape (d2, q), default=None
-        :math:`R`, likewise for the right argument; ``None`` means ``left``. The kernel is
-        symmetric if :math:`\kappa` is and the matrices are equal.
+        :math:`R`, the matrix for the right argument; ``None`` means ``left``. The kernel is
+        symmetric if :math:`\kappa` is symmetric and the matrices are equal.
 
     Raises
     ------

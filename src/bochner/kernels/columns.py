@@ -53,11 +53,11 @@ def _check_distinct(columns: Columns) -> None:
 
 
 def indices_of(columns: Columns, names: Sequence[str] | None, dim: int | None) -> tuple[int, ...]:
-    """Return the positions, from 0, of columns among ``dim`` ones of these ``names``.
+    """Return the positions, from 0, of columns among ``dim`` columns with ``names``.
 
-    ``names=None`` means that they are not known, and ``dim=None`` that the number is not, unless
-    there are names: positions are not checked then. Raises ``ValueError`` for a column that is not
-    among them.
+    ``names=None`` means that the names are unknown. ``dim=None`` means that the number of columns
+    is unknown unless there are names; positions are not checked then. Raises ``ValueError`` for a
+    column that does not exist.
     """
     dim = len(names) if dim is None and names is not None else dim
     found = tuple(_index(column, names, dim) for column in columns)
@@ -102,5 +102,5 @@ def named_columns(left: Sequence[str] | None, right: Sequence[str] | None) -> Se
 
 
 def shown(columns: Columns) -> str:
-    """Return columns as they are written in ``kernel.on(...)``."""
+    """Format columns as in ``kernel.on(...)``."""
     return repr(columns[0]) if len(columns) == 1 else repr(list(columns))

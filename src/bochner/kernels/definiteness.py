@@ -47,11 +47,11 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Definiteness:
-    """What is known of a kernel's positive definiteness.
+    """Result of a check of positive definiteness.
 
-    ``holds`` is True if it is proven, False if it is refuted, None if it is not known; ``reason``
-    explains it. A ``witness`` is a pair of inputs, tuples of d floats, whose two by two Gram matrix
-    has a negative eigenvalue.
+    ``holds`` is True if the kernel is proven to be positive definite, False if this is refuted and
+    None if it is undecided; ``reason`` explains the result. A ``witness`` is a pair of inputs,
+    tuples of d floats, whose two by two Gram matrix has a negative eigenvalue.
     """
 
     holds: bool | None
@@ -103,11 +103,11 @@ def definiteness(
     .. math:: \kappa_1(u)\, |\kappa_s(\delta)| \leq \kappa_s(0)
               \sqrt{\kappa_1(u + \tfrac\delta 2)\, \kappa_1(u - \tfrac\delta 2)}.
 
-    Two points that break it are looked for on lines through the centre: along the axes, the
+    Pairs of points that violate it are searched on lines through the centre: along the axes, the
     diagonal, the means, and the eigenvectors of every :math:`T`. With :math:`u = 0` a Gaussian
     envelope needs :math:`|\kappa_s(\delta)| \leq \kappa_s(0)\, e^{-\delta^\top \Sigma \delta / 8}`,
-    which no factor with a heavier tail fulfils, such as a Matérn one. Where it breaks too far out
-    for floating point, and where neither condition decides, the answer is not known.
+    which no factor with a heavier tail fulfils, such as a Matérn kernel. If the violation lies
+    beyond the range of floating point, or if neither condition decides, the result is undecided.
     """
     slow, fast = gaussian_terms(envelope, dim), gaussian_terms(stationary, dim)
     if all(term.is_exact for term in slow) and _suffices(slow, fast):
@@ -158,7 +158,7 @@ def _group_suffices(group: list[Term], fast: Term) -> bool:
 
 
 def _directions(slow: list[Term], fast: list[Term], dim: int) -> Array:
-    """Return unit vectors of shape (n, dim) along which two points may refute it."""
+    """Return unit vectors (n, dim) along which two points may refute definiteness."""
     found = [np.ones(dim), *np.eye(dim)]
     found += [term.mean for term in (*slow, *fast) if term.mean.any()]
     for a in slow:
@@ -195,7 +195,7 @@ def _line(envelope: Kernel, stationary: Kernel, direction: Array) -> Array:
 
 
 def _worst_pair(K: Array) -> tuple[int, int, float]:
-    """Return the pair whose Gram matrix has the least eigenvalue, if that is no rounding error."""
+    """Return the pair whose Gram matrix has the least eigenvalue, unless it is a rounding error."""
     diagonal = np.diagonal(K)
     greatest = np.maximum(np.abs(K), np.maximum.outer(np.abs(diagonal), np.abs(diagonal)))
     greatest = np.maximum(greatest, _TINY)
@@ -207,7 +207,7 @@ def _worst_pair(K: Array) -> tuple[int, int, float]:
 
 
 def gaussian_terms(kernel: Kernel, dim: int) -> list[Term]:
-    """Return terms whose sum a kernel of the lag is: one, without a Gaussian, if none are known."""
+    """Decompose a kernel of the lag into Gaussian terms, or return one term without a Gaussian."""
     if isinstance(kernel, Sum):
         return [term for one in kernel.terms for term in gaussian_terms(one, dim)]
     if isinstance(kernel, Scaled):

@@ -2,9 +2,9 @@ r"""Derivatives of kernels by their left argument, in closed form.
 
 For a kernel of a scaled distance :math:`r`, with :math:`\delta = x - y`, the derivative is
 :math:`\partial k / \partial x_a = (k'(r) / r)\, \delta_a / \ell_a^2`; sums, multiples and products
-follow the rules for derivatives. Where a kernel has a kink, at equal rows or entries, derivatives
-are zero: the mean of those on either side. They are zero by codes of levels, and by inputs that a
-kernel on columns does not have.
+follow the rules for derivatives. Where a kernel has a kink, at equal rows or entries, the
+derivative is set to zero, the mean of the one-sided derivatives. Derivatives with respect to codes
+of levels are zero, and so are derivatives with respect to inputs that a kernel on columns ignores.
 """
 
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ def input_derivatives(kernel: Kernel, X: Array, Y: Array) -> Iterator[Array]:
     Raises
     ------
     NotImplementedError
-        If the derivatives of the kernel are not known.
+        If the derivatives of the kernel are not implemented.
 
     Examples
     --------
@@ -180,9 +180,9 @@ def _(kernel: Matern, X: Array, Y: Array) -> Iterator[Array]:
 def _matern_slope(u: Array, nu: float) -> Array:
     r"""Return the derivative of the profile by ``u``, over ``u``.
 
-    It is :math:`-2^{1 - \nu} u^{\nu - 1} K_{\nu - 1}(u) / \Gamma(\nu)` (DLMF 10.29.4): the profile
-    of smoothness :math:`\nu - 1` over :math:`-2 (\nu - 1)` if that is positive, else unbounded at
-    zero, where zero stands for it.
+    It equals :math:`-2^{1 - \nu} u^{\nu - 1} K_{\nu - 1}(u) / \Gamma(\nu)` (DLMF 10.29.4): the
+    profile of smoothness :math:`\nu - 1` over :math:`-2 (\nu - 1)` if :math:`\nu > 1`. Otherwise
+    it is unbounded at zero, and zero is returned there.
     """
     if nu > 1.0:
         return -matern_profile(u, nu - 1.0) / (2.0 * (nu - 1.0))
@@ -192,7 +192,7 @@ def _matern_slope(u: Array, nu: float) -> Array:
 
 
 def _radial(kernel: Correlation, X: Array, Y: Array, slope: Array) -> Iterator[Array]:
-    """Yield derivatives, given those by the scaled distance, over the distance."""
+    """Yield derivatives, given the derivative by the scaled distance over the distance."""
     return (slope * delta for delta in _lags(kernel, X, Y, power=2))
 
 

@@ -120,14 +120,14 @@ class Harmonizable(Kernel):
     ) -> Self:
         """Return a start for learning: windows that cover rows ``X`` (n, d), and a constant one.
 
-        Centres are those of k-means, widths the rows' deviations about them. Columns that are
-        constant have the width one. Learn the parameters with
+        Centres come from k-means; widths are the standard deviations of the rows about their
+        centres. Constant columns have the width one. Learn the parameters with
         ``KreinRidge(kernel, alpha="evidence", length_scale="evidence")``.
 
         Raises
         ------
         TypeError
-            If ``n_windows`` is no integer, or ``variance`` no number.
+            If ``n_windows`` is not an integer, or ``variance`` is not a number.
         ValueError
             If there are fewer distinct rows than windows, or ``variance`` is not positive.
         """
@@ -226,7 +226,7 @@ def _clusters(scaled: Array, count: int, random_state: Any) -> tuple[Array, NDAr
             f"random_state must be a seed of zero or more, got {random_state!r}."
         ) from error
     with warnings.catch_warnings():
-        # A cluster that loses its rows stays where it was, which is a start, too.
+        # The centre of an empty cluster is kept: it is still a valid start.
         warnings.filterwarnings("ignore", "One of the clusters is empty")
         found, label = kmeans2(scaled, count, minit="++", rng=rng)
     return as_array(found), label

@@ -82,8 +82,8 @@ class Additive(Kernel):
 class ChiSquared(Additive):
     r"""The additive :math:`\chi^2` kernel, :math:`k(x, y) = \sum_i 2 x_i y_i / (x_i + y_i)`.
 
-    It is :math:`\tfrac12 \sum_i (x_i + y_i) - \tfrac12 \chi^2(x, y)` with
-    :math:`\chi^2(x, y) = \sum_i (x_i - y_i)^2 / (x_i + y_i)`, and positive definite.
+    The kernel is :math:`\tfrac12 \sum_i (x_i + y_i) - \tfrac12 \chi^2(x, y)` with
+    :math:`\chi^2(x, y) = \sum_i (x_i - y_i)^2 / (x_i + y_i)`. It is positive definite.
 
     Parameters
     ----------

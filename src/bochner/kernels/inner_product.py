@@ -22,9 +22,9 @@ from bochner.kernels.profiled import Metric, NonNegative, Profiled
 class Polynomial(Profiled):
     r"""A polynomial kernel, :math:`k(x, y) = (\langle x, y \rangle + c)^p`.
 
-    Positive definite if the offset is zero or more, indefinite if it is negative. Features of
-    degree 1 are those of :class:`Linear`, which are exact; those of a higher degree need rows on a
-    sphere, and :class:`bochner.baselines.TensorSketch` has features for all rows.
+    Positive definite if the offset is zero or more, indefinite if it is negative. Degree 1 has the
+    exact features of :class:`Linear`. Features of a higher degree need rows on a sphere;
+    :class:`bochner.baselines.TensorSketch` has features for all rows.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Polynomial(Profiled):
 class Tanh(Profiled):
     r"""The sigmoid kernel, :math:`k(x, y) = \tanh(s \langle x, y \rangle + c)`.
 
-    Indefinite, whatever the offset, unless the scale is zero.
+    Indefinite for every offset, unless the scale is zero.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class DeltaGaussian(Profiled):
     .. math:: k(\Delta) = \exp(-z^2 / 2\tau_1^2) - \exp(-z^2 / 2\tau_2^2),
               \qquad z = \|\Delta\|_2.
 
-    It is zero at zero, and so never positive definite. The same as
+    The kernel is zero at lag zero, so it is never positive definite. It equals
     ``Gaussian(tau1) - Gaussian(tau2)``.
 
     Parameters
@@ -198,8 +198,8 @@ class TL1(Profiled):
     Parameters
     ----------
     tau : float
-        :math:`\tau`, positive, in the units of the inputs. Inputs scaled to [0, 1] often do well
-        with 0.7 times their number, which is what the name ``"tl1"`` stands for.
+        :math:`\tau`, positive, in the units of the inputs. For inputs scaled to [0, 1], 0.7 times
+        the number of inputs is a common choice; the name ``"tl1"`` uses this value.
 
     Raises
     ------

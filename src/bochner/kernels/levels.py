@@ -1,4 +1,4 @@
-"""Kernels of codes 0, 1, ..., L - 1: of categories, and of levels that have an order."""
+"""Kernels of codes 0, 1, ..., L - 1, for categories and for ordered levels."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -32,13 +32,13 @@ hundredth of it."""
 
 @dataclass(frozen=True, slots=True)
 class Levels(LagKernel):
-    """The base of kernels of codes: a product over the inputs, each with levels of its own.
+    """Base class of kernels on integer codes: a product over inputs with separate levels.
 
     Parameters
     ----------
     n_levels : int or sequence of d ints, default=None
-        Number of levels of every input, for features and to check codes against. ``None`` means
-        that models find it in the data they are fitted to: one more than the greatest code.
+        Number of levels of every input, for features and for the check of codes. ``None`` means
+        that models set it from the training data: one more than the greatest code.
     """
 
     n_levels: Counts = field(default=None, kw_only=True)
@@ -49,7 +49,7 @@ class Levels(LagKernel):
 
     @abstractmethod
     def period(self, n_levels: int) -> int:
-        """Return after how many codes the kernel's features of one input repeat."""
+        """Return the period, in codes, of the features of one input."""
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         K = np.ones((len(X), len(Y)))
@@ -101,7 +101,7 @@ class Levels(LagKernel):
         Raises
         ------
         ValueError
-            If the number of levels is not known or too large, or some weight is negative.
+            If the number of levels is unknown or too large, or a weight is negative.
         """
         if self.n_levels is None:
             raise ValueError(
@@ -149,8 +149,8 @@ class Categorical(Levels):
     Raises
     ------
     ValueError
-        If a correlation is not between -1 and 1; when called, if an input is no code, 0, 1, 2 and
-        so on, or no level of that code is known.
+        If a correlation is not between -1 and 1. On call, if an input is not a code 0, 1, 2, ... or
+        is not less than the number of levels.
 
     References
     ----------
@@ -188,10 +188,11 @@ class Categorical(Levels):
 class Ordinal(Levels):
     r"""The kernel of ordered levels, :math:`k(x, y) = \exp(-\sum_i |x_i - y_i| / \ell_i)`.
 
-    Neighbouring levels have the correlation :math:`e^{-1/\ell}`, and levels farther apart the
-    product of those on the way: the effect is a first-order autoregression along the levels. On
-    codes it is :class:`Laplacian`, with exact features: the spectrum of ``L`` levels is that of a
-    circle of :math:`2 (L - 1)`, of which they are one half.
+    Neighbouring levels have the correlation :math:`e^{-1/\ell}`. The correlation of other levels is
+    the product of the correlations between them: the effect is a first-order autoregression along
+    the levels. On codes the kernel equals :class:`Laplacian`, but its features are exact: the
+    spectrum of ``L`` levels is that of a circle of :math:`2 (L - 1)` points, half of which are the
+    levels.
 
     Parameters
     ----------
@@ -248,7 +249,7 @@ def _of(values: LengthScale, index: int) -> float:
 
 
 def _entries(X: Any) -> Any:
-    """Return the entries of rows; those that a sparse matrix leaves out are zero, a code."""
+    """Return the stored entries of rows; a sparse matrix omits only zeros, a valid code."""
     return X.data if hasattr(X, "indptr") else X
 
 

@@ -26,11 +26,12 @@ from bochner.kernels.base import Kernel, LagKernel, checked_rows, convert_fields
 class Linear(Kernel):
     r"""The kernel of linear functions, :math:`k(x, y) = \sum_i v_i (x_i - c_i)(y_i - c_i)`.
 
-    It is the covariance of :math:`\sum_i w_i (x_i - c_i)` for independent slopes ``w`` of variance
-    ``v``; a product with another kernel is one whose amplitude grows with the input. Features have
-    one frequency for an input, and are the input itself to within 1e-10, up to ``reach``: a sine
-    of a small angle (:meth:`angles`), to within 1 % on devices without float64. Products of two
-    such kernels have no sampled features; :class:`Polynomial` is one of all pairs of inputs.
+    The covariance of :math:`\sum_i w_i (x_i - c_i)` for independent slopes ``w`` of variance ``v``.
+    Its product with another kernel is a kernel whose amplitude grows with the input. There is one
+    frequency per input. Up to ``reach``, the feature is the sine of a small angle
+    (:meth:`angles`) and equals the input to within 1e-10, or 1 % on devices without float64.
+    Products of two linear kernels have no sampled features; :class:`Polynomial` is a kernel of all
+    pairs of inputs.
 
     Parameters
     ----------
@@ -39,9 +40,9 @@ class Linear(Kernel):
     centre : float or sequence of d floats, default=0.0
         :math:`c`, where the functions are zero, in the units of the inputs.
     reach : float or sequence of d floats, default=None
-        Greatest :math:`|x_i - c_i|` that features are for; ``None`` means that models find it in
-        the data they are fitted to. At a hundred times the reach features are off by 2e-7 of
-        themselves, at ten thousand times by 2e-3.
+        Greatest :math:`|x_i - c_i|` for which features are accurate; ``None`` means that models set
+        it from the training data. The relative error of features is 2e-7 at a hundred times the
+        reach, and 2e-3 at ten thousand times.
 
     Raises
     ------
@@ -119,7 +120,7 @@ class Linear(Kernel):
         Raises
         ------
         ValueError
-            If the reach is not known, or the masses overflow.
+            If the reach is ``None``, or the masses overflow.
         """
         if self.reach is None:
             raise ValueError(
@@ -142,8 +143,8 @@ class Linear(Kernel):
 class Constant(LagKernel):
     r"""The constant kernel, :math:`k(x, y) = c`.
 
-    It is the covariance of a constant of variance ``c``, such as the level of a sum of kernels.
-    Its spectrum is mass ``c`` at frequency zero.
+    The covariance of a random constant of variance ``c``, such as the level of a sum of kernels.
+    Its spectral measure is the mass ``c`` at frequency zero.
 
     Parameters
     ----------
@@ -176,11 +177,11 @@ class Constant(LagKernel):
 
 @dataclass(frozen=True, slots=True)
 class White(Kernel):
-    r"""The kernel of noise that every row has of its own.
+    r"""White noise kernel: independent noise on every row.
 
     ``k(X)`` has :math:`\sigma^2` on its diagonal, and ``k(X, Y)`` is zero, also for equal rows, as
-    :class:`sklearn.gaussian_process.kernels.WhiteKernel`. Noise has no features: a model on
-    features has it as ``alpha``, and refuses this kernel.
+    :class:`sklearn.gaussian_process.kernels.WhiteKernel`. White noise has no random features: a
+    model on features has the parameter ``alpha`` instead, and refuses this kernel.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Kernels whose amplitude changes with the place: locally stationary ones."""
+"""Locally stationary kernels, whose amplitude varies over the inputs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -85,7 +85,7 @@ class LocallyStationary(Kernel):
         check_dim("centre", self.centre, dim)
 
     def positive_definite(self, dim: int) -> Definiteness:
-        r"""Return what is known of the positive definiteness on ``dim`` inputs, with the reason.
+        r"""Check positive definiteness on ``dim`` inputs, and return the result with the reason.
 
         With two Gaussians, of precisions :math:`\Sigma` of the envelope and :math:`S` of the
         stationary factor, the kernel is positive definite exactly if :math:`S - \Sigma / 4` is

@@ -1,4 +1,4 @@
-"""Parameters of immutable kernels by scikit-learn's names, and what they leave to the data."""
+"""Parameters of immutable kernels by scikit-learn's names, some of them set from the data."""
 
 import difflib
 from collections import defaultdict
@@ -10,10 +10,10 @@ SEPARATOR = "__"
 
 
 class Parameterised:
-    """The base of immutable values whose fields are parameters, perhaps of values within them.
+    """Base class of immutable values whose fields are parameters, which may be nested.
 
-    A parameter of a value within is called by both names, such as ``kernel__length_scale``. The
-    members of a sum or product are ``k1``, ``k2`` and so on, as in scikit-learn.
+    A nested parameter is addressed by both names, such as ``kernel__length_scale``. The members of
+    a sum or product are ``k1``, ``k2`` and so on, as in scikit-learn.
     """
 
     __slots__ = ()
@@ -29,7 +29,7 @@ class Parameterised:
         return found
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; with ``deep``, those of kernels within it, too.
+        """Return the parameters by name; ``deep`` includes parameters of nested kernels.
 
         >>> from bochner.kernels import Gaussian
         >>> (2.0 * Gaussian(0.5)).get_params()
@@ -44,7 +44,7 @@ class Parameterised:
     def with_params(self, **params: Any) -> Self:
         """Return a copy with other values of some parameters, by the names of :meth:`get_params`.
 
-        Raises ``ValueError`` for a name that is not among them, and what the constructors raise.
+        Raises ``ValueError`` for an unknown name, and the errors of the constructors.
 
         >>> from bochner.kernels import Gaussian, Matern
         >>> (Gaussian() + Matern()).with_params(k1__length_scale=0.5, k2__nu=2.5)

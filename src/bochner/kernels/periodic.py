@@ -19,7 +19,7 @@ class Periodic(LagKernel):
 
     .. math:: k(\Delta) = \exp\Big(-\sum_i \frac{2}{\ell_i^2} \sin^2 \frac{\pi \Delta_i}{p_i}\Big)
 
-    Its spectrum is lines at :math:`2 \pi j / p`, of weights :math:`e^{-1/\ell^2}
+    The spectrum consists of lines at :math:`2 \pi j / p`, of weights :math:`e^{-1/\ell^2}
     I_j(1/\ell^2)`, ``I`` the modified Bessel function, twice that for :math:`j > 0`. Features are
     exact if there is a frequency for each line, about :math:`5 + 7 / \ell` for one input.
 
@@ -33,8 +33,8 @@ class Periodic(LagKernel):
     Raises
     ------
     ValueError
-        If a period or a length scale is not positive; for features, if a length scale is less
-        than 0.001, whose spectrum has more than 7,000 lines.
+        If a period or a length scale is not positive. For features, if a length scale is less than
+        0.001, because its spectrum has more than 7,000 lines.
 
     References
     ----------

@@ -13,7 +13,7 @@ from bochner._numerics.arrays import Array, as_array, squared_norms
 from bochner.kernels.base import Kernel, checked_rows
 
 NORM_TOLERANCE = 1e-5
-"""How far from one the norm of a row may be; rounding to float32 stays far below."""
+"""Tolerance of the unit norm of rows; rounding to float32 stays far below."""
 
 
 class Domain(ABC):
@@ -97,7 +97,7 @@ class Metric(Enum):
 
 
 class Profiled(Kernel):
-    """A kernel that depends on its inputs through a distance or their inner product alone.
+    """A kernel that depends on its inputs only through their distance or inner product.
 
     Attributes
     ----------

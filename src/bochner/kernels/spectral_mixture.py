@@ -95,15 +95,15 @@ class SpectralMixture(LagKernel):
 
 @dataclass(frozen=True, slots=True)
 class ModulatedWaves(Kernel):
-    r"""A finite sum of waves with amplitudes of their own, which are waves, too.
+    r"""Finite sum of waves whose amplitudes are themselves waves.
 
     .. math:: k(x, y) = \sum_q w_q\, a_q(x)\, a_q(y) \cos(s_q \cdot (x - y)), \quad
               a_q(x) = \sqrt 2 \cos(v_q \cdot x / 2 + \psi_q),
 
-    with :math:`a_q = 1` where :math:`v_q = 0`. Positive definite, whatever the parameters are. Each
-    term is :math:`w_q [\cos(v_q \cdot u + 2 \psi_q) + \cos(v_q \cdot \delta / 2)]
-    \cos(s_q \cdot \delta)` with :math:`u = (x + y)/2` and :math:`\delta = x - y`: a locally
-    stationary kernel and a stationary one. This is what :class:`bochner.GaBaSRRegressor` learns.
+    with :math:`a_q = 1` where :math:`v_q = 0`. Positive definite for all parameters. Each term is
+    :math:`w_q [\cos(v_q \cdot u + 2 \psi_q) + \cos(v_q \cdot \delta / 2)] \cos(s_q \cdot \delta)`
+    with :math:`u = (x + y)/2` and :math:`\delta = x - y`: the sum of a locally stationary kernel
+    and a stationary one. :class:`bochner.GaBaSRRegressor` learns such kernels.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 r"""Kernels of the angle between inputs on the unit sphere.
 
-They are written as functions of the Euclidean distance :math:`z`, not of the inner product
+The kernels are written as functions of the Euclidean distance :math:`z`, not of the inner product
 :math:`u = 1 - z^2/2`: at coinciding inputs, where the angle turns sharply with :math:`u`, the
 distance is exact and the inner product is rounded.
 """
@@ -35,7 +35,7 @@ class SphericalPolynomial(Profiled):
     Raises
     ------
     ValueError
-        If ``degree`` or ``a`` is too small; when called, if a row is not of norm one.
+        If ``degree`` or ``a`` is too small. On call, if a row does not have norm one.
 
     References
     ----------

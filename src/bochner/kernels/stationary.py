@@ -237,7 +237,7 @@ def _log_bessel_debye(u: Array, nu: float) -> Array:
 class Anova(LagKernel):
     r"""Low-order interactions, :math:`k(\Delta) = \prod_i (1 - \pi_i + \pi_i\, k_i(\Delta_i))`.
 
-    :math:`k_i` is ``kernel`` on input ``i`` alone. A frequency of this kernel involves input
+    :math:`k_i` is ``kernel`` on input ``i`` only. A frequency of this kernel involves input
     ``i`` with probability :math:`\pi_i`, so :math:`\sum_i \pi_i` is the expected order of
     interaction; tables are often sums of functions of one to three inputs. With every
     :math:`\pi_i = 1` it is the product of the one-dimensional kernels.

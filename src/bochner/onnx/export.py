@@ -25,9 +25,9 @@ def export_onnx(
 ) -> Any:
     r"""Return a fitted model as an ONNX graph, and write it to a file.
 
-    The graph has one input ``X`` (n, d), of any number of rows, and computes what the model
-    predicts with operators that every runtime has (version 17): products of matrices, cosines,
-    sines. Its outputs are named
+    The graph has one input ``X`` (n, d), of any number of rows, and computes the predictions of the
+    model with standard operators (opset 17): matrix products, cosines and sines. Its outputs are
+    named
 
     - ``features`` (n, p) for :class:`bochner.FourierFeatures`, :class:`bochner.DIGMMFeatures` and
       :class:`bochner.Frequencies`,
@@ -36,16 +36,15 @@ def export_onnx(
     - ``label`` (n,) and ``probabilities`` (n, n_classes) for :class:`bochner.KreinRidgeClassifier`,
     - ``mean`` (n,) for :class:`bochner.BaNKRegressor` and :class:`bochner.GaBaSRRegressor`,
 
-    and those of the last step for a scikit-learn ``Pipeline`` whose earlier steps are
-    ``StandardScaler`` or ``FourierFeatures``.
+    and, for a scikit-learn ``Pipeline`` whose earlier steps are ``StandardScaler`` or
+    ``FourierFeatures``, the outputs of its last step.
 
     Parameters
     ----------
     model : estimator, Pipeline or Frequencies
         Fitted.
     path : str or path-like, default=None
-        File to write, by custom with the ending ``.onnx``, whole or not at all; ``None`` writes
-        none.
+        File to write atomically, usually with the ending ``.onnx``; ``None`` writes no file.
     return_std : bool, default=False
         Whether to add the standard deviations of new observations, noise included. The covariance
         of the weights, :math:`p^2` numbers, is then in the file.

@@ -21,7 +21,7 @@ nodes, which take less than 100 KiB."""
 
 
 class Graph:
-    """A graph that is built node by node; names of values stand for arrays of many rows.
+    """An ONNX graph that is built node by node; values are referred to by name.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Graph:
         return features
 
     def first_columns(self, values: str, count: int) -> str:
-        """Return so many columns of values, from the first."""
+        """Slice the first ``count`` columns of values."""
         return self("Slice", values, *(np.array([number]) for number in (0, count, 1)))
 
     def _cosines(self, angle: str) -> str:
@@ -137,7 +137,7 @@ class Graph:
         X = X if envelope.left is None else self("MatMul", X, envelope.left)
         norms = self("ReduceSumSquare", X, axes=[1], keepdims=1)
         depth = self("Sub", envelope.radius**2, norms)
-        # The lesser one is that of the side of the sphere on which a row lies.
+        # The smaller value belongs to the side of the sphere on which the row lies.
         inside, outside = (self("Mul", depth, rate) for rate in (-envelope.rate, envelope.decay))
         return self("Exp", self("Min", inside, outside))
 
@@ -166,7 +166,7 @@ class Graph:
 
 
 def _imported() -> Any:
-    """Return the package onnx, which nothing else of the library needs."""
+    """Import the optional package onnx, which only the export needs."""
     try:
         import onnx
         import onnx.numpy_helper

@@ -47,7 +47,7 @@ def check_exported(model: Any) -> None:
 
 @singledispatch
 def transformed(step: Any, graph: Graph, X: str) -> tuple[str, int]:
-    """Return what a step of a pipeline makes of rows, and its number of columns."""
+    """Return the output of a pipeline step for rows, and its number of columns."""
     _refuse_step(step)
 
 
@@ -149,7 +149,7 @@ def _(model: KreinRidgeClassifier, graph: Graph, X: str, return_std: bool) -> No
 
 
 def _labels(classes: Any, graph: Graph) -> Any:
-    """Return labels in a type that the graph has: 64-bit integers, texts, numbers or booleans."""
+    """Convert labels to an ONNX type: 64-bit integers, texts, numbers or booleans."""
     if classes.dtype.kind in "iu":
         return classes.astype(np.int64)
     if classes.dtype.kind == "f":

@@ -1,4 +1,4 @@
-"""What model files hold: types of values, what registered classes consist of, and checks."""
+"""Content of model files: types of values, fields of registered classes, and checks."""
 
 import math
 from collections.abc import Callable, Collection, Mapping
@@ -34,7 +34,7 @@ from bochner.persist.parts import (
 from bochner.registry import Registration, is_registered, registered_class, registration
 
 Node = dict[str, Any]
-"""An object of the tree, ``{"$": tag, ...}``; numbers, text and lists stand for themselves."""
+"""An object of the tree, ``{"$": tag, ...}``; numbers, text and lists are stored directly."""
 
 Path = tuple[str, ...]
 """Where in the model: the names of attributes and keys, and indices as text."""
@@ -80,7 +80,7 @@ def check_finite(array: NDArray[Any], name: str) -> None:
 
 
 def check_texts(items: list[Any], width: int, name: str) -> None:
-    """Raise ``ValueError`` unless items are text of a width that is not far beyond them."""
+    """Raise ``ValueError`` unless items are text, with a width not far above their mean length."""
     if not all(isinstance(item, str) and len(item) <= width for item in items):
         raise ValueError(f"{name} should be text of at most {width} characters")
     n_held = sum(map(len, items)) + len(items)
@@ -92,7 +92,7 @@ def check_texts(items: list[Any], width: int, name: str) -> None:
 
 
 def conforms(value: Any, hint: Any) -> bool:
-    """Tell whether a value is of an annotated type, with what it contains.
+    """Tell whether a value and its elements conform to an annotated type.
 
     ``hint`` is a class, ``Any``, a union, a literal, a typed dictionary, ``list[T]``, ``tuple[T,
     ...]``, ``dict[str, T]`` or ``NDArray[T]``. A ``float`` is a finite number, an ``int`` is no
@@ -183,7 +183,7 @@ def is_estimator(cls: type) -> bool:
 
 
 def not_saved(value: Any) -> str:
-    """Say what model files hold, of a value that they do not hold."""
+    """Return the error message for a value that model files cannot hold."""
     cls = type(value)
     found = f"{cls.__module__}.{cls.__qualname__}"
     if cls.__module__.partition(".")[0] == "sklearn":
@@ -210,7 +210,7 @@ _REMOVED: Mapping[str, str] = {
         for task in ("Regressor", "Classifier")
     },
 }
-"""What to do instead, by names of classes in older files that the library no longer has."""
+"""Advice by names of classes in older files that the library no longer has."""
 
 
 def class_named(name: str, *, estimator: bool) -> Any:
@@ -248,16 +248,16 @@ _GONE: Mapping[tuple[str, str], Any] = {
     ("TableClassifier", "varying_"): None,
     ("TableFunctions", "varying"): None,
 }
-"""Members of classes in older files that are left out, by the value that makes no difference."""
+"""Removed members of classes in older files, with the value that has no effect."""
 
 _BARE_HEADS = (("TableRegressor", "KreinRidge"), ("TableClassifier", "KreinRidgeClassifier"))
-"""Names of estimators in older files, and classes of their ``head_`` that are no heads any more."""
+"""Names of estimators in older files, and former classes of their ``head_``."""
 
 
 def present(name: str, members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return members of a class without those that only older files have.
+    """Return members of a class without members that only older files have.
 
-    Raises ``ValueError`` if the model is not the same without one.
+    Raises ``ValueError`` if removing such a member changes the model.
     """
     kept = dict(members)
     for (cls, member), neutral in _GONE.items():
@@ -294,7 +294,7 @@ def _registration(cls: type) -> Registration:
 
 
 def value_fields(cls: type) -> dict[str, Field[Any]]:
-    """Return the fields of a value class by what its constructor and model files call them."""
+    """Return the fields of a value class by their names in its constructor and in model files."""
     names = _registration(cls).arguments
     return {names.get(field.name, field.name): field for field in fields(cls)}
 
@@ -302,8 +302,8 @@ def value_fields(cls: type) -> dict[str, Field[Any]]:
 def fitted_attributes(cls: type[BaseEstimator]) -> dict[str, Any]:
     """Return the annotated attributes that ``fit`` sets.
 
-    They have no value in the class body, or one and a name that ends in an underscore: these came
-    later than some model files, where the value stands for them.
+    Fitted attributes have no value in the class body. Attributes with a value and a name that ends
+    in an underscore are newer than some model files; the value is used for such files.
     """
     if is_part(cls):
         return dict(part_attributes(cls))
@@ -325,7 +325,7 @@ def _of_data(hint: Any) -> Any:
 
 
 def check_value(cls: type, values: Mapping[str, Any]) -> None:
-    """Raise ``ValueError`` unless the fields are those of a value class, in type and shape."""
+    """Raise ``ValueError`` unless values match the fields of a class in name, type and shape."""
     hints, known = get_type_hints(cls), value_fields(cls)
     if _registration(cls).allow_nan:
         unknown = (k for k, v in values.items() if isinstance(v, float) and not math.isfinite(v))
@@ -349,7 +349,7 @@ def check_value(cls: type, values: Mapping[str, Any]) -> None:
 
 
 def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, Any]) -> None:
-    """Raise ``ValueError`` unless attributes are those of a fitted or unfitted estimator."""
+    """Raise ``ValueError`` unless attributes match a fitted or unfitted estimator of a class."""
     own = fitted_attributes(cls)
     for name, hint in own.items():
         value = attributes.get(name)

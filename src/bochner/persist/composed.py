@@ -11,16 +11,16 @@ from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 COMPOSED = (Pipeline, FeatureUnion, ColumnTransformer, TransformedTargetRegressor)
-"""Classes of models that consist of others."""
+"""Classes of models that are composed of estimators."""
 
 
 def inside(model: Any) -> list[tuple[Any, Any]]:
-    """Return the fitted estimators that a model is composed of, each with its columns, if any."""
+    """Return pairs of the estimators in a composed model and their columns, or ``None``."""
     return [(part, columns) for _, part, columns in _named(model)]
 
 
 def _named(model: Any) -> list[tuple[str, Any, Any]]:
-    """Return names, fitted estimators and columns; words stand for what does nothing."""
+    """Return names, fitted estimators and columns, without steps such as ``"passthrough"``."""
     found: list[tuple[str, Any, Any]] = []
     idle: tuple[Any, ...] = ()
     if isinstance(model, ColumnTransformer):
@@ -40,7 +40,7 @@ def _named(model: Any) -> list[tuple[str, Any, Any]]:
 
 
 def estimators(model: Any) -> Iterator[Any]:
-    """Give a model and all estimators inside it."""
+    """Yield a model and all estimators inside it."""
     yield model
     for part, _ in inside(model):
         yield from estimators(part)

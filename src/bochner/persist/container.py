@@ -1,4 +1,4 @@
-"""The file: tensors and one JSON header in the safetensors format, written whole or not at all."""
+"""Files in the safetensors format with tensors and one JSON header, written atomically."""
 
 import difflib
 import hashlib
@@ -43,9 +43,9 @@ def write(path: Path, tree: Any, tensors: Tensors) -> None:
     """Write a model file: to a temporary name, flushed to the disk, and renamed.
 
     ``tree`` is what ``json.dumps`` takes, ``tensors`` are contiguous arrays of the dtypes in
-    :mod:`bochner.persist.classes`. A file that is there is replaced, or left as it was after an
-    ``OSError``; a link is followed. ``ModelFileError`` if ``path`` is a directory or has no folder;
-    ``ValueError`` if the tree takes more than 40 MB.
+    :mod:`bochner.persist.classes`. An existing file is replaced, or left unchanged after an
+    ``OSError``; a link is followed. Raises ``ModelFileError`` if ``path`` is a directory or its
+    folder does not exist, and ``ValueError`` if the tree takes more than 40 MB.
     """
     if path.is_dir():
         raise ModelFileError(f"{path} is a directory; give the name of a file in it.")
@@ -154,7 +154,7 @@ def _tensor(path: Path, file: Any, name: str) -> NDArray[Any]:
 
 
 def _diagnosis(path: Path, problem: SafetensorError) -> str:
-    """Say why a file is not in the safetensors format."""
+    """Return the reason why a file is not in the safetensors format."""
     with path.open("rb") as file:
         start = file.read(9)
     size, announced = path.stat().st_size, int.from_bytes(start[:8], "little")

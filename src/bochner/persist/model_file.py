@@ -11,7 +11,7 @@ from bochner.persist.trial import try_out
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Save a model as one safetensors file with a JSON header, written whole or not at all.
+    """Save a model atomically as one safetensors file with a JSON header.
 
     Parameters
     ----------
@@ -24,15 +24,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         A ``random_state`` that is a generator is saved as ``None``, and requests for metadata
         routing are left out.
     path : str or path-like
-        By custom with the ending ``.bochner``.
+        File to write, usually with the ending ``.bochner``.
 
     Raises
     ------
     TypeError
-        If the model, or a part of it, is of a class that model files do not hold; it is named.
+        If the model, or a part of it, is of a class that model files do not hold. The message names
+        the class.
     ValueError
-        If the model holds infinite numbers or NaN where there should be none, or is fitted in
-        part only.
+        If the model holds invalid infinite numbers or NaN, or is only partly fitted.
     ModelFileError
         If ``path`` is a directory or its folder does not exist, or the kernel holds a function, as
         :class:`~bochner.kernels.Radial` does.
@@ -63,8 +63,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Any:
     """Return the estimator, kernel or frequencies that :func:`save` wrote; no code is run.
 
-    Predictions are those of the model that was saved, bit for bit on the same machine. Parts of
-    scikit-learn that another version wrote come with its ``InconsistentVersionWarning``.
+    Predictions equal the predictions of the saved model, bit for bit on the same machine. Parts of
+    scikit-learn saved with another version raise its ``InconsistentVersionWarning``.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        If there is no such file, or it is not a model file, damaged, from a newer version, or
-        not consistent; the message names the reason. It is a ``ValueError``.
+        If the file does not exist, is not a model file, is damaged, comes from a newer version, or
+        is inconsistent. The message gives the reason. The error is a ``ValueError``.
     """
     file = as_path(path)
     tree, tensors = read(file)

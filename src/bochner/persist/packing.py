@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 
 _SMALL = 2**14
-"""Bytes up to which arrays are stored as they are: other parts of a file take more."""
+"""Bytes up to which arrays are stored unpacked, because other parts of a file take more."""
 
 _MOST_EXPANDED = 1024
 """Bytes of an array for each byte of its packed parts, at most: a file takes at most a fixed
@@ -43,7 +43,7 @@ class _Runs(NamedTuple):
 
 
 def pack_table(X: NDArray[Any]) -> Parts | None:
-    """Return the parts of a table (n, d) of float64, or ``None`` where these save no half."""
+    """Return the parts of a table (n, d) of float64, or ``None`` unless they halve its size."""
     if X.ndim != 2 or X.dtype != np.float64 or X.nbytes <= _SMALL:
         return None
     numbers_of: dict[bytes, int] = {}

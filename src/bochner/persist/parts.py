@@ -1,4 +1,4 @@
-"""Parts of scikit-learn that model files may hold: classes, and what ``fit`` gives to each."""
+"""Parts of scikit-learn that model files may hold: classes and their fitted attributes."""
 
 import warnings
 from collections.abc import Mapping
@@ -133,7 +133,7 @@ _ATTRIBUTES: Mapping[type[BaseEstimator], Mapping[str, Any]] = {
 }
 
 _WHOLE = (ColumnTransformer, TransformedTargetRegressor)
-"""Parts that have all of their attributes whatever their parameters."""
+"""Parts that have all of their attributes for all parameters."""
 
 _OF_THE_MACHINE = ("memory", "n_jobs")
 """Parameters that files do not set: a cache on a disk holds pickles, and jobs are processes."""
@@ -171,7 +171,7 @@ def part_name(cls: type[BaseEstimator]) -> str:
 
 
 def portable(cls: type, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of an estimator without those of a part that belong to a machine."""
+    """Return estimator parameters with the machine-specific parameters of parts set to None."""
     dropped = _OF_THE_MACHINE if is_part(cls) else ()
     return {name: None if name in dropped else value for name, value in parameters.items()}
 

@@ -63,9 +63,9 @@ class Encoder:
     def encode(self, value: Any, path: Path = ()) -> Any:
         """Return the JSON of a value found at ``path``.
 
-        It is a ``TypeError`` if the value, or one within it, is of a type that model files do not
-        hold, a ``ModelFileError`` if it holds a function, and a ``ValueError`` if an array is not
-        finite, an estimator is fitted in part only, or values are nested too deep.
+        Raises ``TypeError`` if the value, or a value inside it, is of a type that model files do
+        not hold, and ``ModelFileError`` if it holds a function. Raises ``ValueError`` if an array
+        is not finite, an estimator is only partly fitted, or values are nested too deeply.
         """
         check_depth(path)
         cls = type(value)

@@ -1,9 +1,9 @@
 """Pictures of models, their predictions and their errors, in one style.
 
-Every function takes a fitted model, and returns a display: the numbers drawn, ``ax_`` (or
+Every function takes a fitted model and returns a display with the drawn numbers, ``ax_`` (or
 ``axes_``) and ``figure_``. A display can also be made from numbers, and drawn by ``plot(ax)``.
-Pictures are as wide as a column of a paper, and notebooks show displays as they are. Matplotlib,
-the extra ``plot``, is imported when something is drawn, and its parameters are left as they are.
+Figures are as wide as a column of a paper, and notebooks show displays directly. Matplotlib, the
+extra ``plot``, is imported on the first drawing, and its global parameters are not changed.
 
 >>> from bochner import kernels, plot
 >>> display = plot.kernel(kernels.Matern(2.0, nu=1.5))

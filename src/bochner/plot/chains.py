@@ -33,8 +33,8 @@ _TRANSIENT = 3.0
 class TraceDisplay(Display):
     """Records by iteration, one panel each, with burn-in shaded.
 
-    Up to six chains have a line each. Of more chains, the median and the range are drawn. Panels of
-    logarithms leave out values far below those of the kept iterations.
+    Up to six chains have a line each. For more chains, the median and the range are drawn. Panels
+    of logarithms leave out values far below the values of the kept iterations.
 
     Parameters
     ----------
@@ -97,17 +97,17 @@ def trace(
     ax: Any = None,
     theme: str = "light",
 ) -> TraceDisplay:
-    """Draw what chains recorded, iteration by iteration.
+    """Draw trace plots: the records of chains by iteration.
 
     Parameters
     ----------
     model : fitted estimator with learned draws, or Trace
-        Several classes, and the parts of a forecaster, have a trace each: give one of them.
+        A model of several classes, or a forecaster, has several traces; pass one of them.
     records : sequence of str, default=None
         Names of the records. By default log evidence, acceptances, components and step sizes, as
         far as the trace has them and at most six, or else the first six records.
     ax : matplotlib.axes.Axes or sequence of Axes, default=None
-        Where to draw, one for each record; ``None`` means a new figure.
+        Axes to draw on, one for each record; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
     Returns

@@ -22,7 +22,7 @@ _MOST_CURVES = 6
 """Most classes with a curve: more cannot be told apart."""
 
 _MOST_NUMBERED = 8
-"""Most classes whose cells hold numbers: more have no room for them."""
+"""Most classes for which the cells of a confusion matrix show numbers."""
 
 _MOST_CLASSES = 30
 """Most classes in a table of confused classes, the most frequent ones."""
@@ -51,9 +51,9 @@ class RocDisplay(Display):
 
     @classmethod
     def from_probabilities(cls, y: ArrayLike, probability: ArrayLike, classes: ArrayLike) -> Self:
-        """Return the curves of classes, each against all others; of two classes, the second's.
+        """Return one-versus-rest curves of classes; for two classes, the curve of the second.
 
-        If there are more than six classes, those with the most rows have a curve.
+        If there are more than six classes, the classes with the most rows have a curve.
 
         Parameters
         ----------
@@ -62,12 +62,12 @@ class RocDisplay(Display):
         probability : array-like of shape (n, C)
             Predicted probabilities.
         classes : array-like of shape (C,)
-            Their classes.
+            Classes of the rows.
 
         Raises
         ------
         ValueError
-            If there are no two classes among the rows.
+            If the rows have fewer than two classes.
         """
         labels, known, predicted = np.asarray(y), np.asarray(classes), as_array(probability)
         check_labels(labels, known, len(predicted))
@@ -115,11 +115,11 @@ def roc(model: Any, X: Any, y: ArrayLike, *, ax: Any = None, theme: str = "light
     model : fitted classifier
         With ``predict_proba``.
     X : table or array-like of shape (n, d)
-        Rows that the model was not fitted to.
+        Held-out rows, which were not used to fit the model.
     y : array-like of shape (n,)
-        Their classes.
+        Classes of the rows.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None`` means a new figure.
+        Axes to draw on; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -131,7 +131,7 @@ def roc(model: Any, X: Any, y: ArrayLike, *, ax: Any = None, theme: str = "light
     TypeError
         If the model has no probabilities.
     ValueError
-        If the rows have a class that the model does not know, or are of one class.
+        If the rows have a class that is absent from the training rows, or have a single class.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def roc(model: Any, X: Any, y: ArrayLike, *, ax: Any = None, theme: str = "light
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConfusionDisplay(Display):
-    """How many rows of each class are predicted to be of which class.
+    """Confusion matrix: numbers of rows by true class and predicted class.
 
     Parameters
     ----------
@@ -167,8 +167,8 @@ class ConfusionDisplay(Display):
     def from_predictions(cls, y: ArrayLike, predicted: ArrayLike) -> Self:
         """Return the counts of observed and predicted classes, each of shape (n,).
 
-        If there are more than thirty classes, those with the most rows are kept, and the others
-        are one.
+        If there are more than thirty classes, the classes with the most rows are kept, and the
+        remaining classes are merged into one.
         """
         seen, found = np.asarray(y).astype(str), np.asarray(predicted).astype(str)
         given = np.unique(np.concatenate([np.asarray(y), np.asarray(predicted)]))
@@ -222,7 +222,7 @@ def _one_color(color: str) -> Any:
 def confusion(
     model: Any, X: Any, y: ArrayLike, *, ax: Any = None, theme: str = "light"
 ) -> ConfusionDisplay:
-    """Draw how many rows of each class are predicted to be of which class.
+    """Draw the confusion matrix of a classifier.
 
     The darker a cell, the larger its share of the rows of the observed class. Up to eight classes
     have counts in the cells.
@@ -240,7 +240,7 @@ def confusion(
     Raises
     ------
     ValueError
-        If there are no rows, or not one class for each.
+        If there are no rows, or if the number of classes differs from the number of rows.
 
     Examples
     --------

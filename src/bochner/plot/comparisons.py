@@ -83,15 +83,15 @@ def comparison(
     Parameters
     ----------
     results : mapping of str to number, sequence of numbers, Score, Outcome or mapping
-        What each method has: the metric's value; its values on several splits, whose mean and
-        standard error are drawn; a score; predictions of test rows; or any of these but the last by
-        the name of the metric. Methods without the metric are left out.
+        Result of each method: the value of the metric; its values on several splits, whose mean and
+        standard error are drawn; a score; an outcome with predictions of test rows; or a mapping
+        from names of metrics to values, splits or scores. Methods without the metric are left out.
     metric : str, default="rmse"
         Name of the metric, such as ``"rmse"``, ``"log_loss"`` or ``"auc"``.
     xlabel : str, default=None
         Label of the errors; by default the metric's name.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None`` means a new figure.
+        Axes to draw on; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
     Returns

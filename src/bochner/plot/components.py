@@ -1,4 +1,4 @@
-"""Components of forecasts: trend, seasons, cycles and what is left, with their bands."""
+"""Components of forecasts: trend, seasons, cycles and remainder, with their bands."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,7 +93,7 @@ def components(
         Nominal level of the intervals.
     xlabel : str, default="time"
     ax : sequence of matplotlib.axes.Axes, default=None
-        Where to draw, one for each component; ``None`` means a new figure.
+        Axes to draw on, one for each component; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -105,7 +105,7 @@ def components(
     TypeError
         If the model has no components.
     ValueError
-        If there is no component of a name, or a level is out of range.
+        If a name is not the name of a component, or a level is out of range.
 
     Examples
     --------

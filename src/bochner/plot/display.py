@@ -1,4 +1,4 @@
-"""What all pictures share: numbers, axes to draw them on, and a description in words."""
+"""Base class of displays: numbers, axes to draw them on, and a text description."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ def new_axes(layout: PanelLayout) -> "tuple[Figure, list[Axes]]":
 
 
 def given_axes(ax: Any, count: int) -> "list[Axes]":
-    """Return the axes that a user gives, as many as there are panels, or raise ValueError."""
+    """Return the given axes; raise ValueError unless there is one for each panel."""
     axes: list[Axes] = list(np.ravel(np.asarray(ax, dtype=object)))
     if len(axes) != count or not all(hasattr(axis, "plot") for axis in axes):
         expected = "one matplotlib Axes" if count == 1 else f"a sequence of {count} Axes"
@@ -73,7 +73,7 @@ class Display(ABC):
     Attributes
     ----------
     figure_ : matplotlib.figure.Figure or None
-        Figure that was drawn on; ``None`` before.
+        Figure of the drawing; ``None`` before :meth:`plot`.
     axes_ : tuple of matplotlib.axes.Axes
         One for each panel.
     ax_ : matplotlib.axes.Axes
@@ -96,17 +96,17 @@ class Display(ABC):
         Parameters
         ----------
         ax : matplotlib.axes.Axes or sequence of Axes, default=None
-            Where to draw, as many as there are panels, which get the style; ``None`` means a new
+            Axes to draw on, one for each panel, to which the style is applied; ``None`` means a new
             figure, as wide as a column of text if it has one panel.
         theme : {"light", "dark"}, default="light"
-            Colours of texts, axes and background; that of ``"dark"`` is transparent.
+            Colours of texts, axes and background; the background of ``"dark"`` is transparent.
 
         Raises
         ------
         ImportError
             If matplotlib is missing.
         ValueError
-            If the number of axes is another one, or there is no such theme.
+            If the number of axes differs from the number of panels, or if the theme is unknown.
         """
         with styled(theme) as colors:
             layout = self._layout()
@@ -124,11 +124,11 @@ class Display(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """Return what the picture shows, in a sentence for readers who do not see it."""
+        """Return a text alternative of the picture, in one sentence, for screen readers."""
 
     @abstractmethod
     def _layout(self) -> PanelLayout:
-        """Return how many panels there are."""
+        """Return the number of panels and the size of the picture."""
 
     @abstractmethod
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:

@@ -33,7 +33,7 @@ _SPREAD = 0.5
 """Share of the height of a row over which the points of several curves are spread."""
 
 _OTHER = {"<unknown>": "other or missing"}
-"""What levels stand for that no training row has."""
+"""Name of the level for entries that no training row has."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,15 +51,16 @@ class _Curve:
 class EffectDisplay(Display):
     """Averaged predictions along one column, or over two.
 
-    Numbers and dates are lines with a band between the quartiles over rows, levels of text points
-    with bars between them. Classes are at most six curves, those that vary most, without bands. Two
-    columns are a curve for each level of one of them, if that has at most six, or else a map, for
-    classes of the one that varies most.
+    Effects of numbers and dates are lines with a band between the quartiles over rows; effects of
+    levels of text are points with bars between the quartiles. For classes, the curves of the at
+    most six classes that vary most are drawn, without bands. The effect of two columns is drawn as
+    one curve for each level of a column with at most six levels, or else as a map; for classes it
+    shows the class that varies most.
 
     Parameters
     ----------
     effect : Effect
-        What :meth:`bochner.TableRegressor.effect` has returned.
+        Result of :meth:`bochner.TableRegressor.effect`.
     dates : sequence of str, default=()
         Columns whose values are decimal years of dates.
     label : str, default="average prediction"
@@ -142,7 +143,7 @@ class EffectDisplay(Display):
         return [1 if self._is_binary() else int(np.argmax(np.ptp(self._cells(), axis=0)))]
 
     def _is_binary(self) -> bool:
-        """Whether there are probabilities of two classes, and not averages of two targets."""
+        """Whether the averages are probabilities of two classes, not means of two targets."""
         cells = self._cells()
         return cells.shape[1] == 2 and bool(np.allclose(cells.sum(axis=1), 1.0))
 
@@ -162,7 +163,7 @@ class EffectDisplay(Display):
         ]
 
     def _lines_along(self) -> tuple[int | None, int]:
-        """Return which column has a curve for each level, if any, and which is along them."""
+        """Return the column with one curve per level, or ``None``, and the column on the x axis."""
         sizes = [len(values) for values in self.effect.values]
         few = [i for i in (0, 1) if self._is_text(i) and sizes[i] <= MOST_CURVES]
         if few:
@@ -258,7 +259,7 @@ def effect(
         What is averaged, with its unit; by default "average prediction", or "average probability"
         for classes.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None`` means a new figure.
+        Axes to draw on; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
     Returns

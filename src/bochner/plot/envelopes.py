@@ -1,4 +1,4 @@
-"""How the signal and the noise of locally stationary models vary along inputs."""
+"""Standard deviations of signal and noise of locally stationary models along inputs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class EnvelopeDisplay(Display):
     places : ndarray of shape (d, L)
         Values of each input.
     curves : mapping of str to ndarray of shape (d, L)
-        Standard deviations by the name of what varies.
+        Standard deviations by the name of the varying component.
     ylabel : str, default="standard deviation"
     """
 
@@ -78,7 +78,7 @@ def envelope(
     ax: Any = None,
     theme: str = "light",
 ) -> EnvelopeDisplay:
-    """Draw how signal and noise of a locally stationary model vary along inputs.
+    """Draw standard deviations of signal and noise of a locally stationary model along inputs.
 
     Other inputs are at their medians. Signal is the prior's standard deviation of the function, and
     noise that of observations, in units of the target; classes have a signal in log odds only.

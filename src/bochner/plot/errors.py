@@ -36,7 +36,7 @@ class ResidualsDisplay(Display):
     Parameters
     ----------
     residuals : ndarray of shape (n,)
-        Observations less predictions, perhaps over their standard deviations.
+        Observations minus predictions, or these residuals over their standard deviations.
     against : ndarray of shape (n,)
         Numbers, ``datetime64`` times, or levels of text; missing ones are left out.
     xlabel : str, default="predicted"
@@ -141,18 +141,19 @@ def residuals(
     ----------
     model : fitted regressor
     X : table or array-like of shape (n, d)
-        Rows that the model was not fitted to.
+        Held-out rows, which were not used to fit the model.
     y : array-like of shape (n,) or (n, t)
-        Their targets.
+        Targets of the rows.
     column : str, int or array-like of shape (n,), default=None
-        What residuals are drawn against: a column of ``X`` by name or number, or values such as
-        times; ``None`` means predictions. Dates get an axis of dates, levels of text a row each.
+        Horizontal axis of the residuals: a column of ``X`` by name or number, or values such as
+        times; ``None`` means predictions. Dates get an axis of dates; each level of text gets a
+        row.
     target : int, default=None
         Number of the target, where there are several.
     unit : str, default=""
         Unit of the target.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None`` means a new figure.
+        Axes to draw on; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -162,7 +163,8 @@ def residuals(
     Raises
     ------
     ValueError
-        If there are no rows, no such column, or several targets and none is chosen.
+        If there are no rows, if the column is missing, or if there are several targets and
+        ``target`` is ``None``.
 
     Examples
     --------

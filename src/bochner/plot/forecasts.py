@@ -1,4 +1,4 @@
-"""Forecasts of series: history, what is predicted with its bands, and what happened."""
+"""Forecasts of series: history, predictions with their bands, and observed values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_BANDS = 3
-"""Most bands inside each other whose shades can be told apart."""
+"""Most nested bands whose shades can be distinguished."""
 
 Series = tuple[NDArray[Any], Array]
 """Times, as numbers or ``datetime64``, and values at them."""
@@ -38,9 +38,9 @@ class ForecastDisplay(Display):
     bands : sequence of (level, lower, upper)
         Nominal levels of intervals, and their ends (n,).
     history, truth : pair of times and values, or None
-        Observations before the forecast, and those that were held out.
+        Observations before the forecast, and held-out observations.
     start : time or None, default=None
-        Where the forecast begins, which a line marks.
+        Beginning of the forecast, marked by a line.
     xlabel, ylabel : str
         Labels of both axes, with units.
     """
@@ -63,7 +63,7 @@ class ForecastDisplay(Display):
         return f"{text}, with {len(self.truth[0])} observations held out."
 
     def _errors(self) -> Array:
-        """Return errors at the times that both the forecast and what was held out have."""
+        """Return errors at the times that the forecast and the held-out observations share."""
         assert self.truth is not None
         place = {time: i for i, time in enumerate(self.times.tolist())}
         pairs = zip(self.truth[0].tolist(), self.truth[1], strict=True)
@@ -121,7 +121,7 @@ def forecast(
     ax: Any = None,
     theme: str = "light",
 ) -> ForecastDisplay:
-    """Draw a forecast with its intervals, the history it is from, and what was held out.
+    """Draw a forecast with its intervals, the training series and held-out observations.
 
     Parameters
     ----------
@@ -129,18 +129,18 @@ def forecast(
         With ``predict_interval`` or ``predict(X, return_std=True)``, such as
         :class:`bochner.Forecaster` of a single series.
     X : array-like of shape (n,) or (n, d)
-        Rows to predict at; the first column is time. Of a Forecaster, the times.
+        Rows to predict at; the first column is time. For a Forecaster, the times.
     history : tuple of array-likes (X, y), default=None
-        Rows that the model was fitted to, and their targets.
+        Training rows and their targets.
     truth : array-like of shape (n,), default=None
-        Targets at ``X`` that were held out; ``nan`` where there is none.
+        Held-out targets at ``X``; ``nan`` where a target is missing.
     level : float or sequence of floats, default=0.9
         Nominal levels of the intervals, one to three of them.
     xlabel, ylabel : str
         Labels of both axes, with units; by default "time", or the name of the column at fit, and
         "value".
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None`` means a new figure.
+        Axes to draw on; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
     Returns

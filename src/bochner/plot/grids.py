@@ -34,7 +34,7 @@ _COLUMN_POINTS = 48.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """What is along one side of a map: numbers, times, or names of levels."""
+    """Values along one side of a map: numbers, times, or names of levels."""
 
     name: str
     values: NDArray[Any]

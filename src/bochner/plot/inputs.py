@@ -1,4 +1,4 @@
-"""What pictures read from models: names of inputs, learned draws, columns of tables."""
+"""Functions that read names of inputs, learned draws and columns of tables from models."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,13 +15,13 @@ _MOST_INPUTS = 6
 
 
 def input_names(model: Any, names: Sequence[str] | None, dim: int, X: Any = None) -> list[str]:
-    """Return names of inputs: those given, those of the table (at fit), or x0, x1, ...
+    """Return names of inputs: ``names``, the column names (at fit), or x0, x1, ...
 
-    Raises ValueError if there is not one for each input.
+    Raises ValueError if the number of names is not the number of inputs.
     """
     found = names
     if names is None and hasattr(model, "encoder_"):
-        # A table model's kernel is on encoded columns, not those that it has the names of.
+        # The kernel of a table model is on encoded columns, which have other names than columns.
         found = model.encoder_.get_feature_names_out()
     elif names is None:
         found = getattr(X, "columns", getattr(model, "feature_names_in_", None))
@@ -63,7 +63,7 @@ def check_level(level: float) -> None:
 
 
 def learned_models(model: Any) -> list[BaNK]:
-    """Return the models with learned draws that a model is or consists of; none if it has none."""
+    """Return the models with learned draws in a model, possibly the model itself."""
     if isinstance(model, BaNK):
         return [model]
     parts = getattr(model, "models_", None) or []
@@ -71,7 +71,7 @@ def learned_models(model: Any) -> list[BaNK]:
 
 
 def column_of(model: Any, X: Any, column: Any) -> Column:
-    """Return a column of a table, given by name or number, or n values as they are.
+    """Return a column of a table by name or number, or n given values unchanged.
 
     Raises ValueError if the table has no such column, or there are not n values.
     """

@@ -27,7 +27,7 @@ _MOST_DRAWS = 60
 """Draws of a band, evenly spread: its ends have standard errors of about a tenth of its width."""
 
 _FEWEST_DRAWS = 5
-"""Fewest draws that have a band: the ends of a band of fewer are those draws."""
+"""Fewest draws for a band: with fewer draws, the ends of the band are the extreme draws."""
 
 _PLACES = (0.1, 0.5, 0.9)
 """Quantiles of an input at which a kernel that is not stationary is shown."""
@@ -118,10 +118,10 @@ def kernel(
 ) -> KernelDisplay:
     r"""Draw a kernel along inputs, with a band of its posterior draws if it is learned.
 
-    A panel has :math:`k(\delta)` at lags :math:`\delta` of one input, the lags of the others being
-    zero. At each lag the band holds the central share ``level`` of the draws. A kernel that is not
-    stationary has a curve :math:`k(u - \delta/2, u + \delta/2)` at each of three midpoints ``u``:
-    the 10, 50 and 90 % quantiles of an input, other inputs at their medians.
+    A panel shows :math:`k(\delta)` at lags :math:`\delta` of one input; lags of other inputs are
+    zero. At each lag the band holds the central share ``level`` of the draws. A nonstationary
+    kernel has a curve :math:`k(u - \delta/2, u + \delta/2)` at each of three midpoints ``u``: the
+    10, 50 and 90 % quantiles of an input, with other inputs at their medians.
 
     Parameters
     ----------
@@ -129,8 +129,8 @@ def kernel(
         An estimator with learned draws (:class:`bochner.BaNKRegressor` and its relatives), or one
         with a ``kernel_``, which for a table model is along its encoded columns.
     X : array-like of shape (n, d), default=None
-        Rows whose quantiles are the midpoints, and whose number of columns is that of the inputs.
-        Without it, a kernel object has one input, and midpoints at -1, 0 and 1.
+        Rows that determine the midpoints and the number of inputs. Without ``X``, a kernel object
+        has one input, and midpoints at -1, 0 and 1.
     inputs : sequence of int or str, default=None
         Inputs with panels, by number or name; ``None`` means the first six.
     names : sequence of d str, default=None
@@ -141,7 +141,7 @@ def kernel(
     level : float, default=0.9
         Share of the draws in the band.
     ax : matplotlib.axes.Axes or sequence of Axes, default=None
-        Where to draw, one for each input; ``None`` means a new figure.
+        Axes to draw on, one for each input; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -184,7 +184,7 @@ def kernel(
 
 
 def _functions(model: Any, banks: Sequence[BaNK]) -> tuple[KernelLike, list[KernelLike]]:
-    """Return the kernel of a model, and draws of it where these are stationary."""
+    """Return the kernel of a model, and posterior draws of the kernel if they are stationary."""
     if not banks:
         return getattr(model, "kernel_", model), []
     draws = [draw for bank in banks for learned in bank.learned_ for draw in _draws(bank, learned)]
@@ -196,7 +196,7 @@ def _functions(model: Any, banks: Sequence[BaNK]) -> tuple[KernelLike, list[Kern
 def _draws(bank: BaNK, learned: Learned) -> list[KernelLike]:
     """Return the kernels of posterior draws, if all of them are stationary.
 
-    Pooled draws are side by side in one, see ``learning.inference.pooling``.
+    Pooled draws are concatenated into one draw, see ``learning.inference.pooling``.
     """
     draws = learned.draws
     if any(len(draws.waves(index).modulated) for index in range(draws.n_draws)):

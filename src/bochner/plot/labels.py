@@ -56,10 +56,10 @@ _HEAD = 0.6
 """Share of a cut name that is its beginning; the rest is its end, where numbered names differ."""
 
 _TIMES = " × "
-"""What stands between the names of a pair."""
+"""Separator of the names of a pair."""
 
 _DATE_FORMATS = ((1100.0, "%Y", ""), (75.0, "%b %Y", ""), (2.5, "%d %b", "%Y"))
-"""Least days of a range, format of its ticks, and format of what these leave out."""
+"""Least days of a range, format of its ticks, and format of the remaining parts of dates."""
 
 _HOURS, _DAY = "%H:%M", "%d %b %Y"
 """Formats of ticks within few days, and of the first of these days."""
@@ -131,12 +131,12 @@ def _share(axis: "Axes", side: str) -> float:
 
 
 def name_axis(axis: "Axis", name: str, points: float) -> None:
-    """Label an axis, with at most so many points."""
+    """Label an axis with a name cut to a width in points."""
     axis.set_label_text(fitted(name, points, FONT), parse_math=False, fontsize=FONT)
 
 
 def finish(axis: "Axes", xlabel: str, ylabel: str, ticks: str = "xy") -> None:
-    """Label the axes of a panel, as far as there is room, and give those of numbers ticks."""
+    """Label the axes of a panel as far as there is room, and set ticks on numeric axes."""
     across, up = panel_points(axis)
     name_axis(axis.xaxis, xlabel, across)
     name_axis(axis.yaxis, ylabel, up)
@@ -156,7 +156,7 @@ def panel_points(axis: "Axes") -> tuple[float, float]:
 
 
 def _names_width(axis: "Axes") -> float:
-    """Return the points that names of rows take; none if there are ticks at places of choice."""
+    """Return the width in points of row names, or zero if tick positions are chosen freely."""
     from matplotlib.ticker import FixedLocator
 
     if not isinstance(axis.yaxis.get_major_locator(), FixedLocator):
@@ -177,13 +177,13 @@ def name_rows(axis: "Axes", names: Sequence[str], share: float = _NAME_SHARE) ->
 
 
 def rows_height(count: int) -> float:
-    """Return the height in inches of a picture with so many named rows."""
+    """Return the height in inches of a picture with ``count`` named rows."""
     # A line of seven points, and more than half of it between lines.
     return 0.65 + 0.17 * max(count, _FEWEST_ROWS)
 
 
 def number_ticks(axis: "Axis", points: float) -> None:
-    """Give an axis of numbers as many ticks as fit into so many points."""
+    """Set ticks on a numeric axis, as many as fit into a length in points."""
     from bochner.plot.ticks import PlainFormatter, even_ticks
 
     count = int(np.clip(points / _TICK_POINTS, _FEWEST_TICKS, _MOST_TICKS))
@@ -192,7 +192,7 @@ def number_ticks(axis: "Axis", points: float) -> None:
 
 
 def log_ticks(axis: "Axis", points: float) -> None:
-    """Give a logarithmic axis, whose limits are known, ticks that fit into so many points."""
+    """Set ticks that fit into a length in points on a logarithmic axis with set limits."""
     from bochner.plot.ticks import PowersOfTenFormatter, log_places
 
     count = int(np.clip(points / _TICK_POINTS, _FEWEST_TICKS, _MOST_TICKS))
@@ -217,7 +217,7 @@ def dates_of(years: Array) -> NDArray[np.datetime64]:
 
 
 def place_ticks(axis: "Axis", places: Sequence[float], points: float) -> None:
-    """Give an axis ticks at places in order, and texts to the last of them and as many as fit."""
+    """Set ticks at sorted places; the last tick, and others as far as they fit, have texts."""
     from bochner.plot.ticks import number_text
 
     low, high = axis.get_transform().transform(sorted(axis.get_view_interval()))
@@ -241,7 +241,7 @@ def percent_ticks(axis: "Axes") -> None:
 
 
 def date_ticks(axis: "Axis", times: NDArray[np.datetime64], points: float, name: str) -> None:
-    """Give an axis of dates ticks that fit into so many points, and its name."""
+    """Set ticks that fit into a length in points on an axis of dates, and its name."""
     from matplotlib import dates
 
     # They have no types.
@@ -253,7 +253,7 @@ def date_ticks(axis: "Axis", times: NDArray[np.datetime64], points: float, name:
     example = datetime(2000, 12, 28).strftime(ticks)
     count = int(np.clip(points / (text_width(example) + _GAP), 3, _MOST_TICKS))
     places = locator(minticks=2, maxticks=count)
-    # For two years, days or hours it would have too many ticks, and warn: it has no steps so long.
+    # Two years, days or hours need longer steps than it has; it would warn of too many ticks.
     for unit, longest in ((dates.MONTHLY, 12), (dates.HOURLY, 24), (dates.MINUTELY, 60)):
         places.intervald[unit] = [*places.intervald[unit], longest]
     axis.set_major_locator(places)
@@ -264,9 +264,10 @@ def date_ticks(axis: "Axis", times: NDArray[np.datetime64], points: float, name:
 
 
 def legend(axes: "Sequence[Axes]", handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """Put a legend above the panels of a figure, or above the first one if others have a share.
+    """Put a legend above the panels of a figure, or above the first panel if the figure is shared.
 
-    A legend above the data hides none of it. The vertical axis below it has less room for its name.
+    A legend above the panels does not cover data. The vertical axis below it has less room for its
+    name.
     """
     figure = axes[0].figure
     # A legend of the figure lies above titles, one of a panel would hide its own.

@@ -1,4 +1,4 @@
-"""What models predict for given rows: means or quantiles of numbers, probabilities of classes."""
+"""Predictions of models for given rows: means, quantiles or class probabilities."""
 
 from inspect import signature
 from typing import Any
@@ -83,7 +83,8 @@ def central_intervals(model: Any, X: Any, levels: Array, target: int | None) -> 
 def probabilities(model: Any, X: Any, y: ArrayLike) -> tuple[Array, NDArray[Any], NDArray[Any]]:
     """Return probabilities (n, C), observed classes (n,) and all classes (C,).
 
-    Raises TypeError if the model has no probabilities, and ValueError if it does not know a class.
+    Raises TypeError if the model has no probabilities, and ValueError for a class absent from the
+    training rows.
     """
     if not hasattr(model, "predict_proba"):
         raise TypeError(

@@ -42,7 +42,7 @@ class CalibrationDisplay(Display):
     predicted : ndarray of shape (k,)
         Nominal levels of intervals, or mean predicted probabilities of bins.
     observed : ndarray of shape (k,)
-        Shares of rows that lie in the intervals, or of which the class occurs.
+        Shares of rows whose targets lie in the intervals, or that belong to the class.
     lower, upper : ndarray of shape (k,)
         Central 95 % range of these shares if the predictions are calibrated: a binomial law.
     counts : ndarray of shape (b,) or None, default=None
@@ -103,7 +103,7 @@ class CalibrationDisplay(Display):
         probability : array-like of shape (n, C)
             Predicted probabilities.
         classes : array-like of shape (C,)
-            Their classes.
+            Classes of the rows.
         """
         labels, known, predicted = np.asarray(y), np.asarray(classes), as_array(probability)
         check_labels(labels, known, len(predicted))
@@ -186,18 +186,18 @@ def calibration(
     Parameters
     ----------
     model : fitted estimator
-        A regressor with ``predict_quantiles`` or ``predict(X, return_std=True)``, whose central
-        intervals are counted, normal ones for the latter; or a classifier with ``predict_proba``.
+        A regressor with ``predict_quantiles``, or with ``predict(X, return_std=True)`` for normal
+        intervals, or a classifier with ``predict_proba``.
     X : table or array-like of shape (n, d)
-        Rows that the model was not fitted to.
+        Held-out rows, which were not used to fit the model.
     y : array-like of shape (n,) or (n, t)
-        Their targets.
+        Targets of the rows.
     levels : array-like of shape (k,), default=0.05, 0.1, ..., 0.95
         Nominal levels of the intervals of a regressor.
     target : int, default=None
         Number of the target, where there are several.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None`` means a new figure.
+        Axes to draw on; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -209,8 +209,8 @@ def calibration(
     TypeError
         If the model predicts neither intervals nor probabilities.
     ValueError
-        If there are no rows, several targets and none is chosen, an unknown class, or levels
-        outside of (0, 1).
+        If there are no rows, if there are several targets and ``target`` is ``None``, if a class is
+        unknown, or if a level is outside of (0, 1).
 
     Examples
     --------

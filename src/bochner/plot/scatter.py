@@ -25,7 +25,7 @@ _OPAQUE, _FAINT = 100, 0.15
 
 
 def cloud(count: int) -> dict[str, Any]:
-    """Return the options of so many points: fainter where they would hide each other."""
+    """Return plot options for ``count`` points: more transparent for more points."""
     alpha = float(np.clip(np.sqrt(_OPAQUE / max(count, 1)), _FAINT, 0.8))
     return {"alpha": alpha, "mew": 0.0, "rasterized": count > MOST_VECTORS}
 
@@ -40,7 +40,7 @@ class PredictionsDisplay(Display):
     lower, upper : ndarray of shape (n,) or None, default=None
         Ends of prediction intervals.
     level : float, default=0.9
-        Their nominal level.
+        Nominal level of the intervals.
     unit : str, default=""
         Unit of the target.
 
@@ -77,7 +77,7 @@ class PredictionsDisplay(Display):
 
     @property
     def covered(self) -> NDArray[np.bool_] | None:
-        """Which observations (n,) are in their intervals; ``None`` without intervals."""
+        """Mask (n,) of the observations in their intervals; ``None`` without intervals."""
         if self.lower is None or self.upper is None:
             return None
         return np.asarray((self.lower <= self.observed) & (self.observed <= self.upper))
@@ -109,7 +109,7 @@ class PredictionsDisplay(Display):
         finish(axis, f"observed{unit}", f"predicted{unit}")
 
     def _points(self, axis: "Axes", rows: NDArray[np.bool_], color: str) -> Any:
-        """Draw some of the rows, and return what stands for them in a legend."""
+        """Draw some of the rows, and return their legend handle."""
         options = cloud(len(self.observed))
         x, y = self.observed[rows], self.predicted[rows]
         if self.lower is not None and self.upper is not None:
@@ -142,11 +142,11 @@ def predictions(
     ----------
     model : fitted regressor
         With ``predict_interval`` or, for normal intervals, ``predict(X, return_std=True)``; without
-        either, predictions alone are drawn.
+        either, only predictions are drawn.
     X : table or array-like of shape (n, d)
-        Rows that the model was not fitted to.
+        Held-out rows, which were not used to fit the model.
     y : array-like of shape (n,) or (n, t)
-        Their targets.
+        Targets of the rows.
     level : float, default=0.9
         Nominal level of the intervals.
     target : int, default=None
@@ -154,7 +154,7 @@ def predictions(
     unit : str, default=""
         Unit of the target.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None`` means a new figure.
+        Axes to draw on; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -164,7 +164,8 @@ def predictions(
     Raises
     ------
     ValueError
-        If there are no rows, several targets and none is chosen, or ``level`` is out of range.
+        If there are no rows, if there are several targets and ``target`` is ``None``, or if
+        ``level`` is out of range.
 
     Examples
     --------

@@ -22,7 +22,7 @@ MOST_BARS = 20
 """Most rows of bars: a picture of one column's width is then about as high as wide."""
 
 _LEAST_PAIR = 0.005
-"""Least share of a pair that has a bar: less is drawn as nothing."""
+"""Least share of a pair that gets a bar; a smaller bar would be invisible."""
 
 _VARIANCE, _CURVATURE = "share of variance (%)", "share of squared second derivatives (%)"
 
@@ -48,7 +48,7 @@ class SharesDisplay(Display):
         most: int = MOST_BARS,
         xlabel: str = _VARIANCE,
     ) -> Self:
-        """Return the largest of k shares, and the sum of the others."""
+        """Return the largest of k shares, and the sum of the remaining shares."""
         order = np.argsort(-share, kind="stable")
         kept = order if len(order) <= most else order[: most - 1]
         rest = order[len(kept) :]
@@ -58,7 +58,7 @@ class SharesDisplay(Display):
 
     @abstractmethod
     def _nothing(self) -> str:
-        """Return what is written if there are no bars."""
+        """Return the text shown if there are no bars."""
 
     def describe(self) -> str:
         shown = zip(self.names, self.share, strict=True)
@@ -96,7 +96,7 @@ class RelevanceDisplay(SharesDisplay):
     names : sequence of k str
         Names of the columns.
     share : ndarray of shape (k,)
-        Their shares, as numbers and not in per cent.
+        Shares of the columns, as fractions and not in per cent.
     std_error : ndarray of shape (k,) or None, default=None
         Standard errors; ``nan`` where unknown.
     n_left_out : int, default=0
@@ -142,16 +142,16 @@ def relevance(
     Parameters
     ----------
     model : fitted estimator or VarianceShares
-        A table model, whose ``importance()`` is computed; shares that it has returned; or a model
-        with learned draws, whose ``relevance_.inclusion`` is drawn.
+        A table model, whose ``importance()`` is computed; the result of ``importance()``; or a
+        model with learned draws, whose ``relevance_.inclusion`` is drawn.
     names : sequence of d str, default=None
         Names of the inputs of a model with learned draws; by default those of the table at fit, or
         x0, x1, ...
     most : int, default=20
-        Most rows. Where there are more columns, the last row has the number of those left out, and
+        Most rows. If there are more columns, the last row has the number of omitted columns and
         the sum of their shares.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None`` means a new figure.
+        Axes to draw on; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -197,7 +197,7 @@ def interactions(
     Parameters
     ----------
     model : fitted estimator or VarianceShares
-        A table model, whose ``interactions()`` are computed; shares that it has returned; or a
+        A table model, whose ``interactions()`` are computed; the result of ``interactions()``; or a
         model with learned draws, whose ``interactions_`` are drawn: shares of the mean squares of
         second derivatives.
     names, most, ax, theme

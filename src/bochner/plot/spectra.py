@@ -30,7 +30,7 @@ _LONGEST = float(2.0 * np.sqrt(12.0))
 """Longest period in standard deviations of an input: twice the range of evenly spaced rows."""
 
 _ROUNDING = 1e-9
-"""Share that counts as none: a sum of weights is one up to rounding."""
+"""Share that counts as zero, because weights sum to one only up to rounding."""
 
 _MARGIN = 1.5
 """Ratio of the shortest period with some of the variance to the lower end of its axis."""
@@ -57,10 +57,10 @@ class SpectrumDisplay(Display):
     weights : ndarray of shape (M,)
         Shares of the variance, which sum to one.
     axis : {"frequency", "period"}, default="frequency"
-        What is on the horizontal axis. Densities over frequencies have an axis of periods above.
-        Shares over periods have a logarithmic axis, and leave out what is longer than ``longest``.
+        Quantity on the horizontal axis. Densities over frequencies have an axis of periods above.
+        Shares over periods have a logarithmic axis, and omit periods longer than ``longest``.
     longest : float, default=numpy.inf
-        Longest period that is drawn; that of the slowest wave if infinite.
+        Longest period that is drawn; if infinite, the longest period of all waves.
     unit : str, default=""
         Unit of the inputs.
     """
@@ -165,8 +165,8 @@ def spectrum(
 ) -> SpectrumDisplay:
     r"""Draw which frequencies or periods of the inputs have how much of the variance.
 
-    Frequencies of all posterior draws are pooled, each with its share of the variance of its draw;
-    those of features that are not learned have the sizes of their weights.
+    Frequencies of all posterior draws are pooled, each with its share of the variance of its draw.
+    Frequencies of random features that are not learned are weighted by the size of their weights.
 
     Parameters
     ----------
@@ -182,12 +182,12 @@ def spectrum(
         ``"frequency"``: the density of angular frequencies, with an axis of periods above.
         ``"auto"``: periods for a learned model of one input, such as a series, else frequencies.
     longest : float, default=None
-        Longest period that is drawn, in units of the input. The default is about twice the range
-        of the input of a learned model: longer waves are trends.
+        Longest period that is drawn, in units of the input. The default for a learned model is
+        about twice the range of the input, because longer waves are trends.
     unit : str, default=""
         Unit of the inputs, such as ``"years"``.
     ax : matplotlib.axes.Axes or sequence of Axes, default=None
-        Where to draw, one for each input; ``None`` means a new figure.
+        Axes to draw on, one for each input; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
     Returns

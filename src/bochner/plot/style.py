@@ -18,7 +18,7 @@ PALETTE = (BLUE, ORANGE, GREEN, VIOLET, SKY, DARK, PALE)
 of colour blindness, and that have a contrast of at least 2.5 on white and 3 on black pages."""
 
 MODEL, DATA, MISSED = BLUE, "#808080", ORANGE
-"""Colours of what the model predicts, of observations, and of what predictions miss."""
+"""Colours of predictions, of observations, and of observations outside of intervals."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 """Marker of each colour in black and white."""
@@ -108,7 +108,7 @@ METHODS: Mapping[str, Look] = MappingProxyType(
 
 
 def look_of(number: int) -> Look:
-    """Return the look of one of several curves without a look of their own."""
+    """Return the default look of a curve by its number."""
     place = number % len(PALETTE)
     return Look(PALETTE[place], MARKERS[place], DASHES[place])
 
@@ -180,7 +180,7 @@ def parameters(theme: Theme) -> dict[str, Any]:
 
 
 def dress(axis: "Axes", theme: Theme) -> None:
-    """Give axes that were made elsewhere the style, as far as it is theirs."""
+    """Apply the style to the axes of a user, as far as it concerns axes."""
     axis.set_facecolor("none")
     axis.set_axisbelow(True)
     axis.grid(visible=True, color=theme.grid, lw=_GRID_WIDTH)

@@ -38,23 +38,23 @@ def to_svg(
     description: str | None = None,
     standalone: bool = False,
 ) -> str:
-    """Return a picture as an SVG element that can be put into an HTML page as it is.
+    """Return a picture as an SVG element for direct use in an HTML page.
 
     Texts, axes and reference lines have the colour of the text around the picture
     (``currentColor``), and there is no background, so that one picture suits light and dark pages.
-    Texts are texts, in the page's sans-serif font. Identifiers begin with a hash of the picture and
-    do not repeat those of other pictures in the page. The same picture gives the same text.
+    Text stays text, in the page's sans-serif font. Identifiers begin with a hash of the picture, so
+    that they are unique in the page. Equal pictures give equal SVG text.
 
     Parameters
     ----------
     picture : matplotlib.figure.Figure or Display
-        What was drawn by :mod:`bochner.plot`.
+        Figure or display drawn by :mod:`bochner.plot`.
     title : str, default=None
         Name of the picture for screen readers; by default the labels of its first axes.
     description : str, default=None
-        What it shows, in words; by default what the display describes.
+        Text alternative of the picture; by default the description of the display.
     standalone : bool, default=False
-        Whether the text is for a file of its own: dark on white, whatever is around it.
+        Whether the text is for a separate file, which is dark on white independent of a page.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def to_svg(
 
 
 def _drawn(figure: "Figure") -> str:
-    """Return what matplotlib writes, without what changes from run to run."""
+    """Return matplotlib's SVG without metadata that changes from run to run."""
     buffer, none = io.StringIO(), dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with styled(), any_script():  # Texts remain texts: the page has the fonts
         import matplotlib as mpl
@@ -109,7 +109,7 @@ def _title(figure: "Figure") -> str:
 
 
 def _with_identifiers(body: str, title: str, description: str, style: str) -> str:
-    """Return an element with title and description, and with identifiers of its own."""
+    """Return an SVG element with title, description and unique identifiers."""
     prefix = "b" + hashlib.sha256((body + title).encode()).hexdigest()[:_HASH_LENGTH]
     used = set(_REFERENCE.findall(body))
     body = _ID.sub(lambda m: f' id="{prefix}-{m[1]}"' if m[1] in used else "", body)

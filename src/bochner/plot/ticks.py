@@ -23,7 +23,7 @@ _MOST_PLAIN = 3
 
 
 class PlainFormatter(Formatter):
-    """Numbers with as many digits as tell the ticks of an axis apart."""
+    """Format numbers with the fewest digits that distinguish the ticks of an axis."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         """Return the text of one number, such as the place of a cursor."""
@@ -34,7 +34,7 @@ class PlainFormatter(Formatter):
 
 
 class PowersOfTenFormatter(Formatter):
-    """Powers of ten, written out where they are short."""
+    """Format powers of ten, written out if they are short."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         """Return the text of one number."""
@@ -42,12 +42,12 @@ class PowersOfTenFormatter(Formatter):
 
 
 def even_ticks(count: int) -> MaxNLocator:
-    """Return a locator of at most so many intervals of round length."""
+    """Return a locator of at most ``count`` intervals of round length."""
     return MaxNLocator(count, steps=[1, 2, 2.5, 5, 10], min_n_ticks=2)
 
 
 def number_texts(values: Array) -> list[str]:
-    """Return short texts that tell evenly spaced numbers apart.
+    """Return short texts that distinguish evenly spaced numbers.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def number_text(value: float) -> str:
 
 
 def log_places(low: float, high: float, count: int) -> list[float]:
-    """Return at most so many powers of ten, or round numbers where these would be fewer than two.
+    """Return at most ``count`` powers of ten, or round numbers if fewer than two powers fit.
 
     Examples
     --------

@@ -20,7 +20,7 @@ _MOST_COLUMNS = 200
 """Columns of the table that are listed: more would be most of the file's size."""
 
 _PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
-"""Packages that compute, whose versions change numbers."""
+"""Packages whose versions affect numerical results."""
 
 _NEGATIVE = re.compile(r"-(?=\d)")
 """Signs of numbers."""
@@ -30,11 +30,11 @@ _FUNCTIONS = {
     "turned": "kinks in any direction",
     "smooth": "smooth, with two derivatives",
 }
-"""What the functions of a law look like, by its name."""
+"""Description of the functions of a law, by its name."""
 
 
 def data_section(subject: Subject) -> Section:
-    """Return what the table holds, and which rows are test rows."""
+    """Describe the table and the choice of test rows."""
     study = subject.study
     table = study.table
     kinds = [column.kind for column in table.columns]
@@ -57,7 +57,7 @@ def data_section(subject: Subject) -> Section:
 
 
 def _side_facts(study: Study) -> str:
-    """Return what weights and groups do."""
+    """Describe the roles of weights and groups."""
     texts = []
     if study.split.weight is not None:
         texts.append("Rows have weights in the fit; errors on test rows are not weighted.")
@@ -92,7 +92,7 @@ def _column_row(column: ColumnFacts, n_rows: int) -> list[Cell]:
 
 
 def model_section(subjects: Sequence[Subject]) -> Section:
-    """Return what the model is, in a sentence and a table of its parts."""
+    """Describe the model in a sentence and a table of its parts."""
     subject = subjects[0]
     model, head = subject.study.model, subject.study.model.head_
     blocks: list[Block] = [Paragraph(f"{_model_sentence(subject)} {_expected(subjects)}".strip())]
@@ -164,9 +164,9 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) ->
 
 
 def _inputs(law: KernelLaw | TreeLaw, n_standardised: int, n_encoded: int) -> str:
-    """Return which encoded columns a law is defined on; those of normal quantiles come last.
+    """Return which encoded columns a law uses; columns of normal quantiles come last.
 
-    Laws of rows in time may leave out columns that only grow.
+    Laws of rows in time may leave out columns with a trend.
     """
     if isinstance(law, TreeLaw):
         return "all columns"

@@ -32,7 +32,7 @@ _HEADS = {
 _NUMBERS = ("rmse", "mae", "r2", "coverage")
 _CLASSES = ("log_loss", "error", "auc")
 _SHARES = ("r2", "coverage", "error")
-"""Metrics, of numbers and of classes, and those that are shown in per cent."""
+"""Metrics of regression and of classification, and metrics that are shown in per cent."""
 
 _THIRDS = ("lowest third", "middle third", "highest third")
 _FEWEST = 5
@@ -93,7 +93,7 @@ def _errors_table(subject: Subject) -> Table:
     study, metric = subject.study, metric_of(subject)
     names = [*(_NUMBERS if study.own.classes is None else _CLASSES)]
     scores = {method: outcome.scores() for method, outcome in study.outcomes.items()}
-    # A column that only the model would have is no comparison; its numbers are shown elsewhere.
+    # A column with a value for the model only is no comparison, and is shown elsewhere.
     least = 2 if len(scores) > 1 else 1
     names = [n for n in names if sum(n in own for own in scores.values()) >= least]
     order = sorted(scores, key=lambda m: scores[m][metric].value if metric in scores[m] else np.inf)
@@ -160,7 +160,7 @@ class Third:
 
 
 def thirds(own: Outcome) -> list[Third]:
-    """Return errors of numbers by thirds of the predictions, or nothing if rows are too few."""
+    """Return regression errors by thirds of the predictions, or nothing if rows are too few."""
     parts = np.array_split(np.argsort(own.prediction, kind="stable"), len(_THIRDS))
     if min(map(len, parts)) < _FEWEST:
         return []
@@ -235,9 +235,10 @@ def intervals_section(subject: Subject) -> Section:
 
 
 def _half_widths(subject: Subject, levels: Array) -> Array:
-    """Return half widths (k,) of intervals of k levels, relative to those of the study's level.
+    """Return half widths (k,) of intervals of k levels, relative to the study's level.
 
-    They are the same for all rows: a quantile for each level, times the row's own deviation.
+    The ratios are the same for all rows, because an interval is a quantile per level times the
+    deviation of the row.
     """
     study = subject.study
     row = rows_of(study.split.X_test, np.arange(1))

@@ -1,8 +1,8 @@
-"""What a fitted table model does along a time-like column: its kernel, and periods of predictions.
+"""Analysis of a fitted table model along a time-like column: kernel and periods of predictions.
 
-The kernel is what the model expects of functions of time. It has a part of every cycle that the
-encoding of dates offers, whether the targets follow that cycle or not; so periods are those of
-predictions, of rows that take all times and keep their other columns.
+The kernel is the prior covariance of functions of time. It contains every cycle that the encoding
+of dates offers, whether the targets follow that cycle or not. Periods are therefore computed from
+predictions, for rows at all times with their other columns unchanged.
 """
 
 from collections.abc import Callable, Iterator
@@ -48,12 +48,12 @@ float64 at one."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AlongTime:
-    """What a model does along a column.
+    """Kernel and spectrum of predictions of a model along a column.
 
-    ``kernel`` (L,), one at lag zero, is the correlation of the model's functions at a row and at
-    the same row at another time, without their mean over time, by ``lags`` (L,) in ``unit``.
+    ``kernel`` (L,), one at lag zero, is the correlation of the model's functions between a row and
+    the same row at another time, after removal of the mean over time, by ``lags`` (L,) in ``unit``.
     ``weights`` (M,) are the shares of ``frequencies`` (M,), in radians per unit, in the variance
-    over time of predictions, without those of trends.
+    over time of predictions, without frequencies of trends.
     """
 
     column: str
@@ -66,11 +66,11 @@ class AlongTime:
 
 
 def along_time(model: Any, column: Column, error: float, target: int = 0) -> AlongTime | None:
-    """Return what a table model does along a column of dates or numbers.
+    """Analyse the predictions of a table model along a column of dates or numbers.
 
-    ``column`` has the entries between which times are; ``error`` is the mean squared error of
-    predictions, with which periods are compared. The result is ``None`` if entries or the model do
-    not suffice, or predictions do not depend on the column.
+    The range of times is that of the entries of ``column``. ``error`` is the mean squared error of
+    predictions, to which periods are compared. The result is ``None`` if the entries or the model
+    do not suffice, or if predictions do not depend on the column.
     """
     present = column.values[column.present] if column.present.any() else np.zeros(1)
     if model.background_ is None or not np.ptp(present) > 0.0:
@@ -136,7 +136,7 @@ def _rows(model: Any, features: Array, group: Any, number: int) -> Array:
 def _covariance(model: Any, features: Array, group: Any, target: int) -> Array:
     """Return the covariance (L,) over time of predictions of some rows, by the lag.
 
-    Those of classes are summed.
+    Covariances of classes are summed.
     """
     dependence = model._dependence()
     total = np.zeros(len(features))

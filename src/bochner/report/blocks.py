@@ -1,4 +1,4 @@
-"""What a report consists of: sections, and in them paragraphs, tables, figures and findings."""
+"""Parts of a report: sections with paragraphs, tables, figures and findings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -67,7 +67,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A picture with a caption that says what it shows."""
+    """A picture with a caption."""
 
     title: str
     svg: str
@@ -90,10 +90,10 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check of the model or the data has found, what it means and what to do.
+    """The result of a check of the model or the data, its meaning and advice.
 
-    ``weight`` is ``"check"`` if the reader has to look at it, ``"note"`` if he should know it, and
-    ``"fine"`` if nothing is wrong.
+    ``weight`` is ``"check"`` if the reader has to act, ``"note"`` if the result is for information,
+    and ``"fine"`` if nothing is wrong.
     """
 
     weight: str
@@ -103,7 +103,7 @@ class Finding:
 
 
 def fine(title: str) -> Finding:
-    """Return a finding that nothing is wrong."""
+    """Return a finding for a check without problems."""
     return Finding("fine", title)
 
 
@@ -120,7 +120,7 @@ Block = Paragraph | Bullets | Listing | Facts | Table | Figure | Figures | Findi
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the report with a title, blocks, and perhaps parts of its own."""
+    """A part of the report with a title, blocks and optional subsections."""
 
     anchor: str
     title: str

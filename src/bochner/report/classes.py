@@ -65,7 +65,7 @@ def _confusion(subject: Subject, own: Outcome) -> Figure:
 
 
 def _class_table(own: Outcome) -> Table:
-    """Return how many rows of each class are found, and how many of those found are right."""
+    """Return the table of counts, recall and precision of each class."""
     assert own.classes is not None
     rows = []
     for place, name in enumerate(own.classes):

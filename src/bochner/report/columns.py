@@ -1,4 +1,4 @@
-"""Sections on what predictions depend on: importance, interactions and effects of columns."""
+"""Sections on importance, interactions and effects of columns."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,7 +33,7 @@ _MOST_LEVELS = 3
 
 
 def importance_section(subject: Subject) -> Section | None:
-    """Return which columns predictions depend on, and which act together; ``None`` if unknown."""
+    """Return the section on importance and interactions of columns; ``None`` if unknown."""
     shares, pairs = subject.study.importance, subject.study.interactions
     if shares is None:
         return None

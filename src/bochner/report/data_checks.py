@@ -11,10 +11,10 @@ from bochner.report.subject import Subject
 from bochner.report.words import counted, listed, percent, quoted, with_error
 
 _ROUGH_ERROR = 0.1
-"""Relative standard error from which an error is known too roughly to compare methods by it."""
+"""Relative standard error from which an error is too uncertain for a comparison of methods."""
 
 _FEWEST_TESTED = 20
-"""Test rows below which not even the standard error is known to a fifth."""
+"""Test rows below which the relative error of the standard error exceeds a fifth."""
 
 _ROWS_PER_COLUMN = 10
 """Rows per column below which effects of columns can hardly be told apart: a rule of thumb of
@@ -31,7 +31,7 @@ _RARE = 10
 
 
 def rows(subject: Subject) -> Finding:
-    """Return whether rows suffice to learn from, and to know the error by."""
+    """Check that there are enough training rows, and enough test rows to estimate the error."""
     own = subject.study.own
     score = own.scores()[metric_of(subject)]
     n_columns = len(subject.columns)

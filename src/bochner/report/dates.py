@@ -36,7 +36,7 @@ _MONDAY = np.datetime64("1970-01-05", "ms")
 
 
 def cycles_of(model: Any, name: str) -> list[str]:
-    """Return the cycles that the encoding of a column has; none for columns that are no dates."""
+    """Return the cycles in the encoding of a column; empty for columns other than dates."""
     state = next(state for state in model.encoder_.columns_ if state["name"] == name)
     return list(state.get("cycles", ()))
 

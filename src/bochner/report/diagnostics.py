@@ -1,4 +1,4 @@
-"""Section on what checks of a model and its data have found."""
+"""Section on the findings of checks of a model and its data."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,11 +9,11 @@ from bochner.report.subject import Subject
 from bochner.report.words import listed
 
 _WEIGHTS = ("check", "note", "fine")
-"""Weights of findings, those to look at first."""
+"""Weights of findings, the most urgent first."""
 
 
 def diagnostics_section(found: Sequence[Finding]) -> Section:
-    """Return all findings, those to look at first."""
+    """Return the section of all findings, the most urgent first."""
     order = [each for weight in _WEIGHTS for each in found if each.weight == weight]
     counts = {weight: sum(each.weight == weight for each in found) for weight in _WEIGHTS}
     verb = "needs" if counts["check"] < 2 else "need"
@@ -26,7 +26,7 @@ def diagnostics_section(found: Sequence[Finding]) -> Section:
 
 
 def findings(subject: Subject, drifts: Sequence[Drift]) -> list[Finding]:
-    """Return what all checks that apply to a target have found."""
+    """Return the findings of all checks that apply to a target."""
     return [found for found in _all(subject, drifts) if found is not None]
 
 

@@ -16,7 +16,7 @@ _MOST_BINS = 8
 """Most bins of numbers: enough to show a bend, few enough to have rows in each."""
 
 _FEWEST_ROWS = 25
-"""Fewest rows of a bin: means of so many residuals are about normal unless these are very skew."""
+"""Fewest rows of a bin: the mean of 25 residuals is about normal unless they are very skewed."""
 
 _FALSE_ALARMS = 0.01
 """Probability of any false alarm among all columns of a report whose residuals depend on none."""
@@ -31,7 +31,8 @@ class Drift:
     """Mean residuals over bins of a column.
 
     ``labels``, ``mean``, ``std_error`` and ``count`` have an entry for each of k bins. ``p_value``
-    is that of equal means, and ``share`` how much of the squared residuals they explain.
+    is the p-value of equal means, and ``share`` is the share of the squared residuals that the
+    means explain.
     """
 
     column: str
@@ -43,7 +44,7 @@ class Drift:
     share: float
 
     def is_certain(self, n_tests: int) -> bool:
-        """Whether so many columns would hardly show as much by chance, and it matters."""
+        """Whether the drift is significant after ``n_tests`` tests, and large enough to matter."""
         return self.p_value < _FALSE_ALARMS / n_tests and self.share > _LEAST_SHARE
 
     @property
@@ -88,7 +89,7 @@ def _tested(
         terms, own = (_summed(part, numbers) for part in (terms, own))
     sums, n_parts = members.T @ centred, len(terms)
     covariance = terms.T @ terms
-    # One of the bins is determined by the others: their sums are zero together.
+    # One bin is determined by the remaining bins, because the sum over all bins is zero.
     statistic = float(sums @ np.linalg.pinv(covariance, hermitian=True) @ sums)
     q = k - 1
     p_value = 1.0
@@ -145,9 +146,9 @@ def _number_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
 
 
 def _groups(sizes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
-    """Return the bin of each value, in order: a bin is full once it has so many rows.
+    """Return the bin of each value, in order: a bin is full once it has ``least`` rows.
 
-    Values that are frequent are bins of their own, if the values before them fill one.
+    A frequent value forms a separate bin if the values before it fill a bin.
     """
     groups = np.zeros(len(sizes), dtype=np.intp)
     group = filled = 0

@@ -27,8 +27,8 @@ _HEAVY = 3.0
 """Times the share of the squared error that normal errors have in their worst rows."""
 
 _LEAST_SHARE = 0.01
-"""Least share of the squared error that the square of the mean residual makes up where it is
-reported: less is of no use."""
+"""Least share of the squared mean residual in the mean squared error for which a bias is reported;
+correcting a smaller bias gains nothing."""
 
 _DEPENDENT = (
     "If rows drift with time or come in groups, fit with the time or the group, so that what the "
@@ -40,7 +40,7 @@ _ADVICE = {
     "time": "Rely on the error here, and fit again once newer rows are known.",
     "group": "Rely on the error here, and add groups that are like those to come.",
 }
-"""What to do where rows are harder to predict than expected, by how they were chosen."""
+"""Advice if test rows are harder to predict than expected, by the kind of test rows."""
 
 
 def expectation(subject: Subject) -> Finding | None:

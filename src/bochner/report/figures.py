@@ -22,7 +22,7 @@ _MOST_VECTORS = 300
 
 
 def drawn(display: Display, title: str, caption: str) -> Figure:
-    """Return a display as a figure; the caption is also what is read out in place of the picture.
+    """Draw a display as a figure, with the caption also as the text for screen readers.
 
     Curves have colours that the page sets, ``--c0``, ``--c1``, ..., so that one picture suits light
     and dark pages. Clouds of points are images of the class ``cloud``.

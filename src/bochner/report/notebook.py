@@ -1,4 +1,4 @@
-"""Reports on rows of one's own, shown in notebooks."""
+"""Reports on given test rows, shown in notebooks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ _HEIGHT = 720
 class Report:
     """A report on a fitted model, which notebooks show and :meth:`save` writes.
 
-    ``studies`` are what it is about, one for each target, and ``html`` is the page.
+    ``studies`` are the studies in the report, one for each target, and ``html`` is the page.
     """
 
     studies: Sequence[Study] = field(repr=False)
@@ -52,14 +52,14 @@ def report_of(model: Model, X: Any, y: Any) -> Report:
     ----------
     model : TableRegressor or TableClassifier
     X : table or array-like of shape (n, d)
-        Rows, best such as the model was not fitted to.
+        Rows, preferably rows that were not used to fit the model.
     y : array-like of shape (n,) or (n, t)
-        Their targets; the names of a Series or a DataFrame are those of the targets.
+        Targets of the rows; a Series or a DataFrame also gives their names.
 
     Raises
     ------
     ValueError
-        If there are no rows, or not one target for each that the model can predict.
+        If there are no rows, or if a row has no target that the model can predict.
     """
     is_class = isinstance(model, TableClassifier)
     targets = np.asarray(labels(y) if is_class else numbers(y))
@@ -98,7 +98,7 @@ def report_of(model: Model, X: Any, y: Any) -> Report:
 
 
 def _names(model: Model, y: Any, targets: np.ndarray) -> list[str]:
-    """Return the names of the targets: those of ``y``, or those of the fit."""
+    """Return the names of the targets, taken from ``y`` or else from the fit."""
     count = 1 if targets.ndim == 1 else targets.shape[1]
     if count == 1 and targets.ndim == 1:
         given = getattr(y, "name", None)

@@ -55,7 +55,7 @@ _KEY_FIGURES = {
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the head of a report says of a target."""
+    """Facts on a target in the head of a report."""
 
     name: str
     verdict: str
@@ -66,7 +66,7 @@ class Head:
 
 
 def html(studies: Sequence[Study]) -> str:
-    """Return a report on a model as one HTML page that needs nothing else.
+    """Return a report on a model as one self-contained HTML page.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def html(studies: Sequence[Study]) -> str:
     Raises
     ------
     ValueError
-        If there is no study, or they are of several models.
+        If there is no study, or if the studies belong to several models.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def _head(subject: Subject, checks: Sequence[Finding], prefix: str) -> Head:
 def _rendered(
     subjects: Sequence[Subject], heads: Sequence[Head], sections: Sequence[Section]
 ) -> str:
-    """Return the page: text is escaped, pictures, styles and the script are put in as they are."""
+    """Render the page: text is escaped; pictures, styles and the script are inserted verbatim."""
     environment = Environment(
         loader=PackageLoader("bochner.report", "template"),
         autoescape=True,
@@ -209,7 +209,7 @@ def _rendered(
 
 
 def _unbroken(value: Any) -> Any:
-    """Return a text whose numbers stay on one line; anything else as it is."""
+    """Keep numbers in a text on one line; other values are returned unchanged."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     return _BREAKING.sub("\u00a0", value)

@@ -17,7 +17,7 @@ _TURNS = 2.0
 """Fewest periods in the range of times: slower changes are trends, and no part of the spectrum."""
 
 _LEAST_SHARE = 0.05
-"""Least share of a period in the variance of the spectrum: less is hardly seen in a curve."""
+"""Least share of a period in the variance of the spectrum; a smaller one is hardly visible."""
 
 _LEAST_SIZE = 0.1
 """Least variance of a period, relative to the squared error of predictions. The features of a cycle
@@ -30,7 +30,7 @@ _NAMED = {_DAY: "1 day", _WEEK: "7 days", _YEAR: "1 year"}
 """Names of periods by their days."""
 
 _PEAK = 2.5
-"""Bins of a spectrum on each side of a peak that belong to it: those of a Hann window."""
+"""Bins of a spectrum on each side of a peak that belong to it, as for a Hann window."""
 
 _SAME = 1.5
 """Bins of a spectrum by which frequencies differ that cannot be told apart: the width of a peak."""
@@ -63,9 +63,9 @@ def periods_of(
 ) -> Iterator[NamedPeriod]:
     """Yield periods whose peaks stand out, the longest first.
 
-    Harmonics that stand out belong to their period, and the sidebands that a week makes around
-    those of a day to the week. Where a cycle changes with time, its peak is broad, and stands out
-    in windows of fewer lags.
+    Prominent harmonics are attributed to their period. Sidebands of daily harmonics that are due to
+    a weekly cycle are attributed to the week. The peak of a cycle that changes with time is broad,
+    and is prominent in windows of fewer lags.
     """
     frequencies, energy = spectrum(lags, covariance)
     energy[frequencies < lowest(lags)] = 0.0

@@ -15,7 +15,7 @@ from bochner.tables.columns import Column, labels, read_column
 from bochner.tables.encodings import output_names
 
 _MATCHED = 20
-"""Rows whose predictions tell which of several targets a study is about."""
+"""Rows whose predictions identify the target of a study among several targets."""
 
 _FEW_VALUES = 6
 """Most distinct numbers that are levels: lines between them would be of no row."""
@@ -50,7 +50,7 @@ class Subject:
 
     @cached_property
     def number(self) -> int:
-        """Number of the target among those of the model."""
+        """Index of the target among the targets of the model."""
         if self.n_targets == 1:
             return 0
         some = self.study.split.X_test
@@ -88,7 +88,7 @@ class Subject:
 
     @property
     def important(self) -> list[str]:
-        """Columns in the order of their importance, or of the table if that is not known."""
+        """Columns by decreasing importance, or in the order of the table if it is unknown."""
         if self.study.importance is None:
             return list(self.columns)
         return [str(name) for name in self.study.importance.columns if name in self.columns]
@@ -110,7 +110,7 @@ class Subject:
 
 
 def series_of(table: Any) -> Mapping[str, Any]:
-    """Return the columns of a table by name; those of an array are x0, x1, ..."""
+    """Return the columns of a table by name; columns of an array are named x0, x1, ..."""
     if not hasattr(table, "columns"):
         array = np.asarray(table)
         return {f"x{i}": values for i, values in enumerate(array.T)}

@@ -22,14 +22,14 @@ _POINTS = 600
 """Most points of a curve: about one for each pixel of a figure."""
 
 _LEAST_SHARE = 0.01
-"""Least importance of a column whose kernel is shown: below, predictions do not depend on it."""
+"""Least importance of a column whose kernel is shown."""
 
 _COLUMNS = 2
 """Most time-like columns that are shown."""
 
 
 def times_section(subject: Subject) -> Section | None:
-    """Return the kernels of time-like columns; ``None`` if there is none, or no importance."""
+    """Return the section on kernels of time-like columns; ``None`` without such columns."""
     shares = subject.study.importance
     if shares is None:
         return None

@@ -22,7 +22,7 @@ _ISOLATE, _POP = "\u2068", "\u2069"
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a number with so many significant digits, and commas between thousands.
+    """Format a number with ``digits`` significant digits and commas between thousands.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-r"""Directions of least energy: points of a normal law whose sums of cosines are near the kernel.
+r"""Minimum-energy directions: points of a normal law whose sums of cosines are near the kernel.
 
 Frequencies :math:`z_j = r_j u_j` estimate a kernel at lags :math:`\Delta \sim N(0, s I)` with a
 mean square error that depends on the directions through the energy
@@ -36,7 +36,7 @@ _KEPT = 32  # Results in memory, of at most 256 kB each
 
 @lru_cache(_KEPT)
 def spread_directions(count: int, dim: int, are_equal: bool = False) -> Array:
-    """Return unit vectors (count, dim) of least energy, those of the smallest radii first.
+    """Return minimum-energy unit vectors (count, dim), in order of increasing radius.
 
     Radii are quantiles of the norm of a normal vector, or ``are_equal`` to the root of ``dim``.
     """

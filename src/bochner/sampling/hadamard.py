@@ -101,7 +101,7 @@ class HadamardRows:
         return out
 
     def device_angles(self, X: Any) -> Any:
-        """Return what :meth:`angles` does for rows ``X`` (n, d) on a device, in their type."""
+        """Compute :meth:`angles` for rows ``X`` (n, d) on a device, in the dtype of the rows."""
         _, n_rounds, order = self.signs.shape
         xp, (m, dim) = namespace(X), self.shape
         scaled = X * like(self.column_scale, X)

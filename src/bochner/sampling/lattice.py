@@ -45,13 +45,13 @@ _KEPT = 64  # Results in memory, of one integer for each coordinate
 class ShiftedLattice(Scheme):
     r"""A rank-one lattice over all blocks jointly, shifted at random, on half of the cube.
 
-    The points are those of :func:`~bochner.sampling.lattice.shifted_lattice`, so each is uniform.
-    Directions and their radii are those of normal vectors, one coordinate for each input. As
+    The points come from :func:`~bochner.sampling.lattice.shifted_lattice`, so each is uniform.
+    Directions and their radii come from normal vectors, with one coordinate for each input. Because
     cosines are even, the points fill the half of the cube in which the first coordinate is above
-    one half, and each is then reflected with probability one half. For a smooth integrand the
-    variance falls like :math:`m^{-2}` up to logarithms. Errors are below those of
+    one half, and each point is then reflected with probability one half. For a smooth integrand the
+    variance falls like :math:`m^{-2}` up to logarithms. Errors are smaller than with
     :class:`MinimumEnergy` and :class:`QuasiMonteCarlo` for Laplacian kernels in few inputs and for
-    mixtures of scales, as the rational quadratic kernel is one.
+    scale mixtures such as the rational quadratic kernel.
 
     References
     ----------

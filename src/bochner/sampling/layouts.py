@@ -1,4 +1,4 @@
-"""What a draw is made of: blocks of unit vectors and points of the cube, which a scheme fills."""
+"""Layouts of draws: blocks of unit vectors and points of the cube, which a scheme fills."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

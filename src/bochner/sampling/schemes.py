@@ -196,13 +196,13 @@ class MinimumEnergy(Scheme):
     r"""Frequencies that are spread evenly: directions of least energy, turned at random.
 
     Directions together with their radii minimise the mean square error of a Gaussian kernel over
-    lags of normal law, a discrete energy (:mod:`bochner.sampling.energy`); a rotation at random
-    and radii that are random within their strata leave every estimate unbiased. Errors are about a
-    third of those of :class:`Orthogonal` and of :class:`QuasiMonteCarlo` where frequencies are
-    thirty times as many as inputs, and come close to those of :class:`Orthogonal` where they are
-    few or inputs are more than about fifty. From 513 frequencies on, blocks of at most 512 are
-    independent. The directions for a number of frequencies and inputs are found once in a process.
-    Independent coordinates use the Gaussian copula, as in :class:`Orthogonal`.
+    normally distributed lags, a discrete energy (:mod:`bochner.sampling.energy`). A random rotation
+    and radii drawn at random within their strata keep every estimate unbiased. With thirty times as
+    many frequencies as inputs, errors are about a third of the errors of :class:`Orthogonal` and
+    :class:`QuasiMonteCarlo`. With few frequencies, or more than about fifty inputs, errors are
+    close to the errors of :class:`Orthogonal`. From 513 frequencies on, blocks of at most 512 are
+    independent. The directions for a number of frequencies and inputs are computed once per
+    process. Independent coordinates use the Gaussian copula, as in :class:`Orthogonal`.
 
     References
     ----------
@@ -268,7 +268,7 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
 
 
 def resolve_scheme(scheme: "str | Scheme") -> Scheme:
-    """Return the scheme of that name; a :class:`Scheme` is returned as it is."""
+    """Return the scheme with a name; a :class:`Scheme` is returned unchanged."""
     return resolved("scheme", scheme, Scheme, SCHEMES)
 
 
@@ -303,9 +303,9 @@ def _within(ranks: NDArray[np.int64], rng: np.random.Generator) -> Array:
 def _spread(
     m: int, dim: int, rng: np.random.Generator, *, are_equal: bool = False
 ) -> tuple[Array, NDArray[np.int64]]:
-    """Return directions (m, dim) that are spread evenly, and the ranks (m,) of their radii.
+    """Return evenly spread directions (m, dim), and the ranks (m,) of their radii.
 
-    The radii of a block are those of every so many strata. Rows are in random order.
+    The radii of a block come from evenly spaced strata. Rows are in random order.
     """
     if dim > MOST_INPUTS:
         return haar_rows(m, dim, rng), rng.permutation(m)

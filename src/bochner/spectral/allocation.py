@@ -1,4 +1,4 @@
-"""How the parts of a measure share a number of frequencies."""
+"""Allocation of frequencies to the parts of a measure."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class Allocation(ABC):
     ) -> tuple[Counts, Array]:
         """Return the number of frequencies of each part, and the weight each of them carries.
 
-        With fewer frequencies than :meth:`least` parts are drawn at random, in proportion to
-        their mass: the estimate stays unbiased. No part has more than its number in ``most``,
-        with which it is exact, as long as others can use what is left.
+        With fewer frequencies than :meth:`least`, parts are drawn at random in proportion to their
+        mass, so the estimate stays unbiased. ``most`` has the number of frequencies with which each
+        part is exact. No part gets more than this number as long as other parts can use the rest.
         """
         if m < self.least(mass):
             counts = rng.multinomial(m, _proportions(mass))
@@ -38,7 +38,7 @@ class Allocation(ABC):
         return counts, mass / counts
 
     def _capped(self, counts: Counts, mass: Array, most: Counts) -> Counts:
-        """Return counts with what some parts have in excess shared by the others."""
+        """Return counts after the excess of some parts is distributed over the remaining parts."""
         full = counts >= most
         rest = int(counts.sum() - most[full].sum())
         if not (counts > most).any() or full.all() or rest < self.least(mass[~full]):
@@ -129,7 +129,7 @@ class ByVariance(Allocation):
 
 
 def _proportions(mass: Array) -> Array:
-    """Return what every part has of the total variation; equal parts of none at all."""
+    """Return the share of each part in the total variation; uniform if the total is zero."""
     variation = np.abs(mass)
     total = variation.sum()
     return variation / total if total > 0.0 else np.full(len(mass), 1.0 / len(mass))

@@ -28,7 +28,7 @@ class Atoms(ABC):
 
     @property
     def block(self) -> int:
-        """Number of directions of an orthogonal block whose variance is known; 1 if none is."""
+        """Number of directions of an orthogonal block with known variance; 1 if unknown."""
         return 1
 
     @abstractmethod
@@ -36,7 +36,7 @@ class Atoms(ABC):
         """Return the members' parameters worth trying for distances up to ``reach``."""
 
     def fine_scales(self, reach: float) -> Array | None:
-        """Return more of them, at greater cost, or ``None`` if rough functions need no more."""
+        """Return a finer, more costly grid of scales, or ``None`` if rough functions need none."""
         return None
 
     @abstractmethod
@@ -163,9 +163,10 @@ class DampedGaussians(Atoms):
         return as_array(np.exp(-2.0 * np.outer(damping, scales)) * np.maximum(variance, 0.0))
 
     def _given_radii(self, x: Array, block: int) -> Array:
-        r"""Return the variance that directions alone make, for :math:`x = \gamma \|x - y\|^2`.
+        r"""Return the variance due to directions only, for :math:`x = \gamma \|x - y\|^2`.
 
-        For chi radii the mean of :math:`\Lambda_d(r z)^2` is that of :math:`e^{-2x(1 + t)}` over
+        For chi radii the mean of :math:`\Lambda_d(r z)^2` equals the mean of
+        :math:`e^{-2x(1 + t)}` over
         a coordinate ``t`` of the sphere, and two orthogonal directions have
         :math:`r^2 + s^2` with ``2d`` degrees of freedom.
         """

@@ -28,7 +28,8 @@ def closed_form(kernel: object, dim: int) -> SpectralMeasure:
     Raises
     ------
     NoMeasureError
-        If none is known; :func:`bochner.register` takes one for a kernel of your own.
+        If the kernel has no known closed form; use :func:`bochner.register` to add one for a
+        custom kernel.
     """
     found = fact(type(kernel), "closed_form", "law")
     if found is None:
@@ -44,7 +45,7 @@ def closed_form(kernel: object, dim: int) -> SpectralMeasure:
 
 
 def find_closed_form(kernel: kernels.Kernel, dim: int) -> SpectralMeasure | None:
-    """Return the closed form for ``kernel``, or ``None`` where none is known."""
+    """Return the closed form of the measure of ``kernel``, or ``None`` if it is unknown."""
     try:
         return closed_form(kernel, dim)
     except NoMeasureError:

@@ -24,9 +24,9 @@ class Convolution(Law):
     r"""The law of a sum of independent frequencies: the spectrum of a product of kernels.
 
     The product of two means of cosines is the mean of the cosine of the sum only if one mean of
-    the sines vanishes. Frequencies of laws that are not even, such as those of a component of a
-    spectral mixture, are therefore negated at random, together with their phases; those of one
-    such law may stay.
+    the sines vanishes. If a law is not even, such as the law of a component of a spectral mixture,
+    its frequencies are therefore negated at random, together with their phases. One such law may
+    stay unchanged.
     """
 
     laws: tuple[Law, ...]
@@ -56,7 +56,7 @@ class Convolution(Law):
 def draw_jointly(
     laws: tuple[Law, ...], m: int, rng: np.random.Generator, scheme: Scheme
 ) -> list[Draw]:
-    """Return ``m`` draws from each of some laws, those of a row independent of one another."""
+    """Return ``m`` draws from each law; the draws of one row are independent across laws."""
     in_blocks = [law for law in laws if isinstance(law, BlockLaw)]
     if len(in_blocks) == len(laws):
         # One layout for all, so that a quasi-random sequence fills it jointly.
@@ -66,7 +66,7 @@ def draw_jointly(
     else:
         streams = rng.spawn(len(laws))
         draws = [
-            # Two quasi-random sequences in step with each other would be far from independent.
+            # Two quasi-random sequences in the same order would be far from independent.
             law.draw_factor(m, stream, scheme).rearranged(stream.permutation(m))
             for law, stream in zip(laws, streams, strict=True)
         ]
@@ -213,9 +213,9 @@ class MatchedPairs(Pairing):
 class GridPairs(Pairing):
     r"""All pairs of few frequencies of the lag and few of the midpoint, the paper's equation (6).
 
-    :math:`m = m_1 m_2` with sides that differ by a factor of four at most; where ``m`` has no such
-    factors, the first ``m`` cells of a square that is large enough. Pairs depend on one another,
-    but every one of them has the right law, so nothing becomes biased.
+    :math:`m = m_1 m_2` with sides that differ by a factor of four at most. If ``m`` has no such
+    factors, the first ``m`` cells of a sufficiently large square are used. Pairs are dependent, but
+    each pair follows the right law, so the estimate stays unbiased.
     """
 
     def draws(
@@ -250,7 +250,7 @@ PAIRINGS: Mapping[str, Pairing] = MappingProxyType({"matched": MatchedPairs(), "
 
 
 def resolve_pairing(pairs: str | Pairing) -> Pairing:
-    """Return the pairing of that name; an object is returned as it is."""
+    """Return the pairing with a name; a pairing object is returned unchanged."""
     return resolved("pairs", pairs, Pairing, PAIRINGS)
 
 

@@ -1,4 +1,4 @@
-"""What is known of the data when a measure is made."""
+"""Information about the data that is available when a spectral measure is made."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,9 +31,9 @@ class Pairs:
     ascending, in the metric of the kernel; for inner products it is Euclidean and in the order of
     ``inner``, the inner products of the same pairs, descending, empty for kernels of a distance.
     ``reach`` and ``least_inner`` are the greatest distance and the least inner product of all pairs
-    of the sample, ``own`` the squared norms of some rows, ascending, ``n_rows`` the number of rows.
-    ``norm`` is the greatest Euclidean norm of all rows; they are ``spherical`` if all have it. What
-    belongs to inner products is empty or zero for kernels of a distance.
+    of the sample. ``own`` are the squared norms of some rows, ascending, and ``n_rows`` is the
+    number of rows. ``norm`` is the greatest Euclidean norm of all rows; ``spherical`` is true if
+    all rows have this norm. Fields of inner products are empty or zero for kernels of a distance.
     """
 
     distance: tuple[float, ...]
@@ -67,7 +67,7 @@ class Pairs:
     def of_distances(cls, distances: ArrayLike, metric: Metric) -> "Pairs":
         """Return the pairs with these distances, of any shape, finite and not negative.
 
-        Inner products are those of rows on the unit sphere at these Euclidean distances.
+        Inner products are computed for rows on the unit sphere at these Euclidean distances.
         """
         flat = np.asarray(distances, dtype=np.float64).ravel()
         if not (np.isfinite(flat).all() and (flat >= 0.0).all()):
@@ -78,7 +78,7 @@ class Pairs:
 
     @classmethod
     def of_sphere(cls) -> "Pairs":
-        """Return pairs at all distances that the unit sphere allows."""
+        """Return pairs at all possible distances on the unit sphere."""
         return cls.of_distances(np.linspace(0.0, 2.0, _PAIRS), Metric.INNER_PRODUCT)
 
     @classmethod
@@ -115,17 +115,17 @@ class Distances:
     distances: Array | None = None
 
     def pairs(self, metric: Metric) -> Pairs | None:
-        """Return a sample of pairs of rows, or ``None`` where the data are not known."""
+        """Return a sample of pairs of rows, or ``None`` if the data are unknown."""
         return None if self.distances is None else Pairs.of_distances(self.distances, metric)
 
     def reach(self, dim: int) -> Array | None:
-        """Return the greatest lag in each of ``dim`` inputs, or ``None`` where not known."""
+        """Return the greatest lag in each of ``dim`` inputs, or ``None`` if it is unknown."""
         if self.distances is None or not self.distances.size:
             return None
         return np.full(dim, float(np.max(self.distances)))
 
     def mapped(self, left: Array, right: Array) -> "Distances":
-        """Return what is known of the products of left and right arguments with two matrices."""
+        """Return the distances after left and right arguments are multiplied by matrices."""
         return self
 
 
@@ -161,4 +161,4 @@ class KernelData:
 
 
 Data = Distances | KernelData
-"""What measures may ask of the data that they are wanted for."""
+"""Types of data for which spectral measures are made."""

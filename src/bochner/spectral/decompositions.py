@@ -31,9 +31,10 @@ _DEFAULT_FREQUENCIES = 256  # half of FourierFeatures' default number of feature
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DesignContext:
-    """Inputs ``dim`` of the left argument, data, frequencies, and what is to happen to these.
+    """Settings of a decomposition: ``dim`` inputs of the left argument, data and frequencies.
 
-    ``orthogonal`` means directions in orthogonal blocks, ``fitted`` weights fitted to the kernel.
+    ``orthogonal`` means that directions are drawn in orthogonal blocks, ``fitted`` that weights are
+    fitted to the kernel.
     """
 
     dim: int
@@ -53,7 +54,7 @@ class Decomposition(ABC):
         """Return the measure."""
 
     def by_members(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
-        """Return the measure made of those of the kernel's members, or a numerical transform."""
+        """Combine the measures of the kernel's members, or transform the kernel numerically."""
         if isinstance(kernel, kernels.Sum):
             return reduce(add, (self.measure(term, context) for term in kernel.terms))
         if isinstance(kernel, kernels.Product):
@@ -70,7 +71,7 @@ class Decomposition(ABC):
 @register
 @dataclass(frozen=True, slots=True)
 class Polar(Decomposition):
-    r"""Closed forms as they are, with their phases: :math:`\mu = e^{i\theta} |\mu|`.
+    r"""Polar decomposition of closed forms into size and phase: :math:`\mu = e^{i\theta} |\mu|`.
 
     One set of frequencies is drawn from :math:`|\mu|`, and the phases make the kernel:
     :math:`k(\Delta) = \|\mu\| E \cos(\omega \cdot \Delta + \theta(\omega))`. Any function of the
@@ -154,7 +155,7 @@ class Auto(Decomposition):
         if known is not None and known.is_positive:
             return known
         if _has_columns(kernel):
-            # Each part by itself, since what is designed depends on distances on its columns.
+            # Members are handled separately, because designs depend on distances on their columns.
             return self.by_members(kernel, context)
         found = profile(kernel)
         if found is not None and (
@@ -170,7 +171,7 @@ DECOMPOSITIONS: Mapping[str, Decomposition] = MappingProxyType(
 
 
 def resolve_decomposition(decomposition: str | Decomposition) -> Decomposition:
-    """Return the decomposition of that name; an object is returned as it is."""
+    """Return the decomposition with a name; a decomposition object is returned unchanged."""
     return resolved("decomposition", decomposition, Decomposition, DECOMPOSITIONS)
 
 
@@ -200,21 +201,22 @@ def spectral_measure(
     dim : int
         Number of inputs, of the left argument.
     distances : array-like, default=None
-        Distances between rows of the data, of any shape, in the kernel's metric: a designed
-        measure is fitted as far as they reach, and its variance is least for them. Kernels of
-        the inner product are taken to be on the unit sphere, where all distances are possible
-        and none need be given; :class:`bochner.FourierFeatures` takes both from the data.
+        Distances between rows of the data, of any shape, in the kernel's metric. A designed measure
+        is fitted up to the greatest distance, and minimises the variance at these distances.
+        Kernels of the inner product are assumed to be on the unit sphere and need no distances.
+        :class:`bochner.FourierFeatures` takes distances and norms from the data.
     n_frequencies : int, default=256
-        For which a designed measure has the least error.
+        Number of frequencies for which the error of a designed measure is minimised.
     decomposition : {"auto", "designed", "polar", "jordan"} or Decomposition, default="auto"
-        ``"auto"`` takes the closed form where it is positive, designs a measure where it would be
-        signed or is not known, and takes the polar form of an asymmetric kernel.
+        ``"auto"`` uses the closed form if it is positive, designs a measure if the closed form is
+        signed or unknown, and uses the polar form for an asymmetric kernel.
     scheme : {"orthogonal", "energy", "lattice", "qmc", "iid", "structured"} or Scheme
-        With which frequencies will be drawn: a designed measure depends on it.
-        ``"orthogonal"`` by default.
+        Sampling scheme of the frequencies, on which a designed measure depends. ``"orthogonal"`` by
+        default.
     pairs : {"matched", "grid"} or Pairing, default="matched"
         How a :class:`~bochner.kernels.LocallyStationary` kernel pairs frequencies of the lag with
-        those of the midpoint: one of each for every pair, or all pairs of few of them.
+        frequencies of the midpoint: ``"matched"`` draws a new pair for each feature, ``"grid"``
+        forms all pairs of fewer frequencies.
 
     Raises
     ------
@@ -255,7 +257,7 @@ def _pairs(metric: Metric, domain: object, context: DesignContext) -> Pairs | No
 
 
 def _has_columns(kernel: object) -> bool:
-    """Tell whether a kernel, or one that it is made of, is on some columns of the inputs."""
+    """Tell whether a kernel or one of its members is restricted to some columns."""
     inner = kernel.nested().values() if isinstance(kernel, Kernel) else ()
     return isinstance(kernel, kernels.OnColumns) or any(map(_has_columns, inner))
 

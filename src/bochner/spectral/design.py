@@ -99,10 +99,10 @@ def designed_measure(
     among those whose features stay below 1.5 times the greatest value of the kernel, to four
     standard deviations, for rows far from all data. Equal arguments are solved once.
 
-    Where weights will be ``fitted`` to the kernel and the best candidate is off by more than half,
-    one within a tenth of the kernel's greatest value is taken, if there is any, because masses of
-    zero leave nothing to fit. ``max_error`` is the greatest error on a grid five times finer than
-    the program's.
+    If weights will be ``fitted`` to the kernel and the error of the best candidate exceeds one
+    half, a candidate within a tenth of the kernel's greatest value is preferred if one exists,
+    because masses of zero leave nothing to fit. ``max_error`` is the greatest error on a grid five
+    times finer than the grid of the program.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def designed_measure(
 
 
 def _is_hashable(kernel: Kernel) -> bool:
-    """Tell whether a kernel stays what it is; one may hold a function that can be changed."""
+    """Tell whether a kernel is hashable; a kernel may hold a mutable function object."""
     try:
         hash(kernel)
     except TypeError:
@@ -133,7 +133,8 @@ def _is_hashable(kernel: Kernel) -> bool:
 class _Squares:
     """Mean squares over some entries of a Gram matrix: of the kernel, of errors, of draws.
 
-    ``variances`` are those of one frequency of each atom of unit mass, alone and in whole blocks.
+    ``variances`` are the variances of one frequency of each atom of unit mass, alone and in whole
+    blocks.
     """
 
     size: float
@@ -154,8 +155,8 @@ class _Squares:
     ) -> "_Squares":
         """Return the means with weights (n_pairs,), given values for all pairs.
 
-        They are the kernel (n_pairs,), the transforms of atoms (n_pairs, n_atoms), and variances
-        of one frequency of each, alone and in whole blocks.
+        The arrays are the kernel (n_pairs,), the transforms of atoms (n_pairs, n_atoms), and the
+        variances of one frequency of each atom, alone and in whole blocks.
         """
         fitted, size = seen @ masses, np.abs(masses)
         alone, blocked = (weight @ variance for variance in (single, whole))
@@ -169,7 +170,7 @@ class _Squares:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Candidate:
-    """Masses of a few atoms, and what they promise for any number of frequencies."""
+    """Masses of a few atoms, with the expected error for any number of frequencies."""
 
     scales: Array
     masses: Array
@@ -181,11 +182,11 @@ class _Candidate:
 
     @property
     def allocation(self) -> ByVariance:
-        """How atoms share frequencies."""
+        """Allocation of frequencies to atoms."""
         return self.entries.variances
 
     def rank(self, m: int) -> tuple[bool, bool, float]:
-        """Return what to minimise: features for every atom, bounded far away, of least error."""
+        """Return the sort key of a candidate: uncovered atoms, unbounded far value, error."""
         error = self._square_error(self.entries, m)
         return len(self.masses) > m, self._far_value(m) > self.far_ceiling, error
 
@@ -207,7 +208,7 @@ class _Candidate:
         return float(np.sqrt(self._square_error(self.distinct, m) / (self.distinct.size or 1.0)))
 
     def _far_value(self, m: int) -> float:
-        """Return the value of features far from all data, where only the constant is left."""
+        """Bound the kernel value far from all data, where only the constant atom remains."""
         counts = np.full(len(self.masses), m / len(self.masses))
         if len(self.masses) <= m:
             counts = self.allocation.counts(self.masses, m).astype(np.float64)
@@ -316,5 +317,5 @@ def broad_proposal(rows: Array, length: float) -> SpectralMeasure:
         *(Part(0.5 / len(_RATES), law, envelope) for law, envelope in damped),
     )
     equal = (1.0,) * len(parts)
-    # Every part is there, the constant too, as soon as there are as many frequencies.
+    # All parts are used, including the constant, if there are at least as many frequencies.
     return SpectralMeasure(parts, allocation=ByVariance(equal, equal, 1))

@@ -1,4 +1,4 @@
-"""The measure of harmonizable mixtures: laws of frequencies whose waves have an amplitude."""
+"""Spectral measure of harmonizable mixtures: laws of frequencies of waves with an amplitude."""
 
 from dataclasses import dataclass, replace
 
@@ -63,7 +63,7 @@ class WithAmplitude(Law):
         if not np.array_equal(left, right):
             return None
         inner = self.law.mapped(left, right)
-        # Laws that are blocks of numbers have no maps of their own.
+        # Laws of class BlockLaw do not define maps.
         return inner and WithAmplitude(inner, self.amplitude_of.mapped(left))
 
 

@@ -25,8 +25,8 @@ from bochner.spectral.radial import RadialLaw
 from bochner.spectral.tabulated import Tabulated
 
 _EQUAL_SHARE = 0.1
-"""Share of the frequencies that columns have equally, so that none is left out that is zero in the
-data and not in later rows. It costs at most a ninth of the variance."""
+"""Share of the frequencies that is divided equally over columns, so that columns that are zero in
+the training data keep frequencies for later rows. It costs at most a ninth of the variance."""
 
 _FARTHEST = 14.0
 """Frequency up to which the Jensen-Shannon spectrum is tabulated: 2e-22 of its mass is beyond."""
@@ -97,12 +97,12 @@ class LogarithmLaw(Law):
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         r"""Return ``m`` frequencies, of zeros, whose carriers are :class:`Powers`.
 
-        Counts of columns are their expected numbers, which follow their shares and are one or more
-        if there are as many frequencies as columns, rounded up or down at random. A column that is
-        sure to have some has ``n`` frequencies of ratio :math:`m / (d n)`, others at most one, of
-        :math:`m / d` over its chance; both estimates are unbiased. Unless draws are independent,
-        the frequencies of a column are one from each n-th of its law, mirrored in turn: of two
-        neighbours one is as far below its place as the other is above.
+        The number of frequencies of a column is its expected number rounded up or down at random.
+        Expected numbers follow the shares, and are at least one if there are as many frequencies as
+        columns. A column with an expected number of at least one gets ``n`` frequencies of ratio
+        :math:`m / (d n)`. Any other column gets at most one, of ratio :math:`m / d` over its
+        probability. Both estimates are unbiased. Unless draws are independent, the ``n``
+        frequencies of a column are stratified over its law and antithetic in pairs of neighbours.
         """
         count_rng, draw_rng, sign_rng = rng.spawn(3)
         expected = _expected_counts(np.array(self.shares), m)
@@ -123,7 +123,7 @@ class LogarithmLaw(Law):
 
 
 def _expected_counts(shares: Array, m: int) -> Array:
-    """Return counts that sum to ``m``: one for columns of small shares, the others by shares."""
+    """Return counts that sum to ``m``: one for columns of small shares, else by shares."""
     if m < len(shares):
         return m * shares
     # A column without frequencies has a larger error than any with one.
@@ -137,7 +137,7 @@ def _expected_counts(shares: Array, m: int) -> Array:
 
 
 def _rounded_at_random(expected: Array, m: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return whole numbers that sum to ``m``, each next to what it is in the mean."""
+    """Return random integers that sum to ``m``, each within one of its expected value."""
     ends = np.cumsum(expected) * (m / expected.sum())
     # Rounding must not lose the last one.
     ends[-1] = m

@@ -24,11 +24,11 @@ _ROUGH = 0.01  # share of the greatest value; 256 sampled frequencies are off by
 class Lattice(Law):
     r"""Finitely many frequencies, each with a probability and a phase.
 
-    A draw at atom ``n`` stands for :math:`\cos(\omega_n \cdot \Delta + \theta_n)`. As many draws as
-    there are atoms, or more, have every atom, with the weight that it has in the measure: they are
-    exact, whatever the scheme. For fewer, one uniform a draw goes through the inverse of the
-    cumulative probabilities; atoms that are near in order have near frequencies, so that strata of
-    the uniform are patches of frequencies.
+    A draw at atom ``n`` has the term :math:`\cos(\omega_n \cdot \Delta + \theta_n)`. If there are
+    at least as many draws as atoms, every atom is used with its weight in the measure, and the
+    result is exact for every scheme. Otherwise each draw maps one uniform variable through the
+    inverse of the cumulative probabilities. Neighbouring atoms have neighbouring frequencies, so
+    strata of the uniform variable are patches of frequencies.
 
     Parameters
     ----------
@@ -39,11 +39,11 @@ class Lattice(Law):
         Estimated bound, in units of the kernel, on the cost of grid and taper within reach.
     truncation : float, default=0.0
         Bound on the cost of the small coefficients that were left out: the sum of their sizes. Both
-        are of the whole measure, not of one part of it.
+        bounds refer to the whole measure, not to one part.
     modulation : CosineFactors, default=None
         Factors of every cosine at either argument; ``None`` means one.
     amplitude : float, default=1.0
-        Greatest square of these factors on the inputs that the law is for.
+        Greatest square of these factors on the inputs of the law.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class Lattice(Law):
         return self._drawn(self._atoms(np.asarray(uniforms)[:, 0]), np.ones(self.n_atoms))
 
     def _every(self, m: int) -> Draw:
-        """Return every atom, those of more probability more often."""
+        """Return every atom at least once, with repetitions proportional to its probability."""
         counts = ByMass().counts(self.probability, m)
         return self._drawn(
             np.repeat(np.arange(self.n_atoms), counts), m * self.probability / counts
@@ -212,12 +212,12 @@ def lattice_measure(
     ``function`` maps lags (n, dim) to real, finite values (n,); ``dim`` is 1 to 3. ``reach``, one
     number or one per input, is the greatest :math:`|\Delta_i|` that matters; ``None`` means as far
     as ``k`` exceeds ``tol`` times its greatest value, looked for between 1e-6 and 1e6. With
-    ``symmetric``, :math:`k(-\Delta) = k(\Delta)` and the measure is real, returned as its positive
-    and its negative part. ``tol`` bounds twice the sum of the sizes of the coefficients that are
-    left out, relative to the greatest value of ``k`` within reach. ``max_error`` is the estimated
-    error, or the greatest at several hundred lags within reach, if that is larger. Raises
-    ``TypeError`` or ``ValueError`` if the function is complex, not finite, zero throughout, not
-    symmetric as promised, or without ``reach`` does not fall off.
+    ``symmetric``, :math:`k(-\Delta) = k(\Delta)`, and the measure is real and returned as its
+    positive and its negative part. ``tol`` bounds twice the sum of the sizes of the omitted
+    coefficients, relative to the greatest value of ``k`` within reach. ``max_error`` is the larger
+    of the estimated error and the greatest error at several hundred lags within reach. Raises
+    ``TypeError`` or ``ValueError`` if the function is complex, not finite, zero throughout, or not
+    symmetric although ``symmetric`` is set, or if it does not fall off and ``reach`` is ``None``.
     """
     lengths = None
     if reach is not None:

@@ -228,9 +228,10 @@ def series_values(coefficients: Complex, spacing: Array, lags: Array) -> Array:
 def _best_box(
     function: LagFunction, within: Array, bounded: bool, tol: float
 ) -> tuple[Box, Complex, float]:
-    """Return the box of the least total variation and aliasing, and what it transforms to.
+    """Return the box of the least total variation and aliasing, with its transform.
 
-    The taper raises the total variation, more with less room; more room costs resolution.
+    The taper raises the total variation, the more the smaller the box is; a larger box costs
+    resolution.
     """
     best, least = None, np.inf
     for box in boxes(function, within, bounded, tol):
@@ -246,7 +247,7 @@ def _best_box(
 
 
 def _coefficients(values: Array) -> tuple[Complex, float]:
-    """Return the coefficients that come in pairs, and the sum of the others' sizes."""
+    """Return the paired coefficients, and the sum of the sizes of unpaired coefficients."""
     spectrum = np.fft.fftshift(np.fft.fftn(np.fft.ifftshift(values))) / values.size
     paired = spectrum[(slice(1, None),) * values.ndim]
     return paired, float(np.abs(spectrum).sum() - np.abs(paired).sum())
@@ -255,9 +256,10 @@ def _coefficients(values: Array) -> tuple[Complex, float]:
 def _beyond(spectrum: Complex) -> float:
     r"""Return an estimate of twice the sum of all coefficients that the grid does not resolve.
 
-    Those enter as others and are missing as themselves. The sum over the outermost eighth of the
-    frequencies along an input, where coefficients fall like :math:`n^{-2}`, as those of a kink do,
-    is a seventh of the sum beyond; where they fall faster it is more.
+    Coefficients beyond the grid are missing, and are also aliased to coefficients on it. If
+    coefficients fall like :math:`n^{-2}`, as for a kink, the sum over the outermost eighth of the
+    frequencies along an input is a seventh of the sum beyond. If they fall faster, it is a larger
+    share.
     """
     halves = ((size // 2, int(_BAND * (size // 2))) for size in spectrum.shape)
     inner = tuple(slice(half - order, half + order + 1) for half, order in halves)

@@ -29,11 +29,11 @@ class NoMeasureError(TypeError, NotImplementedError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draw:
-    r"""Frequencies drawn from a law, with what makes their mean the measure's transform.
+    r"""Frequencies drawn from a law, with weights and phases for unbiased kernel estimates.
 
     The mean of :math:`\rho_j \cos(\omega_j \cdot x - \nu_j \cdot y + \theta_j)` is the kernel, with
     ``omega`` (m, d), importance weights ``ratio`` (m,), :math:`\rho \geq 0` of mean one, ``phase``
-    (m,), ``nu`` (m, d2) or ``None`` for ``omega``, and perhaps factors of every cosine at either
+    (m,), ``nu`` (m, d2) or ``None`` for ``omega``, and optional factors of every cosine at either
     argument, or a carrier.
     """
 
@@ -45,7 +45,7 @@ class Draw:
     carrier: Powers | Hashes | None = None
 
     def rearranged(self, order: NDArray[np.intp]) -> Draw:
-        """Return the draw with its rows in another order, some perhaps repeated or left out."""
+        """Return the draw with the rows of ``order``, which may repeat or leave out rows."""
         nu = None if self.nu is None else self.nu[order]
         waves = self.modulation
         waves = None if waves is None else waves.rearranged(order)
@@ -84,7 +84,7 @@ class Draw:
 
 
 class Law(ABC):
-    """A probability law over frequencies in ``dim`` dimensions, perhaps with phases."""
+    """A probability law over frequencies in ``dim`` dimensions, with optional phases."""
 
     __slots__ = ()
 
@@ -122,7 +122,7 @@ class Law(ABC):
 
     @property
     def is_two_sided(self) -> bool:
-        """Whether the two arguments have frequencies of their own."""
+        """Whether the two arguments have separate frequencies."""
         return any(law.is_two_sided for law in self.members)
 
     @abstractmethod
@@ -130,7 +130,7 @@ class Law(ABC):
         """Return ``m`` frequencies, each following this law, with importance weights and phases."""
 
     def draw_factor(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
-        """Return ``m`` draws to be added to those of another law: with ratios near one, if any."""
+        """Draw ``m`` factors of a product of laws; prefers importance ratios near one."""
         return self.draw(m, rng, scheme)
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
@@ -144,7 +144,7 @@ class Law(ABC):
 
     @property
     def n_atoms(self) -> int | None:
-        """Number of frequencies with which draws are exact; ``None`` if no number will do."""
+        """Number of frequencies with which draws are exact; ``None`` if draws are never exact."""
         return None
 
     def paired(self, pairing: Pairing) -> Law:
@@ -152,17 +152,17 @@ class Law(ABC):
         return self
 
     def mapped(self, left: Array, right: Array) -> Law | None:
-        """Return the law of mapped inputs if it is of this kind, or ``None``."""
+        """Return the law of mapped inputs, or ``None`` if it is not a law of this class."""
         return None
 
     def convolved(self, other: Law) -> Law | None:
-        """Return the law of the product of both kernels if it is of this kind, or ``None``."""
+        """Return the law of the product of both kernels, or ``None`` if this class has none."""
         return None
 
     def joined(
         self, mass: float, other: Law, other_mass: float
     ) -> tuple[tuple[float, Law], ...] | None:
-        """Return masses and laws of the sum of two measures, or ``None`` if they stay two."""
+        """Return masses and laws of the sum of two measures, or ``None`` if laws are not merged."""
         return None
 
 
@@ -288,7 +288,7 @@ class Independent(BlockLaw):
         return np.where(active, np.sign(signed) * magnitude, 0.0) / as_array(self.length_scale)
 
     def _inclusion(self, uniforms: Array) -> Array:
-        """Return the probability of every coordinate given those before it, of shape (m, dim)."""
+        """Return the probability (m, dim) of every coordinate given the coordinates before it."""
         inclusion = np.broadcast_to(as_array(self.inclusion), uniforms.shape)
         if self.allow_zero:
             return inclusion

@@ -54,7 +54,7 @@ def least_squares_weights(
     far_right: Array | None = None,
     ceiling: float = np.inf,
 ) -> FittedWeights:
-    r"""Return the weights that fit a Gram matrix, shrunk towards those of ``frequencies``.
+    r"""Fit weights to a Gram matrix by least squares, shrunk towards the current weights.
 
     Written in its coefficients :math:`b`, the kernel is a sum of terms of known values,
 
@@ -62,9 +62,10 @@ def least_squares_weights(
               = \sum_j \alpha_j \cos \varphi_j - \beta_j \sin \varphi_j, \qquad
               \varphi_j = \omega_j \cdot x - \nu_j \cdot y.
 
-    The coefficients are the weights, :math:`b = a`, with phases as they are, or with ``phases``, as
-    an asymmetric kernel needs, both :math:`\alpha_j = a_j \cos \theta_j` and :math:`\beta_j = a_j
-    \sin \theta_j`. With :math:`T_j` the values of a term at :math:`n \times n_2` pairs of rows,
+    By default the coefficients are the weights, :math:`b = a`, and phases are fixed. With
+    ``phases``, as needed for an asymmetric kernel, the coefficients are both
+    :math:`\alpha_j = a_j \cos \theta_j` and :math:`\beta_j = a_j \sin \theta_j`. With :math:`T_j`
+    the values of a term at :math:`n \times n_2` pairs of rows,
 
     .. math:: \min_b \Big\| K - \sum_j b_j T_j \Big\|_F^2 / (n n_2) + \lambda \|b - b_0\|^2
 
@@ -104,7 +105,7 @@ def least_squares_weights(
 
 
 def _terms(frequencies: Frequencies, *, phases: bool) -> tuple[Frequencies, Array]:
-    """Return frequencies of unit weight, whose features make the terms, and the coefficients."""
+    """Return frequencies of unit weight, whose features form the terms, and the coefficients."""
     a, theta = frequencies.weight, frequencies.phase
     if not phases:
         return frequencies.with_weights(np.ones_like(a)), a
@@ -215,8 +216,8 @@ def least_squares_masses(
     kernels", 2022, (12) and Algorithm 2). The parts of a Jordan decomposition are real, of zero
     phase, or imaginary, of phases :math:`\pm\pi/2`; the latter do not count at zero. There is no
     such constraint if ``value_at_zero`` is ``None`` or a part has other phases. A ridge towards the
-    present masses decides what the sample does not determine; few rows are enough. It is a
-    ``ValueError`` if there are no parts, or no nonnegative factors give ``value_at_zero``.
+    present masses determines directions that the sample leaves open; few rows are enough. Raises
+    ``ValueError`` if there are no parts, or if no nonnegative factors give ``value_at_zero``.
 
     Every feasible :math:`\xi` is a convex combination of vertices, at each of which one real part
     has all of :math:`k(0)`, plus nonnegative multiples of rays: one for each imaginary part, and
@@ -248,7 +249,7 @@ def _damped(parts: Sequence[Frequencies], sample: Sample) -> tuple[Array, Array]
 
 
 def _values_at_zero(parts: Sequence[Frequencies], value_at_zero: float | None) -> Array:
-    """Return what each part has at zero; zeros where that is not constrained."""
+    """Return the value of each part at lag zero, or zeros if it is not constrained."""
     real = [not part.phase.any() for part in parts]
     imaginary = [bool((np.abs(np.cos(part.phase)) < NEGLIGIBLE).all()) for part in parts]
     free = value_at_zero is None or not np.logical_or(real, imaginary).all()

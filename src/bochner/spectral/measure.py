@@ -31,8 +31,8 @@ class Part:
     envelope : tuple of two floats, default=(0.0, 0.0)
         Rate and radius, see :class:`~bochner.frequencies.Envelope`; the radius zero means none.
     enveloped : Law, default=None
-        Law whose mapped inputs the envelope is a function of, if it is one of the factors of
-        ``law``; ``None`` means ``law``.
+        Factor of ``law`` whose mapped inputs are the arguments of the envelope; ``None`` means
+        ``law``.
     """
 
     mass: float
@@ -47,7 +47,7 @@ class Part:
 
     @property
     def maps(self) -> tuple[Array, Array] | tuple[()]:
-        """The maps of the inputs whose norms the envelope is a function of; none for the inputs."""
+        """The maps of inputs whose norms enter the envelope; empty if inputs are not mapped."""
         law = self.law if self.enveloped is None else self.enveloped
         return (law.left, law.right) if isinstance(law, Mapped) else ()
 
@@ -68,14 +68,14 @@ class SpectralMeasure:
     parts : tuple of Part
         The measure is their sum.
     max_error : float, default=0.0
-        Bound on the distance of the kernel from this measure's transform, on the distances that
-        a designed measure was made for; zero for a closed form.
+        Bound on the difference between the kernel and the transform of the measure, at the
+        distances for which the measure was designed; zero for a closed form.
     allocation : Allocation, default=HalfByMass()
         How the parts share frequencies.
     predicted_error : float, default=None
         Root mean square error of the sampled kernel over pairs of distinct rows, relative to the
-        kernel's root mean square over them, for the number of frequencies that a designed measure
-        was made for; ``None`` where it is not known.
+        kernel's root mean square over them, for the number of frequencies of the design; ``None``
+        if it is unknown.
     """
 
     parts: tuple[Part, ...]
@@ -85,7 +85,7 @@ class SpectralMeasure:
 
     @property
     def dim(self) -> int:
-        """Number of inputs, ``d``; of the left argument, should the right one have others."""
+        """Number of inputs ``d`` of the left argument."""
         return self.parts[0].law.dim
 
     @property
@@ -100,8 +100,8 @@ class SpectralMeasure:
     def total_variation(self) -> float:
         r"""The total variation :math:`\|\mu\|`; equal to the mass for a positive measure.
 
-        Parts whose features have factors count with the greatest square of these on the inputs that
-        the measure is for. No value of the kernel exceeds it there.
+        The mass of a part whose features have factors is multiplied by the greatest square of these
+        factors on the inputs of the measure. No kernel value exceeds the result on these inputs.
         """
         return float(sum(abs(part.mass) * part.law.amplitude for part in self.parts))
 
@@ -112,7 +112,7 @@ class SpectralMeasure:
 
     @property
     def is_two_sided(self) -> bool:
-        """Whether the arguments have frequencies of their own in some part."""
+        """Whether the two arguments have separate frequencies in some part."""
         return any(part.law.is_two_sided for part in self.parts)
 
     def sample(
@@ -157,11 +157,11 @@ class SpectralMeasure:
         *,
         to_be_one_sided: bool = False,
     ) -> list[Frequencies]:
-        """Return what :meth:`sample` returns, one piece for each part that has frequencies.
+        """Sample frequencies as :meth:`sample`, one piece for each part that has frequencies.
 
-        With ``to_be_one_sided`` each frequency of a part with two sides counts as two, because
-        :func:`bochner.features.parts.one_sided` replaces it by two.
-        ``n_frequencies`` is even then.
+        With ``to_be_one_sided``, each frequency of a two-sided part counts as two, because
+        :func:`bochner.features.parts.one_sided` replaces it by two; ``n_frequencies`` must then be
+        even.
         """
         m = as_count("n_frequencies", n_frequencies)
         halved = to_be_one_sided and self.is_two_sided
@@ -237,7 +237,7 @@ class SpectralMeasure:
 
 
 def _allocation(parts: tuple[Part, ...]) -> Allocation:
-    """Return how parts share: those split by sign by mass alone, however small one is."""
+    """Return the allocation to parts; parts split by sign share by mass only, even if small."""
     return ByMass() if any(part.law.is_jordan for part in parts) else _HALF_BY_MASS
 
 
@@ -254,7 +254,7 @@ def _drawn(
 
 
 def _joined(parts: tuple[Part, ...], new: Part) -> tuple[Part, ...]:
-    """Return parts and one more, in place of one that it makes a simpler sum with if there is."""
+    """Append a part to parts, or merge it with a part if their sum is simpler."""
     for index, part in enumerate(parts):
         if part.envelope == new.envelope:
             sums = part.law.joined(part.mass, new.law, new.mass)
@@ -283,7 +283,7 @@ def _same(first: tuple[Array, ...], second: tuple[Array, ...]) -> bool:
 
 
 def _convolved(first: Law, second: Law) -> Law:
-    """Return the law of sums of frequencies, with what two laws of one kind make in their place."""
+    """Return the law of sums of frequencies, with laws of one class merged where possible."""
     *others, last = _laws(first)
     made = last.convolved(second)
     return Convolution((*others, last, *_laws(second))) if made is None else _of(*others, made)

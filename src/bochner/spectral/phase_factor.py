@@ -1,8 +1,8 @@
 r"""Factors that phases and skewness put on a Gaussian measure, and their exact masses.
 
-A translation of a kernel, and every combination of translations to and fro, multiplies its measure
-by a function of one number :math:`t = r \cdot \omega`, normal with standard deviation ``s`` when
-the frequencies are. All masses are therefore integrals over one normal variable, whatever the
+A translation of a kernel, or a combination of translations by :math:`\pm r`, multiplies its measure
+by a function of one number :math:`t = r \cdot \omega`. For normal frequencies, :math:`t` is normal
+with standard deviation ``s``. All masses are therefore integrals over one normal variable, for any
 number of inputs.
 """
 
@@ -89,18 +89,18 @@ class PhaseFactor:
 
     @property
     def _zero(self) -> tuple[float, ...]:
-        """Where the real part has a zero in (0, pi), if any: sizes have a corner there."""
+        """The zero of the real part in (0, pi), where sizes have a kink, or an empty tuple."""
         if abs(self.cosine) <= abs(self.constant):
             return ()
         return (float(np.arccos(-self.constant / self.cosine)),)
 
 
 class Component(Enum):
-    """What of a modulated measure frequencies are drawn from.
+    """Part of a modulated measure from which frequencies are drawn.
 
-    ``POLAR`` is the whole, with its phases. The others are the Jordan parts: the positive and the
-    negative part of the real measure, and the imaginary one, whose positive and negative parts are
-    each other's reflections.
+    ``POLAR`` is the whole measure with its phases. The other members are the Jordan parts: the
+    positive and the negative part of the real measure, and the imaginary measure, whose positive
+    and negative parts are reflections of each other.
     """
 
     POLAR = "polar"
@@ -110,7 +110,7 @@ class Component(Enum):
 
     @property
     def sign(self) -> int:
-        """What the part is counted with in the measure."""
+        """Factor of the part in the measure."""
         return -1 if self is Component.NEGATIVE else 1
 
     def density(self, factor: PhaseFactor, t: Array) -> Array:

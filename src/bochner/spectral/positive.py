@@ -1,13 +1,13 @@
 r"""The measure of :math:`e^{\langle x, y \rangle}` on imaginary frequencies, adapted to rows.
 
-With ``u`` and ``v`` what centred queries and keys are mapped to, and :math:`z = u + v`,
+With ``u`` and ``v`` the mapped centred queries and keys, and :math:`z = u + v`,
 
 .. math:: e^{\langle u, v \rangle} = e^{-\|u\|^2/2 - \|v\|^2/2}\, E\, e^{\omega \cdot z},
           \qquad \omega \sim N(0, I).
 
-Three things are free, and none of them changes the mean: centres of either argument, a linear map
-of one with the inverse transpose for the other, and the Gaussian that frequencies are drawn from,
-with the ratio of the densities as a weight. The variance grows exponentially with
+Three choices do not change the mean: the centres of both arguments, a linear map of one argument
+with the inverse transpose for the other, and the Gaussian proposal of the frequencies, with the
+ratio of the densities as a weight. The variance grows exponentially with
 :math:`\|z\|^2`, so maps and centres make :math:`E \|z\|^2` least, and the Gaussian is the best one
 for the second moments of ``z`` that remain.
 """
@@ -64,7 +64,7 @@ class PositiveMeasure:
     def adapted(
         cls, X: Array, Y: Array, temperature: float = 1.0, *, reshaped: bool = True
     ) -> "PositiveMeasure":
-        r"""Return the measure of :math:`e^{\langle x, y \rangle / T}` for rows like those given.
+        r"""Return the measure of :math:`e^{\langle x, y \rangle / T}` adapted to given rows.
 
         Centres are the means. Of all invertible ``M``, the root of the geometric mean
         :math:`C_x^{-1} \# C_y` of covariances makes :math:`E \|x M\|^2 + E \|y M^{-\top}\|^2`

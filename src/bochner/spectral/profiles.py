@@ -37,7 +37,7 @@ class Profile:
 
 
 def profile(kernel: object) -> Profile | None:
-    """Return a kernel's profile, or ``None`` where it depends on more than one number."""
+    """Return a kernel's profile, or ``None`` if the kernel depends on more than one number."""
     if isinstance(kernel, kernels.Profiled):
         return Profile(kernel.metric, kernel.domain, kernel.profile)
     found = fact(type(kernel), "profile")
@@ -106,11 +106,11 @@ for _cls in (kernels.Gaussian, kernels.Matern, kernels.Exponential, kernels.Rati
 class Geometry:
     """A function of a distance, the atoms that fit it, and where the data lie.
 
-    ``distance`` and ``damping`` (n_pairs,) are those of the sampled pairs, see
+    ``distance`` and ``damping`` (n_pairs,) belong to the sampled pairs, see
     :meth:`bochner.spectral.atoms.Atoms.variance`. ``weight`` (n_pairs,) is the share of the entries
-    of a Gram matrix that each pair stands for; shares sum to one. ``distinct`` (n_pairs,) are the
-    shares of the entries off its diagonal, or of all entries of a single row. The function is
-    fitted from zero to ``reach``; ``limit`` is the greatest distance that is possible at all.
+    of a Gram matrix that each pair represents; shares sum to one. ``distinct`` (n_pairs,) are the
+    shares of the entries off its diagonal, or of all entries for a single row. The function is
+    fitted from zero to ``reach``; ``limit`` is the greatest possible distance.
     """
 
     function: Function
@@ -124,7 +124,7 @@ class Geometry:
 
     @classmethod
     def of(cls, profile: Profile, pairs: Pairs, dim: int, margin: float) -> "Geometry":
-        """Return the geometry of a kernel on data that reach ``margin`` times as far as seen."""
+        """Return the geometry of a kernel on data, with the reach enlarged by ``margin``."""
         own = np.zeros(max(len(pairs.own), 1))
         distance = np.concatenate([own, pairs.distance])
         diagonal = 1.0 / pairs.n_rows
@@ -227,7 +227,7 @@ def _reach(distance: float, limit: float) -> float:
 
 
 def _greatest_jump(function: Function, grid: Array, values: Array) -> tuple[float, float]:
-    """Return where the greatest step between neighbours is, and what is left of it by bisection."""
+    """Return the place of the greatest step between neighbours, and its size after bisection."""
     i = int(np.argmax(np.abs(np.diff(values))))
     low, high = grid[i], grid[i + 1]
     at_low, at_high = values[i], values[i + 1]

@@ -30,8 +30,8 @@ class ShiftedGaussian(Law):
     The complex measure :math:`H(r \cdot \omega)\, N(0, \ell^{-2} I)(d\omega)`, divided by its total
     variation, with the ``factor`` :math:`H` and the ``shift`` :math:`r`, in the units of the
     inputs, whose first entry that is not zero is positive. In polar form each frequency has the
-    phase :math:`\arg H` and a weight in proportion to :math:`|H|`. One half of the draws corrects
-    the error of the weights of the other at a zero lag (see :func:`correction`), without bias.
+    phase :math:`\arg H` and a weight in proportion to :math:`|H|`. Each half of the draws corrects
+    the error of the weights of the other half at lag zero (see :func:`correction`), without bias.
 
     Jordan parts are drawn by acceptance and rejection (He et al., Algorithm 1 and Appendix B)
     where points are independent: only :math:`t = r \cdot \omega` is rejected. Points that depend on
@@ -184,13 +184,14 @@ def correction(halves: list[Array], s: float) -> Array:
     r"""Return factors of the weights that correct their error at a zero lag, of shape (m,).
 
     With :math:`g = \cos t`, the mean of :math:`|H| \cos\theta` is the estimate at a zero lag,
-    linear in that of ``g``, whose expectation is known. Each half A of the draws corrects the other
+    linear in the mean of ``g``, whose expectation is known. Each half A of the draws corrects the
+    other
     half B by a regression on ``g``: the weights in B grow by the share
 
     .. math:: \frac{\beta}{2}\, (E g - \bar g_A)\,
               \frac{g(t_j) - \bar g_B}{\operatorname{Var} g}\, \frac{m}{|B| - 1}.
 
-    The factor that belongs to A has mean zero and is independent of B, so nothing becomes biased.
+    The factor that belongs to A has mean zero and is independent of B, so the result is unbiased.
     :math:`\beta = 1 / (1 + 2 \kappa / m)`, with the kurtosis :math:`\kappa` of ``g``, keeps the
     correction's own noise small when there are few draws. ``halves`` are the values of ``t``, at
     least two in each, independent of each other; ``s`` is their standard deviation.

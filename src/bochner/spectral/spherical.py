@@ -30,9 +30,9 @@ def spherical_polynomial_measure(
 
     The kernel is :math:`k(z) = (1 - z^2/a^2)^p` on distances :math:`z \leq 2`, with degree :math:`p
     \geq 1` and :math:`a \geq 2`, and zero beyond. Its measure is cut to :math:`\|\omega\| \leq`
-    ``truncation``, by default the range from which the paper draws, and split by its sign. The
-    negative part is left out where the density has no zero below ``truncation``, as in many inputs
-    (40 at the default). Warns if the total mass of the whole measure is infinite; raises
+    ``truncation``, by default the range from which the paper draws, and split by its sign. There is
+    no negative part if the density has no zero below ``truncation``, as for many inputs (40 at the
+    default). Warns if the total mass of the whole measure is infinite; raises
     ``ValueError`` if no mass is left below ``truncation``.
     """
     masses = {sign: _table(degree, a, dim, truncation, sign).mass for sign in (1, -1)}

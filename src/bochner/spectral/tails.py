@@ -1,10 +1,10 @@
 r"""Frequencies with many in the tails of their law, weighted so that estimates stay unbiased.
 
-How far a process is from its interpolation between rows depends on frequencies that are too high
-for the rows to determine. Under the law of a smooth kernel they are rare: of a thousand ordinary
-draws there may be none or one, and the variance between the rows is much too small or too large.
-Here half of the frequencies follow the law, and half a law that has as many in each decade of the
-tail.
+The variance of a process between rows depends on frequencies that are too high to be determined by
+the rows. Such frequencies are rare under the law of a smooth kernel: a thousand ordinary draws may
+contain one or none, so the estimated variance between rows is much too small or too large. Here
+half of the frequencies follow the law of the kernel, and half follow a law with equal probability
+for each decade of the tail.
 
 A frequency of a law is a function of uniforms, of the radius or of each coordinate's magnitude.
 With the probability ``s`` that a draw has a greater one, the tails have the density

@@ -37,11 +37,11 @@ _MOST_LISTED = 8
 
 
 def read_frame(path: Path, ending: str, table: str | None, *, only_preferred: bool) -> Read:
-    """Return the table of a file as it is, with names as text, and notes.
+    """Return the unconverted table of a file, with column names as text, and notes.
 
-    ``table`` is that of an SQLite file or the sheet of an Excel file. If ``only_preferred`` holds
-    and there is no such table, it is chosen as if none were given. Raises InputError for a damaged
-    file, a table that does not exist, or, in SQLite, several tables of which none is chosen.
+    ``table`` is a table of an SQLite file or a sheet of an Excel file. With ``only_preferred``, a
+    missing table is replaced by the default choice. Raises InputError for a damaged file, for a
+    table that does not exist, and for an SQLite file with several tables if ``table`` is None.
     """
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty: expected a table.")
@@ -53,13 +53,13 @@ def read_frame(path: Path, ending: str, table: str | None, *, only_preferred: bo
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The table of a file that was asked for."""
+    """The requested table of a file."""
 
     table: str | None
     only_preferred: bool
 
     def among(self, names: Sequence[str], path: Path, what: str) -> str | None:
-        """Return the table, None if none was asked for, or raise an error if it is not there."""
+        """Return the requested table, None for the default choice; raise if a table is missing."""
         if self.table is None or self.table in names:
             return self.table
         if self.only_preferred:
@@ -177,7 +177,8 @@ def _read_excel(path: Path, choice: _Choice) -> Read:
 def _refuse_unstored(path: Path, sheet: str, cells: pd.DataFrame, names: Sequence[str]) -> None:
     """Raise InputError for columns of whose formulas none has a stored result.
 
-    Programs that write files without computing them leave none, and cells read as missing.
+    Programs that write formulas without computing them store no results, so that all cells would be
+    read as missing.
     """
     from openpyxl import load_workbook
 

@@ -30,11 +30,11 @@ _SHARE = 0.5
 """Share of the steps that must lead to the next date of the calendar: others are holes."""
 
 _MONTHLY = 25
-"""Least days between dates that may stand for months: from the last business day of May to that of
-a month later there can be 28, and from 31 January to 28 February as well."""
+"""Fewest days between monthly dates: 28 from 31 January to 28 February, and possibly 28 between the
+last business days of May and June."""
 
 _HALF_MONTHLY = 13
-"""Least days between dates that may stand for halves of months: 15 and 28 February."""
+"""Fewest days between half-monthly dates: 15 and 28 February."""
 
 _LONGER = 1.5
 """Length of a step relative to the usual one beyond which dates are missing there."""
@@ -44,7 +44,7 @@ _WEEKMASKS = float(np.log(127.0))
 holes a few never fall on some weekday, by chance."""
 
 _WINDOWS = float(np.log(276.0))
-"""Nats that a choice of opening hours costs: 24 hours have so many pairs of a first and a last."""
+"""Nats that a choice of opening hours costs: the log number of pairs of a first and a last hour."""
 
 _QUARTERS = {0: "DEC", 1: "OCT", 2: "NOV"}
 """Names that pandas gives quarters, by the number of a month of theirs modulo three."""
@@ -77,7 +77,7 @@ of the next month; empty for the same offset."""
 
 
 class _Calendar(NamedTuple):
-    """A calendar on which all dates (n,) lie, their places there, and what it costs in nats."""
+    """A calendar that contains all dates (n,), their places in it, and its cost in nats."""
 
     text: str
     places: Places
@@ -87,9 +87,9 @@ class _Calendar(NamedTuple):
 def frequency_of(times: Any, utc: Stamps, clock: Stamps, zone: str | None) -> str | None:
     """Return the text of the offset from each date (n,) to the next, None if there is none.
 
-    It is the frequency of an index that has one, then what pandas infers, and then the calendar
-    that has all of the dates and the fewest others. ``clock`` (n,) is what clocks showed at the
-    dates ``utc`` (n,).
+    The first of these that exists is used: the frequency of the index, the frequency that pandas
+    infers, and the calendar that contains all dates and the fewest other dates. ``clock`` (n,) is
+    the local time at the dates ``utc`` (n,).
     """
     if hasattr(times, "to_timestamp"):
         return str(times.freqstr) if hasattr(times, "get_indexer") else None
@@ -122,17 +122,17 @@ def _own_index(index: Any, clock: Stamps) -> Any:
 
 
 def _inferred(index: Any) -> str | None:
-    """Return what pandas infers from dates without holes."""
+    """Return the frequency that pandas infers from dates without gaps, or ``None``."""
     import pandas as pd
 
     if len(index) < _FEWEST:
         return None
     with warnings.catch_warnings():
-        # pandas announces that it will return an object, which has the text, too.
+        # pandas announces that it will return an object, whose freqstr is read below.
         warnings.simplefilter("ignore")
         found = pd.infer_freq(index)
     text = None if found is None else str(getattr(found, "freqstr", found))
-    # pandas finds business hours whichever they are, and takes them to begin at nine.
+    # pandas infers "bh" for business hours of any times, but its offset starts at nine.
     return None if text is None or text.lower() == "bh" else text
 
 
@@ -150,7 +150,7 @@ def _with_holes(index: Any, utc: Stamps, clock: Stamps) -> str | None:
 
 
 def _length_of_holes(steps: Places) -> float:
-    """Return the nats that tell where dates (n + 1,) of a calendar have holes, and how long.
+    """Return the cost in nats of the places and lengths of holes in dates (n + 1,) of a calendar.
 
     The holes are some of the n steps, and a hole of k dates has the probability 1 / (k (k + 1)).
     """
@@ -160,7 +160,7 @@ def _length_of_holes(steps: Places) -> float:
 
 
 def _calendars(index: Any, utc: Stamps, clock: Stamps) -> Iterator[_Calendar]:
-    """Yield calendars that have all of the dates; of equally good ones the first is taken."""
+    """Yield calendars that contain all dates, the preferred ones first."""
     days = clock.astype("M8[D]")
     apart = np.diff(days.astype(np.int64))
     if apart.min() > 0 and _are_at_one_time(index, clock - days, days):
@@ -181,7 +181,7 @@ def _calendars(index: Any, utc: Stamps, clock: Stamps) -> Iterator[_Calendar]:
 def _are_at_one_time(
     index: Any, after_midnight: NDArray[np.timedelta64], days: NDArray[np.datetime64]
 ) -> bool:
-    """Tell whether clocks showed the same time at all dates, if they show this time on each day."""
+    """Tell whether all dates have the same local time, on days where this time exists."""
     import pandas as pd
 
     usual = np.sort(after_midnight)[len(days) // 2]
@@ -295,7 +295,7 @@ def _of_longest_run(index: Any) -> _Calendar | None:
 def monthly_offset(frequency: str | None) -> Any:
     """Return the offset to the day of the next month, if the number of that day varies.
 
-    This is so for the last business day of a month or a quarter. None for all other dates.
+    This holds for the last business day of a month or a quarter. Returns None for all other dates.
     """
     if frequency is None or frequency.startswith("<"):  # What pandas writes and does not read
         return None
@@ -309,8 +309,8 @@ def monthly_offset(frequency: str | None) -> Any:
 def month_numbers(clock: Stamps, offset: Any, at: np.timedelta64) -> Array:
     """Return months since 1970 for dates (n,) by the clock, whole ones on the calendar's dates.
 
-    ``offset`` is that of `monthly_offset`, and the calendar's dates are ``at`` after midnight.
-    Between two of them numbers are proportional to time.
+    ``offset`` comes from `monthly_offset`, and the dates of the calendar are ``at`` after midnight.
+    Between two dates of the calendar, numbers are proportional to time.
     """
     import pandas as pd
 

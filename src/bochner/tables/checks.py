@@ -61,7 +61,7 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
 
 
 def side_column(frame: pd.DataFrame, name: str, what: str, kinds: Sequence[Kind] = ()) -> Column:
-    """Return a complete column that says something about the rows, such as their weight.
+    """Return a complete column of metadata of the rows, such as weights.
 
     Raises InputError if the table lacks it, entries are missing or infinite, or it is of another
     kind than one of ``kinds``, if there are some.
@@ -123,10 +123,10 @@ def check_target(target: pd.Series, task: Task) -> None:
 def check_table(features: pd.DataFrame) -> None:
     """Raise an error for columns that no model should be fitted to.
 
-    These are the columns that `TableEncoder.fit` refuses (with infinite numbers, for instance),
-    text columns whose entries are numbers but for some, and columns that are constant or all
-    missing. `TableEncoder` drops the last ones, because a part of a good table may have some; in
-    a whole table they are a mistake.
+    Refused columns are columns that `TableEncoder.fit` refuses (with infinite numbers, for
+    instance), text columns with mostly numbers, and columns that are constant or all missing.
+    `TableEncoder` only drops constant and missing columns, because a part of a valid table may have
+    some; in a whole table they are a mistake.
     """
     examples = [(name, _mixed_text(features[name])) for name in text_columns(features)]
     refuse_mixed([(name, example) for name, example in examples if example])

@@ -1,4 +1,4 @@
-"""Clocks of zones and of UTC offsets: the time that a clock on the wall shows."""
+"""Conversion between UTC and local time of zones and UTC offsets."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def zone_name(zone: tzinfo | str | None) -> str | None:
 
 
 def is_fixed(name: str) -> bool:
-    """Tell whether a zone is a fixed offset from UTC, such as "UTC+01:00", and not a place's."""
+    """Tell whether a zone is a fixed offset from UTC, such as "UTC+01:00", not a named region."""
     return _FIXED.fullmatch(name) is not None
 
 
 def zone_of(name: str) -> tzinfo | None:
-    """Return the zone of a name, None if it is not in the database of this machine."""
+    """Return the time zone with a name, None if it is not in the database of this machine."""
     if name == "UTC":
         return UTC
     if found := _FIXED.fullmatch(name):
@@ -60,9 +60,9 @@ def zone_of(name: str) -> tzinfo | None:
 
 
 def clock_times(utc: Stamps, name: str) -> Stamps:
-    """Return what the clocks of a zone show at times (n,) in UTC, NaT where these are NaT.
+    """Convert times (n,) in UTC to local times of a zone; NaT stays NaT.
 
-    Times of a zone that is not in the database are left in UTC.
+    Times are left in UTC if the zone is not in the database.
     """
     shown = utc.astype("M8[us]")
     present = ~np.isnat(shown)
@@ -79,13 +79,13 @@ def clock_times(utc: Stamps, name: str) -> Stamps:
 
 
 def entry_clock(entry: Any) -> Any:
-    """Return what the clock shows at a date with an offset, and another date as it is."""
+    """Return the local time of a date with an offset; other entries are returned unchanged."""
     is_zoned = isinstance(entry, datetime) and entry.tzinfo is not None
     return entry.replace(tzinfo=None) if is_zoned else entry
 
 
 def entry_in_utc(entry: Any) -> Any:
-    """Return a date with an offset in UTC, without the offset, and another date as it is."""
+    """Convert a date with an offset to UTC without offset; other dates are unchanged."""
     if isinstance(entry, datetime) and entry.tzinfo is not None:
         return entry.astimezone(UTC).replace(tzinfo=None)
     return entry

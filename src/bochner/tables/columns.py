@@ -55,15 +55,16 @@ _MONTH_LENGTH = len("2020-03")
 class Column:
     """One column of a table.
 
-    ``kind`` is that of the present entries, "empty" if all are missing (None, NaN, NaT, pandas'
-    NA). ``raw`` holds the entries as given, but ISO 8601 dates in text as datetime64 and durations
-    as days. ``present`` is False where entries are missing, and ``values`` holds numbers, and dates
-    as decimal years in UTC, as float64 with NaN for missing (``raw`` for other kinds); all have the
-    shape (n,). ``is_category`` is True for categories of pandas or polars, which are text.
+    ``kind`` is the kind of the present entries, "empty" if all entries are missing (None, NaN, NaT,
+    pandas' NA). ``raw`` holds the given entries, with ISO 8601 dates in text as datetime64 and
+    durations as days. ``present`` is False where entries are missing. ``values`` holds numbers, and
+    dates as decimal years in UTC, as float64 with NaN for missing (``raw`` for other kinds). All
+    arrays have the shape (n,). ``is_category`` is True for categories of pandas or polars, which
+    are text.
 
-    Dates with zones or with offsets from UTC have a ``clock`` (n,): the time that the clock on the
-    wall showed, NaT where missing. ``zone`` names the zone of the whole column, None if entries
-    have offsets only.
+    Dates with zones or with offsets from UTC have a ``clock`` (n,): the local time, NaT where
+    missing. ``zone`` is the name of the zone of the whole column, None if entries have offsets
+    only.
     """
 
     name: str
@@ -99,10 +100,10 @@ class Column:
         return _utc(self.raw[self.present])
 
     def wall_times(self, zone: str | None = None) -> Stamps:
-        """Return what clocks showed at the present dates.
+        """Return the local times of the present dates.
 
-        The clocks are those of ``zone``, and by default of the zone or offset of each date. Dates
-        without either are what a clock showed.
+        Local times are in ``zone``, by default in the zone or offset of each date. Dates without
+        zone and offset are local times already.
         """
         if self.clock is None:
             return self.times()
@@ -121,7 +122,7 @@ def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
     """Read a pandas or polars Series or a 1-D array.
 
     Categories become text. Text becomes dates if every entry is an ISO 8601 date or time, unless
-    ``keep_text`` holds or the text is that of categories.
+    ``keep_text`` holds or the column is categorical.
     """
     raw = _as_array(series)
     present = _present(raw)
@@ -138,12 +139,12 @@ def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
 
 
 def rows_of(X: Any, rows: npt.NDArray[np.intp]) -> Any:
-    """Return some rows of a table, of its own type if that can be indexed."""
+    """Select rows of a table, of the same type if that type can be indexed."""
     return _safe_indexing(X if hasattr(X, "__getitem__") else np.asarray(X), rows)
 
 
 def unmasked(X: Any) -> Any:
-    """Return an array with its masked entries missing; other tables as they are."""
+    """Replace masked entries by missing values; other tables are returned unchanged."""
     if not np.ma.is_masked(X):
         return X
     if X.dtype.kind in "mM":
@@ -192,9 +193,9 @@ def _as_array(series: Any) -> npt.NDArray[Any]:
 def _clock(
     raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]
 ) -> tuple[Stamps | None, str | None]:
-    """Return what clocks showed at dates (n,), None if none has an offset, and their zone.
+    """Return the local times of dates (n,), None if no date has an offset, and the time zone.
 
-    The zone is None if dates have several.
+    The zone is None if the dates have several zones.
     """
     entries = raw[present] if raw.dtype.kind == "O" else raw[:0]
     zones = {getattr(entry, "tzinfo", None) for entry in entries}
@@ -208,7 +209,7 @@ def _clock(
 def _iso_dates(
     raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]
 ) -> tuple[Stamps, Stamps | None] | None:
-    """Return text as times in UTC and by the clock, None unless all is ISO 8601 dates or times."""
+    """Parse text as times in UTC and local times; None unless all entries are ISO 8601."""
     distinct = set(raw[present])
     if not all(map(_ISO_DATE.fullmatch, distinct)):
         return None
@@ -279,7 +280,7 @@ def _values(kind: Kind, raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -
 
 
 def _floats(entries: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Return numbers as floats; those that fit into none are infinite."""
+    """Convert numbers to floats; numbers too large for a float become infinite."""
     try:
         return entries.astype(np.float64)
     except OverflowError:

@@ -14,7 +14,7 @@ from bochner.tables.local_numbers import LocalNumbers, find_numbers
 from bochner.tables.options import DATE_KINDS, ReadOptions
 
 _FEWEST_DATES = 5
-"""Fewest distinct dates whose rising order is evidence: by chance five rise once in 120."""
+"""Fewest distinct dates whose rising order is evidence: five random dates rise once in 120."""
 
 BY_ENTRIES = "by the entries"
 BY_OPTION = "by an option"
@@ -35,10 +35,10 @@ class Conventions:
 def decide(
     guesses: Sequence[Guess], options: ReadOptions, *, has_semicolons: bool
 ) -> tuple[list[Guess], Conventions]:
-    """Return the conventions of a file, and its columns with what these allow them to be.
+    """Return the conventions of a file, and the guesses for its columns that agree with them.
 
-    ``has_semicolons`` tells whether semicolons separate the fields, as in countries with decimal
-    commas.
+    ``has_semicolons`` is True if semicolons separate the fields, as is usual in countries with
+    decimal commas.
     """
     guesses, decimal = list(guesses), options.decimal
     if decimal == "auto":
@@ -57,7 +57,8 @@ def decide(
 def _with_points(guesses: list[Guess], *, has_semicolons: bool) -> list[Guess]:
     """Return guesses in which points of plain numbers may separate thousands.
 
-    They may if semicolons separate the fields, or if a column may have decimal commas.
+    Points may group thousands if semicolons separate the fields, or if a column may have decimal
+    commas.
     """
     commas = any(isinstance(g.found, LocalNumbers) and "," in g.found.decimals for g in guesses)
     if not (commas or has_semicolons):

@@ -43,12 +43,12 @@ _CYCLES: dict[CycleName, _Cycle] = {
 
 
 def varying_cycles(times: Times) -> list[CycleName]:
-    """Return the names of the cycles that say more than the trend about some dates (n,).
+    """Return the names of the cycles that are not determined by the trend of dates (n,).
 
-    Times are those of the clock on the wall, which daily, weekly and yearly habits follow.
+    Local times are used, because daily, weekly and yearly habits follow them.
 
-    The phases of a cycle must differ, and the dates must cover more than one period. Dates that
-    stand for months, all of them the first or the last of one, have no weekday.
+    The phases of a cycle must differ, and the dates must cover more than one period. Monthly dates,
+    all of them the first or all the last day of a month, have no weekday.
     """
     span = times.max() - times.min()
     found = [name for name, cycle in _CYCLES.items()
@@ -65,7 +65,7 @@ def cycle_names(cycles: list[CycleName]) -> list[str]:
 def encode_cycles(cycles: list[CycleName], times: Times, present: NDArray[np.bool_]) -> Array:
     """Return √2 cos and √2 sin of the phases of ``times``, the present dates, else zero.
 
-    Times are those of the clock on the wall, as for `varying_cycles`.
+    Local times are used, as in `varying_cycles`.
 
     The features have unit variance where phases are uniform.
     """

@@ -59,7 +59,7 @@ def looks_like_numbers(names: Sequence[str]) -> str:
 
 
 def _parse(layout: DelimitedText, width: int) -> list[Any] | None:
-    """Return the columns below the header, or None for a text that is not quite regular."""
+    """Return the columns below the header, or None if the text is not regular."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -125,7 +125,7 @@ def _checked(path: Path, layout: DelimitedText, width: int) -> Iterator[list[str
 
 
 def _advice(layout: DelimitedText) -> str:
-    """Return what to do about a row of another length than the header."""
+    """Return advice on a row whose length differs from the header's."""
     advice = (
         "omplete or delete the row, or put quotation marks around a field that contains the "
         "delimiter."

@@ -61,26 +61,26 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       hour, the weekday and the day of the year are added if these vary in the training column and
       it covers more than one day, week or year; missing dates have zeros there. Dates that are all
       the first, or all the last, day of a month have no weekday.
-    - Hours, weekdays and days of dates with a zone or an offset from UTC are those of the clock on
-      the wall. Later dates with another zone are read on the clock of the training column's zone.
+    - Hours, weekdays and days of dates with a zone or an offset from UTC are local times. Later
+      dates with another zone are converted to the zone of the training column.
     - Text whose entries are all ISO 8601 dates or times is read as dates. A warning names text
       that holds other dates, or numbers with decimal commas: `bochner.read_table` reads both.
     - Other text, and pandas and polars categories, are one-hot encoded, with one feature for
-      unknown and missing entries. With more than ``max_levels`` levels the most frequent ones are,
-      and the others count as unknown. If `fit` has a target, they also have a feature with their
-      shrunken mean of the target, in standard deviations of level means; `fit_transform` computes
-      it for each row from the rows of other folds.
+      unknown and missing entries. With more than ``max_levels`` levels, only the most frequent ones
+      are one-hot encoded, and rare levels count as unknown. If `fit` has a target, rare levels also
+      have a feature with their shrunken mean of the target, in standard deviations of level means;
+      `fit_transform` computes it for each row from the rows of other folds.
     - Text with more than ``max_levels`` levels, and more levels than half of its entries, is an
       identifier: it has no features, and a warning names the column.
-    - Columns with a single value, or with none, have no features.
+    - Constant columns and columns without entries have no features.
 
     Parameters
     ----------
     numeric : {"standardize", "normal_quantile", "tails"}, default="standardize"
         Map of numbers: (x - mean)/sd, or Φ⁻¹(F(x)) with F the mid-rank distribution of the
-        training column, linear between its values. With ``"tails"`` the only features are those of
-        numbers and dates with values beyond ``clip``: (x - mean)/sd between the least and the
-        greatest value, not clipped.
+        training column, linear between its values. With ``"tails"`` only columns of numbers and
+        dates with values beyond ``clip`` have features: (x - mean)/sd between the least and the
+        greatest value, without the bound ``clip``.
     clip : float, default=3.0
         Bound on the absolute value of a numeric feature, in standard deviations.
     max_levels : int, default=256
@@ -153,7 +153,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def fit_transform(self, X: Any, y: Any = None, *, removal: Removal | None = None) -> Array:
         """Learn the encoding as `fit` does, and return the features (n, d_out) of the table.
 
-        They differ from those of `transform` only in means of the target.
+        The features differ from the output of `transform` only in means of the target.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.hstack([none, *(encode(state, column) for state, column in read)])
 
     def check_columns(self, X: Any) -> None:
-        """Raise ValueError unless a table, of whose rows nothing is known, has the columns."""
+        """Raise ValueError unless a table, whose rows are unknown, has the columns."""
         if hasattr(X, "columns"):
             given = list(map(str, X.columns))
             refuse_other_names(given, list(getattr(self, "feature_names_in_", given)))
@@ -257,7 +257,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return tags
 
     def _try_out(self) -> None:
-        """Refuse states of other columns than those of the table, as after loading a file."""
+        """Raise if states belong to other columns than the table has, as after loading a file."""
         found = [state["name"] for state in self.columns_]
         # Names that are not all texts, such as numbers, are not kept.
         expected = list(getattr(self, "feature_names_in_", found))
@@ -307,7 +307,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             validate_data(self, X, reset=reset, skip_check_array=True)
             of_pandas = hasattr(X, "iloc")
             series = [s for _, s in X.items()] if of_pandas else [X[name] for name in names]
-        # A later table may hold only those texts that read as dates: they stay text.
+        # A later table may hold only texts that can be read as dates; the column stays text.
         is_text = [
             keep_text or (not reset and self.columns_[i]["kind"] == "text")
             for i in range(len(names))
@@ -325,14 +325,14 @@ def side_by_side(encoders: Sequence[TableEncoder], X: Any) -> Array:
 
 
 def read_columns(X: Any) -> list[Column]:
-    """Return the columns of a table as the encoder reads them; refuse what is no table."""
+    """Read the columns of a table as the encoder does; raise if ``X`` is not a table."""
     return TableEncoder()._read(X, reset=True)
 
 
 def read_part(X: Any) -> list[Column]:
     """Return the columns of some rows, at least one, of a table; text of dates stays text.
 
-    Raises errors for columns that no table may have; see :meth:`TableEncoder.fit`.
+    Raises errors for invalid columns; see :meth:`TableEncoder.fit`.
     """
     columns = TableEncoder()._read(X, reset=True, least=1, keep_text=True)
     refuse_unreadable(columns)

@@ -20,16 +20,16 @@ from bochner.tables.level_means import level_scores
 Knots = tuple[Array, Array]
 
 _IDENTIFIER_SHARE = 0.5
-"""Share of distinct entries above which text of many levels is an identifier: most of its levels
-have a single row, from which nothing is learned about other rows."""
+"""Share of distinct entries above which text of many levels is an identifier, because most levels
+have a single row and do not generalise."""
 
 
 class NumericState(TypedDict):
     """Piecewise-linear map from `points` to `scores`, constant outside; missing is `fill`.
 
-    Dates may have `cycles`, see `encode_cycles`; files of older versions have none. With `zone`
-    these follow the clock on the wall: of the zone, or where it is None, of the zone or offset of
-    each date. Files of older versions have no `zone`, and cycles in UTC.
+    Dates may have `cycles`, see `encode_cycles`; files of older versions have no cycles. Cycles
+    follow the local time in `zone`, or in the zone or offset of each date if `zone` is None. Files
+    of older versions have no `zone`, and cycles in UTC.
     """
 
     name: str
@@ -91,9 +91,9 @@ def normal_knots(values: Array, clip: float, n_quantiles: int) -> Knots:
 
 
 def tail_state(column: Column, clip: float) -> State:
-    """Return the encoding of a column of numbers or dates as it is, if any is beyond ``clip``.
+    """Return a linear encoding of a column of numbers or dates if an entry is beyond ``clip``.
 
-    Its one feature is the number in standard deviations, between the least and the greatest one.
+    Its one feature is the number in standard deviations, clipped to the range of the entries.
     """
     if column.kind in ("numeric", "date"):
         present = column.values[column.present]
@@ -152,7 +152,7 @@ def _text_state(name: str, counts: Counter[str], complete: bool, max_levels: int
 def add_means(
     state: TextState, column: Column, targets: Array, clip: float, removal: Removal
 ) -> Array:
-    """Learn the means of targets (n, t) at the rare levels of a column, those without an output.
+    """Learn the means of targets (n, t) at the rare levels of a column, which have no output.
 
     Returns the scores (n, width) of the training rows, each from the rows of other folds, with rows
     that are removed together in one fold.
@@ -207,8 +207,8 @@ def cycle_places(state: State) -> NDArray[np.intp]:
 def values_of(state: State, column: Column) -> Array:
     """Return one number (n,) per entry of a column that the state can read.
 
-    Numbers stand for themselves, dates are decimal years, and missing ones take the fill. Text has
-    the position of its level, with the number of levels for other and missing entries.
+    Numbers are returned unchanged, dates as decimal years, and missing entries as the fill value.
+    Text becomes the index of its level, or the number of levels for unknown and missing entries.
     """
     if state["kind"] == "text":
         text = labels(column.raw, column.present)
@@ -256,9 +256,9 @@ def _codes(text: NDArray[Any], levels: list[str]) -> NDArray[np.intp]:
 def grid(
     state: State, values: Array, features: Array, most: int
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return at most so many entries of a column, and for each a row (of n) that has it.
+    """Return at most ``most`` entries of a column, and for each the index of a row with it.
 
-    ``values`` (n,) are those of `values_of`, and ``features`` (n, k) begin with those of `encode`.
+    ``values`` (n,) come from `values_of`; the first columns of ``features`` (n, k) from `encode`.
     Entries are the most frequent levels, or numbers at evenly spaced ranks, NaN last.
     """
     if state.get("indicator"):
@@ -275,12 +275,12 @@ def grid(
 
 
 def changed_kind(state: State, column: Column) -> str | None:
-    """Return what a column held at fit and holds now, or None if the state can read it."""
+    """Describe the kinds of a column at fit and now, or return None if the state can read it."""
     if state["kind"] == "constant" or state["kind"] == "empty" or state["kind"] == "identifier":
         return None
     if column.kind in ("empty", state["kind"]):
         return None
-    # A small file may hold only those levels of a text column that read as numbers.
+    # A small file may hold only levels of a text column that can be read as numbers.
     if (
         state["kind"] == "text"
         and column.kind == "numeric"

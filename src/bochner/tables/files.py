@@ -1,4 +1,4 @@
-"""The content of a file or of standard input, whatever it is compressed with."""
+"""Content of a file or of standard input, decompressed if necessary."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def find(path: str | os.PathLike[str]) -> tuple[Path, str]:
 
 
 def is_standard_input(path: Path) -> bool:
-    """Tell whether a path stands for standard input."""
+    """Tell whether a path means standard input."""
     return str(path) == STANDARD_INPUT
 
 

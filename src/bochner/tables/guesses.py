@@ -1,4 +1,4 @@
-"""What the texts of a column may be: numbers, dates, truth values or text."""
+"""Guesses of the type of a column of texts: numbers, dates, truth values or text."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ MARKERS = (
     "\u2014", "?", ".", "..", ":", "0000-00-00", "0000-00-00 00:00:00",
     "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!",
 )  # fmt: skip
-"""Entries, in lower case, that are missing among numbers or dates: besides those that are missing
-everywhere, dashes, marks of statistical offices, dates of MySQL, and errors of Excel."""
+"""Lower-case markers of missing numbers or dates, in addition to the general markers: dashes, marks
+of statistical offices, dates of MySQL, and errors of Excel."""
 
 _FAMILIES: Mapping[str, tuple[Family, ...]] = {
     "auto": ("iso", "month", "numeric", "named"),
@@ -69,7 +69,7 @@ class Truths:
 class IsoDates:
     """Times (n,) in UTC of ISO 8601, NaT where missing.
 
-    ``clock`` (n,) is what clocks showed there; None if the texts have no offset from UTC.
+    ``clock`` (n,) is the local time; None if the texts have no offset from UTC.
     """
 
     times: NDArray[np.datetime64]
@@ -81,20 +81,20 @@ Found = PlainNumbers | LocalNumbers | Truths | IsoDates | LocalDates
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guess:
-    """What a column of texts may be, before conventions of the whole file are known.
+    """Guessed type of a column of texts, before the conventions of the file are decided.
 
     Attributes
     ----------
     name : str
         Name of the column.
     kind : str or None
-        The kind that was asked for, None if it is guessed.
+        The requested kind, None if it is guessed.
     texts : Arrow array (n,)
         Texts without white space around them, null where missing.
     cleaned : Arrow array (n,)
         The same with null in place of `MARKERS`.
     found : Found or None
-        What the cleaned texts are, None for text.
+        Interpretation of the cleaned texts, None for text.
     padded : bool
         Whether white space was removed.
     """
@@ -117,7 +117,7 @@ class Guess:
 
 
 def guess(name: str, texts: Any, kind: str | None, options: ReadOptions) -> Guess:
-    """Return what the texts (n,) of a column may be, an Arrow array with null where missing."""
+    """Guess the type of the texts (n,) of a column, an Arrow array with null where missing."""
     import pyarrow.compute as pc
 
     found = None if kind == "text" else _interpret(texts, kind, options)
@@ -142,7 +142,7 @@ def _is_complete(found: Found, texts: Any) -> bool:
 
 
 def looks_otherwise(levels: Any) -> bool:
-    """Tell whether some levels (k,) of text would, in a file without the others, be no text."""
+    """Tell whether some levels (k,) of text would not be read as text in a separate file."""
     if may_hold_numbers(levels) or dates_among(levels).any():
         return True
     texts = levels.to_pylist()

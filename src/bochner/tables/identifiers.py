@@ -1,4 +1,4 @@
-"""Columns that only tell rows apart: a saved index, numbers of the rows, names, codes."""
+"""Identifier columns: a saved index, row numbers, names, codes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _INDEX = re.compile(r"unnamed: \d+(\.\d+)*|index|level_\d+", re.IGNORECASE)
 """Names that a saved index of pandas has in a file."""
 
 _FEWEST_INDEX_ROWS = 2
-"""Fewest rows of which an index is recognised: one row, numbered 0 or 1, is no evidence."""
+"""Fewest rows for the detection of an index: one row, numbered 0 or 1, is not evidence."""
 
 _FEWEST_ROWS = 20
 """Fewest rows of other identifiers: a short column of quantities may count or differ by chance."""
 
 _FEWEST_LEFT = 2
-"""Columns that remain if one is left out because it counts: an input, and a target."""
+"""Columns that must remain if a column of row numbers is left out: an input and a target."""
 
 _IDENTIFIER_NAMES = frozenset(
     ("id", "ids", "uuid", "guid", "key", "pk", "rowid", "identifier", "index", "unnamed")
@@ -35,7 +35,7 @@ _TIME_NAMES = frozenset(
 """Words of names of quantities that often count by one."""
 
 _NEARLY_UNIQUE = 0.95
-"""Share of distinct texts from which a column of at least 20 rows tells rows apart."""
+"""Share of distinct texts from which a column of at least 20 rows is an identifier."""
 
 _MANY_LEVELS = 256
 """Levels above which `TableEncoder` regards text as an identifier, if they are more than half."""
@@ -70,7 +70,7 @@ def leave_out(
     remarks : Remarks
         Takes the remarks.
     only_index : bool
-        Whether to look for nothing but a saved index and unnamed columns without entries.
+        Whether to look only for a saved index and unnamed columns without entries.
     """
     left: list[str] = []
     for name, series in columns.items():

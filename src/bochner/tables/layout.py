@@ -34,8 +34,8 @@ _OTHER_FORMATS = (
     (b"\xfd7zXZ", "xz-compressed", "rename it to .csv.xz", "xz -dc"),
     (b"\x28\xb5\x2f\xfd", "Zstandard-compressed", "rename it to .csv.zst", "zstd -dc"),
 )
-"""First bytes of formats that are no text, their names, what to do about a file of each, and the
-command, if there is one, that makes text of it in a pipe."""
+"""First bytes of binary formats, their names, the advice for such a file, and the command that
+converts it to text in a pipe, or an empty text."""
 
 _WIDE_MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -144,7 +144,7 @@ def _utf8(path: Path, content: bytes) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _windows(content: bytes) -> str:
-    """Return text in Windows-1252; the five bytes that it does not define are those of Latin-1."""
+    """Decode text as Windows-1252, or as Latin-1 if a byte is undefined in Windows-1252."""
     try:
         return content.decode("cp1252")
     except UnicodeDecodeError:

@@ -18,7 +18,7 @@ _TINY = 1e-300
 
 
 def target_columns(y: Any) -> Array:
-    """Return targets (n, t): numbers as they are, and one indicator per class but for two."""
+    """Return targets (n, t): numbers unchanged, or class indicators, one column for two classes."""
     target = np.asarray(y)
     if target.dtype.kind in "biuf":
         return as_array(target.reshape(len(target), -1))
@@ -34,8 +34,8 @@ def level_scores(
     The score of a level with :math:`n_g` rows is
     :math:`\sum_{i \in g} (y_i - \bar y) / (n_g + \sigma^2_w / \sigma^2_b) / \sigma_b`, its best
     linear prediction in units of the standard deviation of level means. The variances within and
-    between levels are those of an analysis of variance. The result is None if the levels do not
-    differ by more than chance, or if no level has two rows.
+    between levels come from an analysis of variance. The result is None if the estimated variance
+    between levels is not positive, or if no level has two rows.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def level_scores(
 
 
 def _folds(codes: NDArray[np.intp], labels: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return the fold (n,) of each row: those of a level in turn, with one label in one fold."""
+    """Assign the labels of each level to folds in turn; return the fold (n,) of each row."""
     pairs = np.stack((codes, labels))
     (levels, _), number = np.unique(pairs, axis=1, return_inverse=True)
     place = np.arange(len(levels)) - np.searchsorted(levels, levels)

@@ -76,7 +76,7 @@ _FIRST_YEAR_OF_TWO_DIGITS = 69
 """Two digits from here on are of the twentieth century, as POSIX has it."""
 
 _LEAST_SHARE = 0.5
-"""Share of the sample that has to match for a column to be one of dates, some perhaps wrong."""
+"""Share of the sample that must match a pattern for a column of dates; some may be wrong."""
 
 _FRACTION_DIGITS = 6
 """Digits of microseconds, the unit of times."""
@@ -89,12 +89,12 @@ def other_order(order: Order) -> Order:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalDates:
-    """Dates (n,) of one pattern, in parts; ``matched`` (n,) tells which texts have the pattern.
+    """Dates (n,) of one pattern, in parts; ``matched`` (n,) is a mask of texts with the pattern.
 
-    ``first`` and ``second`` are the day and the month, or, in the family "numeric", perhaps the
-    month and the day. ``time`` is that in microseconds since midnight in UTC, NaT if it is not
-    valid, and ``offset`` that of the clock from UTC, None if no text has one. ``mark`` stands
-    between the parts, and ``has_short_years`` is for years such as 21.
+    ``first`` and ``second`` are the day and the month; in the family "numeric" the order may be
+    month and day. ``time`` is the time in microseconds since midnight in UTC, NaT if it is not
+    valid. ``offset`` is the offset of local time from UTC, None if no text has an offset. ``mark``
+    is the separator of the parts, and ``has_short_years`` is for years such as 21.
     """
 
     family: Family
@@ -108,7 +108,7 @@ class LocalDates:
     offset: NDArray[np.timedelta64] | None = None
 
     def clock(self, times: Times) -> Times | None:
-        """Return what clocks showed at the times (n,) in UTC, None if no text has an offset."""
+        """Return the local times of times (n,) in UTC, or None if no text has an offset."""
         return None if self.offset is None else times + self.offset
 
     def times(self, order: Order = "dayfirst") -> Times:
@@ -134,14 +134,14 @@ class LocalDates:
         return tuple(o for o, count in zip(ORDERS, counts, strict=True) if count == max(counts))
 
     def reads(self, n_present: int) -> bool:
-        """Tell whether so many texts, all that are present, are dates in one of the orders."""
+        """Tell whether the first order reads all ``n_present`` present texts as dates."""
         return bool((~np.isnat(self.times(self.orders()[0]))).sum() == n_present)
 
 
 def iso_times(texts: Any) -> tuple[Times, Times | None] | None:
     """Return texts (n,) as times, NaT for null, if all are ISO 8601 of the usual form.
 
-    The first times are in UTC, the second ones are what clocks showed; None without offsets.
+    The first times are in UTC, the second ones are local times, or None without offsets.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -149,7 +149,7 @@ def iso_times(texts: Any) -> tuple[Times, Times | None] | None:
     sample = texts.slice(0, _SAMPLE_SIZE)
     for zone in (None, "UTC"):
         try:
-            pc.cast(sample, pa.timestamp("us", zone))  # which may fail, and then in a short time
+            pc.cast(sample, pa.timestamp("us", zone))  # Fails early if texts are not times
             times = pc.cast(texts, pa.timestamp("us", zone))
         except pa.ArrowInvalid:
             continue
@@ -159,7 +159,7 @@ def iso_times(texts: Any) -> tuple[Times, Times | None] | None:
 
 
 def _iso_clock(texts: Any) -> Times:
-    """Return what clocks showed at ISO 8601 times (n,) with offsets from UTC."""
+    """Return the local times of ISO 8601 times (n,) with offsets from UTC."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -169,7 +169,7 @@ def _iso_clock(texts: Any) -> Times:
 
 
 def find_dates(texts: Any, families: Sequence[Family]) -> LocalDates | None:
-    """Return texts (n,), null or not, as dates of the pattern that most of them have, if any."""
+    """Parse texts (n,), null or not, as dates of the most frequent pattern, or return None."""
     import pyarrow.compute as pc
 
     sample = texts.drop_null().slice(0, _SAMPLE_SIZE)
@@ -183,7 +183,7 @@ def find_dates(texts: Any, families: Sequence[Family]) -> LocalDates | None:
 
 
 def dates_among(texts: Any) -> NDArray[np.bool_]:
-    """Tell which texts (n,), null or not, have a pattern of dates, valid or not."""
+    """Return a mask of the texts (n,), null or not, with a pattern of dates, valid or not."""
     import pyarrow.compute as pc
 
     found = np.zeros(len(texts), dtype=bool)
@@ -194,8 +194,8 @@ def dates_among(texts: Any) -> NDArray[np.bool_]:
 
 
 def are_dates(texts: Sequence[str]) -> bool:
-    """Tell whether texts have the same pattern of a date that people write."""
-    # ISO 8601 is read as dates everywhere: what has its hyphens and is text is no date.
+    """Tell whether texts have the same pattern of dates in common notation."""
+    # ISO 8601 texts are already read as dates, so other texts with its hyphens are not dates.
     local = [pattern for family, pattern in _PATTERNS.values() if family in ("numeric", "named")]
     local += [_PATTERNS["2021-12-31"][1].replace("[-/.]", "[/.]")]
     return any(all(re.match(pattern, text) for text in texts) for pattern in local)
@@ -230,15 +230,15 @@ def _parse(texts: Any, family: Family, pattern: str) -> LocalDates:
 
 
 def _mark(fields: Mapping[str, Any]) -> str:
-    """Return what stands between the parts of the first date; a slash if the pattern has none."""
+    """Return the separator in the first date; a slash if the pattern has no separator."""
     found = fields["mark"].drop_null().slice(0, 1).to_pylist() if "mark" in fields else []
     return str(found[0]) if found else "/"
 
 
 def _times_of_day(fields: Mapping[str, Any], offset: NDArray[np.int64]) -> NDArray[np.timedelta64]:
-    """Return microseconds since midnight in UTC, NaT where there is no such time.
+    """Return microseconds since midnight in UTC, NaT for an invalid time.
 
-    ``offset`` (n,) is that of the clock from UTC in minutes.
+    ``offset`` (n,) is the offset of local time from UTC in minutes.
     """
     import pyarrow.compute as pc
 

@@ -50,8 +50,8 @@ _WITH_UNIT = (
 class LocalNumbers:
     """Texts (n,) of numbers, without their unit, and the decimal marks that read all of them.
 
-    With two marks, the numbers depend on which is meant; with none, they have no such mark.
-    ``rows`` has the first row with a point, and with a comma, where there is one.
+    With two marks, the numbers depend on the choice of the decimal mark; without marks, no text has
+    one. ``rows`` has the first row with a point and the first row with a comma, where they exist.
     """
 
     texts: Any
@@ -92,14 +92,14 @@ def plain_numbers(texts: Any) -> Any | None:
 
 
 def has_points(texts: Any) -> bool:
-    """Tell whether one of some texts (n,) has a point."""
+    """Tell whether one of the texts (n,) has a point."""
     import pyarrow.compute as pc
 
     return pc.any(pc.match_substring(texts, ".")).as_py() is True
 
 
 def loses_digits(texts: Any, numbers: Any) -> bool:
-    """Tell whether texts are whole numbers, some too large for float64 to tell them apart."""
+    """Tell whether texts are integers, some of them too large for exact float64."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -124,7 +124,7 @@ def find_numbers(texts: Any, decimals: Sequence[str]) -> LocalNumbers | None:
 
 
 def numbers_among(texts: Any, decimals: Sequence[str] = (".", ",")) -> NDArray[np.bool_]:
-    """Tell which texts (n,), null or not, are numbers, with the decimal mark that reads most."""
+    """Return a mask of numbers in texts (n,), null or not, by the decimal mark that fits most."""
     import pyarrow.compute as pc
 
     masks = [pc.match_substring_regex(texts, _PATTERNS[decimal]) for decimal in decimals]
@@ -132,7 +132,7 @@ def numbers_among(texts: Any, decimals: Sequence[str] = (".", ",")) -> NDArray[n
 
 
 def may_hold_numbers(texts: Any) -> bool:
-    """Tell whether one of some texts (k,) might be a number, perhaps with a unit."""
+    """Tell whether one of the texts (k,) might be a number, with or without a unit."""
     import pyarrow.compute as pc
 
     plain = pc.replace_substring(texts, "\u2212", "-")
@@ -141,14 +141,14 @@ def may_hold_numbers(texts: Any) -> bool:
 
 
 def written_numbers(texts: Sequence[str]) -> NDArray[np.bool_]:
-    """Tell which texts (n,) are numbers, with the decimal mark that reads most."""
+    """Return a mask of numbers among texts (n,), by the decimal mark that fits most texts."""
     patterns = map(re.compile, _PATTERNS.values())
     masks = [[pattern.match(text) is not None for text in texts] for pattern in patterns]
     return np.array(max(masks, key=sum), dtype=bool)
 
 
 def are_decimals(texts: Sequence[str]) -> bool:
-    """Tell whether texts are numbers with the same decimal mark, but not whole ones alone."""
+    """Tell whether texts are numbers with the same decimal mark, and not only integers."""
     return not all(map(str.isdigit, texts)) and bool(written_numbers(texts).all())
 
 
@@ -162,7 +162,7 @@ def _all_match(texts: Any, pattern: str) -> bool:
 
 
 def _bodies(texts: Any) -> Iterator[tuple[Any, str]]:
-    """Yield texts as they are, and without the one unit that they have, if they have one."""
+    """Yield texts unchanged, and then without their unit if all texts with a unit share it."""
     import pyarrow.compute as pc
 
     yield texts, ""

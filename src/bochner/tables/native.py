@@ -1,4 +1,4 @@
-"""Columns that a file gives a type, such as those of Parquet."""
+"""Columns that have a type in the file, as in Parquet files."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def prepare(name: str, series: pd.Series, kind: str | None) -> Any:
-    """Return a column (n,) as the kind that is asked for, or None: text as an Arrow array.
+    """Prepare a column (n,) for a requested kind, or for a guess if None; text as an Arrow array.
 
-    Dates keep their zone. Numbers among text become text, as spreadsheets hold both.
-    Raises InputError if numbers are asked for and the column holds dates.
+    Dates keep their zone. Numbers among text become text, because spreadsheets may hold both.
+    Raises InputError if numbers are requested and the column holds dates.
     """
     is_date, is_number = series.dtype.kind == "M", series.dtype.kind in "iuf"
     if kind in NUMBER_KINDS and is_date:

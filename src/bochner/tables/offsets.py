@@ -28,9 +28,9 @@ _WEEK = 7
 
 
 def as_text(offset: Any) -> str | None:
-    """Return a text from which `from_text` makes an offset again, None if there is none.
+    """Serialise an offset to a text that `from_text` reads, or return None if this is impossible.
 
-    The text is that of pandas, such as "ME", or JSON for offsets with holidays or other hours.
+    The text is the pandas alias, such as "ME", or JSON for offsets with holidays or other hours.
     """
     from pandas.tseries.frequencies import to_offset
 
@@ -127,7 +127,7 @@ def _text_of(offset: Any) -> str:
 
 
 def is_clockwork(offset: Any) -> bool:
-    """Tell whether an offset is a duration, such as an hour, and not a step of a calendar.
+    """Tell whether an offset is a fixed duration, such as an hour, not a calendar step.
 
     A day of a zone has 23 to 25 hours.
     """
@@ -152,7 +152,7 @@ def dates_from(first: pd.Timestamp, offset: Any, **end: Any) -> pd.DatetimeIndex
     }
     shown = pd.date_range(first.tz_localize(None), freq=offset, **clock)
     index = localised(shown, zone)
-    # Only pandas gives an index its frequency, which it does where no time is left out or twice.
+    # Only pandas sets the frequency of an index, if no time is missing or repeated.
     later = shown.tz_localize(zone, ambiguous=np.zeros(len(shown), bool), nonexistent="NaT")
     return pd.date_range(first, freq=offset, **end) if index.equals(later) else index
 

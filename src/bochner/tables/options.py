@@ -1,4 +1,4 @@
-"""How a file is read: options of a user, or the layout that a first reading decided on."""
+"""Options for reading a file: given by a user, or decided by an earlier reading."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ DATES = ("auto", "iso", "dayfirst", "monthfirst", "none")
 NUMBER_KINDS: Mapping[str, str | None] = {
     "number": None, "decimal point": ".", "decimal comma": ",",
 }  # fmt: skip
-"""Kinds of numbers, and the decimal mark of those that differ from the file's."""
+"""Kinds of numbers, with a decimal mark if it overrides the decimal mark of the file."""
 
 DATE_KINDS: Mapping[str, str | None] = {
     "date": None, "dayfirst": "dayfirst", "monthfirst": "monthfirst",
 }  # fmt: skip
-"""Kinds of dates, and the order of those that differ from the file's."""
+"""Kinds of dates, with an order if it overrides the order of the file."""
 
 KINDS = (*NUMBER_KINDS, *DATE_KINDS, "text", "ignore")
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How numbers and dates of a file are written, and what its columns hold.
+    """Formats of the numbers and dates of a file, and the kinds of its columns.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ class ReadOptions:
         read names of months, and 31/12/2021 or 12/31/2021; "none" leaves dates as text. "auto"
         decides the order by all entries.
     types : mapping of str to str, default={}
-        Kind of some columns, in place of the one that would be guessed: "number", "text", "date"
+        Kind of some columns, in place of the guessed kind: "number", "text", "date"
         or "ignore", which leaves the column out. "decimal point", "decimal comma", "dayfirst" and
         "monthfirst" are for columns that differ from the rest of the file.
     table : str or None, default=None
         Table of an SQLite file, or sheet of an Excel file.
     recorded : bool, default=False
-        Whether these are the decisions of an earlier reading. Then columns named in ``types`` may
+        Whether the options are the decisions of an earlier reading. If so, columns in ``types`` may
         be missing, and no column is left out because its entries seem to be identifiers.
 
     Raises
@@ -56,7 +56,7 @@ class ReadOptions:
     InputError
         If an option has another value.
     TypeError
-        If ``types`` is no mapping, or ``table`` no text.
+        If ``types`` is not a mapping, or ``table`` is not a string.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class ReadOptions:
 
 
 def check_kind(kind: str, place: str) -> None:
-    """Raise InputError unless a kind of a column is known."""
+    """Raise InputError unless the kind of a column is valid."""
     if kind not in KINDS:
         near = nearest(str(kind), KINDS)
         hint = f" Did you mean {near!r}?" if near else ""

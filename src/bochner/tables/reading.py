@@ -1,4 +1,4 @@
-"""Tables from files, whatever wrote them."""
+"""Reading of tables from files of many programs."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class TableRead:
         timestamps with an offset each. Text that looks like numbers or dates, but was asked for or
         decided to be text, is categorical.
     notes : tuple of str
-        What was odd or guessed, and what was done: a plain sentence each.
+        Sentences on oddities and guesses, and how each was handled.
     layout : ReadOptions
-        What was decided, to read another file of the same kind in the same way.
+        Decisions of this reading, to read another file of the same kind in the same way.
     """
 
     frame: pd.DataFrame
@@ -70,7 +70,7 @@ def read(
     r"""Read a table from a file.
 
     Delimited text may have any of the usual encodings, delimiters, decimal marks and dates, and
-    may be compressed. What is not given by ``options`` is decided by all entries of the file. A
+    may be compressed. Options that are not given are decided by all entries of the file. A
     saved index, columns that number the rows, and text that differs in nearly every row are left
     out, with a note.
 
@@ -81,7 +81,7 @@ def read(
         .parquet, .feather, .xlsx, .xls, .ods, .sqlite, .sqlite3 or .db file; or "-", for CSV from
         standard input.
     options : ReadOptions, default=ReadOptions()
-        What is known about the file, or the layout of an earlier reading.
+        Options of the file, or the layout of an earlier reading.
     text : collection of str, default=()
         Columns that are text even if their entries look like numbers or dates, such as the code
         007. Other names are ignored.
@@ -136,7 +136,7 @@ def read(
     frame = pd.DataFrame({name: column for name, column in columns.items() if name not in left})
     if frame.empty:
         raise InputError(f"{place(path)} has no rows or no columns: expected at least one of each.")
-    # A column with the name of an index is left out of another file, unless its kind is known.
+    # A recorded kind keeps a column that is named like an index when the next file is read.
     stay = {name: "number" for name, column in columns.items()
             if is_index(name) and column.dtype.kind in "iuf"}  # fmt: skip
     layout = ReadOptions(
@@ -223,7 +223,7 @@ def _load(path: Path, ending: str, options: ReadOptions) -> _Raw:
 def _resolve(
     raw: _Raw, options: ReadOptions, text: Collection[str], remarks: Remarks
 ) -> tuple[dict[str, pd.Series], dict[str, str], Conventions, list[str]]:
-    """Return columns as what they are, kinds to record, conventions, and columns with errors."""
+    """Return converted columns, kinds to record, conventions, and names of columns with errors."""
     asked = {**dict.fromkeys(text, "text"), **options.types}
     columns, guesses = {}, []
     for name, column in raw.columns.items():

@@ -1,4 +1,4 @@
-"""Errors of tables: each names the columns, what was expected, and what to do."""
+"""Errors of tables; each names the columns, the expected entries and a remedy."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def refuse_tiny(columns: Sequence[Column]) -> None:
 
 
 def warn_of_identifiers(columns: Sequence[Column]) -> None:
-    """Warn that text columns of mostly distinct entries are left out."""
+    """Warn that text columns with mostly distinct entries are left out."""
     found = [(c.name, f"{len(set(c.raw[c.present]))} distinct texts in {c.present.sum()} rows")
              for c in columns]  # fmt: skip
     if found:

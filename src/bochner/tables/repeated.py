@@ -20,8 +20,8 @@ _SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
 def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:
     """Return a number for each row, equal for rows of equal entries and of equal targets (n, t).
 
-    It depends on nothing but these. Different rows have different numbers but for a chance of
-    about ``n**2 / 4e19``.
+    The number depends only on entries and targets. Among n rows, the probability that two different
+    rows share a number is about ``n**2 / 4e19``.
     """
     keys = np.zeros(len(target), dtype=np.uint64)
     for entries in (*(_numbers(column) for column in columns), *map(_bits, target.T)):
@@ -32,7 +32,7 @@ def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:
 def entry_order(columns: Sequence[Column], target: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return an order (n,) of rows by their entries, then by their targets (n, t).
 
-    It is the same for rows in another order, and in other units of numbers.
+    The sorted rows do not depend on the given order of rows, nor on the units of numbers.
     """
     codes = [_ranks(column) for column in columns]
     return np.lexsort((*target.T[::-1], *codes[::-1]))

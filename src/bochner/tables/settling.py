@@ -1,4 +1,4 @@
-"""Values of a column of texts, once the conventions of the file are known, and remarks on them."""
+"""Conversion of columns of texts by the conventions of the file, with remarks on guesses."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _KINDS_BY_MARK = {".": "decimal point", ",": "decimal comma"}
 def settle(
     some: Guess, conventions: Conventions, options: ReadOptions, remarks: Remarks
 ) -> Settled:
-    """Return the values of a column, and add remarks on what was guessed.
+    """Return the values of a column, and add remarks on guesses.
 
-    Raises InputError if entries are not of the kind that was asked for.
+    Raises InputError if entries are not of the requested kind.
     """
     found, settled = some.found, None
     if isinstance(found, PlainNumbers):

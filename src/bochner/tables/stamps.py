@@ -14,14 +14,14 @@ from bochner.tables.columns import read_column
 Stamps = NDArray[np.datetime64]
 
 _DAY = np.timedelta64(1, "D")
-"""One day, the unit of dates that do not stand for months."""
+"""One day, the unit of dates that are not monthly."""
 
 _SHORTEST_MONTH = 27
-"""Days between dates from which they may stand for months: February has 28."""
+"""Fewest days between monthly dates: February has 28."""
 
 
 class Dates(NamedTuple):
-    """Dates (n,) in nanoseconds: in UTC, and what clocks showed; and their zone.
+    """Dates (n,) in nanoseconds, in UTC and in local time, with their zone.
 
     Dates of several offsets from UTC have the last of these for a zone.
     """
@@ -34,7 +34,8 @@ class Dates(NamedTuple):
 def read_dates(times: Any) -> Dates:
     """Return times (n,), a pandas index, a series, text or ``datetime64``, as dates.
 
-    Raises TypeError if they are none, and ValueError if nanoseconds do not reach them.
+    Raises TypeError if the entries are not dates, and ValueError if they are out of range in
+    nanoseconds.
     """
     times = times.array if hasattr(times, "iloc") else times
     if hasattr(times, "to_timestamp"):
@@ -60,9 +61,9 @@ def _offset_name(utc: np.datetime64, clock: np.datetime64) -> str:
 
 
 def on_clock_of(dates: Dates, zone: str | None) -> Dates:
-    """Return dates with the clock of a zone, unless it is none or a fixed offset from UTC.
+    """Convert dates to the local time of a zone, unless it is None or a fixed offset from UTC.
 
-    Offsets alone do not tell the zone: dates then have the clocks that they came with.
+    Offsets do not determine the zone, so dates with offsets keep their local times.
     """
     if zone is None or is_fixed(zone) or zone == dates.zone:
         return dates

@@ -1,4 +1,4 @@
-"""Columns of text, perhaps in spite of their looks, with remarks on what is odd about them."""
+"""Columns read as text, including texts that look like numbers, with remarks on oddities."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOSTLY = 0.9
 """Share of numbers or dates from which other entries of a column are worth a remark."""
 
 _HALF = 0.5
-"""Share of numbers or dates from which text is no identifier, but may hold errors."""
+"""Share of numbers or dates from which text is not an identifier, but a column with errors."""
 
 _SAMPLE_SIZE = 1000
 """Entries of a text column that are looked at first, for that share and for its levels."""
@@ -67,7 +67,7 @@ def settle_text(some: Guess, options: ReadOptions, remarks: Remarks) -> Settled:
 
 
 def _remark_on_looks(some: Guess, options: ReadOptions, remarks: Remarks) -> bool:
-    """Tell, with a remark, whether text holds numbers or dates that options do not allow."""
+    """Check whether text holds numbers or dates that the options exclude, and add a remark."""
     if isinstance(some.found, LocalDates) and _orders_mix(some, some.found):
         words = "dates with days before months and months before days: read as text"
         rows = (int(np.argmax(~np.isnat(some.found.times(order))
@@ -89,7 +89,7 @@ def _remark_on_looks(some: Guess, options: ReadOptions, remarks: Remarks) -> boo
 
 
 def _orders_mix(some: Guess, found: LocalDates) -> bool:
-    """Tell whether each entry is a date in one order or the other, but not all in one."""
+    """Tell whether all entries are dates, but in different orders of day and month."""
     if found.family != "numeric":
         return False
     absent = [np.isnat(found.times(order)) for order in ORDERS]
@@ -99,7 +99,7 @@ def _orders_mix(some: Guess, found: LocalDates) -> bool:
 
 
 def _has_errors(some: Guess, remarks: Remarks) -> bool:
-    """Tell whether half of a text column are numbers or dates, with a remark if most are."""
+    """Check whether half of a text column are numbers or dates, and add a remark if most are."""
     texts = some.cleaned
     if isinstance(some.found, LocalDates):
         what, good = "dates", ~np.isnat(some.found.times(some.found.orders()[0]))

@@ -37,7 +37,7 @@ _REGULAR = 0.01
 steps: weeks in decimal years differ by 0.003."""
 
 _SHARE = 0.5
-"""Share of the steps that must be as long as their median: others may be gaps."""
+"""Share of the steps that must equal the median step; longer steps may be gaps."""
 
 _CALENDAR = {"days": (1.0, 7.0, _YEAR), "months": (12.0,), "numbers": (), "steps": ()}
 """Periods of the calendar by kind of times, in their unit."""
@@ -49,10 +49,10 @@ one of the clock: tides and the moon are ten times farther away."""
 
 
 class Times(NamedTuple):
-    """Times of a series or a forecast as numbers (n,), with what they were.
+    """Times of a series or a forecast as numbers (n,), with their timeline.
 
-    ``clock`` (n,) is the time by the clock of the dates' zone minus the number, in its unit, None
-    without a zone.
+    ``clock`` (n,) is the local time in the zone of the dates minus the number, in the same unit, or
+    None without a zone.
     """
 
     numbers: Array
@@ -61,9 +61,9 @@ class Times(NamedTuple):
 
 
 class Future(NamedTuple):
-    """Times to predict at: numbers (h,) as they were asked for, and a pandas index or None.
+    """Times to predict at: the requested numbers (h,), and a pandas index or None.
 
-    ``clock`` (h,) is that of `Times`.
+    ``clock`` (h,) is defined as in `Times`.
     """
 
     numbers: Array
@@ -74,13 +74,14 @@ class Future(NamedTuple):
 @register
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """How the times of one series become numbers, and back.
+    """Conversion of the times of one series to numbers and back.
 
-    ``kind`` is the unit of the numbers, ``step`` the usual one between two times, or None where
-    they are irregular, and ``last`` the last time. Dates have their last one in nanoseconds since
-    1970 (``stamp``), in UTC, or by the clock if they stand for months; their zone; the text of the
-    offset from each to the next (``frequency``), see `bochner.tables.offsets`; and the resolution
-    of their pandas index. Months begin ``offset`` days after the first of the calendar's.
+    ``kind`` is the unit of the numbers, ``step`` the usual step between two times, or None if they
+    are irregular, and ``last`` the last time. For dates, ``stamp`` is the last date in nanoseconds
+    since 1970, in UTC, or in local time if dates are monthly; ``frequency`` is the text of the
+    offset from each date to the next, see `bochner.tables.offsets`. Further fields are the zone and
+    the resolution of the pandas index. Months begin ``offset`` days after the first of the calendar
+    month.
     """
 
     kind: Kind
@@ -128,7 +129,7 @@ class Timeline:
         return Future(numbers, index if hasattr(index, "get_indexer") else None, clock)
 
     def follows_clock(self, period: float) -> bool:
-        """Tell whether a period repeats by the clock of a zone, as days, weeks and years do.
+        """Tell whether a period follows the local time of a zone, as days, weeks and years do.
 
         Hours follow it if a day has a whole number of them. Other periods follow UTC.
         """
@@ -195,7 +196,7 @@ class Timeline:
         return Future(numbers, None, days_of(clock_times(utc, self.zone)) - numbers)
 
     def _index(self, count: int) -> Any:
-        """Return the next dates or periods, None for arrays that have no calendar, or no pandas."""
+        """Return the next dates or periods; None for arrays without calendar, or without pandas."""
         if self.index == "none" and self.frequency is None:
             return None
         try:
@@ -230,9 +231,9 @@ class Timeline:
 def timed(times: Any, *, infer: bool = True) -> Times:
     """Return times (n,) as numbers with their timeline.
 
-    Times are numbers, ``datetime64`` or what becomes it, or a pandas index of numbers, dates or
-    periods. With ``infer`` the calendar of dates is inferred. Raises TypeError or ValueError if
-    times are none of these, or if there are none.
+    Times are numbers, ``datetime64`` or values convertible to it, or a pandas index of numbers,
+    dates or periods. With ``infer`` the calendar of dates is inferred. Raises TypeError or
+    ValueError if times have another type, or if there are no times.
     """
     if getattr(times, "ndim", 1) == 2 and np.shape(times)[1] == 1:
         times = times.iloc[:, 0] if hasattr(times, "iloc") else np.asarray(times)[:, 0]
@@ -289,7 +290,7 @@ def _dated(times: Any, has_index: bool, infer: bool) -> Times:
 
 
 def steps(count: int) -> Times:
-    """Return the positions of so many values without times."""
+    """Return positions 0, 1, ... as times of ``count`` values."""
     numbers = np.arange(float(count))
     return Times(numbers, Timeline("steps", "none", float(count - 1), 1.0))
 
@@ -327,7 +328,7 @@ _KINDS = {"steps": "positions", "numbers": "numbers", "days": "dates", "months":
 def labelled(values: Array, index: Any, name: Any = None) -> Any:
     """Return values (n,) or (n, q) as a pandas series or data frame with an index, if it is one.
 
-    ``name`` is that of the series, or a list of the columns' names.
+    ``name`` is the name of the series, or a list of column names.
     """
     if index is None:
         return values
@@ -340,7 +341,7 @@ def labelled(values: Array, index: Any, name: Any = None) -> Any:
 
 
 def tidy(columns: dict[str, Any], like: Any) -> Any:
-    """Return columns (n,) as a data frame if ``like`` is pandas', else as they are."""
+    """Return columns (n,) as a data frame if ``like`` is a pandas object, else unchanged."""
     if not hasattr(like, "index") or not hasattr(like, "iloc"):
         return columns
     import pandas as pd

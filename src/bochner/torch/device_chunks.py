@@ -11,12 +11,12 @@ import numpy as np
 import torch
 
 Sent = tuple[Any, Any]
-"""A chunk whose rows are on the device or on their way, and what tells that they have arrived."""
+"""A chunk whose rows are copied to the device, and the event at the end of the copy, or None."""
 
 
 @dataclass(frozen=True)
 class DeviceChunks:
-    """Chunks whose rows are copied to a device, the next one while one is computed on.
+    """Chunks of rows on a device; the next chunk is copied during computation on the current one.
 
     ``fit`` of :class:`bochner.KreinRidge` and :class:`bochner.KreinRidgeClassifier` takes them in
     place of the chunks, so that rows that do not fit on a GPU, or into memory, are learned from on
@@ -27,8 +27,8 @@ class DeviceChunks:
     ----------
     chunks : iterable of (X, y) or (X, y, sample_weight)
         Such as a list, :class:`bochner.datasets.ParquetChunks`, or a generator; it is read again
-        for each pass where it can be. Rows ``X`` (n, d) are NumPy arrays, memory maps among them.
-        Targets and weights stay on the host.
+        for each pass if possible. Rows ``X`` (n, d) are NumPy arrays or memory maps. Targets and
+        weights stay on the host.
     device : torch.device or str
     dtype : torch.dtype, default=None
         Type of the rows on the device; ``None`` keeps float32 and float64.
@@ -36,7 +36,7 @@ class DeviceChunks:
     Raises
     ------
     TypeError
-        If rows are no arrays of numbers.
+        If rows are not numeric arrays.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class DeviceChunks:
             yield _arrived(ahead, device)
 
     def _sent(self, chunk: tuple[Any, ...], device: torch.device, stream: Any) -> Sent:
-        """Return a chunk whose rows are on their way."""
+        """Start the copy of a chunk to the device, and return the chunk."""
         rows = np.ascontiguousarray(chunk[0])
         if rows.dtype.kind not in "fiu":
             raise TypeError(

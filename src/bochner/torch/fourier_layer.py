@@ -29,21 +29,22 @@ TRAINABLE = {
 class FourierLayer(nn.Module):
     r"""Random Fourier features :math:`z(x)` of a kernel, with fixed or trainable frequencies.
 
-    The map is that of :class:`bochner.Frequencies`, with inputs divided by a length scale:
+    The feature map of :class:`bochner.Frequencies`, with inputs divided by a length scale:
 
     .. math:: z(x) = [r_j \cos(\omega_j \cdot (x / \ell) + \theta_j)]_j \,\|\,
                      [r_j \sin(\omega_j \cdot (x / \ell) + \theta_j)]_j,
               \qquad z(x)^\top J\, z(y) \approx k(x / \ell, y / \ell),
 
     with the diagonal ``signature`` of ``J``. The length scales :math:`\ell`, one per input, are
-    relative to those of the kernel, and start at one. In float64 the features are those of
-    :class:`bochner.FourierFeatures` with the same parameters and integer seed.
+    relative to the length scales of the kernel, and are initialised to one. In float64 the features
+    equal the features of :class:`bochner.FourierFeatures` with the same parameters and integer
+    seed.
 
     Parameters
     ----------
     kernel : Kernel or str
-        One whose frequencies do not depend on data; others come from a fitted model, see
-        :meth:`from_model`.
+        Kernel whose frequencies do not depend on data. For other kernels, make the layer from a
+        fitted model by :meth:`from_model`.
     in_features : int
         Number of inputs, ``d``.
     n_components : int, default=512
@@ -53,9 +54,9 @@ class FourierLayer(nn.Module):
     scheme : str or Scheme, default="auto"
         As in :class:`bochner.FourierFeatures`.
     trainable : str or collection of str, default=()
-        What becomes a parameter, and is a buffer otherwise: ``"frequencies"`` (``omega``, and
-        ``nu`` of the right argument where it differs), ``"length_scale"`` (``log_scale``,
-        :math:`\log \ell`) and ``"amplitudes"`` (``amplitude``, r).
+        Arrays that are parameters instead of buffers: ``"frequencies"`` (``omega``, and ``nu`` of
+        the right argument if it differs), ``"length_scale"`` (``log_scale``, :math:`\log \ell`) and
+        ``"amplitudes"`` (``amplitude``, r).
     random_state : int, RandomState instance or None, default=None
         Seed of the frequencies; ``None`` draws one from torch's generator, so that
         ``torch.manual_seed`` makes layers reproducible.
@@ -105,7 +106,7 @@ class FourierLayer(nn.Module):
             length_scale=as_positive("length_scale", length_scale),
             random_state=random_state,
         )
-        # One row, in the domain of every kernel: it fixes the number of inputs and nothing else.
+        # One row in the domain of every kernel, which only determines the number of inputs.
         features.fit(np.eye(1, as_count("in_features", in_features)))
         if features.predicted_error_ is not None or features.max_error_ != 0.0:
             raise ValueError(
@@ -123,7 +124,7 @@ class FourierLayer(nn.Module):
         dtype: torch.dtype | None = None,
         device: Any = None,
     ) -> Self:
-        """Return the layer with the features of a fitted model, those of its left argument.
+        """Return the layer of the left features of a fitted model.
 
         Parameters
         ----------
@@ -181,7 +182,7 @@ class FourierLayer(nn.Module):
         return self._features(x, self.omega, self.phase, self.envelope_left)
 
     def right(self, y: torch.Tensor) -> torch.Tensor:
-        """Return the right features (..., n_components), those of ``forward`` if symmetric."""
+        """Return the right features (..., n_components), equal to ``forward`` if symmetric."""
         omega = self.omega if self.nu is None else self.nu
         return self._features(y, omega, None, self.envelope_right)
 
@@ -190,7 +191,7 @@ class FourierLayer(nn.Module):
         return (self(x) * self.signature) @ self.right(x if y is None else y).mT
 
     def extra_repr(self) -> str:
-        """Return what ``repr`` shows."""
+        """Return the settings that ``repr`` shows."""
         return f"{self.in_features}, {self.n_components}, trainable={self.trainable}"
 
     def _features(
@@ -207,7 +208,7 @@ class FourierLayer(nn.Module):
         if self.envelope_rate is not None:
             mapped = x if envelope_map is None else x @ envelope_map
             depth = self.envelope_square - mapped.square().sum(dim=-1, keepdim=True)
-            # The lesser exponent is that of the side of the sphere on which an input lies.
+            # The smaller exponent belongs to the side of the sphere on which the input lies.
             exponent = torch.minimum(-self.envelope_rate * depth, self.envelope_decay * depth)
             radius = radius * torch.exp(exponent)
         if self.modulation_half is not None:
@@ -223,11 +224,11 @@ class FourierLayer(nn.Module):
 _AMPLITUDES = tuple(
     f"amplitude_{name}" for name in ("window", "centre", "decay", "mu", "phase", "sums")
 )
-"""Buffers of what :meth:`bochner.frequencies.Amplitudes.matrices` returns."""
+"""Names of the buffers with the results of :meth:`bochner.frequencies.Amplitudes.matrices`."""
 
 
 def _numbers(frequencies: Frequencies) -> dict[str, Array | None]:
-    """Return the numbers of a layer by name, ``None`` for those that its features have not."""
+    """Return the arrays of a layer by name, ``None`` for arrays that its features do not use."""
     envelope, modulation = frequencies.envelope, frequencies.modulation
     if envelope is not None and len(envelope.groups) > 1:
         raise NotImplementedError(

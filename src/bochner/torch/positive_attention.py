@@ -21,15 +21,16 @@ class PositiveAttention(nn.Module):
     .. math:: \sum_j \hat k(q_i, k_j)\, v_j \Big/ \sum_j \hat k(q_i, k_j), \qquad
               \hat k(q, k) \approx e^{\langle q, k \rangle / T}
 
-    It takes the place of ``torch.nn.functional.scaled_dot_product_attention`` without a mask, where
-    the temperature T of the features is the square root of the width of queries. In float64 it is
-    :meth:`bochner.PositiveFeatures.attention`. Gradients reach queries, keys and values; the
-    features are fixed.
+    The layer approximates ``torch.nn.functional.scaled_dot_product_attention`` without a mask if
+    the temperature T of the features is the square root of the width of queries. In float64 it
+    equals :meth:`bochner.PositiveFeatures.attention`. Gradients are propagated to queries, keys and
+    values; the features are fixed.
 
     Parameters
     ----------
     model : fitted PositiveFeatures, or PositiveFrequencies
-        Fit one to the queries and keys of each head, because features are adapted to them.
+        Fitted model of the attention kernel. Fit one model to the queries and keys of each head,
+        because features are adapted to them.
     dtype, device : default=None
         Type and place of the buffers; ``None`` means torch's default.
 
@@ -84,7 +85,7 @@ class PositiveAttention(nn.Module):
         """Return the averages (..., n, t) of values (..., n2, t).
 
         Queries have shape (..., n, d) and keys (..., n2, d2). Raises ValueError or TypeError if
-        shapes or types are others.
+        shapes or types do not match.
         """
         left = self._logs("queries", queries, self.left, self.centre_left, self.centre_right)
         right = self._logs("keys", keys, self.right, self.centre_right, self.centre_left)
@@ -97,7 +98,7 @@ class PositiveAttention(nn.Module):
         return (left + right.logsumexp(dim=-2, keepdim=True)).softmax(dim=-1) @ of_features
 
     def extra_repr(self) -> str:
-        """Return what ``repr`` shows."""
+        """Return the settings that ``repr`` shows."""
         return f"{self.left.shape[0]}, {self.n_components}"
 
     def _logs(
