@@ -65,9 +65,10 @@ def replacing(path: Path) -> Iterator[Path]:
         _flush(fresh, os.O_RDWR)
         os.replace(fresh, path)
     except OSError as error:
-        is_full = error.errno in _FULL and error.filename is None
-        if is_full or (error.errno is not None and str(error.filename) == str(fresh)):
-            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+        number = error.errno
+        is_ours = str(error.filename) == str(fresh) or (number in _FULL and not error.filename)
+        if number is not None and is_ours:
+            raise OSError(number, os.strerror(number), str(path)) from error
         raise
     finally:
         fresh.unlink(missing_ok=True)

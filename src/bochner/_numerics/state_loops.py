@@ -344,7 +344,7 @@ def _add_slopes(weights: Array, steps: Steps, states: Filtered, found: Slopes) -
 
 @compiled()
 def _transposed(steps: Steps) -> Array:
-    """Return what ``other`` is for the transposed transitions."""
+    """Return the partners' entries of the transposed transition matrices."""
     back = np.empty_like(steps.other)
     for k in range(back.shape[0]):
         _taken(steps.other[k], steps.partner, back[k])

@@ -57,8 +57,8 @@ class PartitionedRows:
                 f"parts is a {type(self.parts).__name__}, which can be read once, and workers read "
                 f"the partitions several times: pass list(parts)."
             )
-        is_list = isinstance(self.target, list | tuple)
-        names = [*self.target, self.sample_weight] if is_list else [self.target, self.sample_weight]
+        targets = self.target if isinstance(self.target, list | tuple) else [self.target]
+        names = [*targets, self.sample_weight]
         if not all(name is None or isinstance(name, str) for name in names):
             raise TypeError(
                 f"target and sample_weight are names of columns, got target={self.target!r} and "

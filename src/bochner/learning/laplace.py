@@ -126,7 +126,7 @@ class LatentRows:
 
 
 def _argument(latent: Array) -> Array:
-    """Return latent values as a likelihood takes them: one function has no axis of its own."""
+    """Return latent values for a likelihood, without the axis of a single latent function."""
     return latent[:, 0] if latent.shape[1] == 1 else latent
 
 

@@ -132,7 +132,7 @@ def _in_domain(model: Any, row: Any) -> bool:
 
 
 def _answer(model: Any, row: Any) -> None:
-    """Ask a model, or the parts of a pipeline in turn, for what it says of a row."""
+    """Call the methods of a model, or of the steps of a pipeline in turn, on one row."""
     if not _in_domain(model, row):
         return
     if isinstance(model, Pipeline):

@@ -104,7 +104,7 @@ def _common_start(family: Family, rows: Rows, rng: Generator) -> LearnedKernel:
 
 
 def refined(found: LearnedKernel, rows: Rows) -> LearnedKernel:
-    """Return the kernel moved on by more rows than those of its search."""
+    """Return the kernel after some descent steps on more rows than its search had."""
     if found.matrix is not None:
         return mapped(found, found, rows, PULLS[-1], _MORE_STEPS)
     scales = np.broadcast_to(as_array(found.kernel.length_scale), rows.X.shape[1])
