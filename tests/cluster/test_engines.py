@@ -135,7 +135,7 @@ BAD = {
         {},
         "Partition 1 has 3 columns named 'a', 'b', 'c'",
     ),
-    "no frame": (ODD, {"target": "y"}, "a pandas data frame was expected, got tuple"),
+    "no frame": (ODD, {"target": "y"}, "a data frame was expected, got tuple"),
 }
 
 

@@ -84,13 +84,8 @@ def refuse_lazy(name: str, X: Any) -> None:
 
 
 def refuse_no_rows(name: str, X: Any) -> None:
-    """Raise TypeError for mappings of columns or of rows, lazy tables, and partitions."""
+    """Raise TypeError for mappings of columns or of rows, and for lazy tables."""
     refuse_lazy(name, X)
-    if hasattr(X, "executor") and hasattr(X, "parts"):
-        raise TypeError(
-            f"{name} holds rows in partitions, from which KreinRidge, KreinRidgeClassifier, BaNK, "
-            f"GaBaSR and models of tables learn: expected rows in memory."
-        )
     of_rows = isinstance(X, list | tuple) and bool(X) and isinstance(X[0], Mapping)
     if of_rows or (isinstance(X, Mapping) and not sparse.issparse(X)):  # one of scipy's is a dict
         what = "a list of dictionaries" if of_rows else f"a {type(X).__name__}"
