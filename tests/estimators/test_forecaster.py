@@ -506,3 +506,12 @@ def test_a_file_without_a_part_of_its_model_is_refused(tmp_path):
         container.write(path, json.loads(text[:start] + fewer + text[start + length :]), tensors)
         with pytest.raises(ModelFileError, match="is not a sound model file"):
             bochner.load(path)
+
+
+def test_a_time_that_was_never_set_is_refused():
+    y = np.sin(np.arange(60.0) / 3.0)
+    with pytest.raises(ValueError, match=r"Times span 1e\+09 steps.*from 58.0 to 1000000000.0"):
+        Forecaster(random_state=0).fit(y, times=np.append(np.arange(59.0), 1e9))
+    dates = pd.date_range("2024-01-01", periods=59, freq="s").insert(0, pd.Timestamp("1970"))
+    with pytest.raises(ValueError, match=r"The longest gap is from 1970-01-01 00:00:00 to 2024"):
+        Forecaster(random_state=0).fit(pd.Series(y, index=dates))

@@ -17,6 +17,10 @@ LEARNED = slice(-10_000, None)
 _FEWEST = 8
 """Smallest number of known values that determine a line, its noise and their correlation time."""
 
+_MOST_STEPS = 1e7
+"""Most steps of the median length from the first time to the last, as many as a forecast may have:
+periods are looked for on a grid of steps, whose memory and time grow with the span."""
+
 _CONSTANT = 1e-10
 """Standard deviation, relative to the greatest value, below which values are constant up to
 rounding."""
@@ -73,7 +77,9 @@ def read_series(y: Any, X: Any, times: Any) -> SeriesRows:
             f"times must have one entry for each value: got {len(found.numbers)} times and "
             f"{len(values)} values."
         )
-    _check_order(found.numbers, getattr(y, "index", None) if times is None else times)
+    where = getattr(y, "index", None) if times is None else times
+    _check_order(found.numbers, where)
+    _check_span(found.numbers, where)
     known = values[np.isfinite(values)]
     if len(known) < _FEWEST:
         raise ValueError(
@@ -167,6 +173,20 @@ def _times(y: Any, times: Any, count: int) -> Times:
         return timed(times)
     index = getattr(y, "index", None)
     return timed(index) if hasattr(index, "get_indexer") and count else steps(count)
+
+
+def _check_span(numbers: Array, where: Any) -> None:
+    """Raise ValueError for times over a span of too many steps, as with one time that is unset."""
+    lengths = np.diff(numbers[LEARNED])
+    if not len(lengths) or np.sum(lengths) <= _MOST_STEPS * np.median(lengths):
+        return
+    listed = (where if hasattr(where, "get_indexer") else np.asarray(where).ravel())[LEARNED]
+    place = int(np.argmax(lengths))
+    raise ValueError(
+        f"Times span {np.sum(lengths) / np.median(lengths):.3g} steps of their median length; at "
+        f"most {_MOST_STEPS:g} are possible. The longest gap is from {listed[place]} to "
+        f"{listed[place + 1]}: remove times that are wrong, or fit the series after the gap."
+    )
 
 
 def _check_order(numbers: Array, where: Any) -> None:

@@ -83,7 +83,8 @@ def test_the_score_of_a_level_is_the_conformal_quantile(count, level, rank):
 
 
 @pytest.mark.parametrize(
-    ("count", "level", "rank"), [(10, 0.9, 10), (14, 0.9, 14), (28, 0.9, 27), (10, 0.3, 4)]
+    ("count", "level", "rank"),
+    [(10, 0.9, 10), (14, 0.9, 14), (28, 0.9, 27), (10, 0.3, 4), (10, 0.01, 1)],
 )
 def test_few_scores_have_ranks_of_one_more(count, level, rank):
     model = SumOfLaws(None, np.empty(0), np.arange(1.0, count + 1.0), 1.0, 1.0)

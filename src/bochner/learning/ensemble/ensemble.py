@@ -158,7 +158,8 @@ class SumOfLaws:
 
         Warns if ``level`` needs more scores than there are.
         """
-        warn_of_few_scores(len(self.scores), np.array([level]))
+        # Half-widths need large errors alone: for a small level there are always enough.
+        warn_of_few_scores(len(self.scores), np.array([max(level, 0.5)]))
         mean, std = self._moments(X, sample_weight)
         half = self.score(level) * std
         return mean - half, mean + half
@@ -167,7 +168,7 @@ class SumOfLaws:
         """Return the conformal quantile (*t) of absolute scores; the greatest if there are few."""
         rank = int(np.ceil((len(self.scores) + 1) * level - _SAME_RANK))
         ordered = np.sort(np.abs(self.scores), axis=0)
-        return as_array(ordered[min(rank, len(ordered)) - 1])
+        return as_array(ordered[np.clip(rank, 1, len(ordered)) - 1])
 
     def quantiles(self, X: Array, levels: Array, sample_weight: Array | None = None) -> Array:
         """Return quantiles (n, *t, q) of new targets at encoded rows (n, d).
