@@ -51,7 +51,7 @@ test-all: $(VENV)/.test  ## Run all tests but those marked slow
 test-slow: $(VENV)/.test  ## Run the tests marked slow
 	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) -m slow $(PYTEST_FLAGS)
 
-test-bounds: $(VENV)/.test  ## Try 27,000 changed model files while compiled loops check the bounds of their arrays
+test-bounds: $(VENV)/.test  ## Try 30,000 changed model files while compiled loops check the bounds of their arrays
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds $(BIN)/python -m pytest -q -n $(JOBS) -m "slow or not slow" tests/fuzz/test_model_files.py $(PYTEST_FLAGS)
 
 test-ecosystem: | $(BIN)/python  ## Run the checks of skpro and sktime, and the tests with MAPIE and skops, in an environment of their own
