@@ -20,7 +20,7 @@ def _cells(options: Options) -> Iterable[Cell]:
         name for name, table in design.TABLES.items() if options.from_folder or not table.in_folder
     )
     cells = grid(names, installed(design.METHODS), design.FOLDS, rows=(_ALL,))
-    return [cell for cell in cells if cell.seed == 0 or cell.method not in design.NETWORKS]
+    return [cell for cell in cells if cell.seed == 0 or cell.method not in design.ONE_FOLD]
 
 
 def _curve_cells(options: Options) -> Iterator[Cell]:

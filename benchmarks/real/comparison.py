@@ -117,7 +117,7 @@ def ratios(rows: Sequence[Row]) -> Iterator[str]:
 
 def _line(rows: Sequence[Row], metric: str, label: str, method: str, to: str) -> list[str]:
     """Return the line of the ratios of one method to another; empty if no table has both."""
-    fewer = min(method, to, key=lambda name: name not in design.NETWORKS)
+    fewer = min(method, to, key=lambda name: name not in design.ONE_FOLD)
     found = {
         name: errors[method] / errors[to]
         for name, errors in mean_errors(rows, metric, fewer).items()

@@ -200,7 +200,8 @@ def test_methods_without_their_package_are_left_out_with_a_note(monkeypatch):
     monkeypatch.setattr(environment, "find_spec", lambda name: name != "pytabkit")
     with pytest.warns(UserWarning, match=r"is left out.*pytabkit.*bochner\[opponents\]"):
         found = methods.installed(design.METHODS)
-    assert found == [name for name in design.METHODS if name not in design.NETWORKS]
+    networks = (design.REALMLP, design.TABM)
+    assert found == [name for name in design.METHODS if name not in networks]
 
 
 @pytest.fixture
@@ -209,12 +210,12 @@ def all_installed(monkeypatch):
 
 
 @pytest.mark.usefixtures("all_installed")
-def test_the_design_has_three_folds_and_networks_have_one():
+def test_the_design_has_three_folds_and_slow_methods_have_one():
     cells = [cell for cell in REAL.cells(FOLDER) if cell.settings["part"] == "tables"]
     assert len(design.TABLES) >= 16
     for method in design.METHODS:
         own = {(cell.dataset, cell.seed) for cell in cells if cell.method == method}
-        folds = 1 if method in design.NETWORKS else design.FOLDS
+        folds = 1 if method in design.ONE_FOLD else design.FOLDS
         assert own == {(name, fold) for name in design.TABLES for fold in range(folds)}
 
 
