@@ -13,6 +13,11 @@ pytestmark = pytest.mark.slow
 LEFT_OUT: dict[str, str] = {}
 
 
+@pytest.fixture
+def global_random_seed():
+    return 42  # The seed of scikit-learn's tests unless another one is set
+
+
 def adopted(module, **classes):
     """Return the module's tests as functions in which names mean other classes."""
     names = {**vars(module), **classes}
@@ -31,4 +36,5 @@ def adopted(module, **classes):
         yield f"{name}_{module.__name__.rpartition('_')[2]}", made
 
 
+globals().update(adopted(test_gpc, GaussianProcessClassifier=bochner.GaussianProcessClassifier))
 globals().update(adopted(test_gpr, GaussianProcessRegressor=bochner.GaussianProcessRegressor))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn import gaussian_process
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
@@ -112,8 +113,7 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
     # A kernel of this package is one more kind of kernel.
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **gaussian_process.GaussianProcessRegressor._parameter_constraints,
-        "kernel": [*gaussian_process.GaussianProcessRegressor._parameter_constraints["kernel"]]
-        + [Kernel],
+        "kernel": [None, sk.Kernel, Kernel],
         "solver": [StrOptions({"auto", "exact", "features"})],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_landmarks": [Interval(Integral, 0, None, closed="left")],
@@ -123,6 +123,8 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
     X_train_: Any
     y_train_: Any
     log_marginal_likelihood_value_: float
+    L_: Any = None
+    alpha_: Any = None
     process_: FeatureProcess | None
     _y_train_mean: Any
     _y_train_std: Any
@@ -184,7 +186,7 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         if kernel is None and optimizer is not None:
             origin = targets.mean(axis=0)
             kernel, optimizer = self._default(rows, targets - origin, seed)
-        vars(self).pop("process_", None)
+        self.__dict__.pop("process_", None)
         process = self._exact(kernel, optimizer)
         if by_features:
             self._fit_features(process, rows, targets - origin, seed)
@@ -246,7 +248,7 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
             "log_marginal_likelihood_value_",
         )
         for name in names:
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
             if name in attributes:
                 setattr(self, name, attributes[name])
 
@@ -258,7 +260,7 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
             few = np.random.default_rng(seed).permutation(len(X))[:_SEARCH_ROWS]
         self._take(vars(_fitted(process, X[few], y[few], self.kernel is None)))
         for name in ("L_", "alpha_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         self._y_train_mean, self._y_train_std = np.zeros(1), np.ones(1)
         if self.normalize_y:
             deviations = y.std(axis=0)

@@ -125,9 +125,7 @@ def auto_length_scale(
     if X.shape[1] > _MOST_COLUMNS:
         return median_distance(X, rng, sample_weight)
     deviations = spreads(X, np.ones(X.shape[0]) if sample_weight is None else sample_weight)
-    scaled = X @ sparse.diags_array(1.0 / deviations)
-    if issparse(scaled):
-        scaled = sparse.csr_array(scaled)
+    scaled: Any = X @ sparse.diags_array(1.0 / deviations)
     scales = median_distance(scaled, rng, sample_weight) * deviations
     return tuple(scales.tolist())
 

@@ -232,9 +232,8 @@ def _is_scale(name: str, value: Any) -> bool:
 
 def _converted(kernel: Any, dim: int) -> Kernel:
     """Return the conversion by the class itself: a user's subclass may have other values."""
-    rule = _rule.registry.get(type(kernel), _refused)
-    converted: Kernel = rule(kernel, dim)
-    return converted
+    rule: Callable[[Any, int], Kernel] = _rule.registry.get(type(kernel), _refused)
+    return rule(kernel, dim)
 
 
 def _refused(kernel: Any, dim: int) -> Kernel:
@@ -332,7 +331,7 @@ def _(kernel: sk.Exponentiation, dim: int) -> Kernel:
         root = np.sqrt(power)
         # Powers of these kernels are kernels of the same class, whether whole numbers or not.
         if isinstance(inner, sk.ConstantKernel):
-            return Constant(float(inner.constant_value) ** power)
+            return Constant(float(inner.constant_value**power))
         if type(inner) is sk.RBF or (type(inner) is sk.Matern and np.isinf(inner.nu)):
             return Gaussian(_scale(np.asarray(inner.length_scale) / root))
         if isinstance(inner, sk.RationalQuadratic):

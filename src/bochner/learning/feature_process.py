@@ -1,8 +1,8 @@
 r"""A Gaussian process on features, with a given noise variance.
 
 With features :math:`Z` of the training rows and noise of variance :math:`s`, targets are
-:math:`N(0, Z Z^\top + s I)`, and weights of the features have the posterior of ridge regression with
-:math:`\alpha = s`: mean :math:`A^{-1} Z^\top y` and covariance :math:`s A^{-1}`, with
+:math:`N(0, Z Z^\top + s I)`, and weights of the features have the posterior of ridge regression
+with :math:`\alpha = s`: mean :math:`A^{-1} Z^\top y` and covariance :math:`s A^{-1}`, with
 :math:`A = Z^\top Z + s I`.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from bochner._numerics.arrays import Array, as_array, row_blocks
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.chunks import ArrayChunks, Chunk
-from bochner.features.parameters import generators
+from bochner.features.parameters import count_frequencies, generators
 from bochner.features.residual import FeatureMap, ResidualFeatures
 from bochner.features.stats import chunk_sums
 from bochner.features.targets import Numbers
@@ -79,7 +79,7 @@ def process_features(
     Raises ``ValueError`` if the kernel is not positive definite or has no measure.
     """
     draw_rng, data_rng, landmark_rng = generators(seed, 3)
-    recipe = Recipe(n_components // 2)
+    recipe = Recipe(count_frequencies(n_components))
     frequencies = approximate(kernel, X, recipe, draw_rng, data_rng).frequencies
     if not frequencies.is_symmetric or (frequencies.weight < 0.0).any():
         raise ValueError(
