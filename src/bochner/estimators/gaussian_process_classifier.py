@@ -61,7 +61,8 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
     solver : {"auto", "exact", "features"}, default="auto"
         ``"exact"`` takes :math:`n^3` operations for each class, ``"features"`` takes
         :math:`n p^2` with ``p`` features: hyper-parameters are learned on 1,000 rows, and
-        :class:`bochner.KernelGLMClassifier` is fitted to all rows. ``"auto"`` is exact up to 1,000
+        :class:`bochner.KernelGLMClassifier` is fitted to all rows, where the prior mean of a latent
+        function is the log odds of the share of its class. ``"auto"`` is exact up to 1,000
         rows, and beyond that for kernels without random features and ``multi_class="one_vs_one"``.
     n_components : int, default=512
         Number of random features, even, for ``"features"``.
