@@ -123,13 +123,13 @@ def _read(
     names = (options.target, options.time, options.series, *options.inputs)
     keep = {name for name in names if name is not None}
     layout = options.reading()
-    table = read(path, layout, keep=keep, text=[options.series] if options.series else ())
+    text = [options.series] if options.series else []
+    table = read(path, layout, keep=keep, text=text)
     frame = table.frame
     columns = series_columns(frame, options.target, options.time, options.series, options.inputs)
     notes, later = list(table.notes), None
     if options.future is not None:
-        names = [options.series] if options.series else ()
-        more = read(options.future, table.layout, keep=keep, text=names)
+        more = read(options.future, table.layout, keep=keep, text=text)
         later, notes = more.frame, [*notes, *more.notes]
     return columns, table_series(frame, columns, later), notes
 
@@ -225,9 +225,9 @@ def _one_forecast(
     fitted = model if columns.series is None else model.of(one.name)
     mean = fitted.predict(horizon, later)
     lower, upper = fitted.predict_interval(horizon, level, later)
-    ends = (np.asarray(values) for values in (mean, lower, upper))
+    means, lows, highs = (np.asarray(values) for values in (mean, lower, upper))
     name = columns.target if columns.series is None else one.name
-    return SeriesForecast(name, one.values, mean.index, *ends, X)
+    return SeriesForecast(name, one.values, mean.index, means, lows, highs, X)
 
 
 def _write(
@@ -345,11 +345,11 @@ def _scores_table(forecasts: _Forecasts) -> Table:
         ((_, only),) = scores.items()
         origins = "1 origin" if only.n_origins == 1 else f"{only.n_origins} origins"
         head = f"{counted(only.horizon, 'step')} from {origins}"
-        rows = [
+        lines = [
             (name, number(only.mae(name), 3), number(only.mase(name), 3))
             for name in (OURS, only.other)
         ]
-        return cells_table((head, "mean abs. error", "scaled (MASE)"), rows)
+        return cells_table((head, "mean abs. error", "scaled (MASE)"), lines)
     rows = [
         (name, number(each.mase(OURS), 3), number(each.mase(each.other), 3), f"{each.coverage:.0%}")
         for name, each in list(scores.items())[:_MOST_SERIES]
@@ -357,7 +357,7 @@ def _scores_table(forecasts: _Forecasts) -> Table:
     means = (mean_mase(list(scores.values()), OURS), mean_mase(list(scores.values())))
     share = float(np.concatenate([each.covered for each in scores.values()]).mean())
     count = f"mean of {len(scores)}"
-    rows.append((count, *(number(value, 3) for value in means), f"{share:.0%}"))
+    rows.append((count, number(means[0], 3), number(means[1], 3), f"{share:.0%}"))
     return cells_table(("scaled errors (MASE)", OURS, "season repeated", "coverage"), rows)
 
 

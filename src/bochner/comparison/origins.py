@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +111,7 @@ def repeated_season(values: Array, horizon: int, season: int) -> Array:
     return np.resize(pattern, horizon)
 
 
-def mean_mase(scores: Sequence[OriginScores], method: Any = None) -> float:
+def mean_mase(scores: Collection[OriginScores], method: Any = None) -> float:
     """Return the mean over series of the scaled error, by default of the other method."""
     found = [each.mase(each.other if method is None else method) for each in scores]
     return float(np.nanmean(found)) if np.isfinite(found).any() else np.nan

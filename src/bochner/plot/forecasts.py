@@ -235,7 +235,7 @@ def forecast_display(one: SeriesForecast, level: float, ylabel: str = "") -> For
 
 def _forecast_intervals(
     model: Any, horizon: Any, inputs: Any, level: float
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array | None, Array | None]:
     """Return the forecasts (h,) of a Forecaster, and the ends of their intervals."""
     lower, upper = model.predict_interval(horizon, level, inputs)
     return as_array(model.predict(horizon, inputs)), as_array(lower), as_array(upper)

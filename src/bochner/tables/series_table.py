@@ -136,7 +136,8 @@ def _times(frame: pd.DataFrame, name: str) -> pd.Index[Any]:
             "header: expected a date or a number in every row."
         )
     if column.kind == "numeric":
-        return pd.Index(frame[name].to_numpy())
+        numbers: pd.Index[Any] = pd.Index(frame[name].to_numpy())
+        return numbers
     if column.kind != "date":
         raise InputError(
             f"The time {name!r} holds {KIND_NAMES[column.kind]} ({column.examples()}): expected "
