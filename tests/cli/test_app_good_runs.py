@@ -373,3 +373,14 @@ def test_features_of_sequences_have_a_summary(tmp_path):
     library.save(model, path)
     flat = " ".join(bochner("inspect", path).stdout.split())
     assert "features 32, method 'windows'" in flat
+
+
+@pytest.mark.parametrize("frame", [table(80), labelled(80)], ids=["numbers", "classes"])
+def test_the_command_that_the_screen_advises_works(frame, tmp_path):
+    path = write(frame, tmp_path / "train.csv")
+    out = tmp_path / "model.bochner"
+    result = bochner("fit", path, "--target", "y", "--out", out, *SMALL, "--no-analysis")
+    (advice,) = re.findall(r"^Next +bochner (.*)$", result.stdout, re.MULTILINE)
+    advised = bochner(*advice.replace("FILE", str(path)).split())
+    assert advised.exit_code == 0, advised.stderr
+    assert len(pd.read_csv(io.StringIO(advised.stdout))) == 80

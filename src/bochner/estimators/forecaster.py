@@ -50,10 +50,11 @@ class Forecaster(BaseEstimator):
 
     Parameters
     ----------
-    periods : "auto" or sequence of float, default="auto"
-        Lengths of the seasons, in units of the times: days for dates, months for dates that stand
-        for months, quarters or years, otherwise as in ``times``. ``"auto"`` compares a day, a week
-        and a year for dates, and searches for further periods.
+    periods : "auto" or sequence of float or str, default="auto"
+        Lengths of the seasons: names for dates (``"year"``, ``"quarter"``, ``"month"``,
+        ``"week"``, ``"day"``, ``"hour"``), or numbers in units of the times: days for dates, months
+        for dates that stand for months, quarters or years, otherwise as in ``times``. ``"auto"``
+        compares a day, a week and a year for dates, and searches for further periods.
     transformation : {"auto", "none", "sqrt", "log"}, default="auto"
         Transformation of the values that is modelled. ``"auto"`` compares the transformations that
         the values allow: ``"sqrt"`` needs values of zero or more, ``"log"`` values above zero.
