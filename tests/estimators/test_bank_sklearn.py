@@ -24,8 +24,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bochner
 from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegressor
-from bochner.learning.inference.start import DenseStructure, SparseStructure
-from bochner.learning.moves import LOCAL_MOVES, Hamiltonian, PrecisionWalk, PriorParameters
+from bochner.learning.chains.moves import LOCAL_MOVES, Hamiltonian, PrecisionWalk, PriorParameters
+from bochner.learning.chains.start import DenseStructure, SparseStructure
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 LITTLE = {"n_frequencies": 10, "n_samples": 5, "thin": 1}

@@ -17,7 +17,7 @@ from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
 from bochner.features.sequence_features import SequenceFeatures
-from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 
 _KINDS = {
     "numeric": "numbers",

@@ -6,11 +6,8 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 from bochner._numerics.arrays import LARGEST_COUNT, as_positive_scalar
-from bochner.learning.inference.models import LocallyStationaryModel, StationaryModel
-from bochner.learning.inference.plan import Sampler, SamplerSettings
-from bochner.learning.inference.sizes import default_sizes
-from bochner.learning.inference.start import DenseStructure, SparseStructure, Structure
-from bochner.learning.moves import (
+from bochner.learning.chains.models import LocallyStationaryModel, StationaryModel
+from bochner.learning.chains.moves import (
     LOCAL_MOVES,
     Hamiltonian,
     Move,
@@ -18,6 +15,9 @@ from bochner.learning.moves import (
     PriorParameters,
     ReplacementSweep,
 )
+from bochner.learning.chains.plan import Sampler, SamplerSettings
+from bochner.learning.chains.sizes import default_sizes
+from bochner.learning.chains.start import DenseStructure, SparseStructure, Structure
 from bochner.learning.published.models import (
     FIXED_PRECISION_MOVES,
     IndependentStructure,

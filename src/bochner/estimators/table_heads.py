@@ -13,7 +13,7 @@ from bochner._numerics.arrays import Array, as_array
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.kernels import Kernel
-from bochner.learning.functions import SampledFunctions
+from bochner.learning.chains.functions import SampledFunctions
 from bochner.registry import register
 
 Pair = tuple[Array, Array]

@@ -14,9 +14,9 @@ import numpy as np
 from bochner._numerics.arrays import Array
 from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.kernels import Matern
-from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.ensemble.kernel_laws import KernelLaw
-from bochner.learning.ensemble.tree_laws import TreeLaw
+from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.tables.kernel_laws import KernelLaw
+from bochner.learning.tables.tree_laws import TreeLaw
 from bochner.tables.encodings import output_names
 
 if TYPE_CHECKING:

@@ -4,20 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from learning.inference.test_plan import DENSE, SETTINGS, SPARSE, some_data
+from learning.chains.test_plan import DENSE, SETTINGS, SPARSE, some_data
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._numerics.progress import Progress
 from bochner.learning.batched import driver
-from bochner.learning.inference import sizes
-from bochner.learning.inference.basis import Matched
-from bochner.learning.inference.draws import stacked
-from bochner.learning.inference.evidence import InverseGammaNoise
-from bochner.learning.inference.models import StationaryModel
-from bochner.learning.inference.plan import Sampler, learn
-from bochner.learning.inference.pooling import pooled
-from bochner.learning.moves import Hamiltonian, PrecisionWalk
-from bochner.learning.moves.noise_field import VaryingNoise
+from bochner.learning.chains import sizes
+from bochner.learning.chains.basis import Matched
+from bochner.learning.chains.draws import stacked
+from bochner.learning.chains.evidence import InverseGammaNoise
+from bochner.learning.chains.models import StationaryModel
+from bochner.learning.chains.moves import Hamiltonian, PrecisionWalk
+from bochner.learning.chains.moves.noise_field import VaryingNoise
+from bochner.learning.chains.plan import Sampler, learn
+from bochner.learning.chains.pooling import pooled
 from bochner.learning.published.models import PublishedBaNK
 
 torch = pytest.importorskip("torch")
