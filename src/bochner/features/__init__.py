@@ -8,7 +8,6 @@ solves for its weights, for instance with ``bochner.learning.ridge.posterior``.
 
 from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.chunks import Chunk
-from bochner.features.sequence_features import SequenceFeatures
 from bochner.features.stats import FeatureSums, chunk_sums, feature_sums
 from bochner.features.targets import Indicators, Numbers, Targets
 from bochner.features.transformer import FourierFeatures
@@ -21,7 +20,6 @@ __all__ = [
     "Indicators",
     "Numbers",
     "Recipe",
-    "SequenceFeatures",
     "Targets",
     "approximate",
     "chunk_sums",

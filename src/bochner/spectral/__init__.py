@@ -24,7 +24,6 @@ from bochner.spectral.decompositions import (
 )
 from bochner.spectral.design import designed_measure
 from bochner.spectral.harmonizable import WithAmplitude
-from bochner.spectral.histograms import HashLaw, LogarithmLaw
 from bochner.spectral.lattice import Lattice
 from bochner.spectral.laws import (
     BlockLaw,
@@ -68,13 +67,11 @@ __all__ = [
     "GammaMixture",
     "GridPairs",
     "HalfByMass",
-    "HashLaw",
     "Independent",
     "Isotropic",
     "Jordan",
     "Lattice",
     "Law",
-    "LogarithmLaw",
     "Mapped",
     "MatchedPairs",
     "NoMeasureError",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner.frequencies import Amplitudes, CosineFactors, Hashes, Powers
+from bochner.frequencies import Amplitudes, CosineFactors, DrawnCarrier
 from bochner.sampling import Coordinates, Directions, Layout, Matrix, Scheme, Uniforms
 from bochner.spectral.radial import RadialLaw
 
@@ -42,7 +42,7 @@ class Draw:
     phase: Array
     nu: Array | None = None
     modulation: CosineFactors | Amplitudes | None = None
-    carrier: Powers | Hashes | None = None
+    carrier: DrawnCarrier | None = None
 
     def rearranged(self, order: NDArray[np.intp]) -> Draw:
         """Return the draw with the rows of ``order``, which may repeat or leave out rows."""
@@ -89,6 +89,9 @@ class Law(ABC):
     __slots__ = ()
 
     dim: int
+
+    has_carriers = False
+    """Whether draws have carriers: complex functions of the rows, besides the waves."""
 
     @property
     def members(self) -> tuple[Law, ...]:

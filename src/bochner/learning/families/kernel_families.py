@@ -14,8 +14,6 @@ from bochner._numerics.units import rounded, spreads
 from bochner.features.chunks import Chunk
 from bochner.features.length_scales import AnyKernel, median_distance
 from bochner.kernels import (
-    KERNELS_BY_DIMENSION,
-    Additive,
     Anova,
     Correlation,
     Harmonizable,
@@ -26,10 +24,10 @@ from bochner.kernels import (
     Scaled,
     SpectralMixture,
     Sum,
-    Tanimoto,
     named_kernel,
 )
 from bochner.kernels.columns import indices_of
+from bochner.kernels.names import has_length_scale
 from bochner.learning.evidence.reparameterised import (
     LengthScales,
     MixtureParameters,
@@ -69,7 +67,7 @@ def parameterised(
     the parts of sums and products, if each part has a positive measure in closed form.
     """
     if isinstance(kernel, str):
-        if kernel in KERNELS_BY_DIMENSION:
+        if not has_length_scale(kernel):
             return None
         unit = np.full(len(units), median_distance(rows.X, rng, rows.weight))
         return LengthScales(named_kernel(kernel), unit, len(units) > _MOST_SCALES, units)
@@ -93,13 +91,6 @@ def family_of(kernel: Kernel, X: Any, weights: Array) -> Family | None:
     if measure is None or not measure.is_positive or measure.is_two_sided:
         return None
     return FixedKernel(kernel, measure) if measure.total_variation > 0.0 else None
-
-
-@family_of.register(Additive)
-@family_of.register(Tanimoto)
-def _(kernel: Additive | Tanimoto, X: Any, weights: Array) -> Family | None:
-    # Families change frequencies, and theirs are of logarithms and hashes.
-    return None
 
 
 @family_of.register

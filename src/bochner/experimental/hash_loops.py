@@ -1,4 +1,4 @@
-"""The compiled loop of :class:`bochner.frequencies.Hashes`."""
+"""The compiled loop of :class:`bochner.experimental.Hashes`."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 
 import bochner
-from bochner import FourierFeatures, SequenceFeatures
-from bochner.features import sequence_maps
+from bochner import FourierFeatures
+from bochner.experimental import SequenceFeatures, sequence_maps
 from bochner.kernels import DeltaGaussian, Gaussian, Laplacian, ShiftGaussian, Tanh
 
 RNG = np.random.default_rng(0)

@@ -13,17 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.arrays import Array, as_count, frozen_array
 from bochner._numerics.limits import NEGLIGIBLE
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.features.approximation import Recipe, approximate
-from bochner.features.length_scales import resolve_kernel
-from bochner.features.parameters import KernelParameters, check_choice, check_dtype, generators
-from bochner.features.sequence_maps import (
+from bochner.experimental.sequence_maps import (
     SignatureLevels,
     WindowMeans,
     drawn_orders,
     some_windows,
     windows_at,
 )
-from bochner.features.sequences import Sequences, alphabet_of, coded, read_sequences
+from bochner.experimental.sequences import Sequences, alphabet_of, coded, read_sequences
+from bochner.features.approximation import Recipe, approximate
+from bochner.features.length_scales import resolve_kernel
+from bochner.features.parameters import KernelParameters, check_choice, check_dtype, generators
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.registry import register
@@ -113,7 +113,7 @@ class SequenceFeatures(
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner import SequenceFeatures
+    >>> from bochner.experimental import SequenceFeatures
     >>> rng = np.random.default_rng(0)
     >>> series = [rng.normal(size=(length, 2)).cumsum(axis=0) for length in (5, 9, 7)]
     >>> SequenceFeatures(method="signature", random_state=0).fit_transform(series).shape

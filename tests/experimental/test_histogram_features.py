@@ -9,19 +9,19 @@ from sklearn.datasets import load_digits
 from sklearn.kernel_approximation import AdditiveChi2Sampler
 from sklearn.metrics import pairwise
 
-from bochner import FourierFeatures, Frequencies, KreinRidge, export_onnx, kernels
-from bochner.frequencies import Hashes, Powers
+from bochner import FourierFeatures, Frequencies, KreinRidge, experimental, export_onnx, kernels
+from bochner.experimental import Hashes, HashLaw, LogarithmLaw, Powers
+from bochner.experimental.histogram_laws import Secant
 from bochner.sampling import Iid
-from bochner.spectral import HashLaw, LogarithmLaw, NoMeasureError, spectral_measure
-from bochner.spectral.histograms import Secant
+from bochner.spectral import NoMeasureError, spectral_measure
 
 DIGITS = load_digits().data[:300] / 16.0
 SETS = (np.random.default_rng(0).random((300, 40)) < 0.2).astype(float)
 KERNELS = [
-    kernels.ChiSquared(),
-    kernels.Intersection(),
-    kernels.JensenShannon(),
-    kernels.Tanimoto(),
+    experimental.ChiSquared(),
+    experimental.Intersection(),
+    experimental.JensenShannon(),
+    experimental.Tanimoto(),
 ]
 every = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
 
@@ -31,22 +31,22 @@ def error(gram, exact):
 
 
 def test_scikit_learn_has_the_same_chi_squared_and_its_sampler_larger_errors():
-    X, exact = DIGITS[:200], kernels.ChiSquared()(DIGITS[:200])
+    X, exact = DIGITS[:200], experimental.ChiSquared()(DIGITS[:200])
     total = X.sum(axis=1)
     theirs = 0.5 * (total[:, None] + total + pairwise.additive_chi2_kernel(X))
     assert_allclose(exact, theirs, atol=1e-12)
     for steps in (1, 2, 3):
         Z = AdditiveChi2Sampler(sample_steps=steps).fit_transform(X)
-        drawn = FourierFeatures(kernels.ChiSquared(), Z.shape[1], random_state=0).fit(X)
+        drawn = FourierFeatures(experimental.ChiSquared(), Z.shape[1], random_state=0).fit(X)
         assert error(drawn.gram(X), exact) < 0.8 * error(Z @ Z.T, exact)
 
 
 def test_sets_are_those_of_jaccard():
     expected = 1.0 - pairwise.pairwise_distances(SETS.astype(bool), metric="jaccard")
-    assert_allclose(kernels.Tanimoto()(SETS), expected, atol=1e-14)
+    assert_allclose(experimental.Tanimoto()(SETS), expected, atol=1e-14)
     empty = np.zeros((2, 3))
-    assert_array_equal(kernels.Tanimoto()(empty, np.eye(3)[:1]), [[0.0], [0.0]])
-    assert_array_equal(kernels.Tanimoto()(empty), np.ones((2, 2)))
+    assert_array_equal(experimental.Tanimoto()(empty, np.eye(3)[:1]), [[0.0], [0.0]])
+    assert_array_equal(experimental.Tanimoto()(empty), np.ones((2, 2)))
 
 
 def test_equal_hashes_are_as_frequent_as_rows_are_similar():
@@ -55,7 +55,7 @@ def test_equal_hashes_are_as_frequent_as_rows_are_similar():
     m = 20_000
     angle = Hashes.drawn(m, 4, np.random.default_rng(0)).polar(X)[1]
     agree = np.array([[np.cos(a), np.sin(a)] for a in angle]) > 0.0
-    exact = kernels.Tanimoto()(X)
+    exact = experimental.Tanimoto()(X)
     for i, j in ((0, 1), (0, 2), (1, 2)):
         same = agree[i] == agree[j]
         assert_allclose(same.mean(axis=1), 0.5 * (1.0 + exact[i, j]), atol=4.0 * 0.5 / np.sqrt(m))
@@ -66,7 +66,7 @@ def test_equal_hashes_are_as_frequent_as_rows_are_similar():
 
 @every
 def test_a_process_on_features_is_that_of_the_kernel(kernel):
-    rows = SETS[:120] if isinstance(kernel, kernels.Tanimoto) else DIGITS[:120, 18:46]
+    rows = SETS[:120] if isinstance(kernel, experimental.Tanimoto) else DIGITS[:120, 18:46]
     y = np.sin(0.3 * rows.sum(axis=1))
     model = KreinRidge(kernel, 2048, alpha=4.0, solver="cholesky", random_state=0).fit(
         rows[:100], y[:100]
@@ -94,7 +94,7 @@ def test_saved_sparse_and_refitted_features_are_the_same(kernel, tmp_path):
 @pytest.mark.filterwarnings("ignore:Least-squares weights were no better")
 @every
 def test_fitted_weights_have_smaller_errors_and_say_them(kernel):
-    rows = SETS if isinstance(kernel, kernels.Tanimoto) else DIGITS
+    rows = SETS if isinstance(kernel, experimental.Tanimoto) else DIGITS
     errors = []
     for weights in ("sampled", "least_squares"):
         features = FourierFeatures(kernel, 64, weights=weights, random_state=1).fit(rows[:200])
@@ -105,7 +105,7 @@ def test_fitted_weights_have_smaller_errors_and_say_them(kernel):
 
 def test_frequencies_go_to_columns_by_their_means():
     rows = np.tile([0.0, 1.0, 3.0, 96.0], (5, 1))
-    features = FourierFeatures(kernels.ChiSquared(), 2000, random_state=0).fit(rows)
+    features = FourierFeatures(experimental.ChiSquared(), 2000, random_state=0).fit(rows)
     assert features.kernel_.shares == (0.0, 1.0, 3.0, 96.0)
     counts = np.bincount(features.frequencies_.carrier.column.astype(int), minlength=4)
     expected = 1000 * (0.9 * np.array([0.0, 0.01, 0.03, 0.96]) + 0.1 / 4)
@@ -114,8 +114,8 @@ def test_frequencies_go_to_columns_by_their_means():
 
 def test_mirrored_strata_have_smaller_errors_than_independent_draws():
     x, y = np.array([[1.0] * 20]), np.geomspace(0.1, 3.0, 20)[None]
-    exact = kernels.ChiSquared()(x, y)
-    measure = spectral_measure(kernels.ChiSquared(), 20)
+    exact = experimental.ChiSquared()(x, y)
+    measure = spectral_measure(experimental.ChiSquared(), 20)
     errors = [
         np.mean([(measure.sample(80, seed, scheme).gram(x, y) - exact) ** 2 for seed in range(60)])
         for scheme in ("iid", "orthogonal")
@@ -139,8 +139,8 @@ def test_counts_of_columns_are_their_expectations_rounded(m):
 def test_sums_products_and_evidence():
     """Kernels of histograms and of other columns make one model, and stay under evidence."""
     rows = np.c_[DIGITS[:200, 18:46], np.random.default_rng(0).normal(size=200)]
-    k = kernels.ChiSquared().on(slice(0, 28)) * kernels.Gaussian(2.0).on(28)
-    k = k + kernels.Tanimoto().on(slice(0, 28)) + kernels.Linear().on(28)
+    k = experimental.ChiSquared().on(slice(0, 28)) * kernels.Gaussian(2.0).on(28)
+    k = k + experimental.Tanimoto().on(slice(0, 28)) + kernels.Linear().on(28)
     features = FourierFeatures(k, 4096, random_state=0).fit(rows)
     assert error(features.gram(rows), features.kernel_(rows)) < 0.1
     model = KreinRidge(k, 128, length_scale="evidence", random_state=0).fit(rows, rows[:, 0])
@@ -148,7 +148,7 @@ def test_sums_products_and_evidence():
 
 
 def test_what_has_no_features_is_refused():
-    k = kernels.ChiSquared()
+    k = experimental.ChiSquared()
     with pytest.raises(NoMeasureError, match="Products of two kernels of histograms"):
         FourierFeatures(k * k, 64).fit(DIGITS)
     with pytest.raises(NoMeasureError, match=r"kernel\.on\(columns\)"):
@@ -156,10 +156,10 @@ def test_what_has_no_features_is_refused():
     with pytest.raises(ValueError, match="not exported to ONNX"):
         export_onnx(FourierFeatures(k, 64).fit(DIGITS))
     with pytest.raises(ValueError, match="shares has 2 entries"):
-        FourierFeatures(kernels.ChiSquared(shares=(1.0, 2.0)), 64).fit(DIGITS)
+        FourierFeatures(experimental.ChiSquared(shares=(1.0, 2.0)), 64).fit(DIGITS)
     for shares in (2.0, (-1.0, 2.0), (0.0, 0.0)):
         with pytest.raises(ValueError, match="one number for each input, zero or more"):
-            kernels.Intersection(shares=shares)
+            experimental.Intersection(shares=shares)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_values_are_checked(make, message):
 def test_diagnosis_predicts_no_error():
     from bochner import diagnose
 
-    found = diagnose(kernels.Tanimoto(), SETS, n_components=(64,), random_state=0)
+    found = diagnose(experimental.Tanimoto(), SETS, n_components=(64,), random_state=0)
     assert found.features is not None
     assert HashLaw(3).is_positive
 
@@ -191,6 +191,6 @@ def test_a_gaussian_of_features_is_the_exponential_of_the_distance():
     """exp(-gamma chi^2) is a Gaussian of the additive kernel's features."""
     X = DIGITS[:100]
     exact = pairwise.chi2_kernel(X, gamma=0.1)
-    inner = FourierFeatures(kernels.ChiSquared(), 2048, random_state=0).fit(X)
+    inner = FourierFeatures(experimental.ChiSquared(), 2048, random_state=0).fit(X)
     outer = kernels.Gaussian(np.sqrt(0.5 / 0.1))
     assert np.abs(outer(inner.transform(X)) - exact).max() < 0.02

@@ -10,13 +10,22 @@ Additive kernels have spectra in closed form along the logarithm of each column:
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner import kernels
 from bochner._numerics.arrays import Array, as_array
-from bochner.frequencies import Hashes, Powers
+from bochner.experimental.histogram_carriers import Hashes, Powers
+from bochner.experimental.histogram_kernels import (
+    Additive,
+    ChiSquared,
+    Intersection,
+    JensenShannon,
+    Tanimoto,
+)
+from bochner.learning.families.composite import Family
+from bochner.learning.families.kernel_families import family_of
 from bochner.registry import register
 from bochner.sampling import Iid, Scheme, Uniforms
 from bochner.spectral.laws import Draw, Law
@@ -88,6 +97,7 @@ class LogarithmLaw(Law):
     radial: RadialLaw
     shares: tuple[float, ...]
 
+    has_carriers = True
     at_zero = 0.0  # Additive kernels are zero for rows of zeros
 
     @property
@@ -152,22 +162,40 @@ class HashLaw(Law):
 
     dim: int
 
+    has_carriers = True
+
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         """Return the hashes of ``m`` waves, independent in every scheme."""
         carrier = Hashes.drawn(m, self.dim, rng)
         return Draw(np.zeros((m, self.dim)), np.ones(m), np.zeros(m), carrier=carrier)
 
 
-def _additive(radial: RadialLaw, kernel: kernels.Additive, dim: int) -> SpectralMeasure:
+def _additive(radial: RadialLaw, kernel: Additive, dim: int) -> SpectralMeasure:
     means = np.ones(dim) if kernel.shares is None else as_array(kernel.shares)
     shares = (1.0 - _EQUAL_SHARE) * means / means.sum() + _EQUAL_SHARE / dim
     return SpectralMeasure((Part(float(dim), LogarithmLaw(radial, tuple(shares.tolist()))),))
 
 
-register(kernels.ChiSquared, closed_form=lambda kernel, dim: _additive(Secant(), kernel, dim))
-register(kernels.Intersection, closed_form=lambda kernel, dim: _additive(HalfCauchy(), kernel, dim))
+@family_of.register(Additive)
+@family_of.register(Tanimoto)
+def _(kernel: Additive | Tanimoto, X: Any, weights: Array) -> Family | None:
+    # Families change frequencies, and theirs are of logarithms and hashes.
+    return None
+
+
 register(
-    kernels.JensenShannon,
+    ChiSquared,
+    name="chi_squared",
+    closed_form=lambda kernel, dim: _additive(Secant(), kernel, dim),
+)
+register(
+    Intersection,
+    name="intersection",
+    closed_form=lambda kernel, dim: _additive(HalfCauchy(), kernel, dim),
+)
+register(
+    JensenShannon,
+    name="jensen_shannon",
     closed_form=lambda kernel, dim: _additive(SecantOverSquare(), kernel, dim),
 )
-register(kernels.Tanimoto, law=lambda kernel, dim: HashLaw(dim))
+register(Tanimoto, name="tanimoto", law=lambda kernel, dim: HashLaw(dim))

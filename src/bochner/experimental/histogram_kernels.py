@@ -102,7 +102,7 @@ class ChiSquared(Additive):
 
     Examples
     --------
-    >>> from bochner.kernels import ChiSquared
+    >>> from bochner.experimental import ChiSquared
     >>> ChiSquared()([[0.5, 0.5]], [[0.5, 0.5], [1.0, 0.0]]).round(4)
     array([[1.    , 0.6667]])
     """
@@ -119,7 +119,7 @@ class Intersection(Additive):
     r"""The histogram intersection kernel, :math:`k(x, y) = \sum_i \min(x_i, y_i)`.
 
     Positive definite. The exponential of the distance that belongs to it,
-    :math:`e^{-\gamma \sum_i |x_i - y_i|}`, is :class:`Laplacian`.
+    :math:`e^{-\gamma \sum_i |x_i - y_i|}`, is :class:`bochner.kernels.Laplacian`.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Intersection(Additive):
 
     Examples
     --------
-    >>> from bochner.kernels import Intersection
+    >>> from bochner.experimental import Intersection
     >>> Intersection()([[0.5, 0.5]], [[0.5, 0.5], [0.75, 0.25]])
     array([[1.  , 0.75]])
     """
@@ -173,7 +173,7 @@ class JensenShannon(Additive):
 
     Examples
     --------
-    >>> from bochner.kernels import JensenShannon
+    >>> from bochner.experimental import JensenShannon
     >>> JensenShannon()([[0.5, 0.5]], [[0.5, 0.5], [1.0, 0.0]]).round(4)
     array([[1.    , 0.6887]])
     """
@@ -194,8 +194,8 @@ class Tanimoto(Kernel):
     called the min-max kernel or the weighted Jaccard index. Positive definite, and one where rows
     are equal, rows of zeros included.
 
-    Features are random signs of hashes, see :class:`~bochner.frequencies.Hashes`: for ``p`` of them
-    the estimate has the variance :math:`(1 - k^2) / p`.
+    Features are random signs of hashes, see :class:`~bochner.experimental.Hashes`: for ``p`` of
+    them the estimate has the variance :math:`(1 - k^2) / p`.
 
     Raises
     ------
@@ -210,7 +210,7 @@ class Tanimoto(Kernel):
 
     Examples
     --------
-    >>> from bochner.kernels import Tanimoto
+    >>> from bochner.experimental import Tanimoto
     >>> Tanimoto()([[1, 1, 0]], [[1, 0, 0], [0, 1, 1], [0, 0, 1]]).round(4)
     array([[0.5   , 0.3333, 0.    ]])
     """

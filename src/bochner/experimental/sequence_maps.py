@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics import limits
 from bochner._numerics.arrays import Array, as_count, frozen_array, row_blocks, steps
-from bochner.features.sequences import Sequences
+from bochner.experimental.sequences import Sequences
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.registry import register
