@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from bochner import persist
 from bochner._numerics.limits import LARGEST_TARGET
 from bochner._numerics.naming import naming
-from bochner.cli.output import counted
 from bochner.comparison.outcomes import LEVEL
+from bochner.comparison.shown import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
 from bochner.estimators.table_base import TableModel

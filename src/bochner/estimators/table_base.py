@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, field, replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from bochner._numerics.arrays import Array, as_count, as_positive_scalar
 from bochner._numerics.checked import named, of_numpy
 from bochner._numerics.files import as_path
 from bochner._numerics.foreign import refuse_masked, refuse_no_rows
+from bochner._numerics.threads import checked_n_jobs
 from bochner.diagnosis.contributions import Contributions, contributions
 from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
 from bochner.estimators.bank_parameters import check_name
@@ -75,11 +75,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         count_frequencies(self.n_components)
         if self.time_limit is not None:
             as_positive_scalar("time_limit", self.time_limit)
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or not self.n_jobs):
-            raise ValueError(
-                f"n_jobs must be a nonzero integer or None, got {self.n_jobs!r}. Minus one means "
-                "all cores."
-            )
+        checked_n_jobs(self.n_jobs)
         if isinstance(self.kernel, Kernel):
             refuse_asymmetric(self.kernel, associated=False)
         elif not isinstance(self.kernel, str):

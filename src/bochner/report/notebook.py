@@ -11,11 +11,11 @@ import pandas as pd
 
 from bochner._numerics.checked import check_targets, labels, numbers
 from bochner._numerics.files import as_path, replacing
+from bochner.comparison.shown import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, own_outcomes, table_facts
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.report.page import html
-from bochner.report.words import counted
 
 _HEIGHT = 720
 """Pixels of the frame that a notebook shows: most of a laptop's screen."""

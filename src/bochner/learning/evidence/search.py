@@ -1,14 +1,14 @@
 """Searching the parameters of a family of kernels along the gradient of an evidence."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
+from scipy.optimize import Bounds
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array
+from bochner._numerics.descent import minimised
 from bochner.learning.evidence.reparameterised import ParameterisedKernel
 
 _ROUNDS = 3
@@ -23,16 +23,6 @@ _REACH = 3.0 * _DEVIATION
 
 _TOLERANCE = 1e-5
 """Decrease of the loss of a row, of order one, at which a search ends: 0.01 of 1000 rows."""
-
-
-def stopping_at(deadline: float) -> Callable[[Any], None]:
-    """Return a callback of SciPy's ``minimize`` that ends the descent after a deadline."""
-
-    def callback(_: Any) -> None:
-        if perf_counter() > deadline:
-            raise StopIteration
-
-    return callback
 
 
 class EvidenceSearch(ABC):
@@ -78,10 +68,15 @@ class EvidenceSearch(ABC):
         origin, others = self.family.origin, self.bounds_of_others(start)
         low = np.append(np.minimum(origin - _REACH, theta), others[0])
         high = np.append(np.maximum(origin + _REACH, theta), others[1])
-        options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": Bounds(low, high)}
-        options["options"] = {"maxiter": n_steps, "ftol": _TOLERANCE}
-        found = minimize(self.loss, start, callback=stopping_at(self.deadline), **options)
-        return as_array(found.x), float(found.fun)
+        end = minimised(
+            self.loss,
+            start,
+            n_steps=n_steps,
+            bounds=Bounds(low, high),
+            decrease=_TOLERANCE,
+            deadline=self.deadline,
+        )
+        return end.point, end.loss
 
     def explored(self, point: Array, n_steps: int) -> Array:
         """Return the point of least loss that searches find from a point, and from neighbours."""

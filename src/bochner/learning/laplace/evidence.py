@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.optimize import minimize
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array
+from bochner._numerics.descent import minimised
 from bochner.features.chunks import Chunk
 from bochner.frequencies import Frequencies
-from bochner.learning.evidence.search import stopping_at
 from bochner.learning.laplace.approximation import (
     CONSTANT_SPREAD,
     LaplacePosterior,
@@ -176,17 +175,15 @@ class LaplaceSearch:
         """Return the values near ``x`` of least loss."""
         if not x.size:
             return x
-        options = {"maxiter": _MOST_STEPS, "gtol": _TOLERANCE / self.size, "ftol": 0.0}
-        found = minimize(  # type: ignore[call-overload]
+        return minimised(
             self.value_and_slope,
             x,
-            jac=True,
-            method="L-BFGS-B",
+            n_steps=_MOST_STEPS,
             bounds=self.bounds,
-            options=options,
-            callback=stopping_at(self.deadline),
-        )
-        return as_array(found.x)
+            decrease=0.0,
+            slope=_TOLERANCE / self.size,
+            deadline=self.deadline,
+        ).point
 
     def polished(self, x: Array) -> Array:
         """Return values after Newton steps towards the root of the slope, ends of ranges fixed."""

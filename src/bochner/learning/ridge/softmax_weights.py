@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from bochner._numerics.arrays import Array, Index, as_array, row_blocks
+from bochner._numerics.descent import minimised
 from bochner.features.units import Units
 from bochner.registry import register
 
@@ -82,14 +82,14 @@ def fit_softmax(
         slope = _PENALTY * parameters + np.append(by_law, excess.sum(axis=0))
         return float(value) / size, slope / size
 
-    found = minimize(
+    found = minimised(
         loss,
         np.append(np.full(n_laws, 1.0 / n_laws), np.zeros(n_classes)),
-        jac=True,
-        method="L-BFGS-B",
+        n_steps=1000,
         bounds=[(0.0, None)] * n_laws + [(None, None) if has_biases else (0.0, 0.0)] * n_classes,
-        options={"maxiter": 1000, "ftol": 0.0, "gtol": _TOLERANCE},
-    ).x
+        decrease=0.0,
+        slope=_TOLERANCE,
+    ).point
     return SoftmaxWeights(found[:n_laws] / units, found[n_laws:])
 
 

@@ -1,12 +1,10 @@
 r"""A length scale for each input, learned by the gradient of the leave-one-out error."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from scipy.optimize import Bounds, minimize
+from scipy.optimize import Bounds
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.descent import minimised
 from bochner.kernels import Laplacian
 from bochner.learning.tables.leave_one_out import (
     Found,
@@ -138,7 +136,9 @@ def descended(
         gradient = np.bincount(owners, slopes) / error + 2.0 * pull * away
         return np.log(error) + pull * away @ away, gradient
 
-    found = minimised(loss, start, _bounds(start), iterations, _TOLERANCE)
+    found = minimised(
+        loss, start, n_steps=iterations, bounds=_bounds(start), decrease=_TOLERANCE
+    ).point
     return as_array(found[owners])
 
 
@@ -159,7 +159,9 @@ def _descended_together(kernel: Learnable, rows: Rows, start: Array, iterations:
         return np.log(error), np.array([np.sum(slope * distance**power), noise]) / error
 
     first = np.array([0.0, start[-1]])
-    found = minimised(loss, first, _bounds(first), iterations, _TOLERANCE)
+    found = minimised(
+        loss, first, n_steps=iterations, bounds=_bounds(first), decrease=_TOLERANCE
+    ).point
     return np.append(start[:-1] + found[0], found[1])
 
 
@@ -168,17 +170,3 @@ def _bounds(start: Array) -> Bounds:
     low, high = start - _REACH, start + _REACH
     low[-1], high[-1] = LOG_ALPHA
     return Bounds(low, high)
-
-
-def minimised(
-    loss: Callable[[Array], tuple[float, Array]],
-    start: Array,
-    bounds: Bounds,
-    iterations: int,
-    tolerance: float,
-) -> Array:
-    """Return the point of least loss, given a function for the loss and its gradient."""
-    options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": bounds}
-    options["options"] = {"maxiter": iterations, "ftol": tolerance}
-    found = minimize(loss, start, **options)
-    return as_array(found.x)

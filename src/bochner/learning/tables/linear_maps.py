@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import Bounds
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.descent import minimised
 from bochner.learning.tables.leave_one_out import (
     Found,
     LearnedKernel,
@@ -19,7 +20,6 @@ from bochner.learning.tables.length_scales import (
     LOG_ALPHA,
     NO_ERROR,
     STEPS_OF_HALVES,
-    minimised,
 )
 from bochner.learning.tables.rows import Rows
 
@@ -86,6 +86,8 @@ def mapped(
     high = np.append(np.full(dim**2, np.inf), LOG_ALPHA[1])
     low = np.append(np.full(dim**2, -np.inf), LOG_ALPHA[0])
     begin = np.append(first, np.log(start.alpha))
-    found = minimised(loss, begin, Bounds(low, high), iterations, _TOLERANCE)
+    found = minimised(
+        loss, begin, n_steps=iterations, bounds=Bounds(low, high), decrease=_TOLERANCE
+    ).point
     matrix = to_origin @ found[:-1].reshape(dim, dim)
     return LearnedKernel(unit, float(np.exp(found[-1])), matrix)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.optimize import OptimizeResult, minimize
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.descent import MANY_CORRECTIONS, minimised
 from bochner.learning.mixtures.double_mixture.bound import N_LATENT, Bound, Factor, Objective
 from bochner.learning.mixtures.double_mixture.evidence import ComponentPrior
 from bochner.learning.mixtures.double_mixture.learned_mixture import (
@@ -29,8 +29,6 @@ from bochner.spectral import ByMass
 # Iterations of every start before the best one continues: each start costs 15 / 200 of a full
 # ascent. More compare starts more reliably, fewer take less time.
 _TRIAL = 15
-# Corrections that L-BFGS keeps, twice SciPy's default: memory is proportional to it.
-_MEMORY = 20
 # Bounds of the coordinates (log weights, means, roots, log scales), in units of the typical
 # distance. They exclude overflow only: exp(50) and 1e3 are far outside of every prior.
 _LIMITS = (50.0, 1e3, 1e3, 12.0)
@@ -161,27 +159,28 @@ def _climbed(objective: Objective, start: tuple[Factor, ...], max_iter: int, tol
             return _OVERFLOW, np.zeros_like(x)
         return -found.value, -gradient
 
-    def record(intermediate_result: OptimizeResult) -> None:
-        visited.append(intermediate_result.x.copy())
-        history.append(-float(intermediate_result.fun))
+    def record(point: Array, loss: float) -> None:
+        visited.append(point)
+        history.append(-loss)
 
     limits = np.tile(np.repeat(_LIMITS, _sizes(*shape)), len(start))
     logarithms = [np.log(np.maximum(factor.weights, _LEAST_LOGARITHM)) for factor in start]
     x = np.concatenate([_coordinates(*pair) for pair in zip(logarithms, start, strict=True)])
     x = np.clip(x, -limits, limits)
     visited, history = [x], [-negated(x)[0]]
-    found = minimize(  # type: ignore[call-overload]
+    end = minimised(
         negated,
         x,
-        jac=True,
-        method="L-BFGS-B",
+        n_steps=max_iter,
         bounds=np.column_stack((-limits, limits)),
-        callback=record,
-        options={"maxiter": max_iter, "maxcor": _MEMORY, "ftol": tol, "gtol": 0.0},
+        decrease=tol,
+        slope=0.0,
+        n_corrections=MANY_CORRECTIONS,
+        visit=record,
     )
     weights = np.array([[factor.weights for factor in factors_at(x)] for x in visited])
     changes = np.sqrt(N_LATENT * np.sum(np.diff(weights, axis=0) ** 2, axis=(1, 2)))
-    return Ascent(objective, factors_at(found.x), np.array(history), changes)
+    return Ascent(objective, factors_at(end.point), np.array(history), changes)
 
 
 def _sizes(truncation: int, dim: int) -> NDArray[np.intp]:

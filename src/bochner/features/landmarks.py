@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 from bochner._numerics.limits import FLOAT64_EPS
 from bochner.features.length_scales import exact_values
+from bochner.kernels import Kernel
 
 Rows = NDArray[np.intp]
 Spectrum = Callable[[], tuple[Array, Array]]
@@ -22,6 +23,18 @@ _N_PROBES = 500
 
 # Tolerances tried: one for each decade down to about the rounding error of a Gram matrix.
 _TOLERANCES = 10.0 ** np.arange(-1.0, -14.0, -1.0)
+
+_NEGLIGIBLE = 1e-8
+"""Share of the greatest variance that landmarks may leave everywhere: the root of rounding, below
+which more landmarks add rounding errors of solutions with their kernel matrix and nothing else."""
+
+_INDEFINITE = -1e-6
+"""Share of the greatest variance below which a remainder is negative by more than rounding."""
+
+_NOTHING = 1e-60
+"""Share of the greatest value below which a value of the kernel or of a feature counts as zero. It
+is far below rounding, and products of five such values are above 1e-308, below which processors
+take ten times as long."""
 
 
 def kernel_values(kernel: Any, X: Array, Y: Array) -> Array:
@@ -124,3 +137,33 @@ def chosen_rows(
     ridge = tail_ridge(eigenvalues, m) if ridge is None else ridge
     scores = leverage_scores(eigenvalues, vectors, ridge)
     return rng.choice(n, size=m, replace=False, p=scores / scores.sum())
+
+
+def cleared(values: Array, greatest: float) -> Array:
+    """Set negligible values to zero in place, and return the array."""
+    values[np.abs(values) < _NOTHING * greatest] = 0.0
+    return values
+
+
+def greatest_pivots(kernel: Kernel, X: Array, count: int) -> tuple[Array, Array]:
+    """Return at most ``count`` rows (q, d), and the Cholesky factor of the kernel between them."""
+    left = kernel.diag(X).astype(np.float64)
+    greatest = float(left.max())
+    factor, chosen = np.zeros((len(X), min(count, len(X)))), list[int]()
+    while len(chosen) < factor.shape[1]:
+        pivot, i = int(np.argmax(left)), len(chosen)
+        if left[pivot] <= _NEGLIGIBLE * greatest:
+            break
+        column = kernel(X, X[[pivot]])[:, 0] - factor[:, :i] @ factor[pivot, :i]
+        factor[:, i] = cleared(column / np.sqrt(left[pivot]), np.sqrt(greatest))
+        left -= factor[:, i] ** 2
+        if left.min() < _INDEFINITE * greatest:
+            raise ValueError(
+                f"residual needs a positive definite kernel, and {kernel!r} has a negative "
+                f"eigenvalue on these rows. Leave residual=None."
+            )
+        left[pivot] = 0.0
+        chosen.append(pivot)
+    if not chosen:
+        raise ValueError(f"{kernel!r} is zero on all rows, which leaves no landmarks.")
+    return X[chosen], factor[chosen, : len(chosen)]
