@@ -266,13 +266,17 @@ class BaNK(BaseEstimator, ABC):
         scaled: Array,
         home: Any,
     ) -> SamplerSettings:
-        """Return the settings with the model of scaled rows and the device of the chains."""
+        """Return the settings with the model of scaled rows, and a runner for a device."""
         model, outcomes = self._model(choice, scaled), problems.outcomes
         if outcomes is not None:
             model = model.observed_by(outcomes.likelihood)
-        if home is not None:
-            home = retyped(home, np.dtype(check_dtype(self.dtype) or np.float64))
-        return replace(settings, model=model, home=home)
+        if home is None:
+            return replace(settings, model=model)
+        # Only rows on a device need the module.
+        from bochner.learning.batched.runner import DeviceRunner
+
+        home = retyped(home, np.dtype(check_dtype(self.dtype) or np.float64))
+        return replace(settings, model=model, runner=DeviceRunner(home))
 
     def _columns(
         self, problems: Problems, scaled: Array, settings: SamplerSettings

@@ -51,10 +51,10 @@ def with_pooled_draws(
     rng: np.random.Generator,
 ) -> list[Learned]:
     """Return the results with the draws of all chains pooled, for problems with enough rows."""
-    n_chains, home = settings.n_chains, settings.home
+    n_chains, runner = settings.n_chains, settings.runner
     with single_threaded_blas() as n_threads:
         return [
-            replace(each, draws=pooled(rng, each.draws, data, n_chains, n_threads, home))
+            replace(each, draws=pooled(rng, each.draws, data, n_chains, n_threads, runner))
             for each, data in zip(learned, columns, strict=True)
         ]
 

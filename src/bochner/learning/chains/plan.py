@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -13,8 +12,6 @@ from numpy.random import Generator
 
 from bochner._numerics import progress as reports
 from bochner._numerics.threads import single_threaded_blas
-from bochner.learning.batched.chain import check_chain
-from bochner.learning.batched.driver import run_together
 from bochner.learning.chains.chain import CollapsedChain
 from bochner.learning.chains.checkpoint import chain_path
 from bochner.learning.chains.driver import Chain, ChainProgress, PreparedChain, Stage, run
@@ -22,6 +19,7 @@ from bochner.learning.chains.models import BANK, Model
 from bochner.learning.chains.moves import LOCAL_MOVES, Move
 from bochner.learning.chains.pooling import ChainRows
 from bochner.learning.chains.preparation import frequency_scales
+from bochner.learning.chains.runner import Runner
 from bochner.learning.chains.sizes import warm_ups
 from bochner.learning.chains.start import Start, Structure
 from bochner.learning.chains.training_data import ScaledData
@@ -101,8 +99,7 @@ class SamplerSettings:
     time_limit: float | None
     n_threads: int = 1
     model: Model = BANK
-    # An empty array of the namespace, device and type of the features, where chains run on a device
-    home: Any = None
+    runner: Runner | None = None  # Where chains do not run one by one on the host
 
     @property
     def structure(self) -> Structure:
@@ -132,7 +129,7 @@ class SamplerSettings:
 def fingerprint_of(data: ScaledData, settings: SamplerSettings, seed: int) -> str:
     """Return a hash of the problem, so that a checkpoint only continues the same problem."""
     # The number of processes and threads changes no result.
-    settings = replace(settings, n_jobs=None, n_threads=1, home=None)
+    settings = replace(settings, n_jobs=None, n_threads=1, runner=None)
     digest = sha256(repr((settings, seed, data.is_binary)).encode())
     for array in (data.X, data.y, data.fixed, data.weight, data.observed, data.repeats):
         if array is not None:
@@ -154,8 +151,9 @@ def learn(
 
     A chain learns from its part of the rows, with the weights that this has.
     """
-    if settings.home is not None:
-        check_chain(chain_of(data, replace(settings, structures=settings.structures[:1])))
+    if settings.runner is not None:
+        first = replace(settings, structures=settings.structures[:1])
+        settings.runner.check(chain_of(data, first))
     structure_seed, *chain_seeds = seed.spawn(1 + settings.n_chains)
     start: Start | None = None
     if len(settings.structures) > 1:
@@ -178,10 +176,10 @@ def learn(
             return run_chain(chain(index), settings, path, fingerprint, report)
 
     n_chains = settings.n_chains
-    if settings.home is not None:
-        together = [chain(index) for index in range(n_chains)]
-        limit, home = settings.time_limit, settings.home
-        return settings.structure, run_together(together, home, seconds=limit, report=report)
+    if settings.runner is not None:
+        every = [chain(index) for index in range(n_chains)]
+        made = settings.runner.run(every, seconds=settings.time_limit, report=report)
+        return settings.structure, made
     # Rows that are not in memory are processed by their workers, not by processes of this fit.
     if n_chains == 1 or settings.n_jobs in (None, 1) or data.elsewhere is not None:
         return settings.structure, [one(index, report) for index in range(n_chains)]
@@ -190,8 +188,8 @@ def learn(
     # Other processes cannot report: this one does, whenever a chain is finished.
     parallel = Parallel(n_jobs=settings.n_processes, return_as="generator")
     chains: list[ChainProgress] = []
-    for made in parallel(delayed(one)(index, reports.silent) for index in range(n_chains)):
-        chains.append(made)
+    for finished in parallel(delayed(one)(index, reports.silent) for index in range(n_chains)):
+        chains.append(finished)
         report("finished chain", len(chains), n_chains)
     return settings.structure, chains
 

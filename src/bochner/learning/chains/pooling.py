@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, Index, Mask
 from bochner.features.units import Units
-from bochner.learning.batched.draws import draw_of_labels, draw_of_numbers
 from bochner.learning.chains.draws import Draws, drawn, stacked
 from bochner.learning.chains.evidence import (
     MACKAY_STEPS,
@@ -21,6 +20,7 @@ from bochner.learning.chains.evidence import (
 )
 from bochner.learning.chains.models import BANK
 from bochner.learning.chains.moves.labels import LogisticLabels
+from bochner.learning.chains.runner import Runner
 from bochner.learning.chains.training_data import ScaledData
 
 _MOST_ROWS = 8_000
@@ -149,7 +149,7 @@ def pooled(
     data: ScaledData,
     n_chains: int,
     n_threads: int,
-    home: Any = None,
+    runner: Runner | None = None,
 ) -> Draws:
     """Return one draw with the frequencies of several draws of every chain, fitted to all rows.
 
@@ -158,7 +158,7 @@ def pooled(
     chain, the draws are returned as they are. The precision of numbers has the greatest evidence,
     by MacKay's steps. Labels, which need several passes for a fit, keep the mean precision of the
     draws, and have the normal approximation at the mode of the weights. Sums of all rows, and their
-    solution, are on the device of ``home``, if it is given.
+    solution, are those of ``runner``, if it is given.
     """
     n_kept = draws.n_draws // n_chains
     most = min(data.n_samples // _ROWS_PER_FEATURE, _MOST_FEATURES) // (2 * draws.n_waves)
@@ -170,12 +170,11 @@ def pooled(
     omega = draws.omega[chosen].reshape(-1, draws.omega.shape[2])
     precision = float(np.exp(np.mean(np.log(draws.precision[chosen]))))
     rows = data.rows(n_threads)
-    if home is not None:
+    if runner is not None:
         if data.is_binary:
-            draw = draw_of_labels(rows, omega, precision, home)
+            draw = runner.draw_of_labels(rows, omega, precision)
         else:
-            noise = BANK.likelihood().noise
-            draw = draw_of_numbers(rows, omega, precision, noise, home)
+            draw = runner.draw_of_numbers(rows, omega, precision, BANK.likelihood().noise)
         return stacked([draw], draws.basis, noise_unit=draws.noise_unit)
     if data.is_binary:
         _, fit = LogisticLabels().start(rng, rows, omega, precision, n_copies=1)
