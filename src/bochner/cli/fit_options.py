@@ -26,7 +26,7 @@ from bochner.cli.output import check_model_output, check_report
 from bochner.learning.tables.learner import EFFORTS
 from bochner.learning.tables.transformations import TRANSFORMATIONS
 from bochner.tables.checks import Task
-from bochner.tables.reading import ReadOptions, read_types
+from bochner.tables.options import ReadOptions, read_types
 from bochner.tables.refusals import InputError, nearest
 
 _CHOICES: Mapping[str, Sequence[str]] = {

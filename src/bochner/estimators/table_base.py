@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, field, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -211,8 +212,8 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         """
         check_is_fitted(self, "head_")
         try:
-            # The only import from a higher layer: users expect the report to be a method.
-            from bochner.report.notebook import report_of
+            # By name, as packages of an extra are: reports need more than the core does.
+            report_of = import_module("bochner.report").report_of
         except ImportError as error:
             raise ImportError(
                 f"Reports need {error.name}, which is not installed: run pip install "

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.checked import check_targets, labels, numbers
 from bochner._numerics.files import as_path, replacing
@@ -58,9 +59,12 @@ def report_of(model: Model, X: Any, y: Any) -> Report:
 
     Raises
     ------
+    NotFittedError
+        If the model is not fitted.
     ValueError
         If there are no rows, or if a row has no target that the model can predict.
     """
+    check_is_fitted(model, "head_")
     is_class = isinstance(model, TableClassifier)
     targets = np.asarray(labels(y) if is_class else numbers(y))
     if targets.shape[:1] != (len(X),) or not len(targets):

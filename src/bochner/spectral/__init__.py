@@ -8,7 +8,6 @@ from bochner.spectral.composite import (
     GridPairs,
     Mapped,
     MatchedPairs,
-    Pairing,
     TwoFrequency,
     grid_sides,
 )
@@ -33,6 +32,7 @@ from bochner.spectral.laws import (
     Isotropic,
     Law,
     NoMeasureError,
+    Pairing,
 )
 from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.phase_factor import Component, PhaseFactor

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,6 @@ from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner.frequencies import Amplitudes, CosineFactors, DrawnCarrier
 from bochner.sampling import Coordinates, Directions, Layout, Matrix, Scheme, Uniforms
 from bochner.spectral.radial import RadialLaw
-
-if TYPE_CHECKING:
-    from bochner.spectral.composite import Pairing
 
 
 class NoMeasureError(TypeError, NotImplementedError):
@@ -167,6 +163,18 @@ class Law(ABC):
     ) -> tuple[tuple[float, Law], ...] | None:
         """Return masses and laws of the sum of two measures, or ``None`` if laws are not merged."""
         return None
+
+
+class Pairing(ABC):
+    """A way to pair frequencies of the lag with frequencies of the midpoint."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def draws(
+        self, stationary: Law, envelope: Law, m: int, rng: np.random.Generator, scheme: Scheme
+    ) -> tuple[Draw, Draw]:
+        """Return ``m`` draws from either law; the two of a row are independent of each other."""
 
 
 class BlockLaw(Law):
