@@ -11,8 +11,8 @@ from bochner.estimators.table_learners import SumLearner
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_tasks import RegressionTask
 from bochner.features.parameters import generators
+from bochner.learning.tables.efforts import TRIAL
 from bochner.learning.tables.ensemble import SumOfLaws
-from bochner.learning.tables.learner import TRIAL
 from bochner.learning.tables.removal import Removal
 from bochner.learning.tables.transformations import Transformation, candidates, most_likely
 

@@ -12,10 +12,11 @@ from bochner._numerics.progress import silent
 from bochner.kernels import Gaussian
 from bochner.learning.tables import ensemble
 from bochner.learning.tables import learner as laws_learner
+from bochner.learning.tables.efforts import _ROUGH, _SMOOTH, Effort
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws, mixture
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.laws import Laws, ScoredLaws
-from bochner.learning.tables.learner import _ROUGH, _SMOOTH, Effort, Learner
+from bochner.learning.tables.learner import Learner
 from bochner.learning.tables.leave_one_out import Found, LearnedKernel
 from bochner.learning.tables.observations import Observations
 from bochner.learning.tables.trees import TreeInputs
