@@ -39,7 +39,8 @@ from bochner.tables.checks import (
     side_column,
     split_target,
 )
-from bochner.tables.reading import ReadOptions, TableRead, read
+from bochner.tables.options import ReadOptions
+from bochner.tables.reading import TableRead, read
 from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from bochner._numerics.arrays import Array, as_array, as_level
 from bochner._numerics.checked import check_rows_given
 from bochner.estimators.bank import BaNK
 from bochner.frequencies import Frequencies
-from bochner.learning.inference.learned_kernel import Learned
+from bochner.learning.chains.learned_kernel import Learned
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import chosen_inputs, input_names, learned_models, per_input
 from bochner.plot.labels import finish, legend
@@ -196,7 +196,7 @@ def _functions(model: Any, banks: Sequence[BaNK]) -> tuple[KernelLike, list[Kern
 def _draws(bank: BaNK, learned: Learned) -> list[KernelLike]:
     """Return the kernels of posterior draws, if all of them are stationary.
 
-    Pooled draws are concatenated into one draw, see ``learning.inference.pooling``.
+    Pooled draws are concatenated into one draw, see ``learning.chains.pooling``.
     """
     draws = learned.draws
     if any(len(draws.waves(index).modulated) for index in range(draws.n_draws)):
