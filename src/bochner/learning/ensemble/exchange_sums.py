@@ -42,7 +42,7 @@ _SMALLEST = -708.0
 
 
 class Training(NamedTuple):
-    """The training rows of a law, by groups of columns: of ``columns``, or of numbered levels."""
+    """The training rows of a law: each group of columns as values or as codes of levels."""
 
     kind: int
     values: Array  # (c, m): Columns; of MAPPED distances those of W
@@ -156,7 +156,7 @@ def _fill(training: Training, mixed: Mixed, number: int, start: int, sums: Array
 
 @compiled(fastmath=LOOSE | {"reassoc"})
 def _largest(sums: Array, largest: Array) -> float:
-    """Raise largest distances to current ones; return the least of what exceeds their share."""
+    """Raise the largest distances to the current ones; return the least excess over their share."""
     least = 0.0
     for k in range(sums.size):
         largest[k] = max(largest[k], sums[k])
@@ -168,7 +168,7 @@ def _largest(sums: Array, largest: Array) -> float:
 def _renew(
     training: Training, mixed: Mixed, number: int, start: int, sums: Array, largest: Array
 ) -> None:
-    """Compute distances anew where little of larger ones is left."""
+    """Recompute the distances that are small relative to an earlier one, to undo cancellation."""
     for k in range(sums.size):
         if sums[k] < _CANCELLED * largest[k]:
             _fill(training, mixed, number, start + k, sums[k : k + 1])
@@ -235,9 +235,10 @@ def _product(values: Array, coef: Array) -> float:
 
 @compiled()
 def _bases(mixed: Mixed, sizes: Integers) -> tuple[Integers, NDArray[np.bool_]]:
-    """Return the mixed row from which each is updated, itself for none, and which are equal to it.
+    """Return the base row (q,) from which each mixed row is updated, and which rows equal it.
 
-    It is the last one of those computed anew or the one before, whichever differs in fewer columns.
+    The base is the last row that was computed anew or the preceding row, whichever differs in fewer
+    columns. A row that is computed anew is its own base.
     """
     n_mixed, n_groups = mixed.sources.shape
     base, is_equal = np.zeros(n_mixed, dtype=np.int64), np.zeros(n_mixed, dtype=np.bool_)
@@ -255,6 +256,7 @@ def _bases(mixed: Mixed, sizes: Integers) -> tuple[Integers, NDArray[np.bool_]]:
         if is_equal[number]:
             continue
         before = number
+        # An update adds one term and subtracts one for each changed column.
         if 2 * min(of_anchor, of_before) >= most:
             base[number], anchor = number, number
     return base, is_equal
@@ -288,7 +290,7 @@ def add_kernel_sums(
             if base[number] != number:
                 _update(training, mixed, number, base[number], start, sums)
                 if training.kind == MAPPED:
-                    # Rounding errors are those of squared norms.
+                    # Updates add squared norms, so that rounding errors are relative to them.
                     for k in range(size):
                         largest[k] = max(largest[k], 2.0 * mixed.norms[number])
                 if profile.is_root and _largest(sums, largest) < 0.0:
