@@ -5,8 +5,7 @@ constant distance. Distances are computed in tiles. A tile becomes kernel values
 by the coefficients before the next tile, so that sums need no matrix of kernel values.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -76,11 +75,12 @@ def _single_exponentials(values: Floats, powers: Floats, bits: NDArray[np.int32]
 
 
 @overload(_exponentials)
-def _exponentials_by_type(values: types.Array, powers: types.Array) -> Callable[..., None]:
-    def single(values: NDArray[np.float32], powers: NDArray[np.float32]) -> None:
+def _exponentials_by_type(values: Any, powers: Any) -> Any:
+    # Numba compares the annotations of an overload with those of what it returns.
+    def single(values: Any, powers: Any) -> None:
         _single_exponentials(values, powers, powers.view(np.int32))
 
-    def double(values: Array, powers: Array) -> None:
+    def double(values: Any, powers: Any) -> None:
         _double_exponentials(values, powers, powers.view(np.int64))
 
     return single if values.dtype == types.float32 else double
