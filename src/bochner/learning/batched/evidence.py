@@ -81,7 +81,7 @@ def evidence_of(
     noise: Noise,
     *,
     keep: bool = True,
-    known: BatchEvidence | None = None,
+    reused: BatchEvidence | None = None,
 ) -> BatchEvidence:
     """Return the evidence of frequencies (C, m, d) at precisions (C,), from one pass.
 
@@ -89,8 +89,8 @@ def evidence_of(
     evidence of ``omega`` for other weights of the rows, its features serve if it has kept them.
     """
     p = 2 * omega.shape[1] + rows.n_fixed
-    made = None if known is None else known.features
-    features = rows.room(p) if keep and known is None else made
+    made = None if reused is None else reused.features
+    features = rows.room(p) if keep and reused is None else made
 
     def terms(chosen: slice) -> tuple[Any, ...]:
         Z = rows.features(omega, chosen) if made is None else made[:, :, chosen]

@@ -86,7 +86,7 @@ class BatchLabels(BatchLikelihood):
     ) -> Conditioned:
         evidence, activation = mode_of(rows, omega, precision)
         given = _drawn(rngs, rows, activation)
-        return given, evidence_of(given, omega, precision, _UNIT, known=evidence)
+        return given, evidence_of(given, omega, precision, _UNIT, reused=evidence)
 
     def redraw(
         self, rngs: Sequence[Generator], rows: BatchRows, evidence: BatchEvidence
@@ -97,7 +97,7 @@ class BatchLabels(BatchLikelihood):
         activation = _activation(rows, evidence, evidence.mean + deviation)
         given = _drawn(rngs, rows, activation)
         old = evidence
-        fresh = evidence_of(given, old.omega, old.precision, _UNIT, known=old)
+        fresh = evidence_of(given, old.omega, old.precision, _UNIT, reused=old)
         infos: list[Info] = [{"log_likelihood": value} for value in _heights(rows, activation)]
         return (given, fresh), infos
 
@@ -121,7 +121,7 @@ def mode_of(
                 for fast, part, own in zip(newton, rows.parts, activation, strict=True)
             ]
         )
-        evidence = evidence_of(given, omega, precision, _UNIT, keep=keep, known=evidence)
+        evidence = evidence_of(given, omega, precision, _UNIT, keep=keep, reused=evidence)
         reached = _activation(rows, evidence, evidence.mean)
         weights = to_numpy(evidence.mean)[:, : 2 * evidence.n_waves]
         height = _heights(rows, reached) - 0.5 * precision * np.sum(weights**2, axis=1)

@@ -227,9 +227,9 @@ def tell(report: reports.Progress, stage: Stage, progress: ChainProgress) -> Non
 def _save(
     path: Path, fingerprint: str, rng: Generator, state: Mapping[str, Any], progress: ChainProgress
 ) -> None:
-    own = {each.name: getattr(progress, each.name) for each in fields(progress)}
+    run = {each.name: getattr(progress, each.name) for each in fields(progress)}
     header = {"fingerprint": fingerprint, "rng": rng.bit_generator.state, "state": state}
-    write_checkpoint(path, header | own)
+    write_checkpoint(path, header | run)
 
 
 def _resumed(
@@ -262,8 +262,8 @@ def _sound(
     saved: Mapping[str, Any], stages: Sequence[Stage], template: Any
 ) -> tuple[ChainProgress, dict[str, Any]]:
     """Return progress and state of the generator of a run that is finished, or goes on."""
-    own = {each.name: saved[each.name] for each in fields(ChainProgress)}
-    progress, generator = ChainProgress(**own), np.random.default_rng()
+    values = {each.name: saved[each.name] for each in fields(ChainProgress)}
+    progress, generator = ChainProgress(**values), np.random.default_rng()
     generator.bit_generator.state = saved["rng"]
     stage = stages[progress.stage]
     if progress.iteration > stage.n_iterations or len(progress.records) < progress.iteration:
@@ -275,13 +275,13 @@ def _sound(
         if is_finished
         else stage.chain.step(generator, state, adapting=stage.adapting)
     )
-    ours = _form(stage.chain.draw(state, info, in_full=True))
+    expected_form = _form(stage.chain.draw(state, info, in_full=True))
     for draw in progress.draws:
         if draw.components is not None:
             mean_kernel([draw.components], np.ones(draw.components.means.shape[1]))
         for name, form in _form(draw).items():
-            if form is not None and form != ours[name]:
-                raise ValueError(f"{name} of a draw is {form}, not {ours[name]}")
+            if form is not None and form != expected_form[name]:
+                raise ValueError(f"{name} of a draw is {form}, not {expected_form[name]}")
     return progress, saved["rng"]
 
 

@@ -20,7 +20,7 @@ _LAYOUT = MemoryLayout.BY_WAVE
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveFeatures:
-    """M waves; those whose amplitude does not vary, and all without ``amplitudes``, have one."""
+    """M waves with amplitudes; without ``amplitudes`` all amplitudes are one."""
 
     omega: Array  # (M, d)
     amplitudes: WaveAmplitudes | None = None
@@ -30,7 +30,7 @@ class WaveFeatures:
 
     @property
     def modulated(self) -> Index:
-        """Which waves have an amplitude that varies."""
+        """Indices of waves with a varying amplitude."""
         if self.amplitudes is None:
             return np.empty(0, dtype=np.intp)
         return self.amplitudes.varying
@@ -59,7 +59,7 @@ class WaveFeatures:
         return (squares + (len(self) - len(which))) / len(self)
 
     def summed(self, coef: Array, scale: float) -> WaveSum:
-        """Return a function with weights ``coef`` (2M,) on the features of factor ``scale``."""
+        """Return the function with weights ``coef`` (2M,) of the features with factor ``scale``."""
         # The real part of a - ib times exp(i angle) is a cos + b sin.
         weight = (scale * (coef[0::2] - 1j * coef[1::2])).astype(np.complex128)
         if self.amplitudes is None:
@@ -69,9 +69,10 @@ class WaveFeatures:
     def gradient(
         self, inputs: NDArray[Any], Z: NDArray[Any], slope: NDArray[Any], scale: float
     ) -> tuple[Array, ...]:
-        """Return derivatives by frequencies and, if there are any, by numbers of amplitudes.
+        """Return derivatives by frequencies and, if there are amplitudes, by their numbers.
 
-        Those by the features ``Z`` (2M, n) at inputs (d, n), of factor ``scale``, are ``slope``.
+        ``slope`` (2M, n) are the derivatives by the features ``Z`` (2M, n), which have the factor
+        ``scale``, at inputs (d, n).
         """
         pairs = _LAYOUT.pairs(slope)
         by_omega = as_array(angle_gradient(_LAYOUT.pairs(Z), pairs) @ inputs.T)
@@ -82,7 +83,7 @@ class WaveFeatures:
         if len(which):
             plain = wave_features(inputs, self.omega[which], _LAYOUT, amplitude=scale)
             along = np.einsum("kin,kin->kn", _LAYOUT.pairs(plain), pairs[which])
-            found = self.amplitudes.gradient(inputs, which, along)
-            for part, own in zip(parts, found, strict=True):
-                part[which] = own
+            by_numbers = self.amplitudes.gradient(inputs, which, along)
+            for part, values in zip(parts, by_numbers, strict=True):
+                part[which] = values
         return by_omega, *parts

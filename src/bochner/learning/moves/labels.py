@@ -86,7 +86,7 @@ def _mode(
     newton = True
     for _ in range(MODE_STEPS):
         given = rows.reweighted(tangent if newton else bound, along=(activation,))
-        evidence = evidence_of(given, omega, precision, _UNIT, n_copies=n_copies, known=evidence)
+        evidence = evidence_of(given, omega, precision, _UNIT, n_copies=n_copies, reused=evidence)
         reached = _activation(rows, evidence, evidence.mean)
         weights = evidence.mean[: 2 * evidence.n_waves]
         height = _log_likelihood(rows, reached) - 0.5 * precision * float(weights @ weights)

@@ -43,7 +43,7 @@ def _carried(states: Array, steps: Steps, k: int) -> Array:
 
 def _normal(mean: Array, cov: Array, count: int, rng: Generator) -> Array:
     """Return draws (count, s) of a normal law, whose covariance may be singular."""
-    # Constants of the model have no variance after conditioning: a Cholesky factor would fail.
+    # Eigenvalues, because a singular covariance has no Cholesky factor.
     values, vectors = np.linalg.eigh(cov)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     draws: Array = mean + rng.normal(size=(count, len(mean))) @ root.T
