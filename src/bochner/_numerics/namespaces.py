@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
+DeviceArray = Any
+"""An array of any namespace: NumPy's or that of another library, which has no types in common."""
+
 
 def on_device(X: Any) -> bool:
     """Tell whether ``X`` is an array of another namespace than NumPy."""

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import Array, steps
+from bochner._numerics.arrays import Array, Floats, steps
 from bochner._numerics.namespaces import like, on_device, to_numpy
 from bochner._numerics.scratch import Scratch
 from bochner._numerics.threads import in_order, single_threaded_blas
@@ -24,9 +23,9 @@ class PrecomputedFeatures:
 
     n_features: int
 
-    def features(self, X: Any, dtype: Any = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def features(self, X: Any, dtype: Any = None, out: Floats | None = None) -> Floats:
         """Return the rows themselves."""
-        kept: NDArray[Any] = X
+        kept: Floats = X
         return kept
 
     def to_device_of(self, X: Any) -> "PrecomputedFeatures":
@@ -43,7 +42,7 @@ def target_products(
 ) -> Array:
     r"""Return :math:`[Z, Y, 1]^\top W [Y, 1]`, of shape (p + t + 1, t + 1)."""
 
-    def products(Z: NDArray[Any], rows: Chunk) -> NDArray[Any]:
+    def products(Z: Floats, rows: Chunk) -> Floats:
         columns = np.column_stack((targets(rows.y), np.ones(len(rows))))
         weighted = columns if rows.weight is None else columns * rows.weight[:, None]
         return np.vstack((to_numpy(Z.T @ like(weighted, Z)), columns.T @ weighted))
@@ -60,12 +59,12 @@ def normal_products(
     """
     narrow, origin = V.astype(dtype), shift.astype(dtype)
 
-    def products(Z: NDArray[Any], rows: Chunk) -> NDArray[Any]:
+    def products(Z: Floats, rows: Chunk) -> Floats:
         fit = Z @ like(narrow, Z)
         fit -= like(origin, fit)
         if rows.weight is not None:
             fit *= like(rows.weight[:, None], fit)
-        made: NDArray[Any] = to_numpy(Z.T @ fit)
+        made: Floats = to_numpy(Z.T @ fit)
         return made
 
     return _summed(chunks, features, dtype, products)
@@ -75,7 +74,7 @@ def _summed(
     chunks: Iterable[Chunk],
     features: FeatureMap,
     dtype: Any,
-    function: Callable[[NDArray[Any], Chunk], NDArray[Any]],
+    function: Callable[[Floats, Chunk], Floats],
 ) -> Array:
     """Return the sum over blocks of rows, in float64, of a function of their features."""
     p = features.n_features
@@ -85,7 +84,7 @@ def _summed(
         for chunk in chunks:
             made, is_away = features.to_device_of(chunk.X), on_device(chunk.X)
 
-            def block(rows: slice, chunk: Chunk = chunk, made: Any = made) -> NDArray[Any]:
+            def block(rows: slice, chunk: Chunk = chunk, made: Any = made) -> Floats:
                 part = chunk[rows]
                 out = None if on_device(chunk.X) else scratch.block(len(part), p, dtype)
                 return function(made.features(part.X, dtype, out), part)

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, lapack
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Floats
 from bochner.learning.inference.training_data import SummedRows, TrainingData
 
 KEPT_BYTES = 2**30
@@ -121,7 +121,7 @@ class ChainEvidence:
     explained: float  # q = b . u
     log_determinant: float  # log |A|
     least_precision: float  # least lambda_0 at which rounding leaves A positive definite
-    features: NDArray[Any] | None  # (p, n) of all rows, if they are kept
+    features: Floats | None  # (p, n) of all rows, if they are kept
 
     def posterior_precision(self, precision: float | None = None) -> Array:
         """Return :math:`A` (p, p) in Fortran order, here or at another ``precision``."""
@@ -233,8 +233,8 @@ def mackay_step(evidence: ChainEvidence, trace: float, square: float) -> float:
 
 
 def part_sums(
-    part: TrainingData, Z: NDArray[Any] | None, omega: Array, has_features: bool
-) -> tuple[NDArray[Any], NDArray[Any]]:
+    part: TrainingData, Z: Floats | None, omega: Array, has_features: bool
+) -> tuple[Floats, Floats]:
     """Return the Gram matrix and the cross products of a part of the rows.
 
     ``Z`` are the features if ``has_features``, else an array to write them to, or ``None``.

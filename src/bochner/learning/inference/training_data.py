@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, Floats, Index, row_blocks
 from bochner._numerics.threads import in_order
@@ -90,7 +89,7 @@ class SummedRows(ABC):
         """Return the rows with weights ``w`` and pseudo-targets ``w y`` that a function returns."""
 
     @abstractmethod
-    def room(self, n_features: int) -> NDArray[Any] | None:
+    def room(self, n_features: int) -> Floats | None:
         """Return an empty array (n_features, n) for features; ``None`` if none can be kept."""
 
 
@@ -116,7 +115,7 @@ class TrainingData(SummedRows):
     @classmethod
     def of(
         cls,
-        X: NDArray[Any],
+        X: Floats,
         y: Array,
         fixed: Array | None = None,
         weight: Array | None = None,
@@ -196,10 +195,10 @@ class TrainingData(SummedRows):
         weight, target = function(self, *along)
         return replace(self, target=target, weight=weight)
 
-    def room(self, n_features: int) -> NDArray[Any]:
+    def room(self, n_features: int) -> Floats:
         return np.empty((n_features, self.n_samples), dtype=self.dtype)
 
-    def features(self, omega: Array, stored: NDArray[Any] | None = None) -> NDArray[Any]:
+    def features(self, omega: Array, stored: Floats | None = None) -> Floats:
         """Return features and fixed columns (p, n) of all rows: ``stored`` ones, else computed."""
         if stored is not None:
             return stored

@@ -18,12 +18,11 @@ of frequencies near ``s`` are correlated.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Index, as_array
+from bochner._numerics.arrays import Array, Floats, Index, as_array
 from bochner.frequencies import Amplitudes, CosineFactors
 from bochner.frequencies.waves import MemoryLayout, wave_features
 
@@ -110,7 +109,7 @@ class WaveAmplitudes(ABC):
         """Indices of the amplitudes that vary."""
 
     @abstractmethod
-    def values(self, inputs: NDArray[Any], which: Index) -> NDArray[Any]:
+    def values(self, inputs: Floats, which: Index) -> Floats:
         """Return varying amplitudes ``which`` (k, n) at inputs (d, n), in the type of inputs."""
 
     @abstractmethod
@@ -118,9 +117,7 @@ class WaveAmplitudes(ABC):
         """Return zeros in the shapes of the two arrays, for derivatives."""
 
     @abstractmethod
-    def gradient(
-        self, inputs: NDArray[Any], which: Index, along: NDArray[Any]
-    ) -> tuple[Array, Array]:
+    def gradient(self, inputs: Floats, which: Index, along: Floats) -> tuple[Array, Array]:
         """Return derivatives by the two arrays for ``which`` amplitudes.
 
         ``along`` (k, n) are the derivatives by the values of the amplitudes.
@@ -152,10 +149,10 @@ class CosineAmplitudes(WaveAmplitudes):
     def varying(self) -> Index:
         return np.flatnonzero(self.v.any(axis=1))
 
-    def values(self, inputs: NDArray[Any], which: Index) -> NDArray[Any]:
+    def values(self, inputs: Floats, which: Index) -> Floats:
         return self._waves(inputs, which)[:, 0]
 
-    def _waves(self, inputs: NDArray[Any], which: Index) -> NDArray[Any]:
+    def _waves(self, inputs: Floats, which: Index) -> Floats:
         """Return root two times cosines and sines of the angles, (k, 2, n)."""
         angles = wave_features(
             inputs,
@@ -169,9 +166,7 @@ class CosineAmplitudes(WaveAmplitudes):
     def none_by_numbers(self) -> tuple[Array, Array]:
         return np.zeros(self.v.shape), np.zeros(len(self.v))
 
-    def gradient(
-        self, inputs: NDArray[Any], which: Index, by_angle: NDArray[Any]
-    ) -> tuple[Array, Array]:
+    def gradient(self, inputs: Floats, which: Index, by_angle: Floats) -> tuple[Array, Array]:
         by_angle = -by_angle * self._waves(inputs, which)[:, 1]
         return as_array(0.5 * (by_angle @ inputs.T)), as_array(by_angle.sum(axis=1))
 
@@ -224,12 +219,12 @@ class WindowAmplitudes(WaveAmplitudes):
         count = np.count_nonzero(self.centre, axis=1)
         return as_array(np.maximum(_RANGE / (np.sqrt(np.pi) * self.width), 1.0) ** (0.5 * count))
 
-    def values(self, inputs: NDArray[Any], which: Index) -> NDArray[Any]:
+    def values(self, inputs: Floats, which: Index) -> Floats:
         made = self.height[which, None] * np.exp(-0.5 * self._squares(inputs, which))
-        values: NDArray[Any] = made.astype(inputs.dtype, copy=False)
+        values: Floats = made.astype(inputs.dtype, copy=False)
         return values
 
-    def _squares(self, inputs: NDArray[Any], which: Index) -> Array:
+    def _squares(self, inputs: Floats, which: Index) -> Array:
         """Return squared distances (k, n) from centres in widths, in float64."""
         total = np.zeros((len(which), inputs.shape[1]))
         for x, centre, decay in zip(inputs, self.centre[which].T, self.decay[which].T, strict=True):
@@ -239,9 +234,7 @@ class WindowAmplitudes(WaveAmplitudes):
     def none_by_numbers(self) -> tuple[Array, Array]:
         return np.zeros(self.centre.shape), np.zeros(len(self.centre))
 
-    def gradient(
-        self, inputs: NDArray[Any], which: Index, along: NDArray[Any]
-    ) -> tuple[Array, Array]:
+    def gradient(self, inputs: Floats, which: Index, along: Floats) -> tuple[Array, Array]:
         along = along * self.values(inputs, which)
         centre, decay = self.centre[which], self.decay[which]
         by_centre = decay * (along @ inputs.T - along.sum(axis=1)[:, None] * centre)

@@ -6,12 +6,10 @@ varies as :mod:`bochner.learning.inference.wave_amplitudes` says.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Index, as_array
+from bochner._numerics.arrays import Array, Floats, Index, as_array
 from bochner.frequencies.waves import MemoryLayout, angle_gradient, wave_features
 from bochner.learning.inference.wave_amplitudes import WaveAmplitudes, WaveSum
 
@@ -35,9 +33,7 @@ class WaveFeatures:
             return np.empty(0, dtype=np.intp)
         return self.amplitudes.varying
 
-    def features(
-        self, inputs: NDArray[Any], scale: float, out: NDArray[Any] | None = None
-    ) -> NDArray[Any]:
+    def features(self, inputs: Floats, scale: float, out: Floats | None = None) -> Floats:
         """Return cosines and sines of each wave in turn (2M, n), times ``scale``, in C order."""
         out = wave_features(inputs, self.omega, _LAYOUT, amplitude=scale, out=out)
         modulated = self.modulated
@@ -66,9 +62,7 @@ class WaveFeatures:
             return WaveSum(self.omega, weight)
         return self.amplitudes.summed(self.omega, weight)
 
-    def gradient(
-        self, inputs: NDArray[Any], Z: NDArray[Any], slope: NDArray[Any], scale: float
-    ) -> tuple[Array, ...]:
+    def gradient(self, inputs: Floats, Z: Floats, slope: Floats, scale: float) -> tuple[Array, ...]:
         """Return derivatives by frequencies and, if there are amplitudes, by their numbers.
 
         ``slope`` (2M, n) are the derivatives by the features ``Z`` (2M, n), which have the factor

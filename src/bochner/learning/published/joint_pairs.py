@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Floats
 from bochner.frequencies.waves import MemoryLayout, wave_features
 from bochner.learning.inference.draws import ChainDraw, point_draw
 from bochner.learning.inference.prior import FrequencyPrior
@@ -28,7 +27,7 @@ class Laplace:
     """The law N(mode, A^{-1}), where ``A`` is the Hessian at the mode."""
 
     mode: Array  # (k,)
-    lower: NDArray[Any]  # (k, k): Cholesky factor of A
+    lower: Floats  # (k, k): Cholesky factor of A
 
     def sample(self, rng: Generator) -> Array:
         """Return a draw, of shape (k,)."""

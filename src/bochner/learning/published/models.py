@@ -9,7 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Floats
 from bochner.learning.inference.basis import PLAIN, Basis
 from bochner.learning.inference.dense import DensePrior
 from bochner.learning.inference.draws import ChainDraw, point_draw
@@ -125,7 +125,7 @@ class LeastSquaresState:
     prior: FrequencyPrior
     steps: StepSizes  # Empty: no move has a step size
     precision: float  # precision of the weights, fixed
-    Z: NDArray[Any]  # (p, n): Features and fixed columns
+    Z: Floats  # (p, n): Features and fixed columns
     gram: Array  # (p, p)
     coef: Array  # (p,): Least-squares weights of the labels zero and one
     value: float  # Log likelihood
@@ -210,7 +210,7 @@ class LeastSquaresChain:
         state.Z, state.gram, state.coef, state.value = Z, gram, coef, value
         return True
 
-    def _fitted(self, Z: NDArray[Any], gram: Array, precision: float) -> tuple[Array, float]:
+    def _fitted(self, Z: Floats, gram: Array, precision: float) -> tuple[Array, float]:
         """Return the least-squares weights of the labels, and their log likelihood."""
         ridge = gram.copy()
         features = np.arange(len(Z) - self.rows.n_fixed)
