@@ -46,9 +46,10 @@ def effective_sample_size(chains: ArrayLike) -> float:
 
     This is :math:`S / \tau` for :math:`S` draws, :math:`\tau = 1 + 2 \sum_t \rho_t`. The
     autocorrelations :math:`\rho_t` of the normal scores in the halves of the chains count
-    disagreement between halves as correlation. Geyer's initial monotone sequence ends their sum.
-    The result may exceed :math:`S`, up to :math:`S \log_{10} S`, when successive draws are
-    negatively correlated. It is ``nan``, or an error is raised, where :func:`split_rhat` does so.
+    disagreement between halves as correlation. Their sum is truncated by Geyer's initial monotone
+    sequence. The result may exceed :math:`S`, up to :math:`S \log_{10} S`, if successive draws are
+    negatively correlated. It is ``nan``, or an error is raised, in the same cases as in
+    :func:`split_rhat`.
     """
     halves = _halves(chains)
     if halves is None:

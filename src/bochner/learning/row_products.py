@@ -19,17 +19,17 @@ from bochner.frequencies import Frequencies
 
 @dataclass(frozen=True, slots=True)
 class PrecomputedFeatures:
-    """The map of rows that are features already."""
+    """The identity map, for rows that are precomputed features."""
 
     n_features: int
 
     def features(self, X: Any, dtype: Any = None, out: Floats | None = None) -> Floats:
-        """Return the rows themselves."""
-        kept: Floats = X
-        return kept
+        """Return the rows, which are features."""
+        rows: Floats = X
+        return rows
 
     def to_device_of(self, X: Any) -> "PrecomputedFeatures":
-        """Return the map itself."""
+        """Return the map, which has no arrays."""
         return self
 
 
@@ -55,7 +55,7 @@ def normal_products(
 ) -> Array:
     r"""Return :math:`Z^\top W (Z V - 1 s^\top)`, of shape (p, t), in one pass over the rows.
 
-    With the mean features times ``V`` for the ``shift`` ``s`` (t,), features are centred.
+    If the ``shift`` ``s`` (t,) is the mean of the features times ``V``, features are centred.
     """
     narrow, origin = V.astype(dtype), shift.astype(dtype)
 
@@ -64,8 +64,8 @@ def normal_products(
         fit -= like(origin, fit)
         if rows.weight is not None:
             fit *= like(rows.weight[:, None], fit)
-        made: Floats = to_numpy(Z.T @ fit)
-        return made
+        weighted_fit: Floats = to_numpy(Z.T @ fit)
+        return weighted_fit
 
     return _summed(chunks, features, dtype, products)
 
@@ -91,7 +91,7 @@ def _summed(
 
             block_bytes = limits.DEVICE_BLOCK_BYTES if is_away else limits.CACHE_BLOCK_BYTES
             step = max(16, block_bytes // (p * np.dtype(dtype).itemsize))
-            # A device shares its work among its own threads.
+            # A device parallelises each product: one thread submits the blocks.
             shared = in_order(block, list(steps(len(chunk), step)), 1 if is_away else n_threads)
             for _, part in shared:
                 total = part.astype(np.float64) if total is None else np.add(total, part, out=total)

@@ -31,9 +31,9 @@ from bochner._numerics.linalg import jittered_cholesky
 class NormalInverseWishart:
     r"""The law of a Gaussian component's mean and covariance, over ``d`` coordinates.
 
-    ``mean`` (d,) is in radians per unit of the inputs; ``strength`` :math:`\kappa`, positive, is
-    the number of frequencies that it counts as; ``scale`` :math:`\Psi` (d, d), in squared radians
-    per squared unit, is symmetric and positive definite; ``dof`` :math:`\nu` is above ``d - 1``.
+    ``mean`` (d,) is in radians per unit of the inputs. ``strength`` :math:`\kappa`, positive, is
+    the weight of the prior mean in frequencies. ``scale`` :math:`\Psi` (d, d), in squared radians
+    per squared unit, is symmetric and positive definite. ``dof`` :math:`\nu` is above ``d - 1``.
     """
 
     mean: Array
@@ -51,7 +51,7 @@ class NormalInverseWishart:
         return len(self.mean)
 
     def log_marginal(self, omega: Array) -> Array:
-        r"""Return the log density (m,) of frequencies (m, d), each alone in its component.
+        r"""Return the log density (m,) of frequencies (m, d), each in a separate component.
 
         With the component integrated out, it is the multivariate t of :math:`\nu - d + 1` degrees
         of freedom, location ``mean`` and scale :math:`\Psi (\kappa + 1) / (\kappa (\nu - d + 1))`.
@@ -121,7 +121,7 @@ class GaussianComponent:
         return _solve(self.factor, (omega - self.mean).T).T
 
     def colour(self, xi: Array) -> Array:
-        """Return the rows (m, d) that have these standard normal coordinates."""
+        """Return the rows (m, d) with standard normal coordinates ``xi``, the inverse of whiten."""
         return self.mean + xi @ self.factor.T
 
     def colour_gradient(self, gradient: Array) -> Array:
@@ -145,13 +145,14 @@ class GammaPrior:
     rate: float
 
     def sample(self, rng: Generator) -> float:
-        """Return one draw, kept from underflow to zero."""
+        """Return one draw, at least the smallest positive number."""
         return max(float(rng.gamma(self.shape, 1.0 / self.rate)), float(np.finfo(float).tiny))
 
     def sample_given(self, rng: Generator, last: float, n_components: int, m: int) -> float:
-        """Return a concentration given the last one and how many components ``m`` rows have.
+        """Return a concentration given the last one and the number of components of ``m`` rows.
 
-        A Beta variable makes its law a mixture of two Gammas: Escobar and West, section 6.
+        Given an auxiliary Beta variable it has a mixture of two Gamma laws: Escobar and West,
+        section 6.
         """
         rate = self.rate - float(np.log(rng.beta(last + 1.0, m)))
         shape = self.shape + n_components - 1.0
@@ -160,9 +161,10 @@ class GammaPrior:
 
 
 def covariance_factor(name: str, covariance: Array) -> Array:
-    """Return the lower Cholesky factor of a covariance (d, d), read-only.
+    """Return the lower Cholesky factor of a covariance (d, d), as a read-only array.
 
-    Raises ValueError if it is not symmetric, or not positive definite up to a jitter of 1e-6.
+    Raises ValueError if the covariance is not symmetric, or not positive definite up to a jitter
+    of 1e-6.
     """
     gap = float(np.max(np.abs(covariance - covariance.T)))
     if gap > FUNCTION_ROUNDING * float(np.max(np.abs(covariance))):
