@@ -136,7 +136,7 @@ class SampledFunctions:
     constant : ndarray of shape (f,)
         Constants of all functions, in C order of ``shape``.
     shape : tuple of int
-        Axes that follow that of the rows: ``(n_functions,)``, with several targets ``(n_targets,
+        Axes after the axis of the rows: ``(n_functions,)``, with several targets ``(n_targets,
         n_functions)``; without the last axis for a single function ``functions[i]``.
     dim : int
         Number of inputs, ``d``.

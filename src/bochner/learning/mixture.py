@@ -35,7 +35,7 @@ Method = Callable[[GaussianComponent, Array], Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixturePrior:
-    r"""The law ``base`` of components, and that of :math:`\alpha`, ``concentration``.
+    r"""The prior ``base`` of components, and the prior ``concentration`` of :math:`\alpha`.
 
     ``m`` frequencies have about :math:`\alpha \log(1 + m / \alpha)` components.
     """

@@ -153,8 +153,8 @@ def best_pair_alpha(
     """Return the ``alpha`` of greatest evidence on at most 1000 of the pairs, which ``rng`` draws.
 
     The covariance does not depend on the number of pairs, so that the best alpha of a subsample
-    suits all pairs. The evidence is that of contrasts of targets, from which the columns with flat
-    priors are projected out.
+    suits all pairs. The evidence is the density of contrasts of targets: columns with flat priors
+    are projected out.
     """
     rows = np.arange(len(targets)) if weight is None else np.flatnonzero(weight > 0)
     if len(rows) > _SUBSAMPLE:

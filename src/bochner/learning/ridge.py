@@ -95,7 +95,7 @@ class RidgePosterior(LinearFunction):
     alpha: float
     log_evidence: float  # Log marginal likelihood, summed over targets
     centre: Array  # (p,): Mean features, zero without an intercept
-    intercept_variance: float  # Relative to that of the noise, zero without an intercept
+    intercept_variance: float  # Relative to the noise variance; zero without an intercept
 
     limitation: ClassVar[None] = None  # All quantities are available
 

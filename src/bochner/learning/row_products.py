@@ -82,12 +82,12 @@ def _summed(
     total: Array | None = None
     with single_threaded_blas() as n_threads:
         for chunk in chunks:
-            made, is_away = features.to_device_of(chunk.X), on_device(chunk.X)
+            feature_map, is_away = features.to_device_of(chunk.X), on_device(chunk.X)
 
-            def block(rows: slice, chunk: Chunk = chunk, made: Any = made) -> Floats:
+            def block(rows: slice, chunk: Chunk = chunk, feature_map: Any = feature_map) -> Floats:
                 part = chunk[rows]
                 out = None if on_device(chunk.X) else scratch.block(len(part), p, dtype)
-                return function(made.features(part.X, dtype, out), part)
+                return function(feature_map.features(part.X, dtype, out), part)
 
             block_bytes = limits.DEVICE_BLOCK_BYTES if is_away else limits.CACHE_BLOCK_BYTES
             step = max(16, block_bytes // (p * np.dtype(dtype).itemsize))

@@ -159,10 +159,10 @@ def log_evidence_at(evidence: BatchEvidence, precision: Array) -> Array:
     half = half_solved(lower, evidence.cross[:, :, None])[:, :, 0]
     explained = namespace(half).sum(half**2, axis=-1)
     explained, log_determinant = numbers_of(explained, log_determinants(lower))
-    there = replace(
+    at_precision = replace(
         evidence, precision=precision, explained=explained, log_determinant=log_determinant
     )
-    return np.where(to_numpy(definite), there.log_evidence(), -np.inf)
+    return np.where(to_numpy(definite), at_precision.log_evidence(), -np.inf)
 
 
 def whiteners(evidence: BatchEvidence) -> NDArray[np.float32]:

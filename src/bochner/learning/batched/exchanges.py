@@ -164,8 +164,8 @@ def _decide(block: _Block, law: _Law, unit: int) -> None:
 
     # The state without the unit's features: S_old = P_jj^{-1} and the posterior mean.
     old, lost_determinant = _inverted(left @ up)
-    there = _times(at, block.mean)
-    weights = _times(old, there)
+    mean_of_unit = _times(at, block.mean)
+    weights = _times(old, mean_of_unit)
     without = block.mean - _times(xp.matrix_transpose(left), weights)
     without = without - _times(up, _times(at, without))
     # T, the change of P C. Products with the old features cancel.
@@ -178,7 +178,7 @@ def _decide(block: _Block, law: _Law, unit: int) -> None:
     inner = block.within[:, of_unit, of_unit] - current @ xp.matrix_transpose(change)
     new, gained_determinant = _inverted(inner + block.precision * unit_matrix)
     gains = _times(new, remainder)
-    explained = block.explained - _dot(weights, there) + _dot(gains, remainder)
+    explained = block.explained - _dot(weights, mean_of_unit) + _dot(gains, remainder)
     determinants = lost_determinant + gained_determinant
     ratio = law.gain(block.explained, explained) - 0.5 * determinants
     # Comparisons with NaN are false, so that matrices that are not positive definite are rejected.

@@ -29,7 +29,7 @@ _MEMORY = 20
 # Bounds of the coordinates (log weights, means, roots, log scales), in units of the typical
 # distance. They exclude overflow only: exp(50) and 1e3 are far outside of every prior.
 _LIMITS = (50.0, 1e3, 1e3, 12.0)
-# Value of the negated bound where it overflows: the line search steps back from there.
+# Value of the negated bound if it overflows: the line search steps back from such points.
 _OVERFLOW = 1e100
 # Smallest component weight that has a logarithm in the coordinates; exp(-46).
 _LEAST_LOGARITHM = 1e-20

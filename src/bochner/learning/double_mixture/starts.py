@@ -27,7 +27,7 @@ _CLUSTER_STEPS = 10
 # Spread of random component means, relative to the component's width. Components then differ
 # from the first step on; at zero, components of one width would stay equal.
 _MEAN_SPREAD = 0.2
-# Width added to that of a cluster of frequencies, which may be a single point.
+# Width added to the width of a cluster of frequencies, which may be a single point.
 _LEAST_WIDTH = 0.2
 # Initial weight of a component without frequencies: above zero, so that it can grow.
 _LEAST_WEIGHT = 1e-3

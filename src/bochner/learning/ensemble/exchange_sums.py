@@ -45,12 +45,12 @@ class Training(NamedTuple):
     """The training rows of a law: each group of columns as values or as codes of levels."""
 
     kind: int
-    values: Array  # (c, m): Columns; of MAPPED distances those of W
+    values: Array  # (c, m): Columns of the rows, or of W for MAPPED distances
     first_value: Integers  # (g + 1,): First column of each group
     codes: Integers  # (b, m): Places of the rows' levels
     first_code: Integers  # (g + 1,): First block of levels of each group
     first_level: Integers  # (b + 1,): First level of each block
-    images: Array  # (k, m): Of MAPPED distances
+    images: Array  # (k, m): Images of the rows, for MAPPED distances
     coef: Array  # (t, m)
 
 
@@ -268,7 +268,7 @@ def add_kernel_sums(
 ) -> None:
     """Add sums (q, t) of kernel values times coefficients over the training rows.
 
-    ``sizes`` (g,) are numbers of columns of groups, zero for those that the kernel does not use.
+    ``sizes`` (g,) are numbers of columns of groups; zero if the kernel does not use the group.
     """
     base, is_equal = _bases(mixed, sizes)
     room = np.empty((6, _TILE))

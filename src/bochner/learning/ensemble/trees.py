@@ -213,7 +213,7 @@ class Trees:
         categories = np.flatnonzero(is_category)
         # scikit-learn numbers categorical features first, whatever their positions in the table.
         order = np.concatenate((categories, np.flatnonzero(~is_category)))
-        # With weights scikit-learn's binning takes as long as the trees: equal ones are left away.
+        # With weights scikit-learn's binning takes as long as the trees: omit equal weights.
         sample_weight = weights if np.ptp(weights) else None
         fits = [
             model.set_params(categorical_features=categories).fit(inputs, y, sample_weight)

@@ -214,7 +214,7 @@ def _is_better(factors: Array, baseline: Array, scores: Array, groups: Chosen | 
 
 
 def _knots(inputs: Array, in_means: Array, residual: float) -> list[Array]:
-    """Return knots at quantiles of inputs (n, c), without those closer than leave-one-out noise.
+    """Return knots at quantiles of inputs (n, c), farther apart than leave-one-out differences.
 
     ``residual`` is the mean absolute residual; see the description of the module.
     """

@@ -31,7 +31,7 @@ numbers: 50 components take half a million for 100 inputs, and 72 million for 1,
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """Draws of all chains, one after the other, and how the chains ran."""
+    """Concatenated draws of all chains, with their trace, kernel and structure."""
 
     draws: Draws
     trace: Trace

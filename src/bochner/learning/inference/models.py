@@ -173,7 +173,10 @@ class LocallyStationaryModel(AmplitudeModel):
 
 
 def sparse_envelope(scale: Array, scarcity: float) -> SparsePrior:
-    """Return a prior of mostly zero frequencies, with typical ones (d,) and odds of all zeros."""
+    """Return a prior of mostly zero frequencies with typical ``scale`` (d,).
+
+    ``scarcity`` is about the prior odds that a frequency is zero along all inputs.
+    """
     d = len(scale)
     prior = SparsePrior.start(SparseHyper(scale, inclusion=(1.0, scarcity * d)))
     return replace(prior, inclusion=np.full(d, 1.0 / (1.0 + scarcity * d)))

@@ -190,8 +190,8 @@ def learn(
     # Worker processes cannot report: this process reports each finished chain.
     parallel = Parallel(n_jobs=settings.n_processes, return_as="generator")
     chains: list[ChainProgress] = []
-    for made in parallel(delayed(run_one)(index, reports.silent) for index in range(n_chains)):
-        chains.append(made)
+    for finished in parallel(delayed(run_one)(index, reports.silent) for index in range(n_chains)):
+        chains.append(finished)
         report("finished chain", len(chains), n_chains)
     return settings.structure, chains
 

@@ -51,7 +51,7 @@ _MOST_FEATURES = 4_096
 class ChainRows(NamedTuple):
     """The rows that a chain learns from, their weights and numbers of observations.
 
-    Weights are ``None`` for ones.
+    Weights are ``None`` if all are one.
     """
 
     rows: Index

@@ -220,8 +220,8 @@ class WindowAmplitudes(WaveAmplitudes):
         return as_array(np.maximum(_RANGE / (np.sqrt(np.pi) * self.width), 1.0) ** (0.5 * count))
 
     def values(self, inputs: Floats, which: Index) -> Floats:
-        made = self.height[which, None] * np.exp(-0.5 * self._squares(inputs, which))
-        values: Floats = made.astype(inputs.dtype, copy=False)
+        heights = self.height[which, None] * np.exp(-0.5 * self._squares(inputs, which))
+        values: Floats = heights.astype(inputs.dtype, copy=False)
         return values
 
     def _squares(self, inputs: Floats, which: Index) -> Array:

@@ -167,7 +167,7 @@ class SeriesLaw:
     transformation: str
     units: SeriesUnits
     times: Array  # (n,)
-    values: Array  # (n,): Zero where they are unknown
+    values: Array  # (n,): Zero for unknown values
     is_known: NDArray[np.bool_]  # (n,)
     inputs: Array  # (n, d)
     horizons: Array  # (q,): Calibrated horizons, in ranges
@@ -234,8 +234,8 @@ class SeriesLaw:
                 _resampled(np.concatenate(weights), _KEPT_DRAWS, seeds[-1]),
                 np.cumsum([len(draw_weights) for draw_weights in weights])[:-1],
             )
-            made = [each for _, each in in_order(member, range(len(chosen)), n_threads)]
-        members = [each for each in made if each is not None]
+            members_or_none = [each for _, each in in_order(member, range(len(chosen)), n_threads)]
+        members = [each for each in members_or_none if each is not None]
         horizons, factors = horizon_factors(
             fits[0].mode.model, fits[0].mode.theta, rows, units.step / units.span
         )

@@ -228,7 +228,7 @@ class SeriesEvidence:
         self._lengths, self._which = _lengths(rows.times)
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
-        """Return the log evidence and its gradient (k,); minus infinity where it overflows."""
+        """Return the log evidence and its gradient (k,); minus infinity if it overflows."""
         model = self.model
         k = len(theta)
         increments = np.concatenate((np.zeros((1, k)), np.eye(k))) * (1j * _IMAGINARY)

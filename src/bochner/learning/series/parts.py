@@ -130,7 +130,7 @@ class ConstantLevel(SeriesProcess):
 @register
 @dataclass(frozen=True, slots=True)
 class Slope(SeriesProcess):
-    r"""A level whose slope varies and returns to zero, or to that of a line.
+    r"""A level whose slope varies and returns to zero, or to the slope of a line.
 
     The slope is an Ornstein-Uhlenbeck process with the rate of return :math:`\lambda` and the
     diffusion :math:`q`; the level is its integral. As :math:`\lambda \to 0` this is the integrated

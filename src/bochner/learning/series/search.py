@@ -240,7 +240,7 @@ class Searcher:
         return self._waves(Season(period, self.names(period)), freedom=period)
 
     def _with_cycle(self, rows: ScaledSeries, fits: Sequence[Fit]) -> list[Fit]:
-        best = max(fits, key=lambda one: one.score)
+        best = max(fits, key=lambda fit: fit.score)
         periods = np.geomspace(_SHORTEST_CYCLE * self.step, 1.0 / _FEWEST_CYCLES, _N_CYCLES)
         if periods[0] > periods[-1]:
             return []
@@ -253,9 +253,9 @@ class Searcher:
             place = model.place(cycle).start
             options = []
             for size in _CYCLE_SIZES:
-                one = theta.copy()
-                one[place] += size * model.priors[1, place]
-                options.append((log_density(model, one, rows), one))
+                start = theta.copy()
+                start[place] += size * model.priors[1, place]
+                options.append((log_density(model, start, rows), start))
             density, theta = max(options, key=lambda option: option[0])
             return density, structure, theta
 
@@ -267,7 +267,7 @@ class Searcher:
             ),
             options[:2],
         )
-        with_cycle = self._renamed(max(best_fits, key=lambda one: one.score))
+        with_cycle = self._renamed(max(best_fits, key=lambda fit: fit.score))
         if with_cycle.score < best.score + _HOPELESS:
             return []
         structures = (
@@ -275,7 +275,10 @@ class Searcher:
             for fit in fits
             if fit is not best
         )
-        return [with_cycle, *self._map(lambda one: self._fit(rows, one, with_cycle), structures)]
+        return [
+            with_cycle,
+            *self._map(lambda structure: self._fit(rows, structure, with_cycle), structures),
+        ]
 
     def _cycle(self, period: float) -> Waves:
         name = f"cycle of {self.names(period)}"
@@ -301,7 +304,7 @@ class Searcher:
         return Fit(structure, replace(fit.mode, model=model))
 
     def _map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        return [made for _, made in in_order(function, list(items), self.n_threads)]
+        return [result for _, result in in_order(function, list(items), self.n_threads)]
 
 
 def _start(model: SeriesModel, near: LaplaceApproximation) -> Array:
