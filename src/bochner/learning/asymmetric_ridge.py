@@ -48,6 +48,7 @@ def right_gram(frequencies: Frequencies, X: Any, weight: Array | None = None) ->
 
 def composition(gram: Array, signature: Array, weight: float) -> Array:
     r"""Return ``L`` of shape (p, p) with :math:`L L^\top = S G S / n`, ``n`` the total weight."""
+    # A Cholesky factor would fail for the singular Gram matrix of few rows.
     values, vectors = eigh(gram)
     roots: Array = np.sqrt(np.maximum(values, 0.0) / weight)
     return signature[:, None] * vectors * roots

@@ -167,6 +167,7 @@ class SumOfKernels(Composite[SumDraws]):
         """Return numbers of frequencies: the least number of a term plus its share of the rest."""
         least = np.array([term.least for term in self.terms])
         most = np.array([term.n_atoms or m for term in self.terms])
+        # Each term has its least number; the rest is divided by mass.
         rest = m - int(least.sum())
         shares, _ = HalfByMass().share(self._masses, rest, rng, np.maximum(most - least, 1))
         counts: list[int] = (least + shares).tolist()

@@ -33,6 +33,7 @@ def prediction_change(
     towards = np.sum(rows.cross * later.coef, axis=0) + rows.targets * later.intercept
     residual = (rows.square - 2.0 * towards) / rows.weight + fitted
     residual = np.maximum(residual, limits.NEGLIGIBLE * rows.square / rows.weight)
+    # A residual and a change of zero mean no change.
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.sqrt(np.nan_to_num(np.maximum(change, 0.0) / residual))
     greatest = float(relative.max())

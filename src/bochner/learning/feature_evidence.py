@@ -86,6 +86,7 @@ def evidence_gradient(
         slopes = rows.total(
             frequency_slopes, frequencies, targets, posterior, covariance, n_threads
         )
+    # The derivative by log alpha in the description of the module.
     by_noise = np.sum(posterior.coef**2, axis=0) / posterior.noise_variance
     lost = alpha * (np.trace(covariance) + by_noise)
     log_alpha = 0.5 * float(np.sum(len(covariance) - lost))
@@ -135,6 +136,7 @@ def _slopes(
     Y = targets(rows.y)
     residuals = (Y - posterior.mean(Z)) / posterior.noise_variance
     centred = Z - posterior.centre
+    # dgemm scales the product without one more array.
     slope = as_array(blas.dgemm(-float(Y.shape[1]), covariance, centred.T).T)
     slope += residuals @ posterior.coef.T
     if rows.weight is not None:

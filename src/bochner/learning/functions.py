@@ -176,6 +176,7 @@ class SampledFunctions:
         return self.shape[-1]
 
     def __getitem__(self, index: Any) -> "SampledFunctions":
+        # Any index of NumPy selects functions by the last axis.
         numbers = np.arange(len(self.constant)).reshape(self.shape)[..., index]
         chosen = numbers.ravel()
         terms = [term.chosen(chosen) for term in self.terms]
@@ -238,6 +239,7 @@ class SampledFunctions:
 
     def _each(self, n_rows: int, function: Callable[[slice, FunctionTerm], None]) -> None:
         for term in self.terms:
+            # Terms in blocks of rows: their features are larger than the result.
             for part in row_blocks(n_rows, 8 * len(term.coef)):
                 function(part, term)
 

@@ -112,6 +112,7 @@ def _component_slopes(component: dict[str, Array], X: Array, by_gram: Array) -> 
     by_turned = turned * (P.T @ waves)
     along = by_wave.imag.T @ away
     centred = X - X.mean(axis=0)
+    # Sums of squared lags, without an array of all pairs per input.
     lags = 2.0 * (pairs.sum(axis=1) @ centred**2 - np.sum(centred * (pairs @ centred), axis=0))
     return {
         "factors": by_turned.real,

@@ -108,6 +108,7 @@ def fit_iteratively(
         raise ValueError("There are no rows, or no rows of positive weight.")
     feature_type = dtype(sample.weight_rms)
     Z = features.to_device_of(sample.rows.X).features(sample.rows.X, feature_type)
+    # One block of all features in memory replaces the rows of every pass.
     if keep:
         head = rows.head
         rows = ArrayChunks(Chunk(features.features(head.X, feature_type), head.y, head.weight))
@@ -117,6 +118,7 @@ def fit_iteratively(
     cross, sums, weight = moments[:p, :t], moments[:, t], float(moments[-1, t])
     means = sums[:-1] / weight if fit_intercept else np.zeros(p + t)
     mean_z, mean_y = means[:p], means[p:]
+    # Products are centred afterwards, so that one pass over the rows suffices.
     cross = cross - weight * np.outer(mean_z, mean_y)
     inverse = preconditioner(Z - like(mean_z, Z), sample, weight, alpha)
 

@@ -157,6 +157,7 @@ def _(kernel: Product, X: Any, weights: Array) -> Family | None:
 
 
 def _sum_of(terms: Sequence[Kernel], X: Any, weights: Array) -> Family | None:
+    # Scaled terms: their factors become the starting weights of the terms.
     factors = [term.factor if isinstance(term, Scaled) else 1.0 for term in terms]
     inner = [term.kernel if isinstance(term, Scaled) else term for term in terms]
     families = _families(inner, X, weights) if min(factors) > 0.0 else ()

@@ -136,6 +136,7 @@ class KreinSpectrum:
     @classmethod
     def of(cls, sums: FeatureSums, signature: Array, degrees: float) -> "KreinSpectrum":
         """Return the spectrum, from one pivoted Cholesky factor and one eigendecomposition."""
+        # Pivoting reveals the rank: features of repeated rows are linearly dependent.
         lower, pivots = pivoted_cholesky(sums.gram)
         components = solve_triangular(lower[pivots], sums.cross[pivots], lower=True)
         values, vectors = eigh((lower.T * signature) @ lower)
@@ -183,6 +184,7 @@ class KreinSpectrum:
         low, high = self._clear_intervals()
         grid = np.unique([_nearest(point, low, high) for point in self._grid()])
         scores = [self.score(alpha) for alpha in np.exp(grid)]
+        # From the end, so that the largest of equally good values is chosen.
         best = len(grid) - 1 - int(np.argmin(scores[::-1]))
         interval = int(np.argmin(np.abs(np.clip(grid[best], low, high) - grid[best])))
         left = max(low[interval], grid[max(best - 1, 0)])
@@ -194,6 +196,7 @@ class KreinSpectrum:
 
     def _score_and_slope(self, alpha: float) -> tuple[float, float]:
         """Return the score and its derivative with respect to log alpha."""
+        # Eigenvalues of the hat matrix, which may be negative or exceed one.
         hat = self.values / (self.values + alpha)
         square = self.sums.square
         residual = residual_squares(square, (hat * (2.0 - hat)) @ self.squares)

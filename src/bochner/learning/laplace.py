@@ -210,6 +210,7 @@ class LatentCovariances:
             return covariances
         for i in range(n_latent):
             block = np.ascontiguousarray(self.blocks[i, :, : i + 1])
+            # One large product instead of a small one for each pair of functions.
             half = (Z @ block.reshape(n_features, -1)).reshape(len(Z), i + 1, n_features)
             products = np.matmul(half, Z[:, :, None])[:, :, 0]
             covariances[:, i, : i + 1] = covariances[:, : i + 1, i] = products

@@ -71,9 +71,11 @@ class LaplaceProblem:
         L-BFGS minimises the loss over learned parameters and alpha. For many rows it starts at the
         minimum of a subsample.
         """
+        # The same features for all values: only alpha and parameters of the likelihood change.
         search = self.search(frequencies)
         step = len(self.rows) // _SUBSAMPLE
         start = np.zeros(len(search.first))
+        # Evenly spaced rows: no generator, so that results are reproducible.
         if start.size and step >= _MANY:
             some = replace(self, rows=self.rows[::step], offset=self.offset[::step])
             start = some.search(frequencies).best(start)
@@ -133,6 +135,7 @@ class LaplaceSearch:
         if self.rows.has_constant:
             precision[-1] = (CONSTANT_SPREAD * self.likelihood.unit) ** -2
         likelihood = self.likelihood.with_vector(self.names, vector)
+        # The last mode is close: Newton's method needs few steps from it.
         mode = find_mode(self.rows, likelihood, precision, self._weights)
         self._weights, self.n_iter = mode.weights, self.n_iter + mode.n_iter
         return mode

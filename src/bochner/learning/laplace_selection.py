@@ -112,6 +112,7 @@ def select_latent_kernel(
         return None
 
     def searched(stage: _LaplaceStage) -> _KernelLaplaceSearch:
+        # Latent functions share the frequencies, and each has its weights.
         m = max(stage.n_frequencies // problem.likelihood.n_latent, _LEAST_FREQUENCIES)
         m = min(n_frequencies, max(m, family.least))
         some = drawn_rows(np.arange(len(problem.rows)), stage.n_rows, row_rng)

@@ -48,6 +48,7 @@ def left_out_indicators(
     """
     rows = sample.rows
     if isinstance(solution, RidgePosterior):
+        # The posterior has the inverse root already; other solutions factorise the sums here.
         leverage = _of_posterior(solution)
     elif sums is not None:
         leverage = _of_sums(sums, signature, solution.alpha, fit_intercept)

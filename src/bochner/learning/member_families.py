@@ -141,6 +141,7 @@ class PeriodicScale(ParameterisedKernel[BaseDraws]):
         """The frequencies of the lines."""
         length_scale = _number(self.start.length_scale)
         half = max(0.5 * length_scale, min(length_scale, SHORTEST))
+        # A search may halve the length scale without new lines.
         shorter = replace(self.start, length_scale=half)
         ((omega, _),) = shorter.lines(1)
         return omega

@@ -153,6 +153,7 @@ def sample_labels(
     # Seat 0 is a new component, whose count is the concentration.
     table = np.column_stack((base.log_marginal(omega), mixture.log_table(omega))).tolist()
     counts = [mixture.concentration, *np.bincount(mixture.labels).tolist()]
+    # Lists, because arrays of a few numbers are slower in a loop of Python.
     seats = (mixture.labels + 1).tolist()
     for j, uniform in enumerate(rng.random(len(seats)).tolist()):
         choice = _pick(_without(counts, seats[j]), table[j], uniform)

@@ -131,6 +131,7 @@ def fit_pairs(
         flat = _flat(left, right, features.frequencies.signature, fit_intercept)
         lower = jittered_cholesky(_covariance(left, right) + alpha * np.diag(1.0 / weight[rows]))
         solved = cho_solve((lower, True), np.column_stack([flat, targets[rows]]))
+        # Generalised least squares for the columns with flat priors.
         level = np.linalg.lstsq(flat.T @ solved[:, :-1], flat.T @ solved[:, -1], rcond=None)[0]
         dual = solved[:, -1] - solved[:, :-1] @ level
         coef = (left * dual[:, None]).T @ right + level[0] * np.diag(features.frequencies.signature)

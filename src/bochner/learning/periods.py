@@ -47,6 +47,7 @@ def dominant_periods(
     size, weight = np.abs(omega).ravel(), energy.ravel() / len(energy)
     if not span > 0.0:
         return []
+    # Numbers of periods in the range; bins are half a period wide.
     cycles = size * span / (2.0 * np.pi)
     bins = np.rint(2.0 * cycles).astype(np.int64)
     places, which = np.unique(bins, return_inverse=True)

@@ -145,6 +145,7 @@ class LengthScales(ParameterisedKernel[BaseDraws]):
         return np.zeros(1 if self.is_shared else len(self.unit))
 
     def starts(self, rng: Generator) -> Sequence[Array]:
+        # Common factors first; the perturbed start breaks the symmetry of inputs.
         common = [self.origin + np.log(factor) for factor in FACTORS]
         perturbed = self.origin + SPREAD * rng.standard_normal(len(self.origin))
         return common if len(self.origin) == 1 else [*common, perturbed]
@@ -218,6 +219,7 @@ class MixtureParameters(ParameterisedKernel[BaseDraws]):
         standard = _mixture(weights, np.zeros(shape), np.ones(len(weights)))
         pieces = spectral_measure(standard, shape[1]).sample_parts(m, seed, scheme)
         part = np.repeat(np.arange(len(pieces)), [piece.n_frequencies for piece in pieces])
+        # Weights relative to their component, whose weight is a parameter.
         share = np.concatenate([piece.weight for piece in pieces]) / weights[part]
         return BaseDraws(np.concatenate([piece.omega for piece in pieces]), part, share)
 

@@ -140,6 +140,7 @@ def plan_ridge(problem: RidgeProblem, solver: str, limit: int | None) -> RidgePl
     if not isinstance(solver, str) or solver not in SOLVERS:
         names = ", ".join(map(repr, SOLVERS))
         raise ValueError(f"solver must be one of {names}, got {solver!r}.")
+    # Blocks of features need memory in addition to the Gram matrix.
     fits = limit is None or problem.cholesky_bytes + _LEAST_BLOCK_BYTES <= limit
     obstacle = _obstacle(problem)
     if solver == "cg" and obstacle is not None:

@@ -123,6 +123,7 @@ class GramSearch(RidgeSearch):
 
     def loss(self, point: Array) -> tuple[float, Array]:
         theta, alpha = point[:-1], float(np.exp(point[-1]))
+        # The Gram matrix is computed once for the value and the derivatives.
         gram = self._gram(theta)
         value, lower, U, noise = self._solved(point, gram)
         inverse, _ = lapack.dpotri(lower, lower=1)

@@ -81,6 +81,7 @@ def canonical_rows(rows: Chunk, numbers: Array) -> tuple[NDArray[np.intp], Array
     precisions. The total number of observations does not change.
     """
     units = rows.units
+    # Columns are compared in units of their deviations, so that rounding suits any unit.
     scaled = rows.X @ sparse.diags_array(1.0 / spreads(rows.X, rows.weights))
     columns = np.column_stack((_rounded(numbers, rows.weights), units.weights))
     keys = _sortable(rounded(scaled), columns)
@@ -164,6 +165,7 @@ def select_kernel(
         point = min(ends, key=itemgetter(1))[0]
         for wider, stage in zip((some, most), _STAGES[1:], strict=True):
             point = wider.explored(point, stage.n_steps)
+    # The last coordinate is the logarithm of alpha.
     theta = point[:-1]
     if n_landmarks is not None and isinstance(most, FeatureSearch):
         theta = shortened(most, theta, n_landmarks, int(draw_rng.integers(2**32)))

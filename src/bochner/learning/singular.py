@@ -75,6 +75,7 @@ class SingularComponents:
         root = np.where(zero, 0.0, 1.0 / np.sqrt(np.where(zero, 1.0, values)))
         left: Array = signature[:, None] * (right_factor.T @ (H * root))
         right: Array = signed.T @ (P * root)
+        # Singular vectors are defined up to a sign.
         largest = np.argmax(np.abs(left), axis=0)
         sign = np.where(left[largest, np.arange(left.shape[1])] < 0.0, -1.0, 1.0)
         return cls(values, left * sign, right * sign)

@@ -70,6 +70,7 @@ def fit_softmax(
     n, n_laws, n_classes = scores.shape
     weight = np.ones(n) if sample_weight is None else sample_weight
     units = _law_units(scores, weight)
+    # Scaled, so that one penalty suits laws of any unit.
     scaled = scores / units[:, None]
     indicators = (labels[:, None] == np.arange(n_classes)).astype(np.float64)
     size = max(float(weight.sum()), 1.0)
@@ -123,6 +124,7 @@ def left_out_probabilities(
     result = _after_a_step(full_fit, scores, labels, totals, removed, number, has_biases)
     result = (1.0 - UNIFORM) * result + UNIFORM / scores.shape[2]
     change = np.abs(np.log(result / before))
+    # The largest changes are refitted first, as their number is limited.
     order = np.argsort(-change, kind="stable")[: np.count_nonzero(change > _INFLUENTIAL)]
     for index in list(dict.fromkeys(number[order]))[:_MOST_REFITS]:
         rows = number == index
@@ -157,6 +159,7 @@ def _after_a_step(
         design = _design(scores[rows])[..., free]
         terms = _derivatives(design, labels[rows], point)
         slope, curvature = (_added(removed[rows], term, place) for term in terms)
+        # All removals share the Hessian of the full fit.
         moved = point + np.linalg.solve(hessian - curvature, slope[..., None])[place, :, 0]
         logits = np.einsum("ncq,nq->nc", design, np.maximum(moved, low))
         result[rows] = _own(softmax(logits, axis=1), labels[rows])

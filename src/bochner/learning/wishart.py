@@ -84,6 +84,7 @@ class NormalInverseWishart:
         strength = self.strength + n
         centre = omega.mean(axis=0)
         centred, shift = omega - centre, centre - self.mean
+        # About the mean of the frequencies, which cancels fewer digits than moments about zero.
         scatter: Array = centred.T @ centred
         between: Array = self.strength * n / strength * np.outer(shift, shift)
         return NormalInverseWishart(
@@ -166,6 +167,7 @@ def covariance_factor(name: str, covariance: Array) -> Array:
     Raises ValueError if the covariance is not symmetric, or not positive definite up to a jitter
     of 1e-6.
     """
+    # Asymmetry up to rounding is accepted.
     gap = float(np.max(np.abs(covariance - covariance.T)))
     if gap > FUNCTION_ROUNDING * float(np.max(np.abs(covariance))):
         raise ValueError(f"{name} must be symmetric, got entries that differ by {gap:.3g}.")

@@ -100,6 +100,7 @@ class BatchChain:
     def rebuilt(self, state: BatchState) -> BatchState:
         """Return the recomputed state, without the rounding errors of many exchanges."""
         old = state.evidence
+        # From new features: stored ones carry the rounding errors of the exchanges.
         evidence = evidence_of(state.rows, old.omega, old.precision, old.noise)
         return replace(state, evidence=evidence)
 
@@ -129,6 +130,7 @@ def _sweep(move: ReplacementSweep, rngs: Sequence[Generator], state: BatchState)
     """Propose a new value for every frequency of every chain, a block at a time."""
     evidence, n_units = state.evidence, state.evidence.n_waves
     each = [list(blocks_of_units(rng, PLAIN, n_units, move.block_size)) for rng in rngs]
+    # Chains of a batch have the same structure, so that their kinds of proposals agree.
     kinds = state.priors[0].kinds
     tried, accepted = np.zeros((2, len(rngs), len(kinds)))
     for indices in zip(*each, strict=True):
@@ -142,6 +144,7 @@ def _sweep(move: ReplacementSweep, rngs: Sequence[Generator], state: BatchState)
             Proposals(index, suggestion.omega, suggestion.log_ratio, np.log(rng.random(len(index))))
             for rng, suggestion, index in zip(rngs, suggestions, indices, strict=True)
         ]
+        # One set of products for all chains: a device is idle in small ones.
         decided = replace_frequencies(evidence, state.rows, proposals)
         for chain, (index, suggestion) in enumerate(zip(indices, suggestions, strict=True)):
             state.priors[chain] = state.priors[chain].decided(index, suggestion, decided[chain])
@@ -160,7 +163,9 @@ def _walk(move: PrecisionWalk, rngs: Sequence[Generator], state: BatchState) -> 
     for _ in range(move.n_steps):
         sizes = np.array([steps[move.name] for steps in state.steps])
         proposal = place + sizes * np.array([rng.normal() for rng in rngs])
+        # Each chain draws from its generator in the order of a single chain.
         threshold = np.log([rng.random() for rng in rngs])
+        # A chain outside the range is evaluated at its current precision, and rejected below.
         inside = (least <= proposal) & (proposal <= np.log(LARGEST_ENTRY))
         evaluated = np.where(inside, proposal, place)
         reached = np.where(inside, log_evidence_at(evidence, np.exp(evaluated)), -np.inf)
@@ -168,6 +173,7 @@ def _walk(move: PrecisionWalk, rngs: Sequence[Generator], state: BatchState) -> 
         accepted = threshold < proposed - level
         place, level = np.where(accepted, (proposal, proposed), (place, level))
         n_accepted += accepted
+    # Without an acceptance all posteriors are unchanged.
     if n_accepted.any():
         state.evidence = solved(evidence, np.exp(place))
     return [{"acceptance_precision": float(share)} for share in n_accepted / move.n_steps]

@@ -32,6 +32,7 @@ def run_together(
     Chains with the same schedule run in one batch. ``seconds`` is the time limit of all chains
     together. Results are in the order of the chains.
     """
+    # A batch needs equal shapes: chains of other sizes or schedules run after it.
     order = sorted(range(len(chains)), key=lambda index: repr(chains[index].schedule))
     groups = [list(members) for _, members in groupby(order, lambda index: chains[index].schedule)]
     progress_of: dict[int, ChainProgress] = {}
@@ -58,6 +59,7 @@ def _run(
             state = _begun(batch, chains, state)
         assert batch is not None
         assert state is not None
+        # Stages of a batch have the same schedule, so that the first chain's applies to all.
         end = np.inf if seconds is None else began + seconds * stages[0].until
         state = _staged(batch, chains, stages[0], state, progress, end, report)
         for run in progress:
@@ -105,6 +107,7 @@ def _staged(
             infos = [infos[index] for infos in rounds]
             run.iteration += 1
             run.records.append(record_of(state.priors[index], state.steps[index], infos, began))
+        # One report per iteration: chains of a batch advance together.
         tell(report, stage, progress[0])
         if (iteration + 1) % REBUILD_EVERY == 0:
             state = batch.rebuilt(state)

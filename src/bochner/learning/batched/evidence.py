@@ -103,6 +103,7 @@ def evidence_of(
     gram, cross = rows.total(terms, p)
     xp = namespace(gram)
     trace = to_numpy(xp.sum(xp.linalg.diagonal(gram), axis=-1)).astype(np.float64)
+    # Float32 features have larger rounding errors, which require a larger least precision.
     single = rows.inputs.dtype == namespace(rows.inputs).float32
     least = LEAST[np.float32 if single else np.float64] * trace
     unsolved = BatchEvidence(
@@ -136,6 +137,7 @@ def solved(evidence: BatchEvidence, precision: Array) -> BatchEvidence:
             "The posterior precision of the weights is not positive definite at "
             f"lambda_0 = {wrong:.3g}."
         )
+    # The inverse, and not solutions: exchanges need columns of the covariance.
     covariance = inverse_of(lower)
     mean = (covariance @ evidence.cross[:, :, None])[:, :, 0]
     explained = namespace(mean).sum(mean * evidence.cross, axis=-1)

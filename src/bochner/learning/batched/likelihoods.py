@@ -94,6 +94,7 @@ class BatchLabels(BatchLikelihood):
         lower, _ = factored(evidence.covariance)
         normal = np.stack([rng.normal(size=evidence.mean.shape[1]) for rng in rngs])
         deviation = (lower @ like(normal, lower)[:, :, None])[:, :, 0]
+        # The weights are drawn on the device, the Pólya-Gamma variables on the host.
         activation = _activation(rows, evidence, evidence.mean + deviation)
         weighted_rows = _drawn(rngs, rows, activation)
         old = evidence
@@ -127,6 +128,7 @@ def mode_of(
         weights = to_numpy(evidence.mean)[:, : 2 * evidence.n_waves]
         height = _heights(rows, reached) - 0.5 * precision * np.sum(weights**2, axis=1)
         higher = (height >= value) & ~has_converged
+        # After a failure the point is the same, and so would be the next Newton step.
         newton &= higher | has_converged
         has_converged |= higher & (height - value < MODE_GAIN)
         value = np.where(higher, height, value)

@@ -36,6 +36,7 @@ class BatchRows:
         Features have the type of ``home``.
         """
         most = max(part.n_samples for part in parts)
+        # Without padding and weights, products with weights can be skipped.
         is_even = all(part.weight is None and part.n_samples == most for part in parts)
         weights = [np.ones(p.n_samples) if p.weight is None else p.weight for p in parts]
         return cls(
@@ -122,6 +123,7 @@ class BatchRows:
 
     def blocks(self, p: int) -> Iterator[slice]:
         """Yield slices of rows whose features (C, p, rows) fit into a block on the device."""
+        # 8 bytes per number, an upper bound for float32 features.
         width = 8 * p * self.n_chains
         return row_blocks(self.n_samples, width, block_bytes=limits.DEVICE_BLOCK_BYTES)
 

@@ -153,6 +153,7 @@ class Objective:
         self, factor: Factor, by_weights: Array, by_means: Array, by_covariances: Array
     ) -> tuple[float, Factor]:
         """Return a factor's prior and entropy terms, and the gradient of the whole bound."""
+        # Expected numbers of latent frequencies of each component.
         r, covariances = factor.weights, factor.covariances
         counts = N_LATENT * r
         scales = np.exp(factor.log_scales)
@@ -182,6 +183,7 @@ def _best_masses(kernels: Array, variances: Array, data: PairSimilarities) -> Ar
     """Return the non-negative masses that maximise the bound."""
     matrix = (kernels.T * data.counts) @ kernels + np.diag(data.counts @ variances)
     vector = kernels.T @ (data.counts * data.values)
+    # Each sign alone; used if both masses would not be non-negative.
     alone = np.maximum(vector / np.diagonal(matrix), 0.0)
     if len(vector) == 1:
         return alone

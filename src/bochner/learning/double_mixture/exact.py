@@ -121,6 +121,7 @@ def best_ascent(
         Objective(data, np.array(objective_signs), prior, settings.concentration, settings.noise)
         for objective_signs in (signs[:1], signs)
     )
+    # All starts are compared after a few iterations, and only the best one is completed.
     trial = min(_TRIAL, settings.max_iter)
     sizes = settings.n_starts, settings.truncation
     ascents = [

@@ -60,6 +60,7 @@ def observed(sketch: Sketch, rng: Generator) -> PairSimilarities:
     coordinates = sketch.rows @ basis / sketch.distance
     first, second = np.triu_indices(len(sketch.rows), k=1)
     share = 1.0
+    # A random subset of pairs, with weights so that self-similarities count as before.
     if len(first) > _MOST_PAIRS:
         share = _MOST_PAIRS / len(first)
         chosen = rng.choice(len(first), _MOST_PAIRS, replace=False)

@@ -80,6 +80,7 @@ def from_atoms(
     low, high = np.log(_LENGTHS)
     log_lengths = rng.uniform(low, high, (_N_CANDIDATES, 1))
     omega: Array = directions * np.exp(log_lengths)
+    # The constant, which kernels without decay need.
     omega[0] = 0.0
     waves = np.cos(data.deltas[chosen] @ omega.T)
     design = np.concatenate([sign * waves for sign in signs], axis=1)

@@ -284,6 +284,7 @@ def add_kernel_sums(
             if base[number] == number:
                 newest = number
                 _fill(training, mixed, number, start, anchor)
+            # Otherwise the base is the preceding row, whose distances are in ``sums``.
             if base[number] == newest:
                 for k in range(size):
                     sums[k] = largest[k] = anchor[k]

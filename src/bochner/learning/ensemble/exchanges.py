@@ -83,6 +83,7 @@ class LawsOfMixed:
 
     def means(self, mixed: MixedRows) -> Array:
         """Return the laws' means (q, K, t) at mixed rows."""
+        # Exchanges between equal entries are then recognised as no change.
         mixed = _with_first_sources(mixed)
         means = [self.prepared(law) for law in self.laws.members]
 
@@ -142,6 +143,7 @@ class _KernelSums:
         """Return the sum of a law, given its rows and the groups of encoded columns."""
         matrix, groups = law.found.matrix, owners[law.columns]
         Z = rows[: len(law.coef), law.columns] / _scales(law)
+        # Squared distances of images lose fewer digits around the mean of the rows.
         centre = np.zeros(Z.shape[1])
         if matrix is not None:
             centre = Z.mean(axis=0)
@@ -175,6 +177,7 @@ class _KernelSums:
     def __call__(self, mixed: MixedRows) -> Array:
         """Return the law's means (q, t)."""
         sources = mixed.sources[:, : len(self.sizes)]
+        # Only rows of the pool that are used get values and distances to levels.
         is_source = np.zeros(len(mixed.pool), dtype=bool)
         is_source[sources] = True
         sources = (np.cumsum(is_source, dtype=np.int64) - 1)[sources]

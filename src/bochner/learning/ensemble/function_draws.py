@@ -102,6 +102,7 @@ def _deviations(
     kernel, R = law.found.kernel, as_array(law.factor)
     measure, landmarks = spectral_measure(kernel, rows.shape[1]), rows[: len(R)]
     waves = rng.normal(size=(2 * _N_FREQUENCIES, count))
+    # What the factor of the rows leaves of the prior's variance at the landmarks.
     eta = _root(np.eye(len(R)) - R.T @ kernel(landmarks) @ R) @ rng.normal(size=(len(R), count))
     frequencies = [sample_with_tails(measure, _N_FREQUENCIES, rng) for _ in range(count)]
     prior = np.empty_like(eta)

@@ -116,6 +116,7 @@ def variance_parts(squares: Array, function: Array, noise: Array) -> tuple[float
     """
     total = np.maximum(function + noise, np.finfo(np.float64).tiny)
     parts = np.column_stack((function / total, noise / total))
+    # Non-negative: a variance may be estimated as zero.
     factors, _ = nnls(parts, squares / total)
     return float(factors[0]), float(factors[1])
 
@@ -205,6 +206,7 @@ def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int) -> Floats:
         def fill(block: slice) -> None:
             matrix[block, block.start :] = learned(rows.X[block], rows.X[block.start :])
 
+        # Blocks of rows in threads; only the upper triangle is computed.
         with single_threaded_blas():
             for _ in in_order(fill, _blocks(len(rows), len(rows)), n_threads):
                 pass

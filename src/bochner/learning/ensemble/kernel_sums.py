@@ -60,6 +60,7 @@ class Blocks(NamedTuple):
 
         The result is ``None``, too, if blocks with equal levels in all training rows differ here.
         """
+        # Twins share the codes of the training rows, which must hold for new rows, too.
         codes = _codes(X, self.starts, self.widths)
         if codes is None or not np.array_equal(codes, codes[:, self.twin]):
             return None
@@ -145,6 +146,7 @@ class KernelSums:
         values = np.empty((len(X), len(factor)), factor.dtype)
         arguments = self._loop_arguments(X, levels, self.of_variances)
         write_kernel_values(self.of_variances, *arguments, values)
+        # Squares are summed in float64: the variance is a small difference from one.
         explained = np.sum((values @ factor) ** 2, axis=1, dtype=np.float64)
         return np.maximum(1.0 - explained, 0.0)
 

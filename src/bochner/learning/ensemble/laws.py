@@ -56,6 +56,7 @@ class Laws:
         used = np.flatnonzero(is_used | ~is_used.any())
         if len(used) == len(self.members):
             return self, weights
+        # Rows after the last coefficient or factor are not needed by the remaining members.
         members = [self.members[i] for i in used]
         return Laws(self.rows[: n_rows_of(members)], members, self.blocks), weights[used]
 

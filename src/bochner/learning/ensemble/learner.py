@@ -155,6 +155,7 @@ class _Plan:
         observations.
         """
         n_rows = int(observations.cell.max()) + 1
+        # With rows elsewhere a fit is never exact: their number is unknown here.
         n_landmarks = effort.landmarks(n_rows) if elsewhere is None else effort.n_landmarks
         n_last, has_others = _scored_rows(effort, len(observations), n_landmarks, n_rows)
         order = rng.permutation(len(observations))
@@ -164,11 +165,13 @@ class _Plan:
             is_last = _last(observations, order, n_last)
         else:
             is_last = np.ones(len(order), dtype=bool)
+        # Scored observations come last, where fits expect their rows.
         order = np.concatenate((order[~is_last], order[is_last]))
         n_scored = int(np.sum(is_last))
         unscored = order if is_last.all() else order[:-n_scored]
         search = observations.prefix(unscored, effort.search_rows)
         by_halves = not has_others and latest is None
+        # REST, except for observations that chose the kernel.
         part = np.zeros(n_scored, dtype=np.int64)
         if by_halves:
             part[: len(search)] = _halves(observations, search)
@@ -243,6 +246,7 @@ def _last(observations: Observations, order: Chosen, count: int) -> NDArray[np.b
     labels, places, groups = np.unique(
         observations.groups[order], return_index=True, return_inverse=True
     )
+    # Groups in descending order of their first observation in the random order.
     latest_first = np.argsort(-places)
     totals = np.cumsum(np.bincount(groups)[latest_first])
     n_groups = min(max(1, np.searchsorted(totals, count, "right")), len(labels) - 1)
@@ -303,6 +307,7 @@ class Learner:
         began = perf_counter()
         order_rng, search_rng, tree_rng = rng.spawn(3)
         plan = _Plan.of(observations, self.effort, latest, with_variance, order_rng, elsewhere)
+        # The union is one more encoding: a kernel may need columns of two of them.
         sets = [*encodings, np.unique(np.concatenate(encodings))]
         trials = [
             _Trial(name, family, columns, has_trends=columns is encoding)
@@ -314,12 +319,14 @@ class Learner:
             searched = self._searched(plan, trials, began, search_rng)
         fitted: list[tuple[KernelLaw | TreeLaw, LeaveOneOutPredictions]] = []
         for number, (trial, result) in enumerate(searched):
+            # At least one kernel is fitted after the time limit, so that there is a model.
             if fitted and self._is_late(began, 1.0):
                 break
             self.progress("fitting to all rows kernel", number + 1, len(searched))
             with threads_of_blas(self.n_threads):
                 fitted.append(self._fitted(plan, trial, result))
         of_trees = (encodings[-1], observations.shared, cycles)
+        # scikit-learn's trees need all rows in memory.
         for boosting in BOOSTINGS if elsewhere is None else ():
             if not self._is_late(began, _TREES_SHARE):
                 inputs = TreeInputs.of(*of_trees, has_waves=boosting.has_waves)

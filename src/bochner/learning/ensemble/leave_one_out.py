@@ -117,6 +117,7 @@ def error_and_slope(
         change = unlocked.products_of_columns(half.T)
     else:
         error, u, residuals = _without_groups(rows, inverse, coefficients)
+        # Products with one column per group and target are cheaper if there are few groups.
         n_columns = u.shape[1] * (int(rows.groups.max()) + 1)
         if n_columns < len(rows):
             # V is a sum of one matrix of rank one per group and target, which takes fewer products.
@@ -163,6 +164,7 @@ def error_across(pair: tuple[LearnedKernel, ...], parts: tuple[Rows, ...]) -> fl
     total = 0.0
     for learned, training, new in zip(pair, parts, parts[::-1], strict=True):
         gram = learned(training.X, training.X)
+        # Each part is the training set of the other part.
         gram[np.diag_indices(len(training))] += learned.alpha / training.weights
         coefficients = np.array(training.Y, order="F")
         if not unlocked.solve(gram.T, coefficients):

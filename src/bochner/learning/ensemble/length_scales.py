@@ -72,6 +72,7 @@ def with_length_scales(
     points = best = moved(tuple(_point(start, dim) for start in starts[1:]), np.inf)
     least, penalty = error_across(ends(best), halves), np.inf
     for pull in () if is_tied or not rows.length_scales().any() else PENALTIES:
+        # A weaker penalty starts at the end of a stronger one, so that few steps suffice.
         points = moved(points, pull)
         error = error_across(ends(points), halves)
         if not error < least:
@@ -137,6 +138,7 @@ def descended(
         if not error < np.inf:
             return np.inf, np.zeros(len(point))
         error += NO_ERROR
+        # The noise has no penalty.
         away = np.append(point[:-1] - point[:-1].mean(), 0.0)
         gradient = np.bincount(owners, slopes) / error + 2.0 * pull * away
         return np.log(error) + pull * away @ away, gradient

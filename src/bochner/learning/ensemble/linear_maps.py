@@ -71,6 +71,7 @@ def mapped(
     or the result of an earlier descent from it.
     """
     dim, pull = rows.X.shape[1], penalty / rows.n_observations
+    # In units of length scales the penalty treats all inputs equally.
     to_origin, unit = origin.map_in_scales(dim), replace(origin.kernel, length_scale=1.0)
     scaled = rows.X @ to_origin
     first = np.linalg.solve(to_origin, start.map_in_scales(dim))

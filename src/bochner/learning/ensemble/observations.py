@@ -43,6 +43,7 @@ class Observations:
         unit: float = 1.0,
     ) -> "Observations":
         """Return observations with the cells of equal inputs."""
+        # Equal inputs of different groups are different rows: groups are left out separately.
         labels = [] if groups is None else [groups]
         return cls(X, Y, weights, groups, shared, equal_rows(X, *labels), unit)
 
@@ -90,6 +91,7 @@ class Observations:
             ],
             axis=1,
         )
+        # A single group leaves no rest: its mean is zero divided by a tiny number.
         rest = np.maximum(total.sum() - total, np.finfo(np.float64).tiny)
         means: Array = ((sums.sum(axis=0) - sums) / rest[:, None])[labels]
         return means

@@ -62,6 +62,7 @@ class CellObservations:
         that a single observation has :math:`c / M_{cc}` and :math:`1 / M_{cc}` without rounding.
         """
         share, precision, left = self._shares(totals, diagonal, alpha)
+        # Multiplied by the precision, so that a cell of a single observation has no rounding error.
         numerators = precision[:, None] * self.deviations + coef[self.cell]
         return numerators / left[:, None], 1.0 / (share * left)
 
@@ -81,6 +82,7 @@ class CellObservations:
         n_cells, scale = len(totals), 1.0 / float(self.counts.sum())
         weighted = (scale * self.counts * self.weights)[:, None] * residuals
         change = 2.0 * weighted / left[:, None]
+        # Derivatives of all observations of a cell add up.
         by_coef = as_array([np.bincount(self.cell, part, n_cells) for part in change.T]).T
         by_left = np.sum(change * residuals, axis=1)
         lag = (1.0 - share)[:, None] * residuals - self.deviations

@@ -127,6 +127,7 @@ def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
     # scipy.linalg.eigh holds Python's lock, so that other threads would wait.
     values, vectors = np.linalg.eigh(kernel(rows.X, rows.X) * np.outer(root, root))
     values = np.maximum(values, 0.0)
+    # One eigendecomposition serves all ratios of noise to signal.
     rotated, squares = vectors.T @ (root[:, None] * rows.Y), vectors**2
     errors = []
     for alpha in np.exp(_LOG_ALPHA):
@@ -171,6 +172,7 @@ def noise_factor(kernel: LearnedKernel, rows: Rows) -> float:
             if not trial < least / _AS_GOOD:
                 break
             best, least = step * best, trial
+        # After a step down succeeded, a step up would return to a ratio that is worse.
         if best < 1.0:
             break
     return best

@@ -122,6 +122,7 @@ def _curve(y: Array) -> tuple[Array, Array]:
         return values + np.array([-0.5, 0.5]), np.array([-0.5, 0.5])
     middle = np.cumsum(counts) - 0.5 * counts
     count = min(_MOST_KNOTS, max(3, len(y) // _TARGETS_PER_KNOT))
+    # Even ranks, not even values: a long tail would get most of the knots.
     places = np.linspace(0.0, len(y), count)
     some = np.unique(np.clip(np.searchsorted(middle, places), 0, len(values) - 1))
     some = np.unique(np.concatenate(([0], some, [len(values) - 1])))
@@ -143,6 +144,7 @@ def candidates(
 ) -> tuple[NDArray[np.intp], list[Transformation]]:
     """Return indices of ``count`` random targets, and the transformations of all targets."""
     least = np.min(y)
+    # Transformations are tried only if they are defined for all targets.
     names = ["none", *["log"] * int(least > 0.0), *["sqrt"] * int(least >= 0.0), "rank"]
     some = np.sort(rng.permutation(len(y))[:count]).astype(np.intp)
     return some, [Transformation.of(name, y) for name in names]

@@ -215,6 +215,7 @@ class TreeLearner:
         """Return a line, if there is one, and trees, fitted to some of the observations."""
         inputs, weights = self.inputs(data.X[rows]), data.weights[rows]
         line, Y = None, data.Y[rows]
+        # No line for classes: residuals of class indicators are no labels for a classifier.
         if self.line is not None and self.labels is None:
             line = Line.of(self.line, data.X[rows], Y, weights)
             Y = rounded(Y - line(data.X[rows]))
@@ -244,6 +245,7 @@ class TreeLearner:
                 return None
 
         def fitted(rows: Chosen) -> tuple[Line | None, Trees]:
+            # Fits run in threads, each with a single OpenMP thread.
             with threadpool_limits(1, user_api="openmp"):
                 return self.trees(data, rows)
 
@@ -270,6 +272,7 @@ class TreeLearner:
         if np.ptp(weights):
             misfit, alpha = variance_parts(relative, np.ones(len(units)), 1.0 / weights)
         law = TreeLaw(name, self.inputs, trees, signal, float(misfit), float(alpha), line)
+        # The share of the noise falls with the weight, that of the misfit does not.
         variances = signal * (misfit + alpha / weights)[:, None]
         return law, LeaveOneOutPredictions(
             means, variances, np.broadcast_to(signal * alpha, means.shape)

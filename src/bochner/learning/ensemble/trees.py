@@ -207,6 +207,7 @@ class Trees:
         codes = [np.unique(inputs[:, block]) for block in range(n_blocks)]
         is_category = np.zeros(inputs.shape[1], dtype=bool)
         for block, levels in enumerate(codes):
+            # scikit-learn needs categories from zero on; the levels of the fit are compressed.
             if len(levels) <= _MOST_LEVELS:
                 inputs[:, block] = np.searchsorted(levels, inputs[:, block])
                 is_category[block] = True

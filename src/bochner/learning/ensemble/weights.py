@@ -35,6 +35,7 @@ def member_weights(residuals: Array) -> Array:
     level = float(np.median(np.diagonal(products)))
     if not level > 0.0:  # Without errors or rows, no member is better than another.
         return np.full(n_members, 1.0 / n_members)
+    # Medians over members, so that one bad member does not decide.
     squares = np.median(residuals**2, axis=1)
     share = _SHRINKAGE
     if squares.any():

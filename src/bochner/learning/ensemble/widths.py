@@ -165,6 +165,7 @@ def fitted_widths(
     folds = fold_numbers(groups, n, _FOLDS)
     constant, of_curves, of_trees = np.empty(n), np.empty(n), np.empty(n)
     for rows, outside in _parts(folds):
+        # Curves must predict left-out scores better than their mean.
         constant[rows] = np.mean(scores[outside])
         of_curves[rows] = _product(curves_of(outside), inputs[rows])
     if not _is_better(of_curves, constant, scores, groups):
@@ -206,6 +207,7 @@ def _trees(inputs: Array, scores: Array, columns: TreeInputs) -> Trees:
 
 def _is_better(factors: Array, baseline: Array, scores: Array, groups: Chosen | None) -> bool:
     """Return whether the log likelihood gains more than twice its standard error over groups."""
+    # Differences of two Laplace log likelihoods, per score.
     gains = np.log(baseline) + scores / baseline - np.log(factors) - scores / factors
     away = gains - np.mean(gains)
     if groups is not None and np.ptp(groups):
@@ -267,6 +269,7 @@ def _curves(inputs: Array, scores: Array, knots: list[Array]) -> tuple[Curve, ..
         gradient = basis.T @ (1.0 - ratio) + penalty @ coef
         curvature = (basis * np.maximum(ratio, 0.1)[:, None]).T @ basis + penalty
         curvature[np.diag_indices_from(curvature)] += 1e-9 * len(scores)
+        # A lower bound of the curvature keeps the step finite for scores near zero.
         step, size = np.linalg.solve(curvature, gradient), 1.0
         while (trial := loss(coef - size * step)) > value and size > 1e-6:
             size *= 0.5

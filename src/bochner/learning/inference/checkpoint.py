@@ -84,6 +84,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         raise OSError(f"{path} is not an ordinary file: give another path for the checkpoint.")
     data = BytesIO(path.read_bytes())
     try:
+        # np.load also reads files of a single array.
         if not is_zipfile(data):
             raise ValueError("it is not an archive of arrays")
         with np.load(data, allow_pickle=False) as file:

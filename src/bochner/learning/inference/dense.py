@@ -53,6 +53,7 @@ class DensePrior(FrequencyPrior):
         labels, jumping = mixture.labels[index], np.zeros(len(index), dtype=np.bool_)
         if self.jumps:
             labels, jumping = self._jumps(rng, index)
+        # A frequency of a new component is an independent draw from it.
         moved[jumping] = rng.normal(size=moved[jumping].shape)
         member = np.unique(mixture.labels, return_index=True)[1]
         proposed = mixture.colour(moved, member[labels])
@@ -76,6 +77,7 @@ class DensePrior(FrequencyPrior):
         """
         labels = self.mixture.labels
         weights = rng.dirichlet(np.bincount(labels))
+        # A new random order for each block: otherwise some frequencies could never move.
         priority = rng.permutation(len(labels))
         first = np.full(len(weights), len(labels))
         np.minimum.at(first, labels, priority)
@@ -94,6 +96,7 @@ class DensePrior(FrequencyPrior):
     def extended(
         self, rng: Generator, omega: Array, n_frequencies: int
     ) -> tuple[Array, "DensePrior"]:
+        # Copies of labels keep the expected shares of components.
         like = rng.integers(len(omega), size=n_frequencies - len(omega))
         fresh = rng.normal(size=(len(like), omega.shape[1]))
         labels = self.mixture.labels

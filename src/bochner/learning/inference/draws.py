@@ -121,6 +121,7 @@ class Draws:
             values = np.empty((len(self.whitened), part.stop - part.start))
             for place, index in enumerate(self.whitened):
                 Z = self.features(int(index), inputs[:, part], fixed[:, part])
+                # In single precision, as whiteners are stored: standard deviations need few digits.
                 half = self.whitener[place].T @ Z.astype(np.float32)
                 values[place] = np.einsum("pn,pn->n", half, half, dtype=np.float64)
             yield part, values
@@ -172,6 +173,7 @@ class Draws:
         """
         mean, place = int(rng.integers(self.n_draws)), int(rng.integers(len(self.whitened)))
         places = np.flatnonzero(self.whitened == mean)
+        # The random position is drawn in any case, so that streams do not depend on the draw.
         place = int(places[0]) if len(places) else place
         return mean, int(self.whitened[place]), place
 

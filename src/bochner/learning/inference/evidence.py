@@ -169,6 +169,7 @@ def evidence_of(
         keep = n_copies * p * rows.n_samples * rows.dtype.itemsize <= KEPT_BYTES
     features = reused.features if reused is not None else rows.room(p) if keep else None
     has_features = reused is not None
+    # One pass over the rows; everything else is a function of these sums.
     gram, cross = rows.total(part_sums, omega, has_features, along=(features,), n_features=p)
     unsolved = ChainEvidence(
         omega=omega.copy(),
@@ -198,6 +199,7 @@ def solved(evidence: ChainEvidence, precision: float) -> ChainEvidence:
     covariance, info = lapack.dpotri(lower, lower=1, overwrite_c=1)
     if info != 0:
         raise LinAlgError("The posterior precision of the weights is singular.")
+    # LAPACK fills one triangle only.
     covariance = np.tril(covariance)
     covariance += np.tril(covariance, -1).T
     mean: Array = covariance @ evidence.cross

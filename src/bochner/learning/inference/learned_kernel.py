@@ -49,6 +49,7 @@ class Learned:
     ) -> "Learned":
         """Return the pooled draws, trace and kernel of chains; ``scaling`` is of the inputs."""
         n_kept = min(len(chain.draws) for chain in chains)
+        # Equal numbers of draws, so that chains have equal weights.
         last_draws = [draw for chain in chains for draw in chain.draws[-n_kept:]]
         draws = stacked(last_draws, basis, law)
         components = [draw.components for draw in last_draws if draw.components is not None]
@@ -86,6 +87,7 @@ class Convergence:
     def of(cls, learned: Learned, inputs: Array, fixed: Array) -> "Convergence":
         """Return the diagnostics, from the function at ``inputs`` (d, n) and ``fixed`` (q, n)."""
         n_chains = learned.trace.n_chains
+        # Evenly spaced rows: the sorted data have probes everywhere.
         every = max(1, inputs.shape[1] // _PROBES)
         inputs, fixed = inputs[:, ::every][:, :_PROBES], fixed[:, ::every][:, :_PROBES]
         values = np.concatenate([v for _, v in learned.draws.activations(inputs, fixed)], axis=1)

@@ -62,6 +62,7 @@ def outcomes_of(
         centre, unit = _location(y)
         observed, law = (y - centre) / unit, law.in_units(centre, unit)
         noise = BANK.likelihood().noise if law.scale is None else KnownNoise(law.scale**2)
+    # Rates on the scale of the function, whose exponential is the mean.
     values = np.log((y + _PART) / times) if law.takes_exposure else observed
     stand_in = _clipped(values)
     near = stand_in if isinstance(law, LocationLikelihood) else y

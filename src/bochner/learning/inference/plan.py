@@ -185,6 +185,7 @@ def learn(
     # Rows that are not in memory are processed by their workers, not by processes of this fit.
     if n_chains == 1 or settings.n_jobs in (None, 1) or data.elsewhere is not None:
         return settings.structure, [run_one(index, report) for index in range(n_chains)]
+    # Processes share the cores, so that BLAS does not start more threads than cores.
     shared = max(1, settings.n_threads // settings.n_processes)
     settings = replace(settings, n_threads=shared)
     # Worker processes cannot report: this process reports each finished chain.
@@ -280,6 +281,7 @@ def choose_structure(
     settings = replace(settings, model=BANK, n_frequencies=n_frequencies)
     part = replace(data.subset(np.sort(rows)), is_binary=False, basis=BANK.basis(0))
     trials = [_trial(rng, part, settings, structure) for structure in candidates]
+    # Evidences of different priors are comparable: both have the same rows and weights.
     best = max(range(len(trials)), key=lambda index: trials[index][0])
     return candidates[best], trials[best][1]
 

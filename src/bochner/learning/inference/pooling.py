@@ -81,6 +81,7 @@ def blocks_of(
         left_out = rng.multinomial(counts, np.full(n_blocks, 1.0 / n_blocks))
     for code in () if codes is None else np.unique(codes):
         in_class = codes == code
+        # A chain without a class could not predict it.
         if np.count_nonzero(left_out[in_class].sum(axis=0)) == 1:
             left_out[in_class] = 0
     return np.asarray(left_out, dtype=np.int64)
@@ -94,6 +95,7 @@ def parts_of(rng: Generator, units: Units, left_out: NDArray[np.int64]) -> list[
     parts = []
     for n_removed in left_out.T:
         counts = units.counts - n_removed
+        # Sorted, so that rows keep the order of the data.
         rows = np.sort(rng.permutation(np.flatnonzero(counts))[:_MOST_ROWS])
         weight = units.weights[rows] * counts[rows]
         parts.append(ChainRows(rows, None if (weight == 1.0).all() else weight, counts[rows]))
@@ -166,6 +168,7 @@ def pooled(
     count = min(most // n_chains, n_kept)
     if not count:
         return draws
+    # Later draws are farther from the start, so that positions are counted from the end.
     back = n_kept - 1 - n_kept // count * np.arange(count)
     chosen = (n_kept * np.arange(n_chains)[:, None] + back).ravel()
     omega = draws.omega[chosen].reshape(-1, draws.omega.shape[2])

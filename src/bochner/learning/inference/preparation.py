@@ -110,6 +110,7 @@ def distinct_rows(X: Array, y: Array, units: Units) -> tuple[Array, Array, Units
     X, y, weights = X[order], y[order], weights[order]
     is_new = np.ones(len(y), dtype=np.bool_)
     is_new[1:] = (X[1:] != X[:-1]).any(axis=1) | (y[1:] != y[:-1]) | (weights[1:] != weights[:-1])
+    # The first of each run of equal rows.
     first = np.flatnonzero(is_new)
     total: Array = np.add.reduceat(counts[order], first)
     X, y, weights = X[first], y[first], weights[first]

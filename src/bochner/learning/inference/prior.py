@@ -124,6 +124,7 @@ def crank_nicolson(rng: Generator, coordinates: Array, correlations: Array) -> A
     The proposal keeps standard normal coordinates invariant, so that the prior cancels in the
     acceptance ratio.
     """
+    # Large and small steps alternate at random, so that no step size is adapted.
     rho = rng.choice(correlations, size=(len(coordinates), 1))
     fresh = rng.normal(size=coordinates.shape)
     return rho * coordinates + np.sqrt(1.0 - rho**2) * fresh

@@ -67,12 +67,14 @@ def relevance_of(
     varies = (X[:1] != X).any(axis=0)
     X = X[_representative(len(X), n_rows, weight)]
     waves = [_Waves.of(draws, index, polynomial[index]) for index in chosen]
+    # Averages over inputs take a pass per input, so that fewer draws are used.
     few = waves[:: -(-len(waves) // _FEW_DRAWS)]
     removed = np.array([[np.mean(f.averaged_out(X, i) ** 2) for i in range(d)] for f in few])
     removed *= varies
     variances = np.array([[max(float(np.var(wave.values(X))), _TINY)] for wave in few])
     size = np.sqrt(removed.mean(axis=0))
     curvature = np.zeros((d, d))
+    # Blocks of rows bound the memory of second derivatives (n, d, d).
     step = max(1, int(_MOST_NUMBERS / (d * max(m, d))))
     for start in range(0, len(X), step):
         # The sum over draws is the mean function, up to a scale that cancels below.

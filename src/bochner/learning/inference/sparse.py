@@ -83,7 +83,9 @@ class SparsePrior(FrequencyPrior):
         kind = rng.choice(len(self.kinds), size=size, p=_SHARES)
         log_ratio, fresh = np.zeros(size), self._slab(rng, size)
         active = current != 0.0
+        # Prior log odds of an active input.
         odds = np.log(self.inclusion + _TINY) - np.log1p(-self.inclusion)
+        # Candidates of a swap: an active input gives way to an inactive one.
         first, second = _two_inputs(rng, active)
         coordinate = rng.integers(active.shape[1], size=size)
         law = _slabs(rng, self, current)[2]
@@ -117,6 +119,7 @@ class SparsePrior(FrequencyPrior):
         spread = (upright**2).sum(axis=0) - strength * centre**2
         rate = hyper.shape * hyper.scale[:, None] ** 2 + 0.5 * spread
         variance = rate / rng.gamma(hyper.shape + 0.5 * n)
+        # Normalised gamma variates are a draw from the Dirichlet posterior.
         gammas = rng.gamma(hyper.concentration / hyper.n_slabs + n) + _TINY
         return replace(
             self,

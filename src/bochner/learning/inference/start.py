@@ -107,6 +107,7 @@ class SparseStructure(Structure):
         size = rng.uniform(np.log(0.5 * scale[which]), np.log(finest[which]))
         single[np.arange(_CANDIDATES), which] = np.exp(size)
         pursued = _pursued(rng, X, y, single, n_frequencies)
+        # Replaced in place: the other frequencies remain draws of the prior.
         omega[: len(pursued)] = pursued
         return omega, prior
 
@@ -144,6 +145,7 @@ class DenseStructure(Structure):
         finest = np.maximum(finest_frequencies(X), scale)
         most = np.min(finest / np.abs(directions), axis=1)
         least = 0.5 / np.linalg.norm(directions / scale, axis=1)
+        # Lengths are uniform in their logarithm, as scales of variation are.
         size = np.exp(rng.uniform(np.log(np.minimum(least, most)), np.log(most)))
         copies = _pursued(rng, X, y, size[:, None] * directions, n_frequencies)
         copies = copies + _JITTER * rng.normal(size=copies.shape) * scale
@@ -194,6 +196,7 @@ def pursuit(X: Array, y: Array, candidates: Array, count: int) -> list[int]:
     waves = np.ascontiguousarray(waves.transpose(1, 2, 0))
     basis, _ = np.linalg.qr(np.concatenate([np.ones((len(X), 1)), X, X**2], axis=1))
     residual = y - basis @ (basis.T @ y)
+    # Candidates are compared by what they explain in addition to the trend.
     waves -= basis @ (basis.T @ waves)
     norms = np.maximum(np.sum(waves**2, axis=1), _LEAST_NORM * len(X))
     chosen: list[int] = []

@@ -163,6 +163,7 @@ class TrainingData(SummedRows):
     def total_square(self) -> float:
         if self.weight is None:
             return float(self.target @ self.target)
+        # Pseudo-targets of rows without weight are zero: 0 / 0 would be NaN.
         present = self.weight > 0
         return float(np.sum(self.target[present] ** 2 / self.weight[present]))
 

@@ -56,6 +56,7 @@ class TwoSpectraPrior(FrequencyPrior):
     def suggest(self, rng: Generator, omega: Array, index: Index) -> Suggestion:
         all_s, all_v, _ = self.basis.split(omega)
         share = _AMPLITUDE_SHARE if self.envelope.kinds else 0.0
+        # A unit moves either its frequency or its amplitude, so that acceptance is higher.
         in_s, in_v = self.basis.moving(rng, index, share)
         proposed = omega.copy()
         s, v, phase = self.basis.split(proposed)

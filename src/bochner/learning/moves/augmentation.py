@@ -101,6 +101,7 @@ class Augmentation(ConditionallyGaussian):
         """Return variables after some draws at the first frequencies, and the evidence there."""
         f = rows.each(_constant, self.origin)
         values = rows.drawn(rng, partial(self.variables, self.guess), along=(f,))
+        # The features of the first evidence are reused by the next ones.
         latent, evidence = RowVariables(self.guess, values), None
         for _ in range(_START_ROUNDS):
             _, evidence = self.conditioned(rows, latent, omega, precision, n_copies, evidence)

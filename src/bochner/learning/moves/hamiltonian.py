@@ -59,6 +59,7 @@ class Hamiltonian(Move):
             position = position + step * momentum
             try:
                 evidence = state.evidence_at(whitening.colour(position))
+            # Positions far away may make features collinear: such a trajectory is rejected.
             except LinAlgError:
                 return {"acceptance_hmc": 0.0}
             force = _force(evidence, rows, whitening, position)

@@ -93,6 +93,7 @@ def _mode(
         trial = _activation(rows, evidence, evidence.mean)
         weights = evidence.mean[: 2 * evidence.n_waves]
         height = _log_likelihood(rows, trial) - 0.5 * precision * float(weights @ weights)
+        # Newton steps may overshoot, for example with separable targets.
         if height < value:
             newton = False
             continue

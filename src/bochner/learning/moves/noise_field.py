@@ -81,6 +81,7 @@ class NoiseField:
             level = _log_likelihood(rows, squares, waves, self.omega, weights)
             least = level + float(np.log(rng.random()))
             angle = 2.0 * np.pi * rng.random()
+            # The bracket of the ellipse shrinks towards the current weights at angle zero.
             low, high = angle - 2.0 * np.pi, angle
             while True:
                 candidate: Array = np.cos(angle) * weights + np.sin(angle) * direction
@@ -97,6 +98,7 @@ class NoiseField:
         omega, prior = self.omega.copy(), self.prior
         current = _log_likelihood(rows, squares, None, omega, weights)
         for k in rng.permutation(len(omega)):
+            # One frequency at a time: the few waves of a field make this cheap.
             index = np.array([k])
             suggestion = prior.suggest(rng, omega, index)
             threshold = float(np.log(rng.random())) - float(suggestion.log_ratio[0])

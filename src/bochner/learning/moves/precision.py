@@ -89,6 +89,7 @@ class PrecisionWalk(Move):
         current, n_accepted = level + self.prior.log_density(log_precision), 0
         for _ in range(self.n_steps):
             proposal = log_precision + step * float(rng.normal())
+            # Drawn before the likelihood is evaluated, so that streams do not depend on its value.
             threshold = np.log(rng.random())
             proposed = log_likelihood(proposal) + self.prior.log_density(proposal)
             if threshold < proposed - current:

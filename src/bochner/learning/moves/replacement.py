@@ -52,6 +52,7 @@ class ReplacementSweep(Move):
             state.prior = state.prior.decided(index, suggestion, decided)
             tried += np.bincount(suggestion.kind, minlength=len(tried))
             accepted += np.bincount(suggestion.kind[decided], minlength=len(tried))
+        # From the updated sums, so that rounding errors of a sweep do not accumulate.
         state.evidence = solved(state.evidence, state.evidence.precision)
         return acceptances(kinds, tried, accepted)
 

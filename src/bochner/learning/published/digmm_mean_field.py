@@ -79,6 +79,7 @@ def updated_components(
             for share, mean in zip(shares.T, means, strict=True)
         ]
     )
+    # The uncertainty of the means adds to the scatter.
     scatter += counts[:, None, None] * np.linalg.inv(mean_precisions)
     scales = np.linalg.inv(np.linalg.inv(prior.scale) + scatter)
     return ComponentFactors(
@@ -134,6 +135,7 @@ def prior_bound(
     """Return the evidence lower bound without the term of the data."""
     dim = components.means.shape[1]
     labels, log_determinants = frequencies.labels, np.linalg.slogdet(frequencies.precisions)[1]
+    # Labels of zero contribute nothing to the entropy.
     log_q = np.log(np.maximum(labels, np.finfo(float).tiny))
     entropies = 0.5 * (dim * (1.0 + np.log(2.0 * np.pi)) - log_determinants)
     each = np.sum(labels * (log_labels(components, frequencies) - log_q), axis=1) + entropies

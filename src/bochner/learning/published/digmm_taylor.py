@@ -161,6 +161,7 @@ class SignedData:
         deltas, values = self.pairs()
         total = frequencies.sizes.sum()
         share, covariances = frequencies.sizes / total, frequencies.covariances
+        # In blocks of pairs, which bound the memory.
         squares = 0.0
         for pairs in steps(len(values), _BLOCK):
             block = deltas[pairs]

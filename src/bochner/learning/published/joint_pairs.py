@@ -231,6 +231,7 @@ class JointPairChain:
         """Propose columns ``new`` (k, n) with weights for ``old``; return whether accepted."""
         beta = state.beta[here]
         offset = state.activation - beta @ old
+        # The same approximation at the old columns gives the density of the reverse proposal.
         backward = self._approximation(old, offset, precision)
         forward = backward if new is old else self._approximation(new, offset, precision)
         proposed = forward.sample(rng)

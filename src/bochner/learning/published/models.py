@@ -197,6 +197,7 @@ class LeastSquaresChain:
         columns = (2 * touched[:, None] + np.arange(2)).ravel()
         Z = state.Z.copy()
         Z[columns] = waves.features(self.rows.inputs, 1.0 / np.sqrt(basis.n_waves(n_units)))
+        # A rejected proposal must leave the state unchanged.
         gram = state.gram.copy()
         sums = (Z @ Z[columns].T).astype(np.float64, copy=False)
         gram[:, columns] = sums

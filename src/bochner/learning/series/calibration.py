@@ -40,6 +40,7 @@ def horizon_factors(
     longest = n // _SHARE
     if longest < 1 or regular.mean() < _FEWEST:
         return np.zeros(0), np.zeros(0)
+    # One pass of the filter gives the states at all origins.
     _, states = model.filtered(theta, rows)
     horizons = np.unique(np.rint(np.geomspace(1, longest, _N_HORIZONS)).astype(np.int64))
     factors = []

@@ -25,6 +25,7 @@ def strongest_period(times: Array, errors: Array, step: float) -> float | None:
     """
     places = np.rint((times - times[0]) / step).astype(np.int64)
     size = int(places[-1]) + 1
+    # On a regular grid, where missing rows count as errors of zero.
     binned = np.bincount(places, weights=errors, minlength=size)
     padded = next_fast_len(_PADDING * size, real=True)
     power = np.abs(rfft(binned, padded)) ** 2 / len(errors)

@@ -67,6 +67,7 @@ class PredictiveMixture:
         means = self.means[:, times][..., None]
         lower = np.min(means - _BEYOND * std, axis=0) + 0.0 * levels
         upper = np.max(means + _BEYOND * std, axis=0) + 0.0 * levels
+        # A single normal law has quantiles in closed form.
         if len(self.weights) == 1:
             exact: Array = means[0] + std[0] * ndtri(levels)
             return exact

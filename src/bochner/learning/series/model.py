@@ -129,6 +129,7 @@ class SeriesModel:
     def filtered(self, theta: Array, rows: ScaledSeries) -> tuple[float, Filtered]:
         """Return the log evidence and the filtered states: given the values up to each time."""
         steps, initial = self.steps(theta, rows.times), self.initial(theta)
+        # States have a prior mean of zero.
         zero = np.zeros(len(initial))
         return filtered(rows.values, self.weights(rows), steps, zero, initial, self.noise(theta))
 

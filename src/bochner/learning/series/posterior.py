@@ -113,6 +113,7 @@ def _laplace(objective: _Objective, z: Array) -> tuple[Array, float]:
     ]
     curvature = np.array(rows)
     values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
+    # The prior has a curvature of one. The total is smaller where the likelihood is not concave.
     values = np.maximum(np.nan_to_num(values, nan=1.0), 1.0)
     return vectors / np.sqrt(values), -0.5 * float(np.sum(np.log(values)))
 
@@ -127,6 +128,7 @@ def draws(
     draws, which bounds the variance of weighted sums (truncated importance sampling).
     """
     k = len(mode.theta)
+    # The last coordinate draws the chi-squared variate of the Student law.
     points = in_a_thread(qmc.Sobol, k + 1, rng=rng).random(count)
     points = np.clip(points, np.finfo(np.float64).eps, 1.0 - np.finfo(np.float64).eps)
     stretch = np.sqrt(chi2.ppf(points[:, k], _DEGREES) / _DEGREES)

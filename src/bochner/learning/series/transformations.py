@@ -104,5 +104,6 @@ def positive(values: Array) -> Array:
 
     The square root has an infinite slope at zero. A zero stands for values that round to zero.
     """
+    # All values may be zero: they are replaced by one.
     above = values[values > 0.0]
     return np.maximum(values, 0.5 * above.min()) if len(above) else np.ones_like(values)
