@@ -17,6 +17,7 @@ from bochner.learning.removal import Removal
 from bochner.tables.columns import rows_of
 from bochner.tables.encoder import read_columns
 from bochner.tables.repeated import entry_order, row_keys
+from bochner.tables.stamps import sortable_times
 
 Precisions = Callable[[Any, NDArray[Any], Array], bool]
 """Takes a table, targets and whole-number weights; returns whether the weights are precisions."""
@@ -197,4 +198,6 @@ def _per_row(name: str, X: Any, given: Any, n_samples: int) -> NDArray[Any] | No
         raise ValueError(f"{name} must have an entry for each of the {n_samples} rows, got {got}.")
     if np.ma.is_masked(given) or any(e is None or e != e for e in entries.tolist()):
         raise ValueError(f"{name} must not have missing entries.")
+    if name == "time":
+        return sortable_times(name, given if entries.shape == np.shape(given) else entries)
     return np.asarray(labels(entries, name))

@@ -1,6 +1,8 @@
 """Searches for the parameters of a family of kernels by the gradient of an evidence."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,16 @@ _TOLERANCE = 1e-5
 rows."""
 
 
+def stopping_at(deadline: float) -> Callable[[Array], None]:
+    """Return a callback of SciPy's ``minimize`` that ends the descent after a deadline."""
+
+    def callback(_: Array) -> None:
+        if perf_counter() > deadline:
+            raise StopIteration
+
+    return callback
+
+
 class EvidenceSearch(ABC):
     """A loss as a function of points: parameters (q,) of a family of kernels, then others.
 
@@ -34,6 +46,11 @@ class EvidenceSearch(ABC):
     __slots__ = ()
 
     family: ParameterisedKernel[Any]
+
+    @property
+    def deadline(self) -> float:
+        """Value of ``perf_counter`` after which no further step is begun."""
+        return np.inf
 
     @abstractmethod
     def value(self, point: Array) -> float:
@@ -70,6 +87,7 @@ class EvidenceSearch(ABC):
             method="L-BFGS-B",
             bounds=Bounds(low, high),
             options={"maxiter": n_steps, "ftol": _TOLERANCE},
+            callback=stopping_at(self.deadline),
         )
         return as_array(result.x), float(result.fun)
 
@@ -77,6 +95,8 @@ class EvidenceSearch(ABC):
         """Return the best end of searches from a point and from its neighbours."""
         for _ in range(_ROUNDS):
             point, _ = self.climbed(point, n_steps)
+            if perf_counter() > self.deadline:
+                break
             theta, other_parameters = self.split(point)
             near = [
                 np.append(neighbour, other_parameters)

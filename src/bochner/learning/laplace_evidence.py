@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -10,6 +11,7 @@ from scipy.optimize import minimize
 from bochner._numerics.arrays import Array, as_array
 from bochner.features.chunks import Chunk
 from bochner.frequencies import Frequencies
+from bochner.learning.evidence_search import stopping_at
 from bochner.learning.laplace import (
     CONSTANT_SPREAD,
     LaplacePosterior,
@@ -64,6 +66,7 @@ class LaplaceProblem:
     names: tuple[str, ...]  # Names of the learned parameters of the likelihood
     alpha: float | None  # Precision of the weights; None to learn it
     has_constant: bool
+    deadline: float = np.inf  # Of perf_counter: no step of a search is begun after it
 
     def solved(self, frequencies: Frequencies) -> tuple[Likelihood, LaplacePosterior]:
         """Return the likelihood with its parameters learned, and the posterior of the weights.
@@ -93,7 +96,7 @@ class LaplaceProblem:
     def search(self, frequencies: Frequencies) -> "LaplaceSearch":
         """Return the search for the parameters, on features of the given frequencies."""
         rows = LatentRows.of(self.rows, self.offset, self.centre, frequencies, self.has_constant)
-        return LaplaceSearch(rows, self.likelihood, self.alpha, self.names)
+        return LaplaceSearch(rows, self.likelihood, self.alpha, self.names, self.deadline)
 
 
 @dataclass(slots=True, eq=False)
@@ -112,6 +115,7 @@ class LaplaceSearch:
     likelihood: Likelihood
     alpha: float | None
     names: tuple[str, ...]
+    deadline: float = np.inf
     first: Array = field(init=False)
     bounds: Array = field(init=False)  # (k, 2)
     size: float = field(init=False)
@@ -183,6 +187,7 @@ class LaplaceSearch:
             method="L-BFGS-B",
             bounds=self.bounds,
             options=options,
+            callback=stopping_at(self.deadline),
         )
         return as_array(result.x)
 
@@ -190,6 +195,8 @@ class LaplaceSearch:
         """Return ``x`` after Newton steps towards a zero gradient; arguments at bounds are kept."""
         free = (x > self.bounds[:, 0]) & (x < self.bounds[:, 1])
         for _ in range(_N_POLISHING if free.any() else 0):
+            if perf_counter() > self.deadline:
+                break
             slope = self.value_and_slope(x)[1][free]
             moved = x + DIFFERENCE * np.eye(len(x))[free]
             changes = np.array([self.value_and_slope(end)[1][free] for end in moved]) - slope
