@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 
 DeviceArray = Any
-"""An array of any namespace: NumPy's or that of another library, which has no types in common."""
+"""An array of NumPy or of another namespace, whose library has other types."""
 
 
 def on_device(X: Any) -> bool:

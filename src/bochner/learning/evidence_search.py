@@ -27,10 +27,10 @@ _TOLERANCE = 1e-5
 rows."""
 
 
-def stopping_at(deadline: float) -> Callable[[Array], None]:
+def stopping_at(deadline: float) -> Callable[[Any], None]:
     """Return a callback of SciPy's ``minimize`` that ends the descent after a deadline."""
 
-    def callback(_: Array) -> None:
+    def callback(_: Any) -> None:
         if perf_counter() > deadline:
             raise StopIteration
 
@@ -80,15 +80,9 @@ class EvidenceSearch(ABC):
         origin, other_bounds = self.family.origin, self.bounds_of_others(start)
         low = np.append(np.minimum(origin - _REACH, theta), other_bounds[0])
         high = np.append(np.maximum(origin + _REACH, theta), other_bounds[1])
-        result = minimize(
-            self.loss,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=Bounds(low, high),
-            options={"maxiter": n_steps, "ftol": _TOLERANCE},
-            callback=stopping_at(self.deadline),
-        )
+        options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": Bounds(low, high)}
+        options["options"] = {"maxiter": n_steps, "ftol": _TOLERANCE}
+        result = minimize(self.loss, start, callback=stopping_at(self.deadline), **options)
         return as_array(result.x), float(result.fun)
 
     def explored(self, point: Array, n_steps: int) -> Array:

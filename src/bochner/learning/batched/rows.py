@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.arrays import Array, Floats, row_blocks
 from bochner._numerics.namespaces import DeviceArray, like, namespace, retyped, widened
 from bochner.learning.inference.training_data import TrainingData
 
@@ -143,7 +143,7 @@ class BatchRows:
         return sums
 
 
-def _together(values: Sequence[Array], home: DeviceArray) -> DeviceArray:
+def _together(values: Sequence[Floats], home: DeviceArray) -> DeviceArray:
     """Return the arrays of all chains stacked on a device, with last axes padded with zeros."""
     most = max(array.shape[-1] for array in values)
     short = [(0, 0)] * (values[0].ndim - 1)

@@ -2,10 +2,10 @@ r"""Posteriors of Gaussian processes on all rows: exact, or with landmarks for m
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
 from scipy.optimize import nnls
 
@@ -177,7 +177,7 @@ def exact(
 
 
 def _left_out(
-    rows: Rows, observed: CellObservations, coef: Array, inverse: Floats, alpha: float
+    rows: Rows, observed: CellObservations, coef: Array, inverse: NDArray[Any], alpha: float
 ) -> tuple[Array, Array]:
     """Return leave-one-out (or leave-group-out) residuals and relative variances (s,).
 
@@ -193,13 +193,13 @@ def _left_out(
     return residuals, latent[observed.cell] + alpha / observed.weights
 
 
-def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int) -> Floats:
+def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int) -> NDArray[Any]:
     """Return the Cholesky factor (n, n) of the targets' covariance, if possible in float32.
 
     A matrix that is not positive definite in single precision is factored in double precision.
     """
 
-    def covariance(dtype: DTypeLike) -> Floats:
+    def covariance(dtype: DTypeLike) -> NDArray[Any]:
         """Return the upper triangle of the matrix, with zeros below, which must be finite."""
         matrix = np.zeros((len(rows), len(rows)), dtype)
 

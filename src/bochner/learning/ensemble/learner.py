@@ -434,8 +434,8 @@ class Learner:
         for part, kernel in zip((FIRST, SECOND), kernels.halves, strict=True):
             in_other_half = plan.scored.part == FIRST + SECOND - part
             if in_other_half.any():
-                arguments = (trial.name, kernel, plan.rows, trial.columns, plan.n_variance)
-                _, by_half = exact(*arguments, plan.scored, self.n_threads, part)
+                of_half = (trial.name, kernel, plan.rows, trial.columns, plan.n_variance)
+                _, by_half = exact(*of_half, plan.scored, self.n_threads, part)
                 for values, new_values in zip(left_out, by_half, strict=True):
                     values[in_other_half] = new_values[in_other_half]
         return law, left_out

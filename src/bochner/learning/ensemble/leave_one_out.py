@@ -1,12 +1,13 @@
 r"""Leave-one-out errors of kernels, and their derivatives by the distances of rows."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from bochner._numerics import unlocked
-from bochner._numerics.arrays import Array, Floats, as_array
+from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.compiling import compiled
 from bochner._numerics.distances import distances
 from bochner._numerics.wave_loops import LOOSE
@@ -183,7 +184,7 @@ def shifted_inverse(gram: Array, alpha: float, weights: Array) -> Array | None:
     return factor_inverse(gram.T) if unlocked.factorise(gram.T) else None
 
 
-def factor_inverse(lower: Floats) -> Floats:
+def factor_inverse(lower: NDArray[Any]) -> NDArray[Any]:
     """Return the inverse of the matrix with a lower Cholesky factor, which is overwritten."""
     unlocked.invert_factor(lower)
     _mirror(lower.T)

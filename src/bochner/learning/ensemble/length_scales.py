@@ -1,6 +1,7 @@
 r"""A length scale for each input, learned by the gradient of the leave-one-out error."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
@@ -183,6 +184,7 @@ def minimised(
     tolerance: float,
 ) -> Array:
     """Return the point of least loss, given a function for the loss and its gradient."""
-    options = {"maxiter": iterations, "ftol": tolerance}
-    result = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": bounds}
+    options["options"] = {"maxiter": iterations, "ftol": tolerance}
+    result = minimize(loss, start, **options)
     return as_array(result.x)

@@ -35,7 +35,7 @@ class ConditionallyGaussian(ABC):
     def start(
         self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
     ) -> tuple[Any, ChainEvidence | None]:
-        """Return initial latent variables, and an evidence with reusable features, if any."""
+        """Return initial latent variables, and an evidence with reusable features or ``None``."""
         return None, None
 
     def given(self, rows: SummedRows, latent: Any) -> SummedRows:

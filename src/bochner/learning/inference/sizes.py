@@ -1,6 +1,7 @@
 """Default numbers and lengths of chains, and the rows of their warm-ups."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 _MANY_ROWS = 5_000
 """Number of rows from which few longer chains are the default. The mean square errors of eight
@@ -20,7 +21,7 @@ time at which they end. A sweep costs in proportion to the rows, so that many ch
 first."""
 
 
-def default_sizes(n_rows: int) -> dict[str, int]:
+def default_sizes(n_rows: int) -> dict[str, Any]:
     """Return the default numbers of iterations and chains for a number of rows."""
     return dict(_LONGER if n_rows >= _MANY_ROWS else _SHORT)
 

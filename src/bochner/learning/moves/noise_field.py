@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array, Floats
+from bochner._numerics.arrays import Array, Floats, as_array
 from bochner.learning.inference.evidence import InverseGammaNoise
 from bochner.learning.inference.likelihood import ConditionallyGaussian
 from bochner.learning.inference.prior import FrequencyPrior
@@ -160,7 +160,7 @@ class VaryingNoise(ConditionallyGaussian):
         return {"field_omega": latent.omega, "field_weights": latent.weights}
 
 
-def log_factor(inputs: Array, omega: Array, weights: Array) -> Array:
+def log_factor(inputs: Floats, omega: Array, weights: Array) -> Array:
     """Return ``h`` at inputs (d, n), of shape (n,)."""
     return np.clip(weights @ _waves(inputs, omega), -_MOST, _MOST)
 
@@ -168,7 +168,7 @@ def log_factor(inputs: Array, omega: Array, weights: Array) -> Array:
 def _waves(inputs: Floats, omega: Array) -> Array:
     """Return the waves of a field at inputs (d, n), of shape (2K, n)."""
     inputs = inputs.astype(np.float64, copy=False)
-    return WaveFeatures(omega).features(inputs, 1.0 / np.sqrt(len(omega)))
+    return as_array(WaveFeatures(omega).features(inputs, 1.0 / np.sqrt(len(omega))))
 
 
 def part_waves(part: TrainingData, omega: Array) -> Array:

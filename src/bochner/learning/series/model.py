@@ -115,7 +115,8 @@ class SeriesModel:
     def steps(self, theta: Array, times: Array) -> Steps:
         """Return the transitions to each of the times (n,) from the preceding time."""
         lengths, which = _lengths(times)
-        from_self, from_partner, variance, covariance = self._moved(theta, lengths)
+        moved = map(as_array, self._moved(theta, lengths))
+        from_self, from_partner, variance, covariance = moved
         return Steps(which, from_self, from_partner, variance, covariance, self.partners)
 
     def initial(self, theta: Array) -> Array:

@@ -223,7 +223,7 @@ class Variation(SeriesProcess):
         zeros = np.zeros_like(decay)
         return StateTransition(decay, zeros, variance[..., None] * (1.0 - decay**2), zeros)
 
-    def initial(self, theta: RealOrComplex) -> RealOrComplex:
+    def initial(self, theta: RealOrComplex) -> Any:
         return np.exp(2.0 * theta[..., :1])
 
 
@@ -261,10 +261,10 @@ class Remainder(SeriesProcess):
             decay, zeros, self.initial(theta)[..., None] * (1.0 - decay**2), zeros
         )
 
-    def initial(self, theta: RealOrComplex) -> RealOrComplex:
+    def initial(self, theta: RealOrComplex) -> Any:
         return np.exp(2.0 * theta[..., :1]) / (1.0 + np.exp(-theta[..., 1:2]))
 
-    def noise(self, theta: RealOrComplex) -> RealOrComplex:
+    def noise(self, theta: RealOrComplex) -> Any:
         """Return the variance (...) of the noise."""
         return np.exp(2.0 * theta[..., 0]) / (1.0 + np.exp(theta[..., 1]))
 
@@ -327,7 +327,7 @@ class Waves(SeriesProcess):
     def initial(self, theta: RealOrComplex) -> RealOrComplex:
         return np.repeat(self._variances(theta), 2, axis=-1)
 
-    def _variances(self, theta: RealOrComplex) -> RealOrComplex:
+    def _variances(self, theta: RealOrComplex) -> Any:
         """Return the variances (..., H) of the harmonics."""
         variance = np.exp(2.0 * theta[..., 0, None])
         if self.n_harmonics == 1:

@@ -49,7 +49,7 @@ class Identity(MonotoneTransformation):
 
 
 class SquareRoot(MonotoneTransformation):
-    """The square root, for changes that grow like the root of the level, as those of counts do."""
+    """The square root, for series such as counts, whose changes grow like the root of the level."""
 
     least = 0.0
 
