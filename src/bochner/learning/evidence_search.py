@@ -82,7 +82,8 @@ class EvidenceSearch(ABC):
         high = np.append(np.maximum(origin + _REACH, theta), other_bounds[1])
         options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": Bounds(low, high)}
         options["options"] = {"maxiter": n_steps, "ftol": _TOLERANCE}
-        result = minimize(self.loss, start, callback=stopping_at(self.deadline), **options)
+        options["callback"] = stopping_at(self.deadline)
+        result = minimize(self.loss, start, **options)
         return as_array(result.x), float(result.fun)
 
     def explored(self, point: Array, n_steps: int) -> Array:
