@@ -91,6 +91,7 @@ class Composite(ParameterisedKernel[D]):
     def _streams(self, seed: int) -> tuple[list[int], Generator]:
         """Return a seed for each member, and a generator; one member has the given seed."""
         *members, last_stream = np.random.SeedSequence(seed).spawn(len(self.members) + 1)
+        # Members have independent streams: equal members must not have equal draws.
         seeds = [int(stream.generate_state(1)[0]) for stream in members]
         return seeds if len(seeds) > 1 else [seed], np.random.default_rng(last_stream)
 
@@ -257,6 +258,7 @@ class ProductOfKernels(Composite[ProductDraws]):
             for factor, factor_seed in zip(self.factors, seeds, strict=True)
         ]
         n_signs = len(self.factors) - 1
+        # All combinations of frequencies and signs; the first sign is fixed, as cosines are even.
         grid = np.indices([*map(_count, self.factors, draws), *[2] * n_signs])
         *index, turned = np.split(grid.reshape(len(grid), -1), np.arange(1, len(draws) + 1))
         signs = [np.ones(turned.shape[1]), *(1.0 - 2.0 * turned)]
@@ -303,6 +305,7 @@ class ProductOfKernels(Composite[ProductDraws]):
             count = _count(factor, draw)
             omega = np.zeros((count, slopes.omega.shape[1]))
             np.add.at(omega, index, sign[:, None] * slopes.omega)
+            # A frequency of a factor occurs in several frequencies of the product.
             log_weight = as_array(np.bincount(index, slopes.log_weight, count))
             factor_slopes = FrequencySlopes(omega, log_weight)
             by_factors.append(factor.pulled_back(draw, piece, factor_slopes))

@@ -209,6 +209,7 @@ def _conjugate_gradients(
             r = b - product(x)
             n_products += 1
         z = inverse(r)
+        # Norms per target: all targets share the passes over the rows.
         norm, last = np.sum(r * z, axis=0), norm
         direction = z + _ratio(norm, last) * direction
     return x, n_products, bool((norm <= goal).all())
@@ -239,6 +240,7 @@ def _minimal_residuals(
         new_z = inverse(new_v)
         new_gamma = np.sqrt(np.maximum(np.sum(new_z * new_v, axis=0), 0.0))
         diagonal = c * delta - last_c * s * gamma
+        # Givens rotations of the Lanczos tridiagonal matrix.
         length = np.hypot(diagonal, new_gamma)
         new_w = z - last_s * gamma * last_w - (s * delta + last_c * c * gamma) * w
         new_w *= _ratio(1.0, length)

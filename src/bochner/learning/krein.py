@@ -199,6 +199,7 @@ class KreinSpectrum:
         # Eigenvalues of the hat matrix, which may be negative or exceed one.
         hat = self.values / (self.values + alpha)
         square = self.sums.square
+        # |y - H y|² = |y|² - sum of h (2 - h) times squared components.
         residual = residual_squares(square, (hat * (2.0 - hat)) @ self.squares)
         remaining = self.degrees - float(np.sum(np.abs(hat)))
         if remaining <= 0.0:

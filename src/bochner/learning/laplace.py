@@ -300,7 +300,9 @@ def find_mode(
         if root.is_exact and (decrement < _DECREMENT or is_rounding):
             return Mode(likelihood, precision, weights, latent, root, value, n_iter)
         step = (root.matrix @ forward).reshape(shape[::-1]).T
+        # Latent values are linear in the weights: backtracking needs no pass over the rows.
         change = rows.product(step)
+        # Full Newton steps first, halved until the gain suffices.
         share = 1.0
         while share > _LEAST_STEP:
             moved = weights + share * step, latent + share * change

@@ -106,6 +106,7 @@ class EvidenceSlopes:
 def _bend(rows: LatentRows, mode: Mode, spread: Array) -> Array:
     """Return derivatives (n, L) of minus half the log determinant by latent values."""
     likelihood, latent = mode.likelihood, mode.latent
+    # In closed form if the likelihood has one, else by central differences.
     exact = likelihood.curvature_slope(latent, spread)
     if exact is not None:
         return -0.5 * rows.weight[:, None] * exact

@@ -71,6 +71,7 @@ def _features(features: FeatureMap, rows: Chunk) -> Array:
 
 def _of_posterior(posterior: RidgePosterior) -> Leverage:
     def leverage(Z: Array) -> Array:
+        # The quadratic form of the inverse matrix, by its root.
         spread = np.sum(((Z - posterior.centre) @ posterior.whitener) ** 2, axis=1)
         return as_array(spread + posterior.intercept_variance)
 

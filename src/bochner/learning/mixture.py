@@ -156,10 +156,12 @@ def sample_labels(
     # Lists, because arrays of a few numbers are slower in a loop of Python.
     seats = (mixture.labels + 1).tolist()
     for j, uniform in enumerate(rng.random(len(seats)).tolist()):
+        # Without the frequency itself, as the Chinese restaurant process requires.
         choice = _pick(_without(counts, seats[j]), table[j], uniform)
         if choice == 0:
             mean, covariance = base.posterior(omega[j : j + 1]).sample(rng)
             component = GaussianComponent(mean, covariance_factor("covariance", covariance))
+            # Only later frequencies may join the new component in this sweep.
             column = component.log_density(omega[j + 1 :])
             for row, value in zip(table[j + 1 :], column.tolist(), strict=True):
                 row.append(value)

@@ -140,6 +140,7 @@ def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -
     log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(lower)))) - len(lower) * np.log(alpha)
     log_determinant -= sums.log_precision
     inverse, _ = lapack.dtrtri(lower, lower=1, overwrite_c=1)
+    # W W' = A^{-1} for the inverse transposed of the Cholesky factor.
     whitener = inverse.T
     coef = whitener @ (whitener.T @ centred.cross)
     noise = noise_variance(centred.square, np.sum(centred.cross * coef, axis=0), degrees)
@@ -182,6 +183,7 @@ def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float
 
 def _alpha_by_factors(sums: FeatureSums, fit_intercept: bool) -> tuple[float, float]:
     """Return the best alpha and its log evidence, from about ten Cholesky factorisations."""
+    # Every k-th feature: random features are exchangeable.
     step = -(-len(sums.gram) // _MOST_EIGENVALUES)
     first = float(np.log(best_alpha(sums.thinned(step), fit_intercept=fit_intercept)[0]))
     centred, degrees = centred_sums(sums, fit_intercept)

@@ -176,6 +176,7 @@ def _obstacle(problem: RidgeProblem) -> str | None:
 def _iterative(problem: RidgeProblem, limit: int | None) -> RidgePlan:
     """Return a plan for "cg" that shares the memory between stored features and preconditioner."""
     p, size = problem.p, np.dtype(problem.pass_dtype(problem.weight_rms)).itemsize
+    # A few vectors per target, and blocks.
     vectors = 64 * p * problem.t + 64 * p + _OVERHEAD
     spare = None if limit is None else limit - vectors
     if spare is not None and spare < size * 32 * (p + 32):

@@ -149,6 +149,7 @@ def select_kernel(
         m = min(n_frequencies, max(stage.n_frequencies, family.least), room)
         n_rows = min(stage.n_rows, _PRODUCTS // (2 * m) ** 2)
         some = drawn_rows(np.arange(len(rows)), n_rows, row_rng)
+        # New base draws for each stage, so that the fit to one set of draws is not continued.
         draws = family.draw(m, int(draw_rng.integers(2**32)), scheme)
         return FeatureSearch(family, rows[some], alpha, fit_intercept, draws)
 

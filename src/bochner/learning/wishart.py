@@ -86,6 +86,7 @@ class NormalInverseWishart:
         centred, shift = omega - centre, centre - self.mean
         # About the mean of the frequencies, which cancels fewer digits than moments about zero.
         scatter: Array = centred.T @ centred
+        # The distance of the mean from the prior mean adds to the scatter.
         between: Array = self.strength * n / strength * np.outer(shift, shift)
         return NormalInverseWishart(
             mean=(self.strength * self.mean + n * centre) / strength,
@@ -103,6 +104,7 @@ class NormalInverseWishart:
         """
         dim = self.dim
         root: Array = np.tril(rng.standard_normal((dim, dim)), -1)
+        # Degrees of freedom ascend, because coordinates are in reverse order.
         root[np.diag_indices(dim)] = np.sqrt(rng.chisquare(self.dof - dim + 1 + np.arange(dim)))
         factor: Array = _solve(root, self._factor.T, transposed=True).T
         covariance: Array = factor @ factor.T

@@ -89,6 +89,7 @@ class ExpectedCosines:
         decay = np.exp(-0.5 * (quadratic + square))
         cosine, sine = np.cos(phase), np.sin(phase)
         self.cosine, self.sine = decay * cosine, decay * sine
+        # exp(-q / 2) at twice the differences, where q is four times as large.
         doubled = decay**4
         self.doubled_cosine = doubled * (2.0 * cosine**2 - 1.0)
         self.doubled_sine = doubled * (2.0 * sine * cosine)

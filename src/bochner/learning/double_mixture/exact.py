@@ -198,6 +198,7 @@ def _factor_at(x: Array, truncation: int, dim: int) -> Factor:
     """Return the factor with the coordinates ``x``, the inverse of :func:`_coordinates`."""
     ends = np.cumsum(_sizes(truncation, dim))
     logarithms, means, entries, log_scales = np.split(x, ends[:-1])
+    # Softmax: logarithms of weights are defined up to a constant.
     weights = np.exp(logarithms - logarithms.max())
     roots = np.zeros((truncation, dim, dim))
     roots[:, *np.tril_indices(dim)] = entries.reshape(truncation, -1)

@@ -111,6 +111,7 @@ class SumOfLaws:
         # Equal weights do not distinguish the noise from the variance of the function.
         if np.ptp(root):
             models = _with_parts(models, target, all_weights)
+        # new_std is the deviation of a target of weight one.
         mean, std, new_std, spread = (np.empty(target.shape) for _ in range(4))
         folds = fold_numbers(models.groups, len(target), _WEIGHT_FOLDS)
         # Scores of weights that were fitted to the same observations would be too small.
@@ -191,6 +192,7 @@ class SumOfLaws:
         All targets of a draw use the scores of one row, which preserves correlations of errors.
         """
         mean, std = self._moments(X, sample_weight)
+        # Scores of left-out observations replace a parametric law of errors.
         drawn = np.moveaxis(rng.choice(self.scores, (len(X), n_samples)), 1, -1)
         draws: Array = mean[..., None] + std[..., None] * drawn
         return draws
@@ -206,6 +208,7 @@ class SumOfLaws:
         mean = _averaged(means, weights)
         deviation = means - mean.reshape(len(mean), 1, -1)
         shares = weights.reshape(len(weights), -1)
+        # Covariance between the laws; the covariances of the laws are added.
         cov = np.einsum("ikt,jkt,kt->ijt", deviation, deviation, shares)
         variances = np.zeros((len(X), len(laws.members), shares.shape[1]))
         noise_weight = 1.0 if sample_weight is None else sample_weight

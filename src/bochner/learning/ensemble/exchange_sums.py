@@ -106,11 +106,13 @@ def _update(
 ) -> None:
     """Update the distances of the mixed row ``base`` to the distances of row ``number``."""
     if training.kind == MAPPED:
+        # |a - b|² = |a|² - 2 a b + |b|², of which only the first two terms change.
         change = mixed.norms[number] - mixed.norms[base]
         for k in range(sums.size):
             sums[k] += change
     for group in range(mixed.sources.shape[1]):
         new, old = mixed.sources[number, group], mixed.sources[base, group]
+        # Groups from the same source row do not change the distance.
         if new == old:
             continue
         low, high = training.first_value[group], training.first_value[group + 1]
@@ -160,6 +162,7 @@ def _largest(sums: Array, largest: Array) -> float:
     least = 0.0
     for k in range(sums.size):
         largest[k] = max(largest[k], sums[k])
+        # A minimum instead of a branch, so that the loop is vectorised.
         least = min(least, sums[k] - _CANCELLED * largest[k])
     return least
 
@@ -242,6 +245,7 @@ def _bases(mixed: Mixed, sizes: Integers) -> tuple[Integers, NDArray[np.bool_]]:
     """
     n_mixed, n_groups = mixed.sources.shape
     base, is_equal = np.zeros(n_mixed, dtype=np.int64), np.zeros(n_mixed, dtype=np.bool_)
+    # The last row computed anew, the preceding row, and the number of columns.
     anchor, before, most = 0, 0, 0
     for group in range(n_groups):
         most += sizes[group]

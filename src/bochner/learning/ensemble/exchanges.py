@@ -90,6 +90,7 @@ class LawsOfMixed:
         def block(part: MixedRows) -> Array:
             return np.stack([mean(part) for mean in means], axis=1)
 
+        # Blocks of successive rows, which differ in few groups.
         parts = list(mixed.blocks(_BLOCK))
         with single_threaded_blas() as n_threads:
             return np.concatenate([part for _, part in in_order(block, parts, n_threads)])
@@ -106,6 +107,7 @@ def at_mixed_rows(head: SumHead, owners: NDArray[np.intp]) -> SumHead:
 
 def _prepared(law: KernelLaw | TreeLaw, rows: Array, owners: NDArray[np.intp]) -> MeanOfMixed:
     """Return the means of a law: by exchanges if the kernel has a closed form, else by rows."""
+    # Trees and other kernels evaluate the encoded rows.
     if isinstance(law, KernelLaw) and (profile := profile_of(law.found.kernel)) is not None:
         return _KernelSums.of(law, profile, rows, owners)
 

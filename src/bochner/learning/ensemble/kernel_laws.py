@@ -159,6 +159,7 @@ def exact(
     if n_landmarks:
         landmarks = inputs.X[:n_landmarks]
         sums = np.empty((0, 0))
+        # All rows are landmarks: the factor follows from the Cholesky factor of the fit.
         if n_landmarks == len(inputs):
             factor64 = as_array(lapack.dtrtri(lower, lower=1)[0].T)
         else:
@@ -250,6 +251,7 @@ def on_landmarks(
         total = elsewhere.total(partial(_packed_sums, learned, columns, landmarks))
         for sums, more in zip((inner, cross), _unpacked(total, len(landmarks)), strict=True):
             sums += more
+    # Before the noise is added in place.
     of_variance = inner[:n_of_variance, :n_of_variance].copy()
     inner, landmarks = inner[:n_landmarks, :n_landmarks], landmarks[:n_landmarks]
     inner += learned.alpha * learned(landmarks, landmarks)
@@ -292,10 +294,12 @@ def _without(half: Array, residuals: Array, rows: Rows, observed: CellObservatio
         leverage = observed.weights * np.sum(half**2, axis=0)[observed.cell]
         left: Array = (observed.deviations + residuals[observed.cell]) / (1.0 - leverage)[:, None]
         return left
+    # With square roots of weights the hat matrix of a group is symmetric.
     half = half * np.sqrt(rows.weights)
     of_rows, root = np.empty_like(residuals), np.sqrt(rows.weights)[:, None]
     for group in rows.members():
         of_group, scaled = half[:, group], root[group] * residuals[group]
+        # Woodbury's identity solves the smaller of two systems: rows of the group or landmarks.
         if len(group) <= len(half):
             solved = np.linalg.solve(np.eye(len(group)) - of_group.T @ of_group, scaled)
         else:
@@ -337,6 +341,7 @@ def _unpacked(packed: Array, width: int) -> tuple[Array, Array]:
     """Return the two matrices that :func:`_packed_sums` has packed, for ``width`` landmarks."""
     n_triangle = width * (width + 1) // 2
     upper, _ = lapack.dtpttr(width, packed[:n_triangle], uplo="U")
+    # The packed triangle, mirrored.
     inner = np.triu(upper)
     inner += np.triu(upper, 1).T
     return inner, packed[n_triangle:].reshape(width, -1)
@@ -348,6 +353,7 @@ def _factor(learned: LearnedKernel, landmarks: Array, inner: Array) -> Array:
     inverse, _ = lapack.dtrtri(lower, lower=1)
     whitener = inverse.T
     values, vectors = eigh(whitener.T @ inner @ whitener, driver="evd")
+    # Rounding errors may leave small negative eigenvalues.
     values = np.maximum(values, 0.0)
     return as_array(whitener @ (vectors * np.sqrt(values / (values + learned.alpha))))
 
@@ -386,6 +392,7 @@ def left_out_latent(
     of_gram = jittered_cholesky(gram, _EQUAL_ROWS)
     shifted = jittered_cholesky(gram + sums / alpha, _EQUAL_ROWS)
     explained = np.sum(solve_triangular(of_gram, U, lower=True) ** 2, axis=0)
+    # All solutions at once, for the rank-one updates of single observations.
     V = as_array(cho_solve((shifted, True), U))
     remainder = np.sum(U * V, axis=0)
     precision, of_shifted = (

@@ -135,6 +135,7 @@ def error_and_slope(
     pair = (inverse @ u.astype(dtype)).T, coefficients.T
     unlocked.add_products(change, *pair, -0.5)
     noise = float(np.sum(as_array(np.diagonal(change)) / rows.weights)) * alpha + by_noise
+    # Minus the slope of the kernel, times the derivative of the error by kernel values.
     slope *= change.T
     _mirror(slope)
     return error, slope, noise
@@ -164,8 +165,8 @@ def error_across(pair: tuple[LearnedKernel, ...], parts: tuple[Rows, ...]) -> fl
     """Return the sum of squared errors of two parts of the rows that predict each other."""
     total = 0.0
     for learned, training, new in zip(pair, parts, parts[::-1], strict=True):
+        # Each part is the training set of the other one.
         gram = learned(training.X, training.X)
-        # Each part is the training set of the other part.
         gram[np.diag_indices(len(training))] += learned.alpha / training.weights
         coefficients = np.array(training.Y, order="F")
         if not unlocked.solve(gram.T, coefficients):

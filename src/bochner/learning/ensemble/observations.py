@@ -59,6 +59,7 @@ class Observations:
         if len(members) == len(units):
             return self._as_they_are(units)
         totals, means, deviations = pooled(cell, self.Y[units], self.weights[units])
+        # Halves of the observations, which are in random order.
         is_first = np.arange(len(units)) < (len(units) + 1) // 2
         observed = self._merged(units, cell, deviations, is_first)
         return Rows(self.X[members], means, totals, self._groups(members), self.shared, observed)
@@ -102,6 +103,7 @@ class Observations:
         _, first, place = np.unique(cells, return_index=True, return_inverse=True)
         is_last = np.zeros(len(first), dtype=bool)
         is_last[place[len(units) - n_last :]] = True
+        # By whether a row has a last observation, then by first appearance.
         order = np.lexsort((first, is_last))
         return units[first[order]], np.argsort(order)[place]
 
@@ -133,6 +135,7 @@ class Observations:
     ) -> CellObservations:
         """Return the distinct observations; ``counts`` says how many equal ones each stands for."""
         weights = self.weights[units]
+        # Equal observations have equal leave-one-out errors and are computed once.
         keys = equal_rows(self.Y[units], weights, cell)
         _, chosen, atom = np.unique(keys, return_index=True, return_inverse=True)
         counts = np.bincount(atom).astype(np.float64)

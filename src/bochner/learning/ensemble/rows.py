@@ -92,6 +92,7 @@ class CellObservations:
 
     def part(self, chosen: Chosen, n_cells: int) -> "CellObservations":
         """Return the observations of the chosen cells, out of ``n_cells``."""
+        # Position of each cell among the chosen ones; -1 for others.
         place = np.full(n_cells, -1)
         place[chosen] = np.arange(len(chosen))
         indices = np.flatnonzero(place[self.cell] >= 0)
@@ -195,6 +196,7 @@ class Rows:
         indices = np.flatnonzero(counts)
         cell, counts = observed.cell[indices], counts[indices]
         targets = self.Y[cell] + observed.deviations[indices]
+        # Cells without an observation in this half are dropped.
         cells, cell = np.unique(cell, return_inverse=True)
         totals, means, deviations = pooled(cell, targets, observed.weights[indices] * counts)
         one_each = CellObservations(cell, deviations, observed.weights[indices], counts)

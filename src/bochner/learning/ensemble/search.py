@@ -81,6 +81,7 @@ def learned(family: Family, rows: Rows, rng: Generator) -> Found:
     # Without groups the first half begins with the first rows of all: one search serves both.
     full_start = first if len(rows) >= 2 * _GRID_ROWS else _common_start(family, rows, rng)
     starts = full_start, first, second
+    # Too little data for separate length scales, or too many of them.
     is_tied = (
         rows.n_observations < _FEWEST_OBSERVATIONS
         or rows.length_scales().max() >= _MOST_SCALES
@@ -92,6 +93,7 @@ def learned(family: Family, rows: Rows, rng: Generator) -> Found:
 
 def _common_start(family: Family, rows: Rows, rng: Generator) -> LearnedKernel:
     """Return the kernel with a common length scale of least leave-one-out error of some rows."""
+    # The first rows are a random sample.
     few = rows.part(np.arange(min(len(rows), _GRID_ROWS)))
     median = median_distance(few.X, rng, None)
     errors: dict[float, tuple[float, float]] = {}

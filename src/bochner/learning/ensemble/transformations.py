@@ -120,6 +120,7 @@ def _curve(y: Array) -> tuple[Array, Array]:
     values, counts = np.unique(y, return_counts=True)
     if len(values) == 1:
         return values + np.array([-0.5, 0.5]), np.array([-0.5, 0.5])
+    # Middle ranks of equal targets.
     middle = np.cumsum(counts) - 0.5 * counts
     count = min(_MOST_KNOTS, max(3, len(y) // _TARGETS_PER_KNOT))
     # Even ranks, not even values: a long tail would get most of the knots.
@@ -157,6 +158,7 @@ def most_likely(densities: Array) -> int:
     by twice the standard error of the difference, so that noise does not choose a transformation.
     """
     best = int(np.argmax(densities.mean(axis=0)))
+    # Paired differences have a smaller variance than differences of means.
     gains = densities[:, best] - densities[:, 0]
     is_better = np.mean(gains) > 2.0 * np.std(gains) / np.sqrt(len(gains))
     return best if is_better else 0

@@ -242,6 +242,7 @@ class TreeLearner:
         Threads share the fits to all observations and to folds of them. The result is ``None`` if
         a fold leaves fewer than two observations of a class.
         """
+        # Fits without a fold: all observations of the order except the removed ones.
         folds = [
             (np.setdiff1d(order, removed), places)
             for removed, places in self._folds(data, order, scored)
@@ -271,6 +272,7 @@ class TreeLearner:
             unknown = np.full(means.shape, np.nan)
             law = TreeLaw(name, self.inputs, trees, np.ones(means.shape[1]), 0.0, 1.0)
             return law, LeaveOneOutPredictions(means, unknown, unknown)
+        # Out-of-fold residuals give the variance of a new target.
         squares = (data.Y[units] - means) ** 2
         weights = scored.observed.weights
         signal = squares.mean(axis=0)

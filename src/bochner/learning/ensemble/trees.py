@@ -159,6 +159,7 @@ class Trees:
             for iteration in model._predictors:
                 for place, tree in enumerate(iteration):
                     nodes = tree.nodes.copy()
+                    # Nodes of all trees are concatenated, so that indices are shifted.
                     nodes["left"] += roots[-1]
                     nodes["right"] += roots[-1]
                     splits = np.flatnonzero(nodes["is_categorical"])

@@ -150,6 +150,7 @@ def fitted_widths(
     labels of scores that are left out together.
     """
     n = len(scores)
+    # Returned if neither curves nor trees increase the likelihood.
     unchanged = Widths(), np.ones(n)
     level = float(np.mean(scores))
     if n < FEWEST_FOR_WIDTHS or not level > 0.0:
@@ -223,6 +224,7 @@ def _knots(inputs: Array, in_means: Array, residual: float) -> list[Array]:
     knots = []
     places = np.round(np.linspace(0.01, 0.99, _KNOTS) * (len(inputs) - 1)).astype(np.intp)
     for column, in_mean in zip(inputs.T, in_means.T, strict=True):
+        # Stable, so that ties have the same order on every platform.
         order = np.argsort(column, kind="stable")
         chosen = [places[0]]
         for place in places[1:]:

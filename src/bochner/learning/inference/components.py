@@ -60,6 +60,7 @@ def mean_of_waves(draws: Sequence[WaveFeatures], scaling: Scaling) -> ModulatedW
     thinned = slice(None, None, -(-frequencies.n_frequencies // _MOST_WAVES))
     modulation, omega = frequencies.modulation, frequencies.omega[thinned]
     if isinstance(modulation, Amplitudes):
+        # Weights of the thinned waves are increased to the same total.
         share = frequencies.n_frequencies / (len(omega) * len(draws))
         return _windows(modulation, share * frequencies.weight[thinned], omega, thinned)
     weight = np.full(len(omega), 1.0 / len(omega))

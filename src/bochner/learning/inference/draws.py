@@ -133,6 +133,7 @@ class Draws:
         """
         parts = [values for _, values in self.activations(inputs, fixed)]
         deviation = np.concatenate(parts, axis=1)
+        # The covariance between draws of their mean functions.
         deviation -= deviation.mean(axis=0)
         covariance: Array = deviation.T @ deviation / self.n_draws
         for place, index in enumerate(self.whitened):

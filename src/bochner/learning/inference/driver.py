@@ -127,6 +127,7 @@ def run(
     progress, state = ChainProgress(), None
     if checkpoint is not None and checkpoint.exists():
         progress, state = _resumed(checkpoint, fingerprint, rng, stages, start)
+    # A resumed run counts the time that it has already used.
     before = perf_counter() - progress.seconds
     next_save = before + progress.seconds + _SECONDS_BETWEEN_CHECKPOINTS
     while progress.stage < len(stages):
@@ -135,6 +136,7 @@ def run(
             state = start(stage.chain)
         while progress.iteration < stage.n_iterations:
             end = np.inf if seconds is None else before + seconds * stage.until
+            # At least one iteration of each stage.
             if progress.iteration and (report.is_stopped or perf_counter() > end):
                 break
             _iterate(rng, stage, state, progress, end)
@@ -142,6 +144,7 @@ def run(
             tell(report, stage, progress)
             if progress.iteration % REBUILD_EVERY == 0:
                 saved = stage.chain.saved(state)
+                # From saved values, as a resumed run does: both continue with the same digits.
                 state = stage.chain.restored(saved, state.prior)
                 began = perf_counter()
                 if checkpoint is not None and began > next_save:
@@ -254,6 +257,7 @@ def _resumed(
         progress, generator = _sound(saved, stages, template.prior)
     except Exception as error:  # A damaged file may cause errors of any kind
         raise damaged(path, error) from error
+    # After all checks, which use other random numbers.
     rng.bit_generator.state = generator
     chain = stages[progress.stage].chain
     return progress, chain.restored(saved["state"], template.prior)

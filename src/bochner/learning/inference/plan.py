@@ -207,6 +207,7 @@ def prepared(
         omega, prior = starting_point(start_rng, data, settings.structure, n_frequencies)
     else:
         omega, prior = trial[1].extended(start_rng, trial[0], n_frequencies)
+    # The model adds amplitudes to the frequencies.
     omega, prior = settings.model.start(start_rng, omega, prior)
     precision = settings.model.precision(settings.n_frequencies)
     return PreparedChain(run_rng, stages_of(start_rng, data, settings), omega, prior, precision)
@@ -247,6 +248,7 @@ def stages_of(rng: Generator, data: ScaledData, settings: SamplerSettings) -> li
 
     for n_rows, n_iterations, is_binary, until in warm_ups(len(order), burn_in):
         part = data.subset(np.sort(order[:n_rows]))
+        # The first warm-up treats labels as numbers, whose chain needs no latent variables.
         part = replace(part, is_binary=data.is_binary and is_binary)
         stages.append(stage(chain_of(part, settings), n_rows, n_iterations, until))
         burn_in -= n_iterations

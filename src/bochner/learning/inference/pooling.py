@@ -74,6 +74,7 @@ def blocks_of(
     if total < _FEWEST_LEFT_OUT * n_blocks:
         return None
     if total <= _MOST_PERMUTED:
+        # Single observations in random order, dealt out to the blocks in turn.
         row = rng.permutation(np.repeat(np.arange(n), counts))
         cell = row * n_blocks + np.arange(total) % n_blocks
         left_out = np.bincount(cell, minlength=n * n_blocks).reshape(n, n_blocks)
@@ -97,6 +98,7 @@ def parts_of(rng: Generator, units: Units, left_out: NDArray[np.int64]) -> list[
         counts = units.counts - n_removed
         # Sorted, so that rows keep the order of the data.
         rows = np.sort(rng.permutation(np.flatnonzero(counts))[:_MOST_ROWS])
+        # Total weights of the remaining observations of each row.
         weight = units.weights[rows] * counts[rows]
         parts.append(ChainRows(rows, None if (weight == 1.0).all() else weight, counts[rows]))
     return parts

@@ -90,6 +90,7 @@ class SparsePrior(FrequencyPrior):
         coordinate = rng.integers(active.shape[1], size=size)
         law = _slabs(rng, self, current)[2]
         moved = law.colour(crank_nicolson(rng, law.whiten(current), _CORRELATIONS))
+        # An independent draw of the whole frequency.
         drawn = np.where(rng.random(active.shape) < self.inclusion, fresh, 0.0)
         proposed = np.select([kind[:, None] == 0, kind[:, None] == 3], [moved, drawn], current)
         # A toggle draws the value from the slab, so that its density cancels in the ratio.
@@ -117,6 +118,7 @@ class SparsePrior(FrequencyPrior):
         strength = hyper.mean_strength + n
         centre = total / strength
         spread = (upright**2).sum(axis=0) - strength * centre**2
+        # Conjugate normal inverse gamma updates of each component.
         rate = hyper.shape * hyper.scale[:, None] ** 2 + 0.5 * spread
         variance = rate / rng.gamma(hyper.shape + 0.5 * n)
         # Normalised gamma variates are a draw from the Dirichlet posterior.
@@ -141,6 +143,7 @@ class SparsePrior(FrequencyPrior):
     def _slab(self, rng: Generator, size: int) -> Array:
         """Return slab draws for every input, of shape (size, d)."""
         d, K = self.weights.shape
+        # Labels by the inverse of the cumulative weights.
         level = rng.random((size, d, 1))
         label = np.minimum((level > np.cumsum(self.weights, axis=1)).sum(axis=2), K - 1)
         inputs = np.arange(d)
@@ -160,6 +163,7 @@ def _slabs(
         log_weight - 0.5 * ((sign * omega[:, :, None] - prior.means) / prior.scales) ** 2
         for sign in (1.0, -1.0)
     ]
+    # Both signs of each component are labels.
     table = np.concatenate(score, axis=2)
     choice = np.argmax(table + rng.gumbel(size=table.shape), axis=2)
     label, sign = choice % K, np.where(choice < K, 1.0, -1.0)

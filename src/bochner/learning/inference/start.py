@@ -198,10 +198,12 @@ def pursuit(X: Array, y: Array, candidates: Array, count: int) -> list[int]:
     residual = y - basis @ (basis.T @ y)
     # Candidates are compared by what they explain in addition to the trend.
     waves -= basis @ (basis.T @ waves)
+    # Separate norms of cosine and sine, which are nearly orthogonal.
     norms = np.maximum(np.sum(waves**2, axis=1), _LEAST_NORM * len(X))
     chosen: list[int] = []
     for _ in range(count):
         gain = np.sum((np.einsum("kni,n->ki", waves, residual)) ** 2 / norms, axis=0)
+        # A frequency is chosen once.
         gain[chosen] = -1.0
         best = int(np.argmax(gain))
         expected = 2.0 * float(residual @ residual) / len(y)

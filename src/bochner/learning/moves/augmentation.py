@@ -125,6 +125,7 @@ class Augmentation(ConditionallyGaussian):
         are drawn given all of these. Together this leaves the joint law invariant.
         """
         variance = self.noise.sample(rng, evidence.residual, evidence.degrees)
+        # The covariance is relative to the noise variance, which is drawn first.
         lower = np.linalg.cholesky(evidence.covariance)
         deviation = np.sqrt(variance) * (lower @ rng.normal(size=len(evidence.mean)))
         beta, along = evidence.mean + deviation, (evidence.features,)

@@ -164,6 +164,7 @@ def given_weights(part: TrainingData, weight: Array) -> tuple[Array, Array]:
 def tangent(part: TrainingData, activation: Array) -> tuple[Array, Array]:
     """Return curvatures of the log likelihood, and pseudo-targets times the curvatures."""
     count, probability = count_of(part), expit(activation)
+    # Newton's method as weighted least squares.
     curvature = np.maximum(count * probability * (1.0 - probability), _LEAST_CURVATURE)
     slope = part.target - count * (probability - 0.5)
     return curvature, curvature * activation + slope

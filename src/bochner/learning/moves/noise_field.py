@@ -68,6 +68,7 @@ class NoiseField:
         """
         weights = self._weights_moved(rng, rows, squares)
         omega, prior = self._frequencies_moved(rng, rows, squares, weights)
+        # The conjugate inverse gamma law of the variance of the weights.
         rate = _SPREAD_RATE + 0.5 * float(weights @ weights)
         spread = np.sqrt(rate / rng.gamma(_SPREAD_SHAPE + 0.5 * len(weights)))
         return NoiseField(omega, weights, float(spread), prior.refresh(rng, omega))

@@ -110,6 +110,7 @@ def replace_frequencies(evidence: ChainEvidence, rows: SummedRows, proposals: Pr
     )
     panel = _panel(evidence, columns, products, width=2 * touched.shape[1])
     reached = np.array([evidence.explained, evidence.log_determinant])
+    # Rows of the low-rank change of P, filled by the compiled loop.
     factors, scaled = np.zeros((2, *panel.shape))
     accepted = np.zeros(len(proposals.log_ratio), dtype=np.bool_)
     decide_exchanges(

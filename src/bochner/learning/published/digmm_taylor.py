@@ -122,6 +122,7 @@ def eigen_split(
     :math:`\tau = 0`.
     """
     eigenvalues, vectors = eigh(sketch.gram)
+    # Eigenvalues within rounding errors of zero have no sign.
     rounding = EIGENVALUE_ROUNDING * float(np.abs(eigenvalues).max(initial=0.0))
     least = float(eigenvalues[0])
     tau = -shift * least if least < -rounding else 0.0

@@ -205,10 +205,12 @@ class SeriesLaw:
         n_threads: int,
     ) -> "SeriesLaw":
         """Return the law of models, weighted by their evidence."""
+        # Log evidences with prior odds, whose exponentials are the models' weights.
         scores = np.array([fit.score for fit in fits])
         shares = np.exp(scores - scores.max())
         chosen = np.flatnonzero(shares > _LEAST_MODEL * shares.sum())
         shares = shares[chosen] / shares[chosen].sum()
+        # A stream per model, so that draws do not depend on the number of threads.
         seeds = rng.spawn(len(chosen) + 1)
 
         def drawn(place: int) -> tuple[Array, Array]:
@@ -361,6 +363,7 @@ class SeriesLaw:
 
     def _factors(self, times: Array) -> Array:
         """Return factors (h,) of standard deviations of values at times (h,)."""
+        # Horizons from the end of the training rows, in ranges.
         ahead = times - self.times[-1]
         if not len(self.horizons):
             return np.ones_like(ahead)
@@ -381,6 +384,7 @@ class SeriesLaw:
 
         Rows until the last training row are smoothed together with the training rows.
         """
+        # Rows within the training range are smoothed, later rows are forecast.
         n_inside = int(np.sum(rows.times <= self.times[-1]))
         training = self.rows
         inside = rows.part(slice(0, n_inside))

@@ -70,6 +70,7 @@ def _first(
     that transformations can be compared.
     """
     function = TRANSFORMATIONS[name]
+    # Units are those of transformed values.
     transformed = function.forward(values)
     units = SeriesUnits.of(times, transformed, inputs)
     searcher = Searcher(

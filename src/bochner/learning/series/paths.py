@@ -23,6 +23,7 @@ def paths(
     (h,) multiply the deviations of the values from their mean.
     """
     steps, weights = model.steps(theta, rows.times), model.weights(rows)
+    # Draws start from the uncertain states at the last training row.
     states = _normal(*state, count, rng)
     noise = np.sqrt(model.noise(theta))
     centre, values = state[0], np.empty((count, len(rows) - 1))
@@ -30,6 +31,7 @@ def paths(
         k = int(steps.which[t])
         centre = _carried(centre, steps, k)
         states = _carried(states, steps, k) + _disturbances(steps, k, count, rng)
+        # Deviations from the mean path are scaled by the calibration.
         gaps = (states - centre) @ weights[t] + noise * rng.normal(size=count)
         values[:, t - 1] = centre @ weights[t] + factors[t - 1] * gaps
     return values

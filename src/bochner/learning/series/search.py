@@ -147,6 +147,7 @@ class Searcher:
 
     def first(self, rows: ScaledSeries, seasons: Sequence[Season]) -> Fit:
         """Return the fit with a line and all seasons that have enough periods in the rows."""
+        # A season of less than two steps per period cannot be seen in the rows.
         waves = tuple(
             self._waves(season)
             for season in seasons
@@ -212,6 +213,7 @@ class Searcher:
         is_known = rows.known
         for _ in range(_MOST_LINES):
             _, states = fit.mode.model.filtered(fit.mode.theta, rows)
+            # Standardised one-step errors, which are white noise if the model is complete.
             errors = (states.error / np.sqrt(states.variance))[is_known]
             period = strongest_period(rows.times[is_known], errors, self.step)
             if period is None:
