@@ -81,8 +81,8 @@ class EvidenceSearch(ABC):
         low = np.append(np.minimum(origin - _REACH, theta), other_bounds[0])
         high = np.append(np.maximum(origin + _REACH, theta), other_bounds[1])
         options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": Bounds(low, high)}
-        options["options"] = {"maxiter": n_steps, "ftol": _TOLERANCE}
         options["callback"] = stopping_at(self.deadline)
+        options["options"] = {"maxiter": n_steps, "ftol": _TOLERANCE}
         result = minimize(self.loss, start, **options)
         return as_array(result.x), float(result.fun)
 

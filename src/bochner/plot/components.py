@@ -118,6 +118,20 @@ def components(
     >>> display.names
     ['trend', '12 steps', 'remainder']
     """
+    display = component_display(model, times, X, names=names, level=level, xlabel=xlabel)
+    return display.plot(ax, theme=theme)
+
+
+def component_display(
+    model: Any,
+    times: Any,
+    X: Any = None,
+    *,
+    names: Sequence[str] | None = None,
+    level: float = 0.9,
+    xlabel: str = "time",
+) -> ComponentsDisplay:
+    """Return the picture of the components of a forecast, not yet drawn, see `components`."""
     check_level(level)
     if not hasattr(model, "components"):
         raise TypeError(
@@ -133,8 +147,7 @@ def components(
         if name not in found:
             raise ValueError(f"There is no component {name!r}: choose from {list(found)}.")
     means, lower, upper = (np.stack([found[name][:, part] for name in chosen]) for part in range(3))
-    display = ComponentsDisplay(chosen, at[order], means, lower, upper, xlabel)
-    return display.plot(ax, theme=theme)
+    return ComponentsDisplay(chosen, at[order], means, lower, upper, xlabel)
 
 
 def _arrays(components: Any) -> Iterator[tuple[str, Array]]:
