@@ -2,7 +2,7 @@ r"""Ridge regression by conjugate gradients, without the Gram matrix of the feat
 
 The weights solve :math:`(Z^\top W Z + \alpha J) w = Z^\top W y`. Forming :math:`Z^\top W Z` costs
 :math:`n p^2` operations; a product with it costs :math:`4 n p`, in one pass over the rows. With a
-good preconditioner some ten passes are enough, whatever the number of features.
+good preconditioner some ten passes are enough for any number of features.
 
 The preconditioner is an estimate of the same matrix from ``s`` rows drawn by weight (see
 :class:`~bochner.features.chunks.RowSample`), with a plus sign in place of every sign of ``J``:

@@ -240,12 +240,12 @@ def _product(values: Array, coef: Array) -> float:
 def _bases(mixed: Mixed, sizes: Integers) -> tuple[Integers, NDArray[np.bool_]]:
     """Return the base row (q,) from which each mixed row is updated, and which rows equal it.
 
-    The base is the last row that was computed anew or the preceding row, whichever differs in fewer
-    columns. A row that is computed anew is its own base.
+    The base is the last recomputed row or the preceding row, whichever differs in fewer
+    columns. A recomputed row is its own base.
     """
     n_mixed, n_groups = mixed.sources.shape
     base, is_equal = np.zeros(n_mixed, dtype=np.int64), np.zeros(n_mixed, dtype=np.bool_)
-    # The last row computed anew, the preceding row, and the number of columns.
+    # The last recomputed row, the preceding row, and the number of columns.
     anchor, before, most = 0, 0, 0
     for group in range(n_groups):
         most += sizes[group]

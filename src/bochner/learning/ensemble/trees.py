@@ -213,7 +213,7 @@ class Trees:
                 inputs[:, block] = np.searchsorted(levels, inputs[:, block])
                 is_category[block] = True
         categories = np.flatnonzero(is_category)
-        # scikit-learn numbers categorical features first, whatever their positions in the table.
+        # scikit-learn numbers categorical features first, independent of their positions.
         order = np.concatenate((categories, np.flatnonzero(~is_category)))
         # With weights scikit-learn's binning takes as long as the trees: omit equal weights.
         sample_weight = weights if np.ptp(weights) else None
