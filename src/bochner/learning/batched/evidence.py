@@ -11,12 +11,12 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.batched import factored, half_solved, inverse_of, log_determinants
 from bochner._numerics.namespaces import DeviceArray, like, namespace, to_numpy
 from bochner.learning.batched.rows import BatchRows
-from bochner.learning.inference.evidence import LEAST, ChainEvidence, Noise
+from bochner.learning.chains.evidence import LEAST, ChainEvidence, Noise
 
 
 @dataclass(slots=True, eq=False)
 class BatchEvidence:
-    r"""The :class:`~bochner.learning.inference.evidence.ChainEvidence` of ``C`` chains.
+    r"""The :class:`~bochner.learning.chains.evidence.ChainEvidence` of ``C`` chains.
 
     Matrices and vectors are on the device; frequencies and scalars of each chain are on the host.
     """
