@@ -15,6 +15,7 @@ from bochner._numerics.namespaces import HostView, namespace, on_device, to_nump
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
+Floats = NDArray[np.floating[Any]]  # Of either precision
 LengthScale = float | tuple[float, ...]
 FLOATS = (np.float64, np.float32)
 LARGEST_COUNT = 2**31 - 1
