@@ -83,10 +83,10 @@ def validated_with_labels(model: Any, X: Any, y: Any, **options: Any) -> tuple[A
     _refuse_foreign("X", X)
     y = labels(y)
     with named("X"):
-        rows, found = validate_data(model, X, y, **options)
+        rows, checked_labels = validate_data(model, X, y, **options)
     check_size("X", rows, fitted=options.get("reset", True))
-    check_classes(found)
-    return rows, found
+    check_classes(checked_labels)
+    return rows, checked_labels
 
 
 def numbers(y: Any) -> Any:
@@ -130,10 +130,10 @@ def labels(y: Any, name: str = "y") -> Any:
     for entry in values.ravel():
         kinds.setdefault(_kind_of_label(entry), entry)
     if len(kinds) > 1 or type(None) in kinds:
-        found = " and ".join(shown(entry) for entry in list(kinds.values())[:3])
+        examples = " and ".join(shown(entry) for entry in list(kinds.values())[:3])
         raise ValueError(
             f"{name} must hold labels of one kind, such as text or whole numbers, without missing "
-            f"ones; got {found}."
+            f"ones; got {examples}."
         )
     if Real in kinds:
         plain = np.array(values.tolist())
@@ -225,10 +225,10 @@ def _refuse_foreign(name: str, X: Any) -> None:
     if is_frame(X):
         refuse_repeated(list(map(str, X.columns)))
     with named(name):
-        found = not_numbers(X)
-    if found:
+        foreign_entries = not_numbers(X)
+    if foreign_entries:
         also = _TABLES if name == "X" else " Convert it."
-        raise ValueError(f"{name} must hold numbers, got {found}.{also}")
+        raise ValueError(f"{name} must hold numbers, got {foreign_entries}.{also}")
 
 
 def _entries(y: Any, name: str = "y") -> NDArray[Any]:

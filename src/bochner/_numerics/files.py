@@ -27,16 +27,16 @@ def as_path(path: Any, name: str = "path") -> Path:
     """
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"{name} must be a str or path-like, got {path!r}.")
-    found = Path(path)
+    converted = Path(path)
     try:
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-            os.lstat(found)
+            os.lstat(converted)
     except (ValueError, OSError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ValueError(
             f"{name} must be the name of a file, got {path!r} ({reason}): choose another."
         ) from None
-    return found
+    return converted
 
 
 @contextmanager

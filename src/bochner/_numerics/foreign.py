@@ -46,9 +46,13 @@ def not_numbers(values: Any) -> str | None:
         if kind in _KIND_NAMES:
             return f"{_KIND_NAMES[kind]} ({part.dtype}){where}"
         types = set(map(type, part.flat)) if kind in "OSU" else ()
-        if any(issubclass(one, _NO_NUMBERS) for one in types):
+        if any(issubclass(kind_of_entry, _NO_NUMBERS) for kind_of_entry in types):
             entry = next(entry for entry in part.flat if isinstance(entry, _NO_NUMBERS))
-            kind_name = next(one.__name__ for one in _NO_NUMBERS if isinstance(entry, one))
+            kind_name = next(
+                kind_of_entry.__name__
+                for kind_of_entry in _NO_NUMBERS
+                if isinstance(entry, kind_of_entry)
+            )
             return f"{shown(entry)} of type {kind_name}{where}"
     return None
 
@@ -88,9 +92,9 @@ def refuse_no_rows(name: str, X: Any) -> None:
     refuse_lazy(name, X)
     of_rows = isinstance(X, list | tuple) and bool(X) and isinstance(X[0], Mapping)
     if of_rows or (isinstance(X, Mapping) and not sparse.issparse(X)):  # one of scipy's is a dict
-        what = "a list of dictionaries" if of_rows else f"a {type(X).__name__}"
+        description = "a list of dictionaries" if of_rows else f"a {type(X).__name__}"
         raise TypeError(
-            f"{name} is {what}: expected an array or a table. Give pandas.DataFrame({name})."
+            f"{name} is {description}: expected an array or a table. Give pandas.DataFrame({name})."
         )
 
 

@@ -49,7 +49,7 @@ def float_types(X: Any, wanted: tuple[Any, ...]) -> tuple[Any, ...]:
     xp, widest = namespace(X), _widest(X)
     if widest == xp.float32:
         return (widest,)
-    return tuple(getattr(xp, np.dtype(one).name) for one in wanted)
+    return tuple(getattr(xp, np.dtype(dtype).name) for dtype in wanted)
 
 
 def widened(X: Any) -> Any:
@@ -121,8 +121,8 @@ def _compat() -> Any:
 def _widest(X: Any) -> Any:
     """Return float64 of an array's namespace, or float32 if its device lacks float64."""
     xp = namespace(X)
-    known = xp.__array_namespace_info__().dtypes(device=_compat().device(X), kind="real floating")
-    return known.get("float64", xp.float32)
+    dtypes = xp.__array_namespace_info__().dtypes(device=_compat().device(X), kind="real floating")
+    return dtypes.get("float64", xp.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

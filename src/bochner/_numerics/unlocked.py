@@ -68,8 +68,8 @@ def add_products(matrix: NDArray[Any], a: NDArray[Any], b: NDArray[Any], factor:
     n_rows, n = (c_int(size) for size in a.shape)
     number = _KINDS[matrix.dtype.char][1]
     shape = _LOWER, _TRANSPOSED, n, n_rows
-    both, c = (a, _stride(n_rows), b, _stride(n_rows)), (matrix, _stride(n))
-    _call("blas", "syr2k", *shape, number(factor), *both, number(1.0), *c)
+    factors, c = (a, _stride(n_rows), b, _stride(n_rows)), (matrix, _stride(n))
+    _call("blas", "syr2k", *shape, number(factor), *factors, number(1.0), *c)
 
 
 def _stride(n_rows: c_int) -> c_int:

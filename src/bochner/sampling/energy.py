@@ -48,7 +48,7 @@ def spread_directions(count: int, dim: int, are_equal: bool = False) -> Array:
     # Neighbours in a block of orthogonal rows start with radii that differ.
     radii = np.full(count, np.sqrt(dim)) if are_equal else rng.permutation(r)
     with single_threaded_blas():  # Products that are split otherwise round otherwise
-        found = minimize(
+        result = minimize(
             _energy,
             u.ravel(),
             args=(radii,),
@@ -56,7 +56,7 @@ def spread_directions(count: int, dim: int, are_equal: bool = False) -> Array:
             method="L-BFGS-B",
             options={"maxiter": _STEPS},
         )
-    spread = normalised(found.x.reshape(count, dim))[np.argsort(radii, kind="stable")]
+    spread = normalised(result.x.reshape(count, dim))[np.argsort(radii, kind="stable")]
     spread.flags.writeable = False
     return spread
 

@@ -101,9 +101,9 @@ def generating_vector(m: int, dim: int) -> NDArray[np.int64]:
         errors = [float(product @ factor[index * a % m]) for a in candidates]
         z.append(candidates[int(np.argmin(errors))])
         product *= factor[index * z[-1] % m]
-    found = np.array(z, dtype=np.int64)
-    found.flags.writeable = False
-    return found
+    vector = np.array(z, dtype=np.int64)
+    vector.flags.writeable = False
+    return vector
 
 
 def shifted_lattice(m: int, dim: int, rng: np.random.Generator) -> Array:
