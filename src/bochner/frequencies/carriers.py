@@ -89,11 +89,11 @@ class CarrierSeries(Carrier):
 
     def polar(self, X: Any) -> tuple[Array | None, Array]:
         sizes, angles = zip(*(carrier.polar(X) for carrier in self.carriers), strict=True)
-        whole = [
+        filled_sizes = [
             np.ones_like(angle) if size is None else size
             for size, angle in zip(sizes, angles, strict=True)
         ]
-        return np.concatenate(whole, axis=1), np.concatenate(angles, axis=1)
+        return np.concatenate(filled_sizes, axis=1), np.concatenate(angles, axis=1)
 
 
 @register
@@ -245,9 +245,9 @@ class Hashes(Carrier):
 
     def taken(self, order: Order) -> "Hashes":
         """Return the functions of some waves, in this order."""
-        both = np.concatenate([order, order + self.n_factors])
-        step, shift, log_cost = self.step[both], self.shift[both], self.log_cost[both]
-        return Hashes(step, shift, log_cost, self.key[both], self.columns)
+        columns = np.concatenate([order, order + self.n_factors])
+        step, shift, log_cost = self.step[columns], self.shift[columns], self.log_cost[columns]
+        return Hashes(step, shift, log_cost, self.key[columns], self.columns)
 
     def on(self, columns: Order) -> "Hashes":
         """Return the same functions of these columns (q,) of wider rows."""

@@ -139,9 +139,9 @@ class Harmonizable(Kernel):
         _check_windows(n_windows, scaled)
         centres, width = mean[None], unit[None]
         if n_windows:
-            found, label = _clusters(scaled, int(n_windows), random_state)
-            away = np.sum((scaled - found[label]) ** 2) / (len(rows) * max(int(varies.sum()), 1))
-            centres = np.concatenate([mean + found[np.lexsort(found.T)] * unit, centres])
+            means, label = _clusters(scaled, int(n_windows), random_state)
+            away = np.sum((scaled - means[label]) ** 2) / (len(rows) * max(int(varies.sum()), 1))
+            centres = np.concatenate([mean + means[np.lexsort(means.T)] * unit, centres])
             # A uniform law's neighbours overlap at twice its deviation.
             local = np.full((n_windows, len(unit)), 2.0 * max(float(np.sqrt(away)), 1e-3))
             width = np.concatenate([local * unit, width])
@@ -228,5 +228,5 @@ def _clusters(scaled: Array, count: int, random_state: Any) -> tuple[Array, NDAr
     with warnings.catch_warnings():
         # The centre of an empty cluster is kept: it is still a valid start.
         warnings.filterwarnings("ignore", "One of the clusters is empty")
-        found, label = kmeans2(scaled, count, minit="++", rng=rng)
-    return as_array(found), label
+        centres, label = kmeans2(scaled, count, minit="++", rng=rng)
+    return as_array(centres), label

@@ -67,9 +67,9 @@ class Levels(LagKernel):
             return
         outside = (codes < 0.0) | (codes != np.round(codes))
         if outside.any():
-            found = float(codes[outside][0])
+            invalid_code = float(codes[outside][0])
             raise ValueError(
-                f"{type(self).__name__} takes codes 0, 1, 2 and so on, got {found}. "
+                f"{type(self).__name__} takes codes 0, 1, 2 and so on, got {invalid_code}. "
                 f"sklearn.preprocessing.OrdinalEncoder makes codes of text and other values."
             )
         if self.n_levels is None:
@@ -236,10 +236,10 @@ class Ordinal(Levels):
         check_dim("length_scale", self.length_scale, dim)
 
 
-def _check_count(n_levels: float, found: str) -> None:
+def _check_count(n_levels: float, actual: str) -> None:
     if n_levels > _MOST_LEVELS:
         raise ValueError(
-            f"Features are for at most {_MOST_LEVELS} levels of an input, and {found}. Number the "
+            f"Features are for at most {_MOST_LEVELS} levels of an input, and {actual}. Number the "
             f"levels that occur; sklearn.preprocessing.OrdinalEncoder does."
         )
 
@@ -257,5 +257,5 @@ def _as_counts(name: str, value: Any) -> Counts:
     if value is None:
         return None
     if isinstance(value, list | tuple | np.ndarray):
-        return tuple(as_count(name, one) for one in value)
+        return tuple(as_count(name, count) for count in value)
     return as_count(name, value)

@@ -83,19 +83,24 @@ class Pairs:
 
     @classmethod
     def _thinned(
-        cls, distance: Array, inner: Array | None, own: Array, norm: float, spherical: bool
+        cls,
+        distance: Array,
+        inner: Array | None,
+        squared_norms: Array,
+        norm: float,
+        spherical: bool,
     ) -> "Pairs":
         if not distance.size:
             distance, inner = np.zeros(1), None if inner is None else np.full(1, norm**2)
         order = np.argsort(distance if inner is None else -inner, kind="stable")
-        kept = order[_quantiles(len(order), _PAIRS)]
-        own = np.sort(own)[_quantiles(len(own), _OWN)]
+        places = order[_quantiles(len(order), _PAIRS)]
+        squared_norms = np.sort(squared_norms)[_quantiles(len(squared_norms), _OWN)]
         return cls(
-            distance=tuple(distance[kept].tolist()),
-            inner=() if inner is None else tuple(inner[kept].tolist()),
+            distance=tuple(distance[places].tolist()),
+            inner=() if inner is None else tuple(inner[places].tolist()),
             reach=float(distance.max()),
             least_inner=0.0 if inner is None else float(inner.min()),
-            own=tuple(own.tolist()),
+            own=tuple(squared_norms.tolist()),
             n_rows=round(0.5 + np.sqrt(0.25 + 2.0 * len(distance))),
             norm=norm,
             spherical=spherical,
