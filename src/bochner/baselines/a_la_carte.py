@@ -116,27 +116,27 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Learn the mixture from rows ``X`` (n, d) and ``y`` (n,), and the weights given it."""
         X, y = validated_with_numbers(self, X, y, dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
-        given = Preparation(self, X)
+        preparation = Preparation(self, X)
         mean, deviation = means_and_deviations(y)
         # Other units are other roundings, which many iterations would enlarge.
         scaled = rounded((y - mean) / deviation)
-        evidence = MixtureEvidence(given.mixture, rounded(given.X), scaled)
+        evidence = MixtureEvidence(preparation.mixture, rounded(preparation.X), scaled)
         theta, _, self.n_iter_ = descend(
             evidence,
             -len(y),
-            evidence.start(given.rng, as_count("n_starts", self.n_starts)),
+            evidence.start(preparation.rng, as_count("n_starts", self.n_starts)),
             self.max_iter,
             self.tol,
             evidence.bounds(),
         )
-        weights, noise, rest = evidence.unpacked(theta)
+        weights, noise, parameters = evidence.unpacked(theta)
         variance = float(deviation) ** 2
-        self.centre_, self.intercept_ = given.centre, float(mean)
+        self.centre_, self.intercept_ = preparation.centre, float(mean)
         self.noise_variance_ = variance * noise
-        self.kernel_ = _kernel(given, rest, variance * weights)
+        self.kernel_ = _kernel(preparation, parameters, variance * weights)
         self.frequencies_ = Frequencies(
-            given.mixture.omega(rest) / given.scale,
-            variance * (weights / given.mixture.counts)[given.mixture.component],
+            preparation.mixture.omega(parameters) / preparation.scale,
+            variance * (weights / preparation.mixture.counts)[preparation.mixture.component],
         )
         targets = (y - self.intercept_)[:, None]
         sums = feature_sums(self.frequencies_, X - self.centre_, targets)
@@ -169,10 +169,10 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return np.concatenate(mean), std
 
 
-def _kernel(given: Preparation, theta: Array, weights: Array) -> SpectralMixture:
+def _kernel(preparation: Preparation, theta: Array, weights: Array) -> SpectralMixture:
     """Return the mixture in the units of the inputs."""
-    factors = given.mixture.factors(theta) / given.scale[:, None]
-    means = given.mixture.means(theta) / given.scale
+    factors = preparation.mixture.factors(theta) / preparation.scale[:, None]
+    means = preparation.mixture.means(theta) / preparation.scale
     covariances = factors @ factors.swapaxes(1, 2)
     # A kernel's weights must be positive.
     weights = np.maximum(weights, np.finfo(np.float64).tiny)

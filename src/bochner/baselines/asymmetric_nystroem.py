@@ -152,12 +152,12 @@ class AsymmetricNystroem(KernelFeatures):
         )
         left, right_projection = V / np.sqrt(values), U / np.sqrt(values)
         if tol is None:
-            probes = probe_rows(X, self.landmark_indices_, rng)
-            others = probe_rows(Y, self.landmark_right_indices_, rng)
+            left_probes = probe_rows(X, self.landmark_indices_, rng)
+            right_probes = probe_rows(Y, self.landmark_right_indices_, rng)
             tol = best_tol(
-                kernel_values(self.kernel_, probes, others),
-                kernel_values(self.kernel_, probes, self.landmarks_right_) @ left,
-                kernel_values(self.kernel_, self.landmarks_, others).T @ right_projection,
+                kernel_values(self.kernel_, left_probes, right_probes),
+                kernel_values(self.kernel_, left_probes, self.landmarks_right_) @ left,
+                kernel_values(self.kernel_, self.landmarks_, right_probes).T @ right_projection,
                 values,
             )
         self.tol_ = tol
@@ -175,14 +175,14 @@ class AsymmetricNystroem(KernelFeatures):
         n_candidates = max(as_count("n_candidates", self.n_candidates), 2 * self.n_components)
         Y = X if right is None else right
         m = min(self.n_components, len(X), len(Y))
-        rows = rng.permutation(len(X))[:n_candidates]
-        others = rows if right is None else rng.permutation(len(Y))[:n_candidates]
+        left_rows = rng.permutation(len(X))[:n_candidates]
+        right_rows = left_rows if right is None else rng.permutation(len(Y))[:n_candidates]
         if rule == "uniform":
-            return rows[:m], others[:m]
-        P, values, H = _nonzero_svd(kernel_values(self.kernel_, X[rows], Y[others]))
+            return left_rows[:m], right_rows[:m]
+        P, values, H = _nonzero_svd(kernel_values(self.kernel_, X[left_rows], Y[right_rows]))
         return (
-            rows[chosen_rows(rule, lambda: (values, P), len(rows), m, None, rng)],
-            others[chosen_rows(rule, lambda: (values, H), len(others), m, None, rng)],
+            left_rows[chosen_rows(rule, lambda: (values, P), len(left_rows), m, None, rng)],
+            right_rows[chosen_rows(rule, lambda: (values, H), len(right_rows), m, None, rng)],
         )
 
 

@@ -59,19 +59,19 @@ def checked_tol(tol: Any) -> float | None:
 
 def probe_rows(X: Array, landmarks: Rows, rng: Generator) -> Array:
     """Return rows for the choice of the tolerance, landmarks only if there are too few others."""
-    others = np.setdiff1d(np.arange(len(X)), landmarks)
-    order = np.concatenate([rng.permutation(others), rng.permutation(landmarks)])
+    non_landmarks = np.setdiff1d(np.arange(len(X)), landmarks)
+    order = np.concatenate([rng.permutation(non_landmarks), rng.permutation(landmarks)])
     return np.asarray(X[order[:_N_PROBES]])
 
 
 def best_tol(exact: Array, left: Array, right: Array, values: Array) -> float:
     """Return the tolerance whose features (n, p) and (n2, p), sorted, best approximate a matrix."""
-    errors, rest, done = [], exact.copy(), 0
+    errors, residual, n_used = [], exact.copy(), 0
     for tol in _TOLERANCES:
         keep = count_kept(values, tol)
-        rest -= left[:, done:keep] @ right[:, done:keep].T
-        done = keep
-        errors.append(np.linalg.norm(rest))
+        residual -= left[:, n_used:keep] @ right[:, n_used:keep].T
+        n_used = keep
+        errors.append(np.linalg.norm(residual))
     return float(_TOLERANCES[int(np.argmin(errors))])
 
 
@@ -101,8 +101,8 @@ def pivots(matrix: Array, m: int, rng: Generator) -> Rows:
     factor = np.zeros((n, m))
     for i in range(m):
         if left.sum() <= exhausted:
-            rest = np.setdiff1d(np.arange(n), chosen[:i])
-            chosen[i:] = rng.choice(rest, size=m - i, replace=False)
+            unchosen = np.setdiff1d(np.arange(n), chosen[:i])
+            chosen[i:] = rng.choice(unchosen, size=m - i, replace=False)
             break
         pivot = chosen[i] = rng.choice(n, p=left / left.sum())
         column = matrix[:, pivot] - factor[:, :i] @ factor[pivot, :i]

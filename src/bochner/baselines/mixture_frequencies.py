@@ -188,7 +188,7 @@ def descend(
         value, gradient = objective(theta)
         return value / n, gradient / n
 
-    found = minimize(
+    result = minimize(
         quotient,
         start,
         jac=True,
@@ -196,4 +196,4 @@ def descend(
         bounds=bounds,
         options={"maxiter": steps, "gtol": float(tol), "ftol": float(tol), "maxcor": _MEMORY},
     )
-    return np.asarray(found.x, dtype=np.float64), float(found.fun), max(int(found.nit), 1)
+    return np.asarray(result.x, dtype=np.float64), float(result.fun), max(int(result.nit), 1)

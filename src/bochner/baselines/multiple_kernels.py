@@ -175,11 +175,11 @@ class MultipleKernelFeatures(KernelFeatures):
             [KernelCenterer().fit_transform(self.bank_[b](X)).ravel() for b in drawn], axis=1
         )
         orthogonal, triangle = np.linalg.qr(columns)
-        found, _ = nnls(triangle, orthogonal.T @ (targets @ targets.T).ravel())
-        if not found.sum() > 0.0:
+        alignments, _ = nnls(triangle, orthogonal.T @ (targets @ targets.T).ravel())
+        if not alignments.sum() > 0.0:
             return self.weights_
         weights = np.zeros(len(self.bank_))
-        weights[drawn] = found / found.sum()
+        weights[drawn] = alignments / alignments.sum()
         return weights
 
     def _features(self, X: NDArray[Any]) -> NDArray[Any]:

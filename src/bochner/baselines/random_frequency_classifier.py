@@ -116,18 +116,18 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
                 f"{shown(self.classes_[0])}."
             )
         alpha = as_positive_scalar("alpha", self.alpha)
-        given = Preparation(self, X)
+        preparation = Preparation(self, X)
         n_classes = len(self.classes_)
         target = label[:, None].astype(float) if n_classes == 2 else np.eye(n_classes)[label]
-        loss = PenalisedLoss(given.mixture, given.X, target, alpha)
+        loss = PenalisedLoss(preparation.mixture, preparation.X, target, alpha)
         theta, least, self.n_iter_ = descend(
-            loss, len(X), loss.start(given.rng), self.max_iter, self.tol
+            loss, len(X), loss.start(preparation.rng), self.max_iter, self.tol
         )
         self.objective_ = least * len(X)
         self.coef_, self.intercept_, nu, omega = loss.unpacked(theta)
-        factor = nu[given.mixture.component] ** 2
-        self.frequencies_ = Frequencies(omega / given.scale, factor**2)
-        self.centre_ = given.centre
+        factor = nu[preparation.mixture.component] ** 2
+        self.frequencies_ = Frequencies(omega / preparation.scale, factor**2)
+        self.centre_ = preparation.centre
         return self
 
     def decision_function(self, X: Any) -> Array:

@@ -112,8 +112,8 @@ def _joined(first: Array | None, second: Array | None, n: int, m: int) -> Array 
     """Concatenate two arrays where ``None`` means ones; ``None`` if both are ``None``."""
     if first is None and second is None:
         return None
-    both = (np.ones(n) if first is None else first, np.ones(m) if second is None else second)
-    return np.concatenate(both)
+    filled = (np.ones(n) if first is None else first, np.ones(m) if second is None else second)
+    return np.concatenate(filled)
 
 
 ChunkSum = Callable[Concatenate[Iterable[Chunk], Given], Total]
@@ -204,9 +204,9 @@ class StreamChunks(RowChunks):
     ) -> Total:
         first = self.head
         assert self._first is not None
-        rest = self._first[1]
+        later_chunks = self._first[1]
         self._first = None
-        return function(chain([first], rest), *args, **kwargs)
+        return function(chain([first], later_chunks), *args, **kwargs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -302,19 +302,19 @@ class RowSample:
         repeats = np.full(len(keys), factor)
         if self.rows.repeats is not None:
             repeats *= self.rows.repeats
-        kept = np.flatnonzero((weights > 0.0) & np.isfinite(keys))
-        rows = Chunk(self.rows.X, self.rows.y, weights, repeats)[kept]
+        places = np.flatnonzero((weights > 0.0) & np.isfinite(keys))
+        rows = Chunk(self.rows.X, self.rows.y, weights, repeats)[places]
         return replace(
-            self, keys=keys[kept], rows=rows, limit=limit, square=factor**2 * self.square
+            self, keys=keys[places], rows=rows, limit=limit, square=factor**2 * self.square
         )
 
     def __add__(self, other: "RowSample") -> "RowSample":
         keys = np.concatenate((self.keys, other.keys))
-        kept, limit = _least(keys, self.size)
+        places, limit = _least(keys, self.size)
         return RowSample(
             self.size,
-            keys[kept],
-            (self.rows + other.rows)[kept],
+            keys[places],
+            (self.rows + other.rows)[places],
             min(self.limit, other.limit, limit),
             self.n_samples + other.n_samples,
             self.square + other.square,
@@ -332,12 +332,12 @@ def _sample(chunk: Chunk, size: int, rng: np.random.Generator) -> RowSample:
     weights = chunk.weights
     drawable = np.flatnonzero(weights > 0.0)
     keys = -np.log1p(-rng.random(len(chunk)))[drawable] / weights[drawable]
-    kept, limit = _least(keys, size)
+    places, limit = _least(keys, size)
     square = float(weights @ weights)
     n_fractional = chunk.n_fractional
-    rows = chunk[drawable[kept]]
+    rows = chunk[drawable[places]]
     n_present = len(drawable)
-    return RowSample(size, keys[kept], rows, limit, len(chunk), square, n_fractional, n_present)
+    return RowSample(size, keys[places], rows, limit, len(chunk), square, n_fractional, n_present)
 
 
 def _least(keys: Array, size: int) -> tuple[NDArray[np.intp], float]:

@@ -87,7 +87,7 @@ def fitted_frequencies(
         far_right=far_right,
         ceiling=_CEILING * greatest,
     )
-    _warn(result.error, is_prior=result.is_prior, known=measure is not None)
+    _warn(result.error, is_prior=result.is_prior, has_measure=measure is not None)
     return drawn.with_weights(result.weight, result.phase), result.error
 
 
@@ -104,9 +104,11 @@ def _rows_to_fit(name: str, X: Any, rng: Generator) -> Array:
 def _split(left: Array, right: Array, gram: Array) -> tuple[Sample, Sample]:
     """Split the rows of both arguments into rows to fit on and held-out rows."""
 
-    def sample(some: slice, others: slice) -> Sample:
-        chosen = left[some]
-        return Sample(chosen, chosen if right is left else right[others], gram[some, others])
+    def sample(left_rows: slice, right_rows: slice) -> Sample:
+        chosen = left[left_rows]
+        return Sample(
+            chosen, chosen if right is left else right[right_rows], gram[left_rows, right_rows]
+        )
 
     n, n2 = (max(2, round(_HELD_OUT_SHARE * len(rows))) for rows in (left, right))
     return sample(slice(n, None), slice(n2, None)), sample(slice(n), slice(n2))
@@ -145,8 +147,8 @@ def _exact_gram(kernel: AnyKernel, left: Array, right: Array) -> tuple[Array, bo
 
 def _far_rows(kernel: AnyKernel, rows: Array, rng: Generator) -> Array | None:
     """Return rows far from all data; ``None`` for a kernel on the unit sphere."""
-    found = profile(kernel)
-    domain = None if found is None else found.domain
+    kernel_profile = profile(kernel)
+    domain = None if kernel_profile is None else kernel_profile.domain
     if isinstance(domain, UnitSphere):
         return None
     centre = rows.mean(axis=0)
@@ -179,13 +181,13 @@ def _greatest(kernel: AnyKernel, left: Array | None, right: Array | None) -> flo
         return 0.0
 
 
-def _warn(error: float, *, is_prior: bool, known: bool) -> None:
-    if is_prior and known:
+def _warn(error: float, *, is_prior: bool, has_measure: bool) -> None:
+    if is_prior and has_measure:
         warn_user(
             f"Least-squares weights were no better than the sampled ones on held-out rows "
             f"(relative error {error:.3g}), which are kept."
         )
-    elif not known and error > _POOR_FIT:
+    elif not has_measure and error > _POOR_FIT:
         warn_user(
             f"The features approximate the kernel badly: relative error {error:.3g} on held-out "
             f"rows. Use more features, or Radial or DotProduct if the kernel is a function of the "

@@ -39,12 +39,12 @@ class KernelParameters:
         plain, of_kernels = dict(params), dict[str, dict[str, Any]]()
         for key, value in params.items():
             name, separator, inner = key.partition("__")
-            given = params.get(name, getattr(self, name, None))
-            if not separator or not isinstance(given, Kernel | str):
+            current = params.get(name, getattr(self, name, None))
+            if not separator or not isinstance(current, Kernel | str):
                 continue
-            if isinstance(given, str):
+            if isinstance(current, str):
                 raise ValueError(
-                    f"{key} sets a parameter of a kernel, but {name} is {given!r}; give {name} a "
+                    f"{key} sets a parameter of a kernel, but {name} is {current!r}; give {name} a "
                     f"Kernel, such as Gaussian(1.0), or set length_scale."
                 )
             of_kernels.setdefault(name, {})[inner] = value
@@ -91,10 +91,10 @@ def drawn_seed(random_state: Any) -> int:
     return int(state.randint(np.iinfo(np.int32).max))
 
 
-def check_choice(name: str, value: Any, known: Collection[str]) -> str:
+def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
     """Return the value of a parameter; raise ``ValueError`` if it is not an allowed choice."""
-    if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}.")
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
     return value
 
 
@@ -108,5 +108,5 @@ def check_dtype(dtype: Any, *, is_optional: bool = True) -> Any:
     with suppress(TypeError, ValueError):
         if dtype is not None and np.dtype(dtype) in (np.dtype("float32"), np.dtype("float64")):
             return dtype
-    known = "None, 'float32' or 'float64'" if is_optional else "'float32' or 'float64'"
-    raise ValueError(f"dtype must be {known}, got {dtype!r}.")
+    choices = "None, 'float32' or 'float64'" if is_optional else "'float32' or 'float64'"
+    raise ValueError(f"dtype must be {choices}, got {dtype!r}.")

@@ -134,10 +134,10 @@ class ResidualFeatures:
     def features(self, X: Any, dtype: Any = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the features of rows (n, d), dense or CSR, of shape (n, p + q)."""
         self.to_device_of(X)
-        found = np.dtype(dtype or X.dtype)
+        feature_dtype = np.dtype(dtype or X.dtype)
         p = self.projected.shape[1]
         if out is None:
-            out = np.empty((X.shape[0], self.n_features), dtype=found)
+            out = np.empty((X.shape[0], self.n_features), dtype=feature_dtype)
         dense = X if isinstance(X, np.ndarray) else X.toarray()
         values = _cleared(self.kernel(self.landmarks, dense), float(self.lower.max()) ** 2)
         near = solve_triangular(self.lower, values, lower=True, check_finite=False)

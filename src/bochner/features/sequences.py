@@ -61,8 +61,8 @@ class Sequences:
 
     def some(self, size: int, rng: np.random.Generator) -> "Sequences":
         """Return at most ``size`` random sequences."""
-        kept = rng.permutation(len(self))[:size]
-        lengths, starts = self.lengths[kept], self.starts[kept]
+        chosen = rng.permutation(len(self))[:size]
+        lengths, starts = self.lengths[chosen], self.starts[chosen]
         shifts = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
         return Sequences(self.points[np.arange(lengths.sum()) + shifts], lengths, self.width)
 
@@ -126,10 +126,10 @@ def alphabet_of(texts: list[str]) -> str:
 
 def coded(texts: list[str], alphabet: str) -> Sequences:
     """Encode strings as indices into an alphabet; unknown letters share the last index."""
-    known = _code_points(alphabet)
-    given = _code_points("".join(texts))
-    places = np.minimum(np.searchsorted(known, given), len(known) - 1)
-    places = np.where(known[places] == given, places, len(known))
+    letters = _code_points(alphabet)
+    codes = _code_points("".join(texts))
+    places = np.minimum(np.searchsorted(letters, codes), len(letters) - 1)
+    places = np.where(letters[places] == codes, places, len(letters))
     return Sequences(places, _lengths(texts), len(alphabet) + 1)
 
 
@@ -168,8 +168,10 @@ def _numbers(place: int, item: Any) -> NDArray[Any]:
     if sparse.issparse(item):
         raise TypeError(f"{name} is sparse: expected an array (T, d). Give its toarray().")
     with named(name):
-        if (found := not_numbers(item)) is not None:
-            raise ValueError(f"{name} must hold numbers, got {found}. Strings are whole rows.")
+        if (foreign_entries := not_numbers(item)) is not None:
+            raise ValueError(
+                f"{name} must hold numbers, got {foreign_entries}. Strings are whole rows."
+            )
         values = np.asarray(item)
         refuse_complex(name, values)
         if values.dtype.kind not in "biuf":

@@ -241,18 +241,19 @@ class FourierFeatures(
         recipe = Recipe(
             n_frequencies, self.scheme, self.weights, self.decomposition, self.masses, self.pairs
         )
-        found = approximate(self.kernel_, X, recipe, draw_rng, data_rng, right)
-        if self.output == "concatenated" and found.frequencies.dim_right != X.shape[1]:
+        approximation = approximate(self.kernel_, X, recipe, draw_rng, data_rng, right)
+        if self.output == "concatenated" and approximation.frequencies.dim_right != X.shape[1]:
             raise ValueError(
                 f"output='concatenated' puts the features of both arguments side by side for the "
                 f"same rows, but the kernel's left argument has {X.shape[1]} inputs and its right "
-                f"argument {found.frequencies.dim_right}; use output='left', and transform_right."
+                f"argument {approximation.frequencies.dim_right}; use output='left', and "
+                f"transform_right."
             )
-        self.frequencies_ = found.frequencies
-        self._region = found.region
-        self.max_error_ = found.max_error
-        self.predicted_error_ = found.predicted_error
-        self.fit_error_ = found.fit_error
+        self.frequencies_ = approximation.frequencies
+        self._region = approximation.region
+        self.max_error_ = approximation.max_error
+        self.predicted_error_ = approximation.predicted_error
+        self.fit_error_ = approximation.fit_error
         self.signature_ = self.frequencies_.signature[: self.n_components]
         self._n_features_out = self.n_components + len(self._others())
         return self
@@ -263,12 +264,12 @@ class FourierFeatures(
         With ``output="concatenated"`` the right features that differ from left ones follow.
         """
         X = self._checked(X)
-        others = self._others()
-        if not len(others):
+        right_columns = self._others()
+        if not len(right_columns):
             return self._left(X)
         right = self._right(self._checked_right(X))
         join = namespace(right).concat if on_device(right) else np.concatenate
-        features: NDArray[Any] = join((self._left(X), taken(right, others, axis=1)), axis=1)
+        features: NDArray[Any] = join((self._left(X), taken(right, right_columns, axis=1)), axis=1)
         return features
 
     def transform_right(self, Y: Any) -> NDArray[Any]:
