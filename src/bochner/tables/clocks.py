@@ -49,8 +49,8 @@ def zone_of(name: str) -> tzinfo | None:
     """Return the time zone with a name, None if it is not in the database of this machine."""
     if name == "UTC":
         return UTC
-    if found := _FIXED.fullmatch(name):
-        sign, hours, minutes, seconds = found.groups()
+    if match := _FIXED.fullmatch(name):
+        sign, hours, minutes, seconds = match.groups()
         offset = timedelta(hours=int(hours), minutes=int(minutes), seconds=int(seconds or 0))
         return timezone(offset if sign == "+" else -offset)
     try:

@@ -92,8 +92,8 @@ class Column:
         if self.kind != "mixed":
             return self.first()
         kinds: tuple[Kind, ...] = ("numeric", "text", "date")
-        found = (self.first(kind) for kind in kinds)
-        return ", ".join(example for example in found if example != "all missing")
+        entries = (self.first(kind) for kind in kinds)
+        return ", ".join(example for example in entries if example != "all missing")
 
     def times(self) -> Stamps:
         """Return the present dates in UTC."""
@@ -168,8 +168,8 @@ def labels(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray
 
 def kind_of(entry_type: type) -> Kind:
     """Return the kind of entries of a type."""
-    found = (kind for types, kind in _KIND_OF_TYPE if issubclass(entry_type, types))
-    return next(found, "unsupported")
+    kinds = (kind for types, kind in _KIND_OF_TYPE if issubclass(entry_type, types))
+    return next(kinds, "unsupported")
 
 
 def _is_category(series: Any) -> bool:

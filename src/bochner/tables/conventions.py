@@ -80,7 +80,7 @@ def _orders(
     guesses: Sequence[Guess], options: ReadOptions, *, american: bool
 ) -> dict[str, tuple[Order, str]]:
     """Return the order of days and months of each column that has them as numbers, and why."""
-    found: dict[str, tuple[Order, str]] = {}
+    orders: dict[str, tuple[Order, str]] = {}
     open_columns: list[tuple[str, LocalDates]] = []
     for some in guesses:
         if not isinstance(some.found, LocalDates) or some.found.family != "numeric":
@@ -88,18 +88,18 @@ def _orders(
         kind = some.kind and DATE_KINDS[some.kind]
         possible = some.found.orders()
         n_present = len(some.cleaned) - some.cleaned.null_count
-        if given := _explicit(kind) or _explicit(options.dates):
-            found[some.name] = given, BY_OPTION
+        if requested := _explicit(kind) or _explicit(options.dates):
+            orders[some.name] = requested, BY_OPTION
         elif not some.found.reads(n_present):
             continue  # text, perhaps with a remark
         elif len(possible) == 1:
-            found[some.name] = possible[0], BY_ENTRIES
+            orders[some.name] = possible[0], BY_ENTRIES
         else:
             open_columns.append((some.name, some.found))
-    decided = [(order, name) for name, (order, reason) in found.items() if reason == BY_ENTRIES]
+    decided = [(order, name) for name, (order, reason) in orders.items() if reason == BY_ENTRIES]
     for name, dates in open_columns:
-        found[name] = _open_order(dates, decided, american=american)
-    return found
+        orders[name] = _open_order(dates, decided, american=american)
+    return orders
 
 
 def _open_order(

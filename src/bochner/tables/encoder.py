@@ -188,8 +188,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 ". Expected at least one with two values; add one that tells the rows apart."
             )
         read = list(zip(states, columns, strict=True))
-        others = warn_of_written_values(columns)
-        warn_of_identifiers([c for s, c in read if s["kind"] == "identifier" and c in others])
+        not_numeric = warn_of_written_values(columns)
+        warn_of_identifiers([c for s, c in read if s["kind"] == "identifier" and c in not_numeric])
         out_of_fold = {}
         if y is not None:
             check_consistent_length(X, y)
@@ -216,15 +216,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         read = [(s, c) for s, c in zip(self.columns_, columns, strict=True) if output_names(s)]
         refuse_changed_kinds(read)
         refuse_infinite([column for _, column in read])
-        none = np.empty((len(columns[0].raw), 0))
-        return np.hstack([none, *(encode(state, column) for state, column in read)])
+        no_features = np.empty((len(columns[0].raw), 0))
+        return np.hstack([no_features, *(encode(state, column) for state, column in read)])
 
     def check_columns(self, X: Any) -> None:
         """Raise ValueError unless a table, whose rows are unknown, has the columns."""
         if hasattr(X, "columns"):
-            given = list(map(str, X.columns))
-            refuse_other_names(given, list(getattr(self, "feature_names_in_", given)))
-            refuse_repeated(given)
+            names = list(map(str, X.columns))
+            refuse_other_names(names, list(getattr(self, "feature_names_in_", names)))
+            refuse_repeated(names)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} columns, and the table of the fit had {self.n_features_in_}."
@@ -258,11 +258,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _try_out(self) -> None:
         """Raise if states belong to other columns than the table has, as after loading a file."""
-        found = [state["name"] for state in self.columns_]
+        encoded_names = [state["name"] for state in self.columns_]
         # Names that are not all texts, such as numbers, are not kept.
-        expected = list(getattr(self, "feature_names_in_", found))
-        if found != expected:
-            raise ValueError(f"it encodes the columns {found}, and the table has {expected}")
+        expected = list(getattr(self, "feature_names_in_", encoded_names))
+        if encoded_names != expected:
+            raise ValueError(
+                f"it encodes the columns {encoded_names}, and the table has {expected}"
+            )
 
     def _check_parameters(self) -> None:
         as_scale("clip", self.clip)

@@ -120,9 +120,9 @@ def guess(name: str, texts: Any, kind: str | None, options: ReadOptions) -> Gues
     """Guess the type of the texts (n,) of a column, an Arrow array with null where missing."""
     import pyarrow.compute as pc
 
-    found = None if kind == "text" else _interpret(texts, kind, options)
-    if found is not None and _is_complete(found, texts):
-        return Guess(name, kind, texts, texts, found)
+    interpretation = None if kind == "text" else _interpret(texts, kind, options)
+    if interpretation is not None and _is_complete(interpretation, texts):
+        return Guess(name, kind, texts, texts, interpretation)
     trimmed = pc.utf8_trim_whitespace(texts)
     padded = bool(pc.any(pc.not_equal(trimmed, texts)).as_py())
     texts = _without(trimmed, MISSING if padded else ("",))
@@ -130,15 +130,15 @@ def guess(name: str, texts: Any, kind: str | None, options: ReadOptions) -> Gues
     if kind == "text" or cleaned.null_count == texts.null_count:
         cleaned = texts
     if kind != "text" and (padded or cleaned is not texts):
-        found = _interpret(cleaned, kind, options)
-    return Guess(name, kind, texts, cleaned, found, padded)
+        interpretation = _interpret(cleaned, kind, options)
+    return Guess(name, kind, texts, cleaned, interpretation, padded)
 
 
-def _is_complete(found: Found, texts: Any) -> bool:
+def _is_complete(interpretation: Found, texts: Any) -> bool:
     """Tell whether all present texts have the pattern that was found."""
-    if not isinstance(found, LocalDates):
+    if not isinstance(interpretation, LocalDates):
         return True
-    return bool(found.matched.sum() == len(texts) - texts.null_count)
+    return bool(interpretation.matched.sum() == len(texts) - texts.null_count)
 
 
 def looks_otherwise(levels: Any) -> bool:
@@ -150,19 +150,19 @@ def looks_otherwise(levels: Any) -> bool:
 
 
 def _interpret(texts: Any, kind: str | None, options: ReadOptions) -> Found | None:
-    found: Found | None = None
+    interpretation: Found | None = None
     if kind is None or kind in NUMBER_KINDS:
         mark = None if kind is None else NUMBER_KINDS[kind]
         wanted = replace(options, decimal=mark) if mark else options
-        found = _plain(texts, wanted) or find_numbers(texts, _decimals(wanted))
+        interpretation = _plain(texts, wanted) or find_numbers(texts, _decimals(wanted))
     if kind is None:
-        found = found or _truths(texts)
-    if found is None and (kind is None or kind in DATE_KINDS):
+        interpretation = interpretation or _truths(texts)
+    if interpretation is None and (kind is None or kind in DATE_KINDS):
         families = _FAMILIES[options.dates] if kind is None else _FORCED_FAMILIES
         times = iso_times(texts) if families else None
-        found = find_dates(texts, families) if families and times is None else None
-        found = IsoDates(*times) if times is not None else found
-    return found
+        interpretation = find_dates(texts, families) if families and times is None else None
+        interpretation = IsoDates(*times) if times is not None else interpretation
+    return interpretation
 
 
 def _decimals(options: ReadOptions) -> Sequence[str]:

@@ -63,17 +63,17 @@ def level_scores(
     folds = codes * _N_FOLDS + _folds(codes, removal.labels(len(codes)))
     counted = np.ones(len(codes)) if removal.latest is None else 1.0 * ~removal.latest
     size = n_levels * _N_FOLDS
-    known, n_known = (
+    fold_sums, n_in_fold = (
         as_array(np.bincount(folds, values, size)) for values in (counted * centred, counted)
     )
-    rest, n_rest = (
+    sums_of_others, n_others = (
         values.reshape(-1, _N_FOLDS).sum(axis=1)[codes] - counted * values[folds]
-        for values in (known, n_known)
+        for values in (fold_sums, n_in_fold)
     )
     of_all = scores(
         as_array(np.bincount(codes, target - target.mean())), as_array(np.bincount(codes))
     )
-    return of_all, scores(rest, n_rest)
+    return of_all, scores(sums_of_others, n_others)
 
 
 def _folds(codes: NDArray[np.intp], labels: NDArray[np.int64]) -> NDArray[np.intp]:

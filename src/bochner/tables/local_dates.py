@@ -186,11 +186,11 @@ def dates_among(texts: Any) -> NDArray[np.bool_]:
     """Return a mask of the texts (n,), null or not, with a pattern of dates, valid or not."""
     import pyarrow.compute as pc
 
-    found = np.zeros(len(texts), dtype=bool)
+    is_date = np.zeros(len(texts), dtype=bool)
     for family, pattern in _PATTERNS.values():
         if family != "compact":
-            found |= np.array(pc.match_substring_regex(texts, pattern).fill_null(False))
-    return found
+            is_date |= np.array(pc.match_substring_regex(texts, pattern).fill_null(False))
+    return is_date
 
 
 def are_dates(texts: Sequence[str]) -> bool:
@@ -231,8 +231,8 @@ def _parse(texts: Any, family: Family, pattern: str) -> LocalDates:
 
 def _mark(fields: Mapping[str, Any]) -> str:
     """Return the separator in the first date; a slash if the pattern has no separator."""
-    found = fields["mark"].drop_null().slice(0, 1).to_pylist() if "mark" in fields else []
-    return str(found[0]) if found else "/"
+    marks = fields["mark"].drop_null().slice(0, 1).to_pylist() if "mark" in fields else []
+    return str(marks[0]) if marks else "/"
 
 
 def _times_of_day(fields: Mapping[str, Any], offset: NDArray[np.int64]) -> NDArray[np.timedelta64]:

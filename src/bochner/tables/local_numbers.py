@@ -66,11 +66,11 @@ class LocalNumbers:
         texts, mark = self.texts, _THOUSANDS[decimal]
         texts = pc.replace_substring(texts, mark, "") if mark in self.rows else texts
         texts = pc.replace_substring(texts, ",", ".") if decimal == "," else texts
-        found = plain_numbers(texts)
-        if found is None:
-            found = plain_numbers(pc.replace_substring_regex(texts, f"[{_SPACES}]", ""))
-        assert found is not None  # The patterns of `find_numbers` accept nothing else
-        return found
+        numbers = plain_numbers(texts)
+        if numbers is None:
+            numbers = plain_numbers(pc.replace_substring_regex(texts, f"[{_SPACES}]", ""))
+        assert numbers is not None  # The patterns of `find_numbers` accept nothing else
+        return numbers
 
 
 def plain_numbers(texts: Any) -> Any | None:
@@ -114,12 +114,12 @@ def find_numbers(texts: Any, decimals: Sequence[str]) -> LocalNumbers | None:
     import pyarrow.compute as pc
 
     for bodies, unit in _bodies(texts):
-        found = tuple(decimal for decimal in decimals if _all_match(bodies, _PATTERNS[decimal]))
-        if found:
+        possible = tuple(decimal for decimal in decimals if _all_match(bodies, _PATTERNS[decimal]))
+        if possible:
             contained = {mark: pc.match_substring(bodies, mark) for mark in _THOUSANDS}
             rows = {mark: pc.index(mask, True).as_py() for mark, mask in contained.items()}
             rows = {mark: row for mark, row in rows.items() if row >= 0}
-            return LocalNumbers(bodies, unit, found if rows else (), rows)
+            return LocalNumbers(bodies, unit, possible if rows else (), rows)
     return None
 
 

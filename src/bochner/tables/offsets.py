@@ -60,13 +60,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.datetime64):
         return {"day": str(value.astype("M8[D]"))}
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(entry) for entry in value]
     raise TypeError
 
 
 def _restored(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(_restored(one) for one in value)
+        return tuple(_restored(entry) for entry in value)
     if not isinstance(value, dict):
         return value
     if "time" in value:
@@ -147,8 +147,8 @@ def dates_from(first: pd.Timestamp, offset: Any, **end: Any) -> pd.DatetimeIndex
     if zone is None or is_clockwork(offset):
         return pd.date_range(first, freq=offset, **end)
     clock: dict[str, Any] = {
-        name: one.tz_localize(None) if isinstance(one, pd.Timestamp) else one
-        for name, one in end.items()
+        name: bound.tz_localize(None) if isinstance(bound, pd.Timestamp) else bound
+        for name, bound in end.items()
     }
     shown = pd.date_range(first.tz_localize(None), freq=offset, **clock)
     index = localised(shown, zone)

@@ -54,8 +54,8 @@ def settle_text(some: Guess, options: ReadOptions, remarks: Remarks) -> Settled:
         remarks.add(some.name, f"has {words}", f"have {words}")
     series = pd.Series(some.texts.to_pandas())
     if some.kind == "text":
-        asked = some.name in options.types and not options.recorded
-        return Settled(series.astype("category") if asked else series, "text")
+        is_requested = some.name in options.types and not options.recorded
+        return Settled(series.astype("category") if is_requested else series, "text")
     if _remark_on_looks(some, options, remarks):
         return Settled(series.astype("category"), "text", is_mixed=True)
     if _has_errors(some, remarks):
@@ -82,17 +82,17 @@ def _remark_on_looks(some: Guess, options: ReadOptions, remarks: Remarks) -> boo
     if free is None:
         return False
     numbers = isinstance(free, PlainNumbers | LocalNumbers)
-    given = f"decimal={options.decimal!r}" if numbers else f"dates={options.dates!r}"
-    words = f"text, because {given} does not allow for its entries"
+    option = f"decimal={options.decimal!r}" if numbers else f"dates={options.dates!r}"
+    words = f"text, because {option} does not allow for its entries"
     remarks.add(some.name, f"is {words}", f"are {words}", shown(some.cleaned.drop_null()[0]))
     return True
 
 
-def _orders_mix(some: Guess, found: LocalDates) -> bool:
+def _orders_mix(some: Guess, dates: LocalDates) -> bool:
     """Tell whether all entries are dates, but in different orders of day and month."""
-    if found.family != "numeric":
+    if dates.family != "numeric":
         return False
-    absent = [np.isnat(found.times(order)) for order in ORDERS]
+    absent = [np.isnat(dates.times(order)) for order in ORDERS]
     n_present = len(some.cleaned) - some.cleaned.null_count
     valid = np.count_nonzero(~(absent[0] & absent[1]))
     return valid == n_present and all(mask.sum() > len(mask) - n_present for mask in absent)
@@ -102,16 +102,16 @@ def _has_errors(some: Guess, remarks: Remarks) -> bool:
     """Check whether half of a text column are numbers or dates, and add a remark if most are."""
     texts = some.cleaned
     if isinstance(some.found, LocalDates):
-        what, good = "dates", ~np.isnat(some.found.times(some.found.orders()[0]))
+        kind_name, good = "dates", ~np.isnat(some.found.times(some.found.orders()[0]))
     else:
         sample = texts.slice(0, _SAMPLE_SIZE)
         if numbers_among(sample).sum() < _HALF * (len(sample) - sample.null_count):
             return False
-        what, good = "numbers", numbers_among(texts)
+        kind_name, good = "numbers", numbers_among(texts)
     n_good, n_present = good.sum(), len(texts) - texts.null_count
     if _MOSTLY * n_present <= n_good < n_present:
         n_bad, example = _others(some, good)
-        words = f"text, because {n_bad} of {n_present} entries are no {what}"
+        words = f"text, because {n_bad} of {n_present} entries are no {kind_name}"
         remarks.add(some.name, f"is {words}", f"are {words}", example)
     return bool(_HALF * n_present <= n_good < n_present)
 
@@ -128,19 +128,19 @@ def _refusal(some: Guess, options: ReadOptions) -> InputError:
     if some.kind in NUMBER_KINDS:
         decimal = NUMBER_KINDS[some.kind] or options.decimal
         good = numbers_among(some.cleaned, (decimal,) if decimal != "auto" else (".", ","))
-        what = "numbers" if decimal == "auto" else f"numbers with decimal {MARKS[decimal]}"
+        expected = "numbers" if decimal == "auto" else f"numbers with decimal {MARKS[decimal]}"
     else:
-        found = some.found
+        interpretation = some.found
         wanted = DATE_KINDS[some.kind] or options.dates
         order = next((order for order in ORDERS if order == wanted), None)
-        what = "dates" if order is None else f"dates with {ORDERS[order]}"
+        expected = "dates" if order is None else f"dates with {ORDERS[order]}"
         good = np.zeros(len(some.cleaned), dtype=bool)
-        if isinstance(found, LocalDates):
-            good = ~np.isnat(found.times(order or found.orders()[0]))
+        if isinstance(interpretation, LocalDates):
+            good = ~np.isnat(interpretation.times(order or interpretation.orders()[0]))
     n_bad, example = _others(some, good)
     n_present = len(some.cleaned) - some.cleaned.null_count
     return InputError(
-        f"Column {some.name!r} should hold {what}, but {n_bad} of {n_present} entries are none "
+        f"Column {some.name!r} should hold {expected}, but {n_bad} of {n_present} entries are none "
         f"({example}). Correct them, leave unknown ones empty, or give the column another type "
         "(--types FILE)."
     )

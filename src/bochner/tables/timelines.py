@@ -119,8 +119,8 @@ class Timeline:
                 f"horizon must be a number of steps, an integer, or an array of times to predict "
                 f"at, got {horizon!r}."
             )
-        numbers, given, clock = timed(horizon, infer=False)
-        self._check(given)
+        numbers, timeline, clock = timed(horizon, infer=False)
+        self._check(timeline)
         if self._has_dates:
             numbers, clock = self._numbers(on_clock_of(read_dates(horizon), self.zone))
         if len(np.unique(numbers)) < len(numbers):
@@ -154,13 +154,13 @@ class Timeline:
             dates.clock, monthly, np.timedelta64(self.stamp % _DAY_LENGTH, "ns")
         ), None
 
-    def _check(self, given: Timeline) -> None:
-        if self._has_dates != given._has_dates:
+    def _check(self, other: Timeline) -> None:
+        if self._has_dates != other._has_dates:
             raise TypeError(
                 f"The series has {_KINDS[self.kind]} for times, and the times to predict at are "
-                f"{_KINDS[given.kind]}: pass them as the series has them."
+                f"{_KINDS[other.kind]}: pass them as the series has them."
             )
-        if (self.zone is None) != (given.zone is None):
+        if (self.zone is None) != (other.zone is None):
             with_zone, without = ("series has", "times to predict at have")
             if self.zone is None:
                 with_zone, without = "times to predict at have", "series has"
@@ -188,8 +188,8 @@ class Timeline:
         if self.index == "numbers":
             import pandas as pd
 
-            whole = float(self.last).is_integer() and float(self.step).is_integer()
-            return Future(numbers, pd.Index(numbers.astype(np.int64) if whole else numbers))
+            are_whole = float(self.last).is_integer() and float(self.step).is_integer()
+            return Future(numbers, pd.Index(numbers.astype(np.int64) if are_whole else numbers))
         if self.kind != "days" or self.zone is None:
             return Future(numbers, None)
         utc = np.rint(numbers * _MICROSECONDS).astype("M8[us]")
@@ -220,8 +220,8 @@ class Timeline:
             return next_dates(last, from_text(self.frequency), count)
         step = self.step or 1.0
         if self.kind == "days":
-            one = pd.Timedelta(round(step * _MICROSECONDS), "us")
-            return pd.DatetimeIndex([last + k * one for k in range(1, count + 1)])
+            step_length = pd.Timedelta(round(step * _MICROSECONDS), "us")
+            return pd.DatetimeIndex([last + k * step_length for k in range(1, count + 1)])
         # A month's last day is the day before the next one's first.
         shift = pd.Timedelta(self.offset, "D")
         months = [pd.DateOffset(months=round(step * k)) for k in range(1, count + 1)]
