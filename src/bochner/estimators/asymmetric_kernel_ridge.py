@@ -85,7 +85,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
     posterior_: RidgePosterior = field(init=False)
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **others: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **unsupported: Any) -> Self:
         """Fit to rows.
 
         Parameters
@@ -105,7 +105,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         ValueError
             If a parameter is out of range or the data are unusable.
         """
-        _refuse("fit", others)
+        _refuse("fit", unsupported)
         X, y = validated_with_numbers(
             self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True
         )
@@ -118,7 +118,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         )
         return self
 
-    def predict(self, X: Any, return_std: bool = False, **others: Any) -> Any:
+    def predict(self, X: Any, return_std: bool = False, **unsupported: Any) -> Any:
         """Return predictions and, with ``return_std``, standard deviations.
 
         Parameters
@@ -134,7 +134,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         mean, std : ndarrays of shape (n,) or (n, n_targets)
             The mean alone unless ``return_std``.
         """
-        _refuse("predict", others)
+        _refuse("predict", unsupported)
         check_is_fitted(self, "posterior_")
         X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
@@ -142,19 +142,19 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         mean = self._squeezed(mean + self._target_origin)
         return mean if std is None else (mean, self._squeezed(std))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, **others: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **unsupported: Any) -> float:
         """Return the coefficient of determination; parameters as in :meth:`fit`."""
-        _refuse("score", others)
+        _refuse("score", unsupported)
         return float(super().score(X, y, sample_weight))
 
 
-def _refuse(method: str, others: Mapping[str, Any]) -> None:
+def _refuse(method: str, unsupported: Mapping[str, Any]) -> None:
     """Raise ``TypeError`` for arguments that a method does not take."""
-    if "right" in others:
+    if "right" in unsupported:
         raise TypeError(
             f"AsymmetricKernelRidge.{method} takes no right rows: it learns a function of rows. "
             f"AsymmetricPairRidge learns from pairs of rows: use AsymmetricPairRidge(...).fit(X, "
             f"y, right=Y)."
         )
-    for name in others:
+    for name in unsupported:
         raise TypeError(f"AsymmetricKernelRidge.{method} has no argument {name!r}.")

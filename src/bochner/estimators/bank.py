@@ -240,9 +240,10 @@ class BaNK(BaseEstimator, ABC):
             block = blocks_of(rng, problems.units, codes, settings.n_chains)
             parts = None if block is None else parts_of(rng, problems.units, block)
         paths = problem_paths(checkpoint, len(columns), settings.n_chains)
-        found = self._sampled(columns, settings, seed, parts, paths, progress)
+        learned_problems = self._sampled(columns, settings, seed, parts, paths, progress)
         self.learned_ = [
-            replace(each, draws=replace(each.draws, noise_unit=problems.unit)) for each in found
+            replace(each, draws=replace(each.draws, noise_unit=problems.unit))
+            for each in learned_problems
         ]
         self.kernel_ = mean_kernel([learned.kernel for learned in self.learned_])
         points = scaled.T, self._trend.columns(scaled).T
@@ -304,7 +305,7 @@ class BaNK(BaseEstimator, ABC):
         progress: Progress,
     ) -> list[Learned]:
         """Return the posterior draws, trace and kernel of every problem."""
-        found = []
+        learned = []
         seeds = np.random.SeedSequence(seed).spawn(len(columns))
         law = settings.model.likelihood().target_law
         # Threads share blocks of rows: the matrices of a block are too small to use several.
@@ -320,8 +321,8 @@ class BaNK(BaseEstimator, ABC):
                     fingerprint=fingerprint_of(data, settings, seed) if path else "",
                     report=progress,
                 )
-                found.append(Learned.of(chains, structure.name, self._scaling, data.basis, law))
-        return found
+                learned.append(Learned.of(chains, structure.name, self._scaling, data.basis, law))
+        return learned
 
     def _judge(
         self,
@@ -334,11 +335,13 @@ class BaNK(BaseEstimator, ABC):
         """Compute the score and a calibration from the held-out rows of the chains."""
         left_out = None
         if block is not None:
-            rows, own = scored_of(rng, block)
+            rows, chain_of_row = scored_of(rng, block)
             weights = problems.unit * problems.units.weights[rows]
-            units = Units(weights, block[rows, own].astype(np.float64))
+            units = Units(weights, block[rows, chain_of_row].astype(np.float64))
             inputs, fixed = (part[:, rows] for part in points)
-            left_out = LeftOutRows(n_chains, own, inputs, fixed, problems.codes[rows], units)
+            left_out = LeftOutRows(
+                n_chains, chain_of_row, inputs, fixed, problems.codes[rows], units
+            )
         self._calibrate(left_out, problems.task)
 
     def _choice(self) -> Choice:

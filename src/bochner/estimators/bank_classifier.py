@@ -135,13 +135,13 @@ class BaNKClassifier(BaNKClassification):
         if not laws:
             return super().predict_proba(X)
         inputs, fixed = self._rows(X)
-        found, draws = np.zeros((inputs.shape[1], len(self.classes_))), self._draws
-        both = draws.activations(inputs, fixed), draws.spreads(inputs, fixed)
-        for (rows, values), (_, spreads) in zip(*both, strict=True):
+        probability, draws = np.zeros((inputs.shape[1], len(self.classes_))), self._draws
+        passes = draws.activations(inputs, fixed), draws.spreads(inputs, fixed)
+        for (rows, values), (_, spreads) in zip(*passes, strict=True):
             variance = spreads.mean(axis=0)[:, None, None]
             for law, mean in zip(laws, values, strict=True):
-                found[rows] += law.probabilities(mean[:, None], variance) / len(laws)
-        return found
+                probability[rows] += law.probabilities(mean[:, None], variance) / len(laws)
+        return probability
 
     @property
     def _draws(self) -> Draws:

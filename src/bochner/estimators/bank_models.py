@@ -95,8 +95,12 @@ def positive_rows(X: Array, y: Any, sample_weight: Any) -> tuple[Array, Any, Uni
     weight = checked_weight(sample_weight, X)
     if weight is None:
         return X, y, Units.of(None, len(X))
-    kept = weight > 0
-    return X[kept], y[kept], Units.of(weight[kept], int(np.count_nonzero(kept)))
+    is_positive = weight > 0
+    return (
+        X[is_positive],
+        y[is_positive],
+        Units.of(weight[is_positive], int(np.count_nonzero(is_positive))),
+    )
 
 
 def of_mean_one(units: Units) -> tuple[Units, float]:
@@ -202,11 +206,11 @@ class BaNKRegression(RegressorMixin, BaNK):
             means[:, part] = values.reshape(len(means), -1, values.shape[1]).mean(axis=1)
         variance: Array = means.var(axis=0)
         new = np.empty_like(variance)  # That of new observations of weight one
-        for own, (chain,), inputs, fixed in left_out.by_chain([draws]):
+        for rows, (chain,), inputs, fixed in left_out.by_chain([draws]):
             mean, within = function_moments(chain, inputs, fixed)
-            residual[own] -= mean
-            new[own] = variance[own] + within + _spread(chain, inputs, fixed)
-            variance[own] += within + _spread(chain, inputs, fixed, left_out.units.weights[own])
+            residual[rows] -= mean
+            new[rows] = variance[rows] + within + _spread(chain, inputs, fixed)
+            variance[rows] += within + _spread(chain, inputs, fixed, left_out.units.weights[rows])
         ratio = residual**2 / variance
         self.score_ = self.target_scale_ * np.sqrt(left_out.mean(new * ratio))
         self._scale = max(np.sqrt(left_out.mean(ratio)), _ROUNDING)
@@ -235,10 +239,10 @@ class BaNKRegression(RegressorMixin, BaNK):
         if as_flag("noise", noise):
             unit, draws = self._scale * self.target_scale_, self.learned_[0].draws
             for index in np.unique(deviating):
-                own = np.flatnonzero(deviating == index)
+                columns = np.flatnonzero(deviating == index)
                 deviation = unit * np.sqrt(draws.noise(int(index), inputs))
-                fresh = noise_rng.normal(size=(len(samples), len(own)))
-                samples[:, own] += deviation[:, None] * fresh
+                fresh = noise_rng.normal(size=(len(samples), len(columns)))
+                samples[:, columns] += deviation[:, None] * fresh
         return samples
 
     def sample_functions(self, n_functions: int = 1, random_state: Any = None) -> SampledFunctions:
@@ -334,13 +338,13 @@ class BaNKClassification(LabelledClassifier, BaNK):
             return
         every = [learned.draws for learned in self.learned_]
         probability = np.empty((len(left_out.codes), len(self.classes_)))
-        for own, chain, inputs, fixed in left_out.by_chain(every):
-            probability[own] = self._averaged(chain, inputs, fixed)
+        for rows, chain, inputs, fixed in left_out.by_chain(every):
+            probability[rows] = self._averaged(chain, inputs, fixed)
         scores, labels = np.log(probability)[:, None], left_out.codes.astype(np.intp)
         units = left_out.units
         self._softmax = fit_softmax(scores, labels, units.totals, has_biases=False)
-        found = left_out_probabilities(scores, labels, units, has_biases=False)
-        self.score_ = -float(np.average(np.log(found), weights=units.totals))
+        of_observed = left_out_probabilities(scores, labels, units, has_biases=False)
+        self.score_ = -float(np.average(np.log(of_observed), weights=units.totals))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row, of shape (n,)."""

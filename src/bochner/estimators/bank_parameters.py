@@ -58,8 +58,8 @@ _SAMPLERS = {
 
 
 def _choices(model: type[Any], published: Choice) -> Mapping[str, Choice]:
-    own = {name: Choice(sampler, model) for name, sampler in _SAMPLERS.items()}
-    return {**own, "mh": published}
+    of_samplers = {name: Choice(sampler, model) for name, sampler in _SAMPLERS.items()}
+    return {**of_samplers, "mh": published}
 
 
 _INDEPENDENT = (IndependentStructure(),)

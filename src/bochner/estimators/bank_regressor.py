@@ -201,14 +201,14 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         y = law.checked(y.astype(np.float64))
         keyed, y, units = distinct_rows(*positive_rows(keyed, y, sample_weight))
         X, times = (keyed, None) if times is None else (keyed[:, :-1], keyed[:, -1])
-        given, unit, has_precisions = units, 1.0, False
+        counted_units, unit, has_precisions = units, 1.0, False
         if isinstance(law, LocationLikelihood) and law.scale is None:
             has_precisions = not units.are_counts
             units, unit = of_mean_one(units)
         problems = Problems(X, y, units, StandardisedNumbers(0.0, 1.0), unit)
         outcomes = outcomes_of(law, y, times, problems.weight)
         if problems.weight is not None and not outcomes.takes_weights:
-            index = repetitions(given.totals)
+            index = repetitions(counted_units.totals)
             X, outcomes, unit = X[index], outcomes.rows(index), 1.0
             units, has_precisions = Units.of(None, len(index)), False
         self.target_mean_, self.target_scale_ = outcomes.centre, outcomes.unit
@@ -222,8 +222,8 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         laws = [self._law_of(index) for index in range(draws.n_draws)]
         names = self._law_.unknown
         means = {name: float(np.mean([getattr(law, name) for law in laws])) for name in names}
-        found: NumberLikelihood = replace(laws[0], **means)  # type: ignore[type-var]
-        return found
+        likelihood: NumberLikelihood = replace(laws[0], **means)  # type: ignore[type-var]
+        return likelihood
 
     @property
     def noise_variance_(self) -> float:
@@ -337,8 +337,10 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         samples = functions(X) + offset[:, None]
         if as_flag("noise", noise):
             for index in np.unique(deviating):
-                own = np.flatnonzero(deviating == index)
-                samples[:, own] = self._law_of(int(index)).sample(noise_rng, samples[:, own])
+                columns = np.flatnonzero(deviating == index)
+                samples[:, columns] = self._law_of(int(index)).sample(
+                    noise_rng, samples[:, columns]
+                )
         return samples
 
     @property
@@ -348,12 +350,12 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
 
     def _law_of(self, index: int) -> NumberLikelihood:
         """Return the likelihood of a draw, in the unit of the targets."""
-        own = self._draws.law_of(index)
-        values = {name: getattr(own, name) for name in self._law_.unknown}
+        scaled_law = self._draws.law_of(index)
+        values = {name: getattr(scaled_law, name) for name in self._law_.unknown}
         if "scale" in values:
             values["scale"] *= self.target_scale_
-        found: NumberLikelihood = replace(self._law_, **values)  # type: ignore[type-var]
-        return found
+        likelihood: NumberLikelihood = replace(self._law_, **values)  # type: ignore[type-var]
+        return likelihood
 
     def _rows_at(self, X: Any, exposure: Any) -> tuple[Array, Array, Array]:
         """Return scaled inputs (d, n), fixed columns (q, n) and offsets (n,) of new rows."""
@@ -376,8 +378,8 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         inputs, fixed, offset = self._rows_at(X, exposure)
         draws, centre, unit = self._draws, self.target_mean_, self.target_scale_
         laws = tuple(self._law_of(index) for index in range(draws.n_draws))
-        both = draws.activations(inputs, fixed), draws.spreads(inputs, fixed)
-        for (rows, values), (_, spreads) in zip(*both, strict=True):
+        passes = draws.activations(inputs, fixed), draws.spreads(inputs, fixed)
+        for (rows, values), (_, spreads) in zip(*passes, strict=True):
             mean = centre + unit * values + offset[rows]
             variance = unit**2 * draws.noise_variance[:, None] * spreads.mean(axis=0)
             yield rows, Predictive(laws, mean, variance, self._scale)

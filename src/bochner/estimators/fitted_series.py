@@ -72,7 +72,7 @@ def fitted_series(
     """Fit a series; ``None`` compares the periods of the calendar, or all transformations."""
     timeline, seasons = series.timeline, series.timeline.calendar
     if periods is not None:
-        lengths = [as_positive_scalar("periods", one) for one in periods]
+        lengths = [as_positive_scalar("periods", period) for period in periods]
         seasons = [(length, timeline.name(length)) for length in lengths]
     plan = Plan(
         seasons,
@@ -91,10 +91,10 @@ def fitted_series(
 
 def in_one_frame(results: dict[str, Any]) -> Any:
     """Return a data frame if all series have one index; otherwise return ``results``."""
-    if not all(hasattr(one, "index") for one in results.values()):
+    if not all(hasattr(result, "index") for result in results.values()):
         return results
-    indices = [one.index for one in results.values()]
+    indices = [result.index for result in results.values()]
     if any(not index.equals(indices[0]) for index in indices[1:]):
         return results
-    columns = np.column_stack([one.to_numpy() for one in results.values()])
+    columns = np.column_stack([result.to_numpy() for result in results.values()])
     return labelled(columns, indices[0], list(results))

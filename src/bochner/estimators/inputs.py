@@ -153,9 +153,9 @@ def row_chunks(
         raise ValueError("Pass the weights of chunks in each chunk: (X, y, sample_weight).")
     is_first = True
 
-    def checked(given: Any) -> Chunk | None:
+    def checked(raw_chunk: Any) -> Chunk | None:
         nonlocal is_first
-        parts = _unpacked(given)
+        parts = _unpacked(raw_chunk)
         if _is_empty(parts):
             return None
         chunk = check(*parts, is_first)
@@ -188,19 +188,21 @@ def labels_of(rows: RowChunks, X: Any) -> NDArray[Any]:
             "An iterator of chunks cannot be read a second time for the classes. Pass a list of "
             "chunks, or an object whose __iter__ starts anew; or call partial_fit with classes."
         )
-    found = [np.unique(labels(parts[1])) for parts in map(_unpacked, X) if not _is_empty(parts)]
-    if not found:
+    labels_of_chunks = [
+        np.unique(labels(parts[1])) for parts in map(_unpacked, X) if not _is_empty(parts)
+    ]
+    if not labels_of_chunks:
         raise ValueError(NO_ROWS)
-    return np.unique(np.concatenate(found))
+    return np.unique(np.concatenate(labels_of_chunks))
 
 
-def _unpacked(given: Any) -> tuple[Any, Any, Any]:
-    if not (isinstance(given, tuple) and len(given) in (2, 3)):
+def _unpacked(raw_chunk: Any) -> tuple[Any, Any, Any]:
+    if not (isinstance(raw_chunk, tuple) and len(raw_chunk) in (2, 3)):
         raise ValueError(
             "A chunk must be a tuple (X, y) or (X, y, sample_weight), got an object of type "
-            f"{type(given).__name__}."
+            f"{type(raw_chunk).__name__}."
         )
-    X, y, *weight = given
+    X, y, *weight = raw_chunk
     return X, y, weight[0] if weight else None
 
 
@@ -242,8 +244,8 @@ def checked_weight(sample_weight: Any, X: Any) -> Array | None:
     rows = np.broadcast_to(0.0, X.shape) if on_device(X) else X
     refuse_masked("sample_weight", sample_weight)
     with named("sample_weight"):
-        if found := not_numbers(sample_weight):
-            raise ValueError(f"sample_weight must hold numbers, got {found}. Convert it.")
+        if foreign_entries := not_numbers(sample_weight):
+            raise ValueError(f"sample_weight must hold numbers, got {foreign_entries}. Convert it.")
         weight: Array = _check_sample_weight(
             to_numpy(sample_weight), rows, dtype=np.float64, ensure_non_negative=True
         )

@@ -114,9 +114,9 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
 
     def _resolved_likelihood(self) -> NumberLikelihood:
         also = "Classes are learned by KernelGLMClassifier."
-        found = resolve_likelihood(self.likelihood, NUMBERS, NumberLikelihood, also)
-        assert isinstance(found, NumberLikelihood)
-        return found
+        likelihood = resolve_likelihood(self.likelihood, NUMBERS, NumberLikelihood, also)
+        assert isinstance(likelihood, NumberLikelihood)
+        return likelihood
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> Self:
@@ -147,8 +147,8 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         X, y = validated_with_numbers(self, X, y, **options)
         rows = weighted_rows(X, as_array(y), sample_weight)
         likelihood = self._resolved_likelihood()
-        given = checked_exposure(exposure, len(rows), likelihood)
-        self._fit_rows(rows, given, likelihood)
+        exposures = checked_exposure(exposure, len(rows), likelihood)
+        self._fit_rows(rows, exposures, likelihood)
         if likelihood.takes_exposure and not rows.y.any():
             warn_user(
                 "All counts are zero, which bounds their mean from above only. Predicted means are "
@@ -197,13 +197,13 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         The rows of one sample share the weights of the latent function.
         """
         X = self._validated(X)
-        given = checked_exposure(exposure, X.shape[0], self.likelihood_)
+        exposures = checked_exposure(exposure, X.shape[0], self.likelihood_)
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
         weights = self.posterior_.draw(rng, as_count("n_samples", n_samples))[:, :, 0]
         latent = self._features(X) @ weights.T + self.posterior_.centre
-        if given is not None:
-            latent += np.log(given)[:, None]
+        if exposures is not None:
+            latent += np.log(exposures)[:, None]
         return as_array(self.likelihood_.sample(rng, latent))
 
     def _target_law(self) -> NumberLikelihood:

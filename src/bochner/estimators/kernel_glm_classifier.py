@@ -86,11 +86,11 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
     classes_: NDArray[Any] = field(init=False)
 
     def _resolved_likelihood(self, n_classes: int) -> LabelLikelihood:
-        known = {"auto": BernoulliLikelihood if n_classes == 2 else SoftmaxLikelihood, **LABELS}
+        choices = {"auto": BernoulliLikelihood if n_classes == 2 else SoftmaxLikelihood, **LABELS}
         also = "Numbers and counts are learned by KernelGLMRegressor."
-        found = resolve_likelihood(self.likelihood, known, LabelLikelihood, also)
-        assert isinstance(found, LabelLikelihood)
-        return found
+        likelihood = resolve_likelihood(self.likelihood, choices, LabelLikelihood, also)
+        assert isinstance(likelihood, LabelLikelihood)
+        return likelihood
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -153,13 +153,13 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
 
         Raises ``ValueError`` for labels that were not in the training rows.
         """
-        given = np.asarray(y)
-        unknown = np.setdiff1d(given, self.classes_)
+        labels = np.asarray(y)
+        unknown = np.setdiff1d(labels, self.classes_)
         if unknown.size:
             raise ValueError(
                 f"y has labels that were not in the training rows: {unknown[:5].tolist()}."
             )
-        numbers = np.searchsorted(self.classes_, given)
+        numbers = np.searchsorted(self.classes_, labels)
         return as_array(self.predict_log_proba(X)[np.arange(len(numbers)), numbers])
 
     @property

@@ -238,11 +238,11 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
             self._signs(self._features),
             fit_intercept=self.fit_intercept,
         )
-        found = replace(sample, rows=Chunk(values, labels, sample.rows.weight))
-        found = found if earlier is None else earlier + found
-        scores = _class_scores(found.rows.X)
-        self.softmax_ = fit_softmax(scores, found.rows.y, found.shares, has_biases=False)
-        self.left_out_ = found
+        left_out = replace(sample, rows=Chunk(values, labels, sample.rows.weight))
+        left_out = left_out if earlier is None else earlier + left_out
+        scores = _class_scores(left_out.rows.X)
+        self.softmax_ = fit_softmax(scores, left_out.rows.y, left_out.shares, has_biases=False)
+        self.left_out_ = left_out
 
     def _sample_size(self, rows: Chunk) -> int:
         """Return the number of rows whose features take a quarter of the memory limit."""
@@ -270,7 +270,7 @@ def _are_of_classes(rows: Chunk) -> bool:
 
 def _distinct(classes: Any) -> NDArray[Any]:
     """Return the sorted ``classes`` parameter, or raise ValueError if it has missing labels."""
-    found = np.unique(labels(classes, "classes"))
-    if any(label != label for label in found.tolist()):
+    distinct = np.unique(labels(classes, "classes"))
+    if any(label != label for label in distinct.tolist()):
         raise ValueError(f"classes must not have missing entries, got {classes!r}.")
-    return found
+    return distinct

@@ -47,8 +47,8 @@ class LawPredictions(ABC):
         chosen = as_level(level)
         if is_lazy(X, exposure):
             return lazy_pair(self, "predict_interval", X, level=chosen)
-        both = self.predict_quantiles(X, (0.5 - 0.5 * chosen, 0.5 + 0.5 * chosen), exposure)
-        return both[:, 0], both[:, 1]
+        ends = self.predict_quantiles(X, (0.5 - 0.5 * chosen, 0.5 + 0.5 * chosen), exposure)
+        return ends[:, 0], ends[:, 1]
 
     def predict_quantiles(
         self, X: Any, levels: Any = (0.1, 0.5, 0.9), exposure: Any = None
@@ -75,8 +75,8 @@ class LawPredictions(ABC):
         """
         law, targets = self._target_law(), as_array(y)
         parts = self._predictive(X, exposure, targets.shape)
-        given = law.checked(targets)
-        return np.concatenate([part.log_density(given[rows]) for rows, part in parts])
+        checked_targets = law.checked(targets)
+        return np.concatenate([part.log_density(checked_targets[rows]) for rows, part in parts])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> Any:
         """Return the coefficient of determination of the predicted means.

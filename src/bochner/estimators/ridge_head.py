@@ -100,12 +100,17 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
             as_flag(name, getattr(self, name))
         n_landmarks = self._n_landmarks
         *rngs, solver_rng, landmark_rng = generators(self.random_state, 5)
-        kernel, found = self._approximation(rows.head, targets, *rngs)
-        features: FeatureMap = found.frequencies
+        kernel, approximation = self._approximation(rows.head, targets, *rngs)
+        features: FeatureMap = approximation.frequencies
         if n_landmarks is not None:
             head = _weighing(rows.head)
             features = ResidualFeatures.of(
-                found.frequencies, kernel, host_view(head.X), n_landmarks, landmark_rng, limit
+                approximation.frequencies,
+                kernel,
+                host_view(head.X),
+                n_landmarks,
+                landmark_rng,
+                limit,
             )
             features.to_device_of(head.X)
         problem = replace(
@@ -118,7 +123,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         plan = plan_ridge(problem, self.solver, limit)
         if rows.n_samples is None:
             # Later rows of a stream have not been validated yet, unlike rows in memory.
-            rows = ValidatedChunks(rows, kernel, found.region)
+            rows = ValidatedChunks(rows, kernel, approximation.region)
         sums: FeatureSums | None = None
         posterior: LinearSolution
         if plan.solver == "cholesky":
@@ -141,8 +146,8 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
                 n_landmarks=plan.n_landmarks,
                 keep=plan.keep,
             )
-        self.kernel_, self._region = kernel, found.region
-        self.frequencies_, self.signature_ = found.frequencies, features.signature
+        self.kernel_, self._region = kernel, approximation.region
+        self.frequencies_, self.signature_ = approximation.frequencies, features.signature
         self.residual_ = features if isinstance(features, ResidualFeatures) else None
         self.sums_, self.posterior_, self.fading_ = sums, posterior, None
 
@@ -179,10 +184,12 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         recipe = Recipe(
             n_frequencies, self.scheme, self.weights, self.decomposition, pairs=self.pairs
         )
-        found = approximate(kernel, host_view(_weighing(rows).X), recipe, draw_rng, data_rng)
+        approximation = approximate(
+            kernel, host_view(_weighing(rows).X), recipe, draw_rng, data_rng
+        )
         if not self.associated:
-            refuse_two_sided(kernel, found.frequencies)
-        return kernel, found
+            refuse_two_sided(kernel, approximation.frequencies)
+        return kernel, approximation
 
     def _choose_kernel(
         self, rows: Chunk, targets: Targets, n_frequencies: int, rng: np.random.Generator

@@ -80,8 +80,8 @@ def _forecast(
     observed = series.values[after]
     predicted = np.asarray(fitted.predict(where, later))
     lower, upper = (np.asarray(end) for end in fitted.predict_interval(where, level, later))
-    known = np.where(np.isfinite(observed), observed, predicted)
-    density = np.asarray(fitted.log_density(known, later, times=where))
+    filled = np.where(np.isfinite(observed), observed, predicted)
+    density = np.asarray(fitted.log_density(filled, later, times=where))
     is_known = np.isfinite(observed)
     row = {"origin": np.full(horizon, origin), "step": np.arange(1, horizon + 1)}
     index: Any = getattr(y, "index", None)

@@ -132,14 +132,14 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         rows = replace(rows, classes=classes)
         if partitions is None or partitions.is_whole:
             return rows
-        others = Others(partitions, rows.unit, classes)
-        return replace(rows, others=others, n_given=others.n_samples)
+        elsewhere = Others(partitions, rows.unit, classes)
+        return replace(rows, others=elsewhere, n_given=elsewhere.n_samples)
 
     def _keep(self, rows: TableRows, learned: FittedHead[TargetMap, LawSum, OneKernel]) -> None:
         """Set the fitted attributes that all table models share."""
-        self.encoder_, *others = learned.encoders
-        self.quantile_encoder_ = others[0] if others else None
-        self.tail_encoder_ = others[1] if len(others) > 1 else None
+        self.encoder_, *further_encoders = learned.encoders
+        self.quantile_encoder_ = further_encoders[0] if further_encoders else None
+        self.tail_encoder_ = further_encoders[1] if len(further_encoders) > 1 else None
         self.head_ = learned.head
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
@@ -162,8 +162,8 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
 
     def _encoders(self) -> list[TableEncoder]:
         """Return the encoders whose concatenated outputs are the encoded columns."""
-        found = (self.encoder_, self.quantile_encoder_, self.tail_encoder_)
-        return [encoder for encoder in found if encoder is not None]
+        encoders = (self.encoder_, self.quantile_encoder_, self.tail_encoder_)
+        return [encoder for encoder in encoders if encoder is not None]
 
     def _check_collection(self, X: Any) -> None:
         """Raise ValueError if the columns of a Dask collection differ from the fitted columns."""
@@ -223,10 +223,10 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
                 "'bochner[report]'."
             ) from error
         target = None if path is None else as_path(path)
-        found = report_of(self, X, y)
+        html_report = report_of(self, X, y)
         if target is not None:
-            found.save(target)
-        return found
+            html_report.save(target)
+        return html_report
 
     @property
     def kernel_(self) -> Kernel:

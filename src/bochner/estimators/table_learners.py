@@ -77,8 +77,8 @@ class SumLearner:
     ) -> FittedHead[TargetMap, LawSum, OneKernel]:
         """Return the fitted encoders of both encodings with the weighted sum."""
         targets = task.targets(rows)
-        encoders, judged = self.judged(rows, task, targets, progress)
-        head, error = task.sum_of_laws(judged, rows, rows.weights_or_ones, targets)
+        encoders, scored_laws = self.judged(rows, task, targets, progress)
+        head, error = task.sum_of_laws(scored_laws, rows, rows.weights_or_ones, targets)
         return FittedHead(encoders, head, targets, error)
 
     def judged(
@@ -92,8 +92,8 @@ class SumLearner:
         progress("encoding the table")
         scaled = targets(rows.y)
         encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
-        removal, others = rows.removal, rows.others
-        if task.is_numeric and others is None:  # Trees are fitted to rows in memory
+        removal, elsewhere = rows.removal, rows.others
+        if task.is_numeric and elsewhere is None:  # Trees are fitted to rows in memory
             encoders.append(TableEncoder(numeric="tails"))
         tables = [
             as_array(encoder.fit_transform(rows.X, scaled, removal=removal)) for encoder in encoders
@@ -105,7 +105,7 @@ class SumLearner:
         (rng,) = generators(self.random_state, 1)
         # Other units change the rounding, after which a search may end at another optimum.
         encoded = rounded(np.hstack(tables))
-        judged = Learner(self.effort, n_threads, self.time_limit, progress).fit(
+        scored_laws = Learner(self.effort, n_threads, self.time_limit, progress).fit(
             Observations.of(
                 encoded,
                 rounded(scaled),
@@ -119,12 +119,12 @@ class SumLearner:
             latest=removal.latest,
             trends=_trends(encoded, rows.order),
             with_variance=task.is_numeric,
-            elsewhere=None if others is None else others.encoded(encoders, targets),
+            elsewhere=None if elsewhere is None else elsewhere.encoded(encoders, targets),
             labels=task.numbers_of_classes(rows),
             cycles=_cycles(encoders),
             line=np.concatenate([first, *tails]),
         )
-        return encoders, judged
+        return encoders, scored_laws
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,14 +191,14 @@ def _trends(encoded: Array, order: NDArray[np.intp] | None) -> NDArray[np.intp] 
 def _scale_numbers(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
     """Return the index of the length scale of each column of several encoded tables."""
     of_columns = [scale_numbers(state) for encoder in encoders for state in encoder.columns_]
-    ends = np.cumsum([0] + [len(own) for own in of_columns])
-    return np.concatenate([end + own for end, own in zip(ends, of_columns, strict=False)])
+    ends = np.cumsum([0] + [len(numbers) for numbers in of_columns])
+    return np.concatenate([end + numbers for end, numbers in zip(ends, of_columns, strict=False)])
 
 
 def _cycles(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
     """Return the first column and the width (c, 2) of each cycle of several encoded tables."""
-    found, end = [np.empty((0, 2), dtype=np.intp)], 0
+    places, end = [np.empty((0, 2), dtype=np.intp)], 0
     for state in (state for encoder in encoders for state in encoder.columns_):
-        found.append(cycle_places(state) + np.array([end, 0]))
+        places.append(cycle_places(state) + np.array([end, 0]))
         end += len(output_names(state))
-    return np.concatenate(found)
+    return np.concatenate(places)

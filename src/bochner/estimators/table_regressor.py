@@ -223,8 +223,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         check_is_fitted(self, "head_")
         if self.expected_error_ is not None:
             return self.expected_error_
-        found = self.head_.left_out_rmse
-        return None if found is None else plain(self.target_scale_ * found)
+        scaled_rmse = self.head_.left_out_rmse
+        return None if scaled_rmse is None else plain(self.target_scale_ * scaled_rmse)
 
     def predict(
         self,
