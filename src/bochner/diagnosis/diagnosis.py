@@ -201,10 +201,10 @@ def _asymmetry(gram: Array) -> float:
 
 
 def _counts(n_components: Any) -> tuple[int, ...]:
-    given = (n_components,) if isinstance(n_components, Integral) else tuple(n_components)
-    if not given:
+    numbers = (n_components,) if isinstance(n_components, Integral) else tuple(n_components)
+    if not numbers:
         raise ValueError("n_components must have at least one number of features, got none.")
-    return tuple(count_frequencies(number) for number in given)
+    return tuple(count_frequencies(number) for number in numbers)
 
 
 def _domain_message(kernel: Any, X: Any) -> str:

@@ -35,14 +35,14 @@ class LocalOrder:
         self,
         rows: TrainingData,
         ordered: tuple[Array, Array],
-        given: tuple[Array, Array, Array | None],
+        local_data: tuple[Array, Array, Array | None],
         lengths: Sequence[int],
     ) -> None:
-        """Find the rows, of inputs (k, d) and targets (k,) ``ordered``, among those ``given``.
+        """Find the rows with inputs (k, d) and targets (k,) ``ordered`` among ``local_data``.
 
         Inputs (n, d), targets and weights (n,) are of partitions with ``lengths`` rows.
         """
-        X, y, weight = given
+        X, y, weight = local_data
         order = np.lexsort((y, *X.T[::-1]))
         group = np.empty(len(y), dtype=np.intp)
         group[order] = _groups(X[order], y[order])
