@@ -123,11 +123,13 @@ def components(
             f"components takes a fitted Forecaster, got {type(model).__name__}, which has none."
         )
     at = np.sort(np.asarray(times))
-    found = model.components(at, X, level=level)
-    chosen = list(found) if names is None else list(names)
+    of_components = model.components(at, X, level=level)
+    chosen = list(of_components) if names is None else list(names)
     for name in chosen:
-        if name not in found:
-            raise ValueError(f"There is no component {name!r}: choose from {list(found)}.")
-    means, lower, upper = (np.stack([found[name][:, part] for name in chosen]) for part in range(3))
+        if name not in of_components:
+            raise ValueError(f"There is no component {name!r}: choose from {list(of_components)}.")
+    means, lower, upper = (
+        np.stack([of_components[name][:, part] for name in chosen]) for part in range(3)
+    )
     display = ComponentsDisplay(chosen, at, means, lower, upper, xlabel)
     return display.plot(ax, theme=theme)

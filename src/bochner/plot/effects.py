@@ -288,8 +288,8 @@ def effect(
             f"effect takes a fitted TableRegressor or TableClassifier, got {type(model).__name__}."
         )
     columns = (column,) if column2 is None else (column, column2)
-    found = model.effect(*columns, n_values=n_values)
+    computed = model.effect(*columns, n_values=n_values)
     states = getattr(getattr(model, "encoder_", None), "columns_", [])
     dates = [state["name"] for state in states if state["kind"] == "date"]
     usual = "average probability" if hasattr(model, "classes_") else "average prediction"
-    return EffectDisplay(found, dates, label or usual).plot(ax, theme=theme)
+    return EffectDisplay(computed, dates, label or usual).plot(ax, theme=theme)

@@ -104,8 +104,8 @@ class ForecastDisplay(Display):
             finish(axis, self.xlabel, self.ylabel)
             return
         finish(axis, self.xlabel, self.ylabel, ticks="y")
-        given = [series[0] for series in (self.history, self.truth) if series is not None]
-        times = np.concatenate([self.times, *given]).astype("M8[us]")
+        series_times = [series[0] for series in (self.history, self.truth) if series is not None]
+        times = np.concatenate([self.times, *series_times]).astype("M8[us]")
         date_ticks(axis.xaxis, times, panel_points(axis)[0], self.xlabel)
 
 
@@ -170,11 +170,11 @@ def forecast(
         raise ValueError(f"level must be at most {_MOST_BANDS} levels, got {len(levels)}.")
     rows, times = _rows_and_times(X)
     order = np.argsort(times, kind="stable")
-    found = [(each, *intervals(model, rows, each, None)) for each in levels]
-    mean = found[0][1]
+    of_levels = [(each, *intervals(model, rows, each, None)) for each in levels]
+    mean = of_levels[0][1]
     bands = [
         (each, lower[order], upper[order])
-        for each, _, lower, upper in found
+        for each, _, lower, upper in of_levels
         if lower is not None and upper is not None
     ]
     past = None if history is None else (_rows_and_times(history[0])[1], as_array(history[1]))

@@ -68,9 +68,11 @@ def central_intervals(model: Any, X: Any, levels: Array, target: int | None) -> 
     """Return the ends (n, k) of central intervals of k levels, or raise TypeError."""
     below, above = 0.5 - 0.5 * levels, 0.5 + 0.5 * levels
     if hasattr(model, "predict_quantiles"):
-        found = as_array(model.predict_quantiles(X, np.concatenate([below, above])))
-        found = found if found.ndim == 2 else found[:, 0 if target is None else target]
-        return found[:, : len(levels)], found[:, len(levels) :]
+        quantiles = as_array(model.predict_quantiles(X, np.concatenate([below, above])))
+        quantiles = (
+            quantiles if quantiles.ndim == 2 else quantiles[:, 0 if target is None else target]
+        )
+        return quantiles[:, : len(levels)], quantiles[:, len(levels) :]
     mean, std = mean_and_std(model, X, target)
     if std is None:
         raise TypeError(

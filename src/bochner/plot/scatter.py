@@ -180,5 +180,5 @@ def predictions(
     """
     check_level(level)
     values = observed(y, target)
-    found = intervals(model, X, level, target)
-    return PredictionsDisplay(values, *found, level, unit).plot(ax, theme=theme)
+    mean_and_ends = intervals(model, X, level, target)
+    return PredictionsDisplay(values, *mean_and_ends, level, unit).plot(ax, theme=theme)

@@ -115,8 +115,8 @@ class SpectrumDisplay(Display):
         axis.set(xlim=(0.0, end), ylim=(0.0, 1.05 * density.max()))
         beyond = 1.0 - mass.sum() / weight.sum()
         notes = [
-            f"{100.0 * share:.2g} % {what}"
-            for share, what in ((1.0 - weight.sum(), "zero"), (weight.sum() * beyond, "beyond"))
+            f"{100.0 * share:.2g} % {place}"
+            for share, place in ((1.0 - weight.sum(), "zero"), (weight.sum() * beyond, "beyond"))
             if share > _ROUNDING
         ]
         per = f"rad/{self.unit}" if self.unit else "rad/unit"

@@ -165,8 +165,8 @@ def _kernel(model: Any, rows: Array, target: int) -> Array:
     apart = np.abs(np.arange(count) - starts[:, None]).ravel()
     total = np.zeros(count)
     for variance, kernel in _parts(model, target):
-        found = kernel(used[starts], used).ravel()
-        total += variance * _without_mean(np.bincount(apart, found) / np.bincount(apart))
+        covariances = kernel(used[starts], used).ravel()
+        total += variance * _without_mean(np.bincount(apart, covariances) / np.bincount(apart))
     return total
 
 
@@ -175,8 +175,8 @@ def _without_mean(values: Array) -> Array:
     count = len(values)
     pairs = 2.0 * (count - np.arange(count))
     pairs[0] = count
-    found: Array = values - pairs @ values / pairs.sum()
-    return found if found[0] > _ROUNDING * abs(values[0]) else np.zeros(count)
+    centred: Array = values - pairs @ values / pairs.sum()
+    return centred if centred[0] > _ROUNDING * abs(values[0]) else np.zeros(count)
 
 
 def _parts(model: Any, target: int) -> Iterator[tuple[float, Kernel]]:
@@ -186,13 +186,13 @@ def _parts(model: Any, target: int) -> Iterator[tuple[float, Kernel]]:
         yield 1.0, lambda X, Y: _normed(model.kernel_, X, Y)
         return
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
-    own = weights.reshape(len(weights), -1)
-    own = own[:, target if own.shape[1] > 1 else 0]
+    weights_of_target = weights.reshape(len(weights), -1)
+    weights_of_target = weights_of_target[:, target if weights_of_target.shape[1] > 1 else 0]
     # The laws of classes regress all of their indicators, whose signals are averaged.
     of_target = target if isinstance(head, SumOfLaws) else slice(None)
     kernels = [
         (float(share * np.mean(np.ravel(law.signal)[of_target])), law)
-        for share, law in zip(own, head.laws.members, strict=True)
+        for share, law in zip(weights_of_target, head.laws.members, strict=True)
         if isinstance(law, KernelLaw)
     ]
     total = sum(size for size, _ in kernels) or 1.0

@@ -48,13 +48,15 @@ def importance_section(subject: Subject) -> Section | None:
     blocks: list[Block] = [Paragraph(text), Figures(figures)]
     blocks.append(_shares_table("Columns by importance", "column", shares))
     if pairs is not None:
-        kept = pairs.share >= _LEAST_PAIR
-        if kept.any():
+        is_strong = pairs.share >= _LEAST_PAIR
+        if is_strong.any():
             strong = VarianceShares(
-                tuple(compress(pairs.columns, kept)), pairs.share[kept], pairs.std_error[kept]
+                tuple(compress(pairs.columns, is_strong)),
+                pairs.share[is_strong],
+                pairs.std_error[is_strong],
             )
             figures.append(_pairs_figure(strong))
-            blocks.append(_pairs_table(strong, n_weak=int(np.sum(~kept))))
+            blocks.append(_pairs_table(strong, n_weak=int(np.sum(~is_strong))))
         else:
             blocks.append(Paragraph(_no_pairs(pairs)))
     return Section("importance", "What predictions depend on", blocks)
@@ -125,8 +127,8 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
     names = [name for name in _above(study.importance, most) if name in subject.columns]
     cyclic = [name for name in names if cycles_of(study.model, name)]
     figures = [figure for name in names for figure in _column_figures(subject, name, cyclic)]
-    known = [] if study.interactions is None else _above(study.interactions, most_pairs)
-    pairs = [pair for pair in known if not {*pair}.intersection(cyclic)]
+    strongest_pairs = [] if study.interactions is None else _above(study.interactions, most_pairs)
+    pairs = [pair for pair in strongest_pairs if not {*pair}.intersection(cyclic)]
     effects = [study.model.effect(*pair, n_values=_PAIR_VALUES) for pair in pairs]
     figures += [_figure(subject, effect) for effect in effects]
     if not figures:
@@ -151,8 +153,8 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
 
 
 def _above(shares: VarianceShares, most: int) -> list[Any]:
-    kept = int(np.sum(shares.share > _LEAST_EFFECT))
-    return list(shares.columns[: min(kept, most)])
+    n_above = int(np.sum(shares.share > _LEAST_EFFECT))
+    return list(shares.columns[: min(n_above, most)])
 
 
 def _column_figures(subject: Subject, name: str, cyclic: Sequence[str]) -> list[Figure]:
@@ -178,24 +180,26 @@ def _figure(subject: Subject, effect: Effect) -> Figure:
 
 def effect_sentence(effect: Effect, dates: Sequence[str] = ()) -> str:
     """Return where averaged predictions are least and largest."""
-    means, what = effect.mean.reshape(-1), "The average prediction"
+    means, averaged = effect.mean.reshape(-1), "The average prediction"
     if effect.classes is not None:
         cells = effect.mean.reshape(-1, len(effect.classes))
         k = 1 if len(effect.classes) == 2 else int(np.argmax(np.ptp(cells, axis=0)))
-        means, what = cells[:, k], f"The average probability of {quoted(effect.classes[k])}"
+        means, averaged = cells[:, k], f"The average probability of {quoted(effect.classes[k])}"
     shape = tuple(map(len, effect.values))
     low, high = (np.unravel_index(pick(means), shape) for pick in (np.argmin, np.argmax))
     where = [_where(effect, place, dates) for place in (low, high)]
     ends = [number(float(value), 3) for value in (means.min(), means.max())]
     if effect.classes is not None:
         ends = [percent(float(value)) for value in (means.min(), means.max())]
-    return f"{what} ranges from {ends[0]} ({where[0]}) to {ends[1]} ({where[1]})."
+    return f"{averaged} ranges from {ends[0]} ({where[0]}) to {ends[1]} ({where[1]})."
 
 
 def _where(effect: Effect, place: Sequence[Any], dates: Sequence[str]) -> str:
     """Return the values at a place of a grid, such as "at 12" or "'hour' 12 and 'day' 3"."""
     values = zip(effect.columns, effect.values, place, strict=True)
-    shown = [(quoted(name), _value(own[i], name in dates)) for name, own, i in values]
+    shown = [
+        (quoted(name), _value(axis_values[i], name in dates)) for name, axis_values, i in values
+    ]
     if len(shown) == 1:
         return f"at {shown[0][1]}"
     return " and ".join(f"{name} {value}" for name, value in shown)

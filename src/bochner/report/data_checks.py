@@ -32,8 +32,8 @@ _RARE = 10
 
 def rows(subject: Subject) -> Finding:
     """Check that there are enough training rows, and enough test rows to estimate the error."""
-    own = subject.study.own
-    score = own.scores()[metric_of(subject)]
+    outcome = subject.study.own
+    score = outcome.scores()[metric_of(subject)]
     n_columns = len(subject.columns)
     if subject.n_fit < _ROWS_PER_COLUMN * n_columns:
         return Finding(
@@ -43,15 +43,15 @@ def rows(subject: Subject) -> Finding:
             "on which rows there happen to be.",
             "Add rows, or leave out columns that cannot matter.",
         )
-    if len(own.y) < _FEWEST_TESTED or score.std_error > _ROUGH_ERROR * score.value > 0.0:
+    if len(outcome.y) < _FEWEST_TESTED or score.std_error > _ROUGH_ERROR * score.value > 0.0:
         return Finding(
             "check",
-            f"Few test rows: {len(own.y):,}",
+            f"Few test rows: {len(outcome.y):,}",
             f"The error is known as {with_error(score.value, score.std_error)} only. Smaller "
             "differences between methods are chance.",
             "Hold more rows out, repeat the split with other seeds, or add rows.",
         )
-    return fine(f"There are enough rows: {subject.n_fit:,} to fit, {len(own.y):,} to test.")
+    return fine(f"There are enough rows: {subject.n_fit:,} to fit, {len(outcome.y):,} to test.")
 
 
 def missing(subject: Subject) -> Finding:
@@ -84,13 +84,13 @@ _WHY = {
 def left_out(subject: Subject) -> Finding:
     """Return which columns have no features."""
     states = subject.study.model.encoder_.columns_
-    found = [f"{quoted(s['name'])} {_WHY[s['kind']]}" for s in states if s["kind"] in _WHY]
-    if not found:
+    reasons = [f"{quoted(s['name'])} {_WHY[s['kind']]}" for s in states if s["kind"] in _WHY]
+    if not reasons:
         return fine("All columns are used: none is constant, empty or an identifier.")
     return Finding(
         "note",
-        f"{counted(len(found), 'column')} not used",
-        f"{listed(found)}. Nothing is learned from such columns about new rows.",
+        f"{counted(len(reasons), 'column')} not used",
+        f"{listed(reasons)}. Nothing is learned from such columns about new rows.",
         "Leave them out of the table. If an identifier has a part that repeats, such as a site, "
         "make that a column.",
     )
@@ -98,12 +98,12 @@ def left_out(subject: Subject) -> Finding:
 
 def classes(subject: Subject) -> Finding | None:
     """Return which classes are rare, or never predicted."""
-    own = subject.study.own
-    if own.classes is None:
+    outcome = subject.study.own
+    if outcome.classes is None:
         return None
-    counts = np.array([np.sum(own.y == name) for name in own.classes])
-    never = [quoted(name) for name in own.classes if not np.any(own.prediction == name)]
-    rare = [quoted(n) for n, count in zip(own.classes, counts, strict=True) if count < _RARE]
+    counts = np.array([np.sum(outcome.y == name) for name in outcome.classes])
+    never = [quoted(name) for name in outcome.classes if not np.any(outcome.prediction == name)]
+    rare = [quoted(n) for n, count in zip(outcome.classes, counts, strict=True) if count < _RARE]
     if not never and not rare:
         return fine("All classes have enough test rows, and all of them are predicted.")
     title = f"Never predicted: {listed(never)}" if never else f"Rare classes: {listed(rare)}"
@@ -145,12 +145,17 @@ def correlated(subject: Subject) -> Finding | None:
     ]
     if len(used) < 2:
         return None
-    found = np.atleast_2d(np.corrcoef(rankdata(values[:, used], axis=0), rowvar=False))
+    correlations = np.atleast_2d(np.corrcoef(rankdata(values[:, used], axis=0), rowvar=False))
     pairs = [
-        (abs(found[i, j]), states[used[i]]["name"], states[used[j]]["name"], found[i, j])
+        (
+            abs(correlations[i, j]),
+            states[used[i]]["name"],
+            states[used[j]]["name"],
+            correlations[i, j],
+        )
         for i in range(len(used))
         for j in range(i + 1, len(used))
-        if abs(found[i, j]) > _CORRELATED
+        if abs(correlations[i, j]) > _CORRELATED
     ]
     if not pairs:
         return fine("No two columns that matter are strongly correlated.")

@@ -99,5 +99,5 @@ def _views(name: str, cycles: list[str], times: Times) -> Iterator[_View]:
     if "hour" in cycles and "weekday" in cycles:
         names = np.array(["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"], dtype=object)
         moved = (mondays + day * _DAY + hour * _HOUR for hour in range(24) for day in weekdays)
-        both = f"hour of {name}", f"weekday of {name}"
-        yield _View(both, (hours, names), moved, _FEW_ROWS)
+        names_of_cycles = f"hour of {name}", f"weekday of {name}"
+        yield _View(names_of_cycles, (hours, names), moved, _FEW_ROWS)

@@ -54,39 +54,42 @@ def expectation(subject: Subject) -> Finding | None:
     name = "RMSE" if metric == "rmse" else "log loss"
     # The expectation comes from rows left out, which are at least about as many as test rows.
     chance = _CERTAIN * np.sqrt(2.0) * np.nan_to_num(score.std_error)
-    seen = with_error(score.value, score.std_error)
+    observed_error = with_error(score.value, score.std_error)
     if abs(score.value - expected) <= max(chance, 0.02 * expected):  # Two per cent do not matter
-        return fine(f"The {name} is as the model expected: {number(expected)} against {seen}.")
+        return fine(
+            f"The {name} is as the model expected: {number(expected)} against {observed_error}."
+        )
     if score.value < expected:
         return Finding(
             "note",
             f"The {name} is lower than the model expected",
             f"From rows left out of the fit, it expected {number(expected)}; the rows here have "
-            f"{seen}. They are easier to predict, or the model was fitted to some of them.",
+            f"{observed_error}. They are easier to predict, or the model was fitted to some of "
+            "them.",
             "Make sure that no test row was used in the fit.",
         )
     return Finding(
         "check",
         f"The {name} is higher than the model expected",
         f"From rows left out of the fit, it expected {number(expected)}; the rows here have "
-        f"{seen}. They are unlike those of the fit.",
+        f"{observed_error}. They are unlike those of the fit.",
         f"Compare their columns with those of the fit. {_ADVICE[study.kind]}",
     )
 
 
 def others(subject: Subject) -> Finding | None:
     """Return whether another method has a lower error."""
-    found = best_other(subject.study)
-    if found is None:
+    gap = best_other(subject.study)
+    if gap is None:
         return None
-    change = percent(abs(found.ratio - 1.0))
-    if found.ratio <= 1.0 or not found.is_certain:
+    change = percent(abs(gap.ratio - 1.0))
+    if gap.ratio <= 1.0 or not gap.is_certain:
         return fine("No other method has a lower error beyond chance.")
     return Finding(
         "check",
-        f"{found.other} has a lower error",
-        f"The error of the model is {change} higher (interval {percent(found.lower - 1.0)} to "
-        f"{percent(found.upper - 1.0)}), which chance hardly explains.",
+        f"{gap.other} has a lower error",
+        f"The error of the model is {change} higher (interval {percent(gap.lower - 1.0)} to "
+        f"{percent(gap.upper - 1.0)}), which chance hardly explains.",
         "Fit with a greater effort. If the difference stays, use the other method where only the "
         "prediction counts.",
     )
@@ -94,10 +97,10 @@ def others(subject: Subject) -> Finding | None:
 
 def bias(subject: Subject) -> Finding | None:
     """Return whether predictions of numbers are right on average."""
-    own = subject.study.own
-    if own.classes is not None:
+    outcome = subject.study.own
+    if outcome.classes is not None:
         return None
-    bias = mean_score(subject.residuals, own.clusters)
+    bias = mean_score(subject.residuals, outcome.clusters)
     if not np.isfinite(bias.std_error):  # A single row
         return None
     least = np.sqrt(_LEAST_SHARE * np.mean(subject.residuals**2))
@@ -115,25 +118,27 @@ def bias(subject: Subject) -> Finding | None:
 
 def coverage(subject: Subject) -> Finding | None:
     """Return whether intervals contain as many observations as they should."""
-    own = subject.study.own
-    if own.lower is None or own.upper is None:
+    outcome = subject.study.own
+    if outcome.lower is None or outcome.upper is None:
         return None
-    score = own.scores()["coverage"]
-    chance = _chance(own.level, len(own.y), score.std_error)
-    level, seen = f"{100.0 * own.level:g} %", percent(score.value)
-    if abs(score.value - own.level) <= _CERTAIN * chance:
-        return fine(f"Intervals are as wide as they should be: {seen} in {level} intervals.")
-    if score.value < own.level:
+    score = outcome.scores()["coverage"]
+    chance = _chance(outcome.level, len(outcome.y), score.std_error)
+    level, observed_share = f"{100.0 * outcome.level:g} %", percent(score.value)
+    if abs(score.value - outcome.level) <= _CERTAIN * chance:
+        return fine(
+            f"Intervals are as wide as they should be: {observed_share} in {level} intervals."
+        )
+    if score.value < outcome.level:
         return Finding(
             "check",
-            f"Intervals are too narrow: {seen} in {level} intervals",
+            f"Intervals are too narrow: {observed_share} in {level} intervals",
             "Observations are outside of their intervals more often than stated. Rows here are "
             "harder to predict than those of the fit, or depend on each other.",
             f"Take a higher level for such rows. {_ADVICE[subject.study.kind]}",
         )
     return Finding(
         "note",
-        f"Intervals are wider than they need be: {seen} in {level} intervals",
+        f"Intervals are wider than they need be: {observed_share} in {level} intervals",
         "Observations are inside of their intervals more often than stated: the intervals are "
         "safe, but could be narrower.",
         "No harm is done. If the rows here were used in the fit, evaluate the model on new rows.",
@@ -148,23 +153,25 @@ def _chance(level: float, n: int, std_error: float) -> float:
 
 def coverage_by_size(subject: Subject) -> Finding | None:
     """Return whether intervals hold for small, middle and large predictions."""
-    own = subject.study.own
-    if own.lower is None or own.classes is not None:
+    outcome = subject.study.own
+    if outcome.lower is None or outcome.classes is not None:
         return None
-    found = []
-    for third in thirds(own):
+    deviations = []
+    for third in thirds(outcome):
         score = third.outcome.scores()["coverage"]
-        chance = _chance(own.level, len(third.rows), score.std_error)
-        if abs(score.value - own.level) > _CERTAIN_OF_THREE * chance:
-            side = "too narrow" if score.value < own.level else "wider than they need be"
-            found.append(f"{side} in the {third.name} of the predictions ({percent(score.value)})")
-    level = f"{100.0 * own.level:g} %"
-    if not found:
+        chance = _chance(outcome.level, len(third.rows), score.std_error)
+        if abs(score.value - outcome.level) > _CERTAIN_OF_THREE * chance:
+            side = "too narrow" if score.value < outcome.level else "wider than they need be"
+            deviations.append(
+                f"{side} in the {third.name} of the predictions ({percent(score.value)})"
+            )
+    level = f"{100.0 * outcome.level:g} %"
+    if not deviations:
         return fine(f"{level} intervals hold for small, middle and large predictions.")
     return Finding(
-        "check" if any("narrow" in each for each in found) else "note",
+        "check" if any("narrow" in each for each in deviations) else "note",
         f"{level} intervals depend on the size of the prediction",
-        f"They are {listed(found)}.",
+        f"They are {listed(deviations)}.",
         "Where intervals are too narrow, take a higher level. If errors grow with the target, fit "
         "its logarithm: transformation='log'.",
     )
@@ -197,9 +204,9 @@ def drifting(drifts: Sequence[Drift]) -> Finding | None:
 
 def heavy_tails(subject: Subject) -> Finding | None:
     """Return whether a few rows have much of the squared error."""
-    own = subject.study.own
-    n_worst = int(_WORST * len(own.y))
-    if own.classes is not None or n_worst < 1:
+    outcome = subject.study.own
+    n_worst = int(_WORST * len(outcome.y))
+    if outcome.classes is not None or n_worst < 1:
         return None
     squares = np.sort(subject.residuals**2)[::-1]
     share = float(squares[:n_worst].sum() / max(squares.sum(), 1e-300))

@@ -101,8 +101,10 @@ def _names(model: Model, y: Any, targets: np.ndarray) -> list[str]:
     """Return the names of the targets, taken from ``y`` or else from the fit."""
     count = 1 if targets.ndim == 1 else targets.shape[1]
     if count == 1 and targets.ndim == 1:
-        given = getattr(y, "name", None)
-        named = [given] if given is not None else [model.record_.get("target", "target")]
+        series_name = getattr(y, "name", None)
+        named = (
+            [series_name] if series_name is not None else [model.record_.get("target", "target")]
+        )
     else:
         named = list(getattr(y, "columns", model.record_.get("target", ())))
     names = [str(name) for name in named if isinstance(name, str)]
