@@ -71,10 +71,10 @@ def chosen_rows(frame: pd.DataFrame, options: SplitOptions) -> SplitChoice:
         )
         return _latest(frame, sorting, reason)
     if options.time is None and len(dates) != 1:
-        found = f"{len(dates)}: {', '.join(dates)}" if dates else "none"
+        date_columns = f"{len(dates)}: {', '.join(dates)}" if dates else "none"
         raise InputError(
             f"--split time needs the column of times, and the table has several or no columns of "
-            f"dates ({found}): add --time COLUMN."
+            f"dates ({date_columns}): add --time COLUMN."
         )
     name = options.time or dates[0]
     return _latest(frame, name, f"The test rows are the latest by {name!r}.")

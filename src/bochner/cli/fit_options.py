@@ -166,12 +166,12 @@ class FitOptions:
     def check(self, path: Path) -> None:
         """Raise an error that needs no data, where the options do not suit each other."""
         for name, choices in _CHOICES.items():
-            given = getattr(self, name)
-            if given not in choices:
-                near = nearest(given, choices)
+            value = getattr(self, name)
+            if value not in choices:
+                near = nearest(value, choices)
                 hint = f" Did you mean {near!r}?" if near else ""
                 raise InputError(
-                    f"--{name} must be one of {', '.join(choices)}, got {given!r}.{hint}"
+                    f"--{name} must be one of {', '.join(choices)}, got {value!r}.{hint}"
                 )
         if self.time_limit is not None and not 0.0 < self.time_limit < inf:
             raise InputError(

@@ -53,24 +53,24 @@ def predict_table(
     check_csv_output(out, model_path, *([] if str(path) == "-" else [path]))
     model = load_model(model_path)
     fresh = read_for(model, path, options.table)
-    found = _predictions(model, fresh.features, options)
-    predictions = pd.concat([_kept(model, fresh, options.keep, found), found], axis=1)
+    predicted = _predictions(model, fresh.features, options)
+    predictions = pd.concat([_kept(model, fresh, options.keep, predicted), predicted], axis=1)
     write_csv(predictions, out, is_safe=options.is_safe)
     if not options.is_quiet:
         for line in (*fresh.notes, *_scored(model, fresh)):
             messages.print(Text(plain(line)))
 
 
-def _kept(model: Model, fresh: Fresh, keep: str, found: pd.DataFrame) -> pd.DataFrame:
+def _kept(model: Model, fresh: Fresh, keep: str, predicted: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of the table that stand before the predictions."""
     identity = model.record_.get("id", "")
     names = list(fresh.frame.columns) if keep == "all" else []
     if keep == "id" and identity in fresh.frame.columns:
         names = [identity]
-    if both := [name for name in names if name in found.columns]:
+    if clashing := [name for name in names if name in predicted.columns]:
         raise InputError(
-            f"--keep {keep} keeps a column {both[0]!r}, which predictions have, too: rename it, or "
-            "use --keep none."
+            f"--keep {keep} keeps a column {clashing[0]!r}, which predictions have, too: rename "
+            "it, or use --keep none."
         )
     return fresh.frame[names].reset_index(drop=True)
 
@@ -82,9 +82,11 @@ def _scored(model: Model, fresh: Fresh) -> list[str]:
     lines = []
     outcomes = own_outcomes(model, fresh.split(model))
     for name, of_target in zip(target_names(model), outcomes, strict=True):
-        (found,) = of_target.values()
-        scores = found.scores()
-        shown = ("log_loss", "error") if found.classes is not None else ("rmse", "mae", "coverage")
+        (outcome,) = of_target.values()
+        scores = outcome.scores()
+        shown = (
+            ("log_loss", "error") if outcome.classes is not None else ("rmse", "mae", "coverage")
+        )
         listed = ", ".join(f"{_SCORES[key]} {scores[key].value:.4g}" for key in shown)
         lines.append(f"{len(fresh.known):,} rows have {name!r}: {listed}.")
     return lines
@@ -92,8 +94,12 @@ def _scored(model: Model, fresh: Fresh) -> list[str]:
 
 def _predictions(model: Any, frame: pd.DataFrame, options: PredictOptions) -> pd.DataFrame:
     if isinstance(model, TableClassifier):
-        given = {"std": options.std, "interval": options.interval, "quantiles": options.quantiles}
-        for name, value in given.items():
+        options_of_numbers = {
+            "std": options.std,
+            "interval": options.interval,
+            "quantiles": options.quantiles,
+        }
+        for name, value in options_of_numbers.items():
             if value not in (False, None):
                 raise InputError(
                     f"--{name} is for regression, and this model classifies: leave it out; the "
@@ -112,8 +118,8 @@ def _predictions(model: Any, frame: pd.DataFrame, options: PredictOptions) -> pd
         columns |= zip(("lower", "upper"), ends, strict=True)
     if options.quantiles is not None:
         levels = _levels(options.quantiles)
-        found = model.predict_quantiles(frame, list(levels.values()))
-        columns |= {f"q{level}": found[..., i] for i, level in enumerate(levels)}
+        quantiles = model.predict_quantiles(frame, list(levels.values()))
+        columns |= {f"q{level}": quantiles[..., i] for i, level in enumerate(levels)}
     if not np.ndim(model.target_mean_):
         return pd.DataFrame(columns)
     targets = enumerate(target_names(model))

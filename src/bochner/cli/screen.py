@@ -119,11 +119,13 @@ def _read_line(facts: TableFacts) -> str:
 
 def scores_table(outcomes: Mapping[str, Outcome]) -> Table:
     """Return the errors of methods with their standard errors, the most accurate first."""
-    scores = {name: found.scores() for name, found in outcomes.items()}
+    scores = {name: outcome.scores() for name, outcome in outcomes.items()}
     metrics = _NUMBERS if next(iter(outcomes.values())).classes is None else _CLASSES
-    shown = [name for name in metrics if any(name in found for found in scores.values())]
+    shown = [
+        name for name in metrics if any(name in method_scores for method_scores in scores.values())
+    ]
     order = sorted(scores, key=lambda name: _rank(scores[name], metrics))
-    has_time = any(np.isfinite(found.seconds) for found in outcomes.values())
+    has_time = any(np.isfinite(outcome.seconds) for outcome in outcomes.values())
     headings = ["method", *(_HEADINGS[name] for name in shown), *(["seconds"] * has_time)]
     table = cells_table(headings, [])
     for name in order:
@@ -165,9 +167,9 @@ def _print_details(console: Console, study: Study) -> None:
     console.print()
     console.print(cells_table(("column", "kind", "missing", "distinct", "values"), columns))
     if (score := study.model.score_) is not None:
-        what = "log loss" if study.is_classification else "RMSE"
+        metric = "log loss" if study.is_classification else "RMSE"
         shown = ", ".join(f"{value:.4g}" for value in np.atleast_1d(score))
-        console.print(f"\nExpected {what} on new rows, from rows left out of the fit: {shown}.")
+        console.print(f"\nExpected {metric} on new rows, from rows left out of the fit: {shown}.")
 
 
 def share_tables(importance: VarianceShares, pairs: VarianceShares | None) -> list[Table]:
@@ -200,30 +202,36 @@ def joined(name: str | Iterable[str]) -> str:
     return name if isinstance(name, str) else " × ".join(name)
 
 
-def confusion_table(found: Outcome) -> Table | None:
+def confusion_table(outcome: Outcome) -> Table | None:
     """Return counts of predicted classes by true class, or ``None`` if there are too many."""
-    assert found.classes is not None
-    if len(found.classes) > _MOST_CLASSES:
+    assert outcome.classes is not None
+    if len(outcome.classes) > _MOST_CLASSES:
         return None
     rows = []
-    for true in found.classes:
-        own = found.prediction[found.y == true]
-        rows.append([str(true), *(str(int(np.sum(own == label))) for label in found.classes)])
-    return cells_table(["true \\ predicted", *map(str, found.classes)], rows)
+    for true in outcome.classes:
+        predictions = outcome.prediction[outcome.y == true]
+        rows.append(
+            [str(true), *(str(int(np.sum(predictions == label))) for label in outcome.classes)]
+        )
+    return cells_table(["true \\ predicted", *map(str, outcome.classes)], rows)
 
 
 def groups_table(groups: Mapping[str, Outcome], name: str) -> Table:
     """Return the number of rows and the errors of each group."""
-    all_scores = {label: found.scores() for label, found in groups.items()}
+    all_scores = {label: outcome.scores() for label, outcome in groups.items()}
     first = next(iter(groups.values()))
     metrics = _NUMBERS if first.classes is None else _CLASSES
-    shown = [metric for metric in metrics if any(metric in found for found in all_scores.values())]
+    shown = [
+        metric
+        for metric in metrics
+        if any(metric in group_scores for group_scores in all_scores.values())
+    ]
     rows = [
         [
             label,
             f"{len(groups[label].y):,}",
-            *(_shown(found.get(metric), metric) for metric in shown),
+            *(_shown(group_scores.get(metric), metric) for metric in shown),
         ]
-        for label, found in all_scores.items()
+        for label, group_scores in all_scores.items()
     ]
     return cells_table([name, "rows", *(_HEADINGS[metric] for metric in shown)], rows)
