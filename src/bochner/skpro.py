@@ -78,12 +78,12 @@ class BochnerRegressor(BaseProbaRegressor):
     def _predict_quantiles(self, X: Any, alpha: Sequence[float]) -> Any:
         levels = np.clip(alpha, _LEAST, 1.0 - _LEAST)
         if hasattr(self.estimator_, "predict_quantiles"):
-            found = self.estimator_.predict_quantiles(_named(X), levels)
+            quantiles = self.estimator_.predict_quantiles(_named(X), levels)
         else:
             mean, std = self.estimator_.predict(_named(X), return_std=True)
-            found = mean[:, None] + std[:, None] * ndtri(levels)
+            quantiles = mean[:, None] + std[:, None] * ndtri(levels)
         columns = pd.MultiIndex.from_product([self._columns, alpha])
-        return pd.DataFrame(np.asarray(found), index=X.index, columns=columns)
+        return pd.DataFrame(np.asarray(quantiles), index=X.index, columns=columns)
 
     def _predict_interval(self, X: Any, coverage: Sequence[float]) -> Any:
         columns = pd.MultiIndex.from_product([self._columns, coverage, ["lower", "upper"]])

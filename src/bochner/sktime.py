@@ -85,8 +85,8 @@ class BochnerForecaster(BaseForecaster):
         """Return the inputs at some times; inputs up to the cutoff come from the fit."""
         if self._known_inputs is None:
             return None
-        known = self._known_inputs if X is None else pd.concat([self._known_inputs, X])
-        return known[~known.index.duplicated(keep="last")].reindex(times)
+        inputs = self._known_inputs if X is None else pd.concat([self._known_inputs, X])
+        return inputs[~inputs.index.duplicated(keep="last")].reindex(times)
 
     def _predict(self, fh: Any, X: Any) -> Any:
         times = self._times(fh)
@@ -97,17 +97,17 @@ class BochnerForecaster(BaseForecaster):
         times = self._times(fh)
         inputs = self._inputs(times, X)
         levels = np.clip(alpha, np.finfo(np.float64).eps, 1.0 - np.finfo(np.float64).eps)
-        found = np.asarray(self.forecaster_.predict_quantiles(times, levels, inputs))
+        quantiles = np.asarray(self.forecaster_.predict_quantiles(times, levels, inputs))
         names = self._get_varnames()
         columns = pd.MultiIndex.from_product([names, alpha])
-        return pd.DataFrame(found, index=times, columns=columns)
+        return pd.DataFrame(quantiles, index=times, columns=columns)
 
     def _predict_interval(self, fh: Any, X: Any, coverage: Any) -> Any:
-        levels = [0.5 + 0.5 * side * one for one in coverage for side in (-1.0, 1.0)]
-        found = self._predict_quantiles(fh, X, levels)
+        levels = [0.5 + 0.5 * side * level for level in coverage for side in (-1.0, 1.0)]
+        bounds = self._predict_quantiles(fh, X, levels)
         names = self._get_varnames()
-        found.columns = pd.MultiIndex.from_product([names, coverage, ["lower", "upper"]])
-        return found
+        bounds.columns = pd.MultiIndex.from_product([names, coverage, ["lower", "upper"]])
+        return bounds
 
     def _predict_var(self, fh: Any, X: Any, cov: bool = False) -> Any:
         times = self._times(fh)

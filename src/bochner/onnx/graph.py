@@ -45,7 +45,7 @@ class Graph:
     def __call__(self, operator: str, *inputs: Any, **attributes: Any) -> str:
         """Add a node, and return the name of its output; arrays among inputs become constants."""
         output = f"{operator.lower()}_{len(self._nodes)}"
-        names = [one if isinstance(one, str) else self._constant(one) for one in inputs]
+        names = [value if isinstance(value, str) else self._constant(value) for value in inputs]
         self._nodes.append(self._onnx.helper.make_node(operator, names, [output], **attributes))
         return output
 
@@ -116,13 +116,13 @@ class Graph:
 
     def _factors(self, X: str, frequencies: Frequencies) -> list[str]:
         """Return the factors (n, m) of both features of a frequency."""
-        found = []
+        factors = []
         if frequencies.envelope is not None:
             groups = [self._envelope(X, group) for group in frequencies.envelope.groups]
-            found.append(groups[0] if len(groups) == 1 else self("Concat", *groups, axis=1))
+            factors.append(groups[0] if len(groups) == 1 else self("Concat", *groups, axis=1))
         if frequencies.modulation is not None:
-            found.append(self._modulation(X, frequencies.modulation))
-        return found
+            factors.append(self._modulation(X, frequencies.modulation))
+        return factors
 
     def _modulation(self, X: str, modulation: CosineFactors | Amplitudes) -> str:
         if isinstance(modulation, CosineFactors):

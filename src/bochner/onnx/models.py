@@ -80,12 +80,12 @@ def _(step: DIGMMFeatures, graph: Graph, X: str) -> tuple[str, int]:
 
 @transformed.register
 def _(step: FourierFeatures, graph: Graph, X: str) -> tuple[str, int]:
-    width, others = len(step.signature_), step._others()
+    width, right_columns = len(step.signature_), step._others()
     features = graph.first_columns(graph.features(X, step.frequencies_), width)
-    if len(others):
-        right = graph("Gather", graph.features(X, step.frequencies_.right), others, axis=1)
+    if len(right_columns):
+        right = graph("Gather", graph.features(X, step.frequencies_.right), right_columns, axis=1)
         features = graph("Concat", features, right, axis=1)
-    return features, width + len(others)
+    return features, width + len(right_columns)
 
 
 @add_outputs.register(Frequencies)
@@ -179,13 +179,13 @@ def _(model: BaNKRegression, graph: Graph, X: str, return_std: bool) -> None:
         draws.waves(index).summed(coef[index, :width], draws.n_waves**-0.5)
         for index in range(draws.n_draws)
     ]
-    if any(one.decay is not None for one in waves):
+    if any(wave.decay is not None for wave in waves):
         raise ValueError(
             f"The mean of waves in windows has no graph: {type(model).__name__} is exported to "
             f"ONNX with amplitudes='cosines' only."
         )
-    omega = np.concatenate([one.omega for one in waves])
-    weight = np.concatenate([one.weight for one in waves]) / draws.n_draws
+    omega = np.concatenate([wave.omega for wave in waves])
+    weight = np.concatenate([wave.weight for wave in waves]) / draws.n_draws
     Z = graph.features(X, Frequencies(omega, np.ones(len(omega))))
     unit = model.target_scale_
     mean = graph("MatMul", Z, unit * np.concatenate([weight.real, -weight.imag]))

@@ -95,5 +95,5 @@ def _arrived(sent: Sent, device: torch.device) -> tuple[Any, ...]:
         current.wait_event(event)
         # Its memory is not given to other copies before this work is done.
         chunk[0].record_stream(current)
-    kept: tuple[Any, ...] = chunk
-    return kept
+    arrived: tuple[Any, ...] = chunk
+    return arrived
