@@ -42,8 +42,8 @@ def quantities(folder: str) -> Iterator[tuple[str, str, str, float]]:
 
 
 if __name__ == "__main__":
-    found = list(quantities(sys.argv[1]))
+    rows = list(quantities(sys.argv[1]))
     with OUT.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("quantity", "of", "and", "value"))
-        writer.writerows((*names, f"{value:.6g}") for *names, value in found)
+        writer.writerows((*names, f"{value:.6g}") for *names, value in rows)

@@ -180,13 +180,13 @@ def _ridge(cell: Cell, options: Options) -> Mapping[str, float]:
     X = normal(n, _INPUTS)
     y = X[:, 0].sin() + 0.1 * normal(n, seed=1)
     model = KreinRidge("gaussian", p, length_scale=4.0, alpha=1.0, solver=cell.dataset)
-    found = {"seconds": seconds_of(lambda: model.set_params(random_state=0).fit(X, y))}
+    metrics = {"seconds": seconds_of(lambda: model.set_params(random_state=0).fit(X, y))}
     if cell.dataset == "cholesky":
         least = 2.0 * n * p**2 / product_rate(SINGLE, _sizes(options).order)
-        found["times_the_limit"] = found["seconds"] / least
+        metrics["times_the_limit"] = metrics["seconds"] / least
     else:
-        found["steps"] = float(model.n_iter_ or 0)
-    return found
+        metrics["steps"] = float(model.n_iter_ or 0)
+    return metrics
 
 
 def _learned_cells(options: Options) -> Iterable[Cell]:

@@ -57,8 +57,8 @@ def _run(cell: Cell, options: Options) -> Mapping[str, float]:
     X, new = split(cell.dataset, cell.seed)
     kernel = kernel_called(str(cell.settings["kernel"]), X.shape[1])
     exact = kernel(new)
-    found = _gram(cell, kernel, X, new)
-    return {"error": float(np.linalg.norm(found - exact) / np.linalg.norm(exact))}
+    gram = _gram(cell, kernel, X, new)
+    return {"error": float(np.linalg.norm(gram - exact) / np.linalg.norm(exact))}
 
 
 def _gram(cell: Cell, kernel: Kernel, X: Array, new: Array) -> Array:
@@ -84,10 +84,10 @@ def _tables(rows: Sequence[Row]) -> Iterable[str]:
 def _curves(rows: Sequence[Row]) -> Mapping[tuple[str, str, float], float]:
     """Return errors by data set and kernel, method and number of features."""
     shown = [row for row in rows if row["kernel"] in ("chi_squared", "tanimoto")]
-    found = medians(shown, by=("dataset", "kernel", "method", "features"), metric="error")
+    errors = medians(shown, by=("dataset", "kernel", "method", "features"), metric="error")
     return {
         (f"{name}, {kernel}", str(method), float(m)): value
-        for (name, kernel, method, m), value in found.items()
+        for (name, kernel, method, m), value in errors.items()
     }
 
 

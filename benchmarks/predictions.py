@@ -61,14 +61,14 @@ def figures(prediction: Prediction, fold: Fold) -> dict[str, float]:
     """
     mean, y = prediction.mean, fold.y_test
     if fold.is_regression:
-        found = {"mse": float(np.mean((mean - y) ** 2))}
+        metrics = {"mse": float(np.mean((mean - y) ** 2))}
         if prediction.std is not None:
-            found |= _of_intervals(y - mean, prediction.std)
-        return found
-    found = {"error": float(np.mean((mean > 0.5) != (y == 1)))}
+            metrics |= _of_intervals(y - mean, prediction.std)
+        return metrics
+    metrics = {"error": float(np.mean((mean > 0.5) != (y == 1)))}
     if prediction.is_probability:
-        found["nlpd"] = log_loss(mean, y)
-    return found
+        metrics["nlpd"] = log_loss(mean, y)
+    return metrics
 
 
 def _of_intervals(residual: Array, std: Array) -> dict[str, float]:

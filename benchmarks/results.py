@@ -81,12 +81,12 @@ def grouped(
 
     Only rows count whose other columns have the values in ``where``. Keys are tuples of the index.
     """
-    found: dict[Any, dict[str, list[float]]] = {}
+    groups: dict[Any, dict[str, list[float]]] = {}
     for row in rows:
         if row["metric"] == metric and all(row[name] == value for name, value in where.items()):
-            line = found.setdefault(tuple(row[name] for name in index), {})
+            line = groups.setdefault(tuple(row[name] for name in index), {})
             line.setdefault(str(row[columns]), []).append(float(row["value"]))
-    return found
+    return groups
 
 
 def name_at(what: str, place: float) -> str:
@@ -99,8 +99,8 @@ def curve_metrics(
 ) -> dict[str, float]:
     """Return curves at places as metrics."""
     return {
-        name_at(what, place): float(value)
-        for what, curve in curves.items()
+        name_at(name, place): float(value)
+        for name, curve in curves.items()
         for place, value in zip(places, curve, strict=True)
     }
 

@@ -112,8 +112,8 @@ def one_way(edges: Index) -> Index:
     edges = np.unique(edges[edges[:, 0] != edges[:, 1]], axis=0)
     n = int(edges.max(initial=0)) + 1
     code, back = edges @ [n, 1], edges @ [1, n]
-    found: Index = edges[~np.isin(back, code)]
-    return found
+    directed: Index = edges[~np.isin(back, code)]
+    return directed
 
 
 @lru_cache(maxsize=1)
@@ -286,8 +286,8 @@ def _degrees(train: Edges, seed: int) -> tuple[Score, dict[str, float]]:
     )
 
     def score(edges: Edges) -> Array:
-        known = np.where(edges.nodes < n, surplus[np.minimum(edges.nodes, n - 1)], 0)
-        return np.asarray((known[:, 0] - known[:, 1]).astype(np.float64))
+        surpluses = np.where(edges.nodes < n, surplus[np.minimum(edges.nodes, n - 1)], 0)
+        return np.asarray((surpluses[:, 0] - surpluses[:, 1]).astype(np.float64))
 
     return score, {}
 

@@ -69,10 +69,10 @@ def gradient_seconds(
         evidence = evidence_of(rows.part(slice(0, 1000)), omega, PRECISION, NOISE)
 
         def step() -> None:
-            found = evidence_of(rows, omega, PRECISION, NOISE, keep=False)
-            frequency_gradient(found, rows)
+            log_evidence = evidence_of(rows, omega, PRECISION, NOISE, keep=False)
+            frequency_gradient(log_evidence, rows)
 
-        own = _seconds(step)
+        step_seconds = _seconds(step)
     few = rows.part(slice(0, _PRODUCT_ROWS))
     Z, P = few.features(omega), evidence.covariance.astype(X.dtype)
     slopes = np.empty_like(Z)
@@ -82,7 +82,7 @@ def gradient_seconds(
         np.matmul(P, Z, out=slopes)
 
     products()
-    return own, len(y) / few.n_samples * _seconds(products)
+    return step_seconds, len(y) / few.n_samples * _seconds(products)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

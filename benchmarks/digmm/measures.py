@@ -32,8 +32,8 @@ class Task:
 
     def split(self) -> Split:
         """Return the rows, where the similarity has them."""
-        found = design.SIMILARITIES.get(self.kernel)
-        on_sphere = found is not None and found.on_sphere
+        similarity = design.SIMILARITIES.get(self.kernel)
+        on_sphere = similarity is not None and similarity.on_sphere
         return split_of(self.name, self.seed, self.folder, on_sphere=on_sphere)
 
     def n_features(self, split: Split) -> int:
@@ -105,8 +105,10 @@ def ascent_metrics(task: Task) -> dict[str, float]:
     features = task.mixture(_exact(task, split), split)
     metrics = _fitted(features, split)
     metrics["n_iter"] = float(features.n_iter_)
-    for what, values in (("change", features.changes_), ("bound", features.elbo_)):
-        metrics |= {f"{what}({place})": float(value) for place, value in enumerate(values, start=1)}
+    for quantity, values in (("change", features.changes_), ("bound", features.elbo_)):
+        metrics |= {
+            f"{quantity}({place})": float(value) for place, value in enumerate(values, start=1)
+        }
     return metrics
 
 

@@ -65,11 +65,14 @@ def _run(cell: Cell, options: Options) -> Mapping[str, float]:
     (X, y, X_test, y_test), kernel, alpha, mean, std = _reference(cell.dataset, cell.seed, options)
     p = int(cell.settings["p"])
     model = KreinRidge(kernel, p, alpha, scheme=cell.method, random_state=cell.seed).fit(X, y)
-    found, spread = model.predict(X_test, return_std=True)
-    densities = log_density(y_test - mean, std) - log_density(y_test - found, spread)
-    rmse, exact = (float(np.sqrt(np.mean((one - y_test) ** 2))) for one in (found, mean))
+    approximate_mean, spread = model.predict(X_test, return_std=True)
+    densities = log_density(y_test - mean, std) - log_density(y_test - approximate_mean, spread)
+    rmse, exact = (
+        float(np.sqrt(np.mean((prediction - y_test) ** 2)))
+        for prediction in (approximate_mean, mean)
+    )
     return {
-        "mean_error": float(np.sqrt(np.mean((found - mean) ** 2))) / float(np.mean(std)),
+        "mean_error": float(np.sqrt(np.mean((approximate_mean - mean) ** 2))) / float(np.mean(std)),
         "std_error": float(np.sqrt(np.mean((spread / std - 1.0) ** 2))),
         "rmse_ratio": rmse / exact,
         "nlpd_gap": float(np.mean(densities)),

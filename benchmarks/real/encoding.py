@@ -36,8 +36,8 @@ class Columns:
 
     def transform(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return columns of floats and of categories."""
-        found = self._expanded(frame)[self.names_]
-        return found.set_axis([f"x{place}" for place in range(found.shape[1])], axis=1)
+        expanded = self._expanded(frame)[self.names_]
+        return expanded.set_axis([f"x{place}" for place in range(expanded.shape[1])], axis=1)
 
     def _expanded(self, frame: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame(dict(self._columns(frame)), index=frame.index)

@@ -51,9 +51,9 @@ def herded(drawn: Pool, m: int) -> Frequencies:
     """
     chosen: list[int] = []
     total = np.zeros(len(drawn.target))
-    own = np.diagonal(drawn.products)
+    diagonal = np.diagonal(drawn.products)
     for count in range(1, m + 1):
-        loss = 2.0 * total + own - 2.0 * count * drawn.target
+        loss = 2.0 * total + diagonal - 2.0 * count * drawn.target
         loss[chosen] = np.inf
         chosen.append(int(np.argmin(loss)))
         total += drawn.products[chosen[-1]]
