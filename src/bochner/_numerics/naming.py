@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-Found = Sequence[tuple[str, str]]
+ColumnDetails = Sequence[tuple[str, str]]
 """Pairs of a column's name and a detail, which may be empty."""
 
 MOST_NAMED = 5
@@ -13,7 +13,7 @@ _MOST_LETTERS = 60
 """Letters of a name that a message shows: most of a line."""
 
 
-def naming(columns: Found) -> str:
+def naming(columns: ColumnDetails) -> str:
     """Return the names and details of at most five columns, and the number of further columns."""
     shown = [f"{_brief(name)} ({detail})" if detail else _brief(name) for name, detail in columns]
     n_unnamed = len(shown) - MOST_NAMED

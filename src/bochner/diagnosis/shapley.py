@@ -48,12 +48,12 @@ class Game:
     exchanged: Callable[[Array, NDArray[np.intp]], Array]
     n_players: int
     background: Array  # (b, d)
-    known: Array  # (b, k): Predictions of the background rows
+    background_values: Array  # (b, k): Predictions of the background rows
 
     @property
     def base(self) -> Array:
         """The average prediction (k,) of the background rows."""
-        return as_array(self.known.mean(axis=0))
+        return as_array(self.background_values.mean(axis=0))
 
     def shapley_values(
         self, X: Array, outputs: Array, n_evaluations: int, rng: Generator
@@ -134,7 +134,7 @@ class Game:
         away = np.sum((self.background - self.background.mean(axis=0)) ** 2, axis=1)
         central = [int(np.argmin(away))]
         ranks = self._ranks(n_reference, rng)
-        walks = self._walks(self.background[central], self.known[central], ranks)
+        walks = self._walks(self.background[central], self.background_values[central], ranks)
         reference, left, _ = _regressed(walks, *self._predictions(size))
         predictions, base = self._predictions(n_reference)
         controls = np.concatenate([predictions, walks[0, ..., None]], axis=-1)
@@ -165,7 +165,7 @@ class Game:
             early = ranks_of_walk < np.arange(1, g)[:, None]  # (p, g - 1, g)
             coalitions = np.concatenate([early, ~early], axis=1)
             values = self._values(X[i], coalitions, self.background[b])
-            ends = (outputs[i] - self.known[b])[:, None]
+            ends = (outputs[i] - self.background_values[b])[:, None]
             change = np.concatenate([-ends, values[:, : g - 1] - values[:, g - 1 :], ends], axis=1)
             joined = 0.5 * np.diff(change, axis=1)  # (p, g, k): By place
             contributions[block] = np.take_along_axis(joined, ranks[b, :, None], axis=1)
@@ -174,7 +174,7 @@ class Game:
     def _predictions(self, count: int) -> tuple[Array, Array]:
         """Return predictions (m, g, k, 1) of the first background rows, and means (g, k, 1)."""
         shape = self.n_players, self.base.size, 1
-        predictions = self.known[:count, None, :, None]
+        predictions = self.background_values[:count, None, :, None]
         return np.broadcast_to(predictions, (count, *shape)), np.broadcast_to(
             self.base[:, None], shape
         )

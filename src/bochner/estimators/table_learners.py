@@ -77,11 +77,11 @@ class SumLearner:
     ) -> FittedHead[TargetMap, LawSum, OneKernel]:
         """Return the fitted encoders of both encodings with the weighted sum."""
         targets = task.targets(rows)
-        encoders, scored_laws = self.judged(rows, task, targets, progress)
+        encoders, scored_laws = self.scored_laws(rows, task, targets, progress)
         head, error = task.sum_of_laws(scored_laws, rows, rows.weights_or_ones, targets)
         return FittedHead(encoders, head, targets, error)
 
-    def judged(
+    def scored_laws(
         self,
         rows: TableRows,
         task: TableTask[TargetMap, LawSum, OneKernel],

@@ -62,7 +62,7 @@ def _left_out_density(rows: TableRows, learner: SumLearner) -> Array:
     """Return leave-one-out log densities (n,) of the targets of few rows."""
     task, weights = RegressionTask(), rows.weights_or_ones
     targets = task.targets(rows)
-    _, scored_laws = replace(learner, effort=TRIAL).judged(rows, task, targets, Progress(None))
+    _, scored_laws = replace(learner, effort=TRIAL).scored_laws(rows, task, targets, Progress(None))
     head, (_, std) = SumOfLaws.with_left_out(scored_laws, targets.scaled(rows.y), weights)
     densities = np.empty(len(rows.y))
     densities[scored_laws.scored] = norm.logpdf(head.scores, scale=head.scale) - np.log(std)

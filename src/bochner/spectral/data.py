@@ -31,7 +31,7 @@ class Pairs:
     ascending, in the metric of the kernel; for inner products it is Euclidean and in the order of
     ``inner``, the inner products of the same pairs, descending, empty for kernels of a distance.
     ``reach`` and ``least_inner`` are the greatest distance and the least inner product of all pairs
-    of the sample. ``own`` are the squared norms of some rows, ascending, and ``n_rows`` is the
+    of the sample. ``squared_norms`` are those of some rows, ascending, and ``n_rows`` is the
     number of rows. ``norm`` is the greatest Euclidean norm of all rows; ``spherical`` is true if
     all rows have this norm. Fields of inner products are empty or zero for kernels of a distance.
     """
@@ -40,7 +40,7 @@ class Pairs:
     inner: tuple[float, ...]
     reach: float
     least_inner: float
-    own: tuple[float, ...]
+    squared_norms: tuple[float, ...]
     n_rows: int
     norm: float
     spherical: bool
@@ -100,7 +100,7 @@ class Pairs:
             inner=() if inner is None else tuple(inner[places].tolist()),
             reach=float(distance.max()),
             least_inner=0.0 if inner is None else float(inner.min()),
-            own=tuple(squared_norms.tolist()),
+            squared_norms=tuple(squared_norms.tolist()),
             n_rows=round(0.5 + np.sqrt(0.25 + 2.0 * len(distance))),
             norm=norm,
             spherical=spherical,

@@ -127,7 +127,7 @@ class Geometry:
     @classmethod
     def of(cls, profile: Profile, pairs: Pairs, dim: int, margin: float) -> "Geometry":
         """Return the geometry of a kernel on data, with the reach enlarged by ``margin``."""
-        zeros = np.zeros(max(len(pairs.own), 1))
+        zeros = np.zeros(max(len(pairs.squared_norms), 1))
         distance = np.concatenate([zeros, pairs.distance])
         diagonal = 1.0 / pairs.n_rows
         weight = np.full(len(distance), (1.0 - diagonal) / len(pairs.distance))
@@ -152,7 +152,7 @@ class Geometry:
         else:
             radius = pairs.norm * np.sqrt(margin) or 1.0
             atoms = DampedGaussians(dim, radius)
-            inner = np.concatenate([pairs.own, pairs.inner])
+            inner = np.concatenate([pairs.squared_norms, pairs.inner])
             lifted = np.sqrt(np.maximum(2.0 * (radius**2 - inner), 0.0))
             damping = np.maximum(lifted**2 - distance**2, 0.0)
         right_angle = isinstance(profile.domain, NonNegative)

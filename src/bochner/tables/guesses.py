@@ -76,7 +76,7 @@ class IsoDates:
     clock: NDArray[np.datetime64] | None = None
 
 
-Found = PlainNumbers | LocalNumbers | Truths | IsoDates | LocalDates
+Interpretation = PlainNumbers | LocalNumbers | Truths | IsoDates | LocalDates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,8 +93,8 @@ class Guess:
         Texts without white space around them, null where missing.
     cleaned : Arrow array (n,)
         The same with null in place of `MARKERS`.
-    found : Found or None
-        Interpretation of the cleaned texts, None for text.
+    interpretation : Interpretation or None
+        Numbers or dates that the cleaned texts stand for, None for text.
     padded : bool
         Whether white space was removed.
     """
@@ -103,7 +103,7 @@ class Guess:
     kind: str | None
     texts: Any
     cleaned: Any
-    found: Found | None = None
+    interpretation: Interpretation | None = None
     padded: bool = False
 
     def markers(self) -> dict[str, int]:
@@ -134,7 +134,7 @@ def guess(name: str, texts: Any, kind: str | None, options: ReadOptions) -> Gues
     return Guess(name, kind, texts, cleaned, interpretation, padded)
 
 
-def _is_complete(interpretation: Found, texts: Any) -> bool:
+def _is_complete(interpretation: Interpretation, texts: Any) -> bool:
     """Tell whether all present texts have the pattern that was found."""
     if not isinstance(interpretation, LocalDates):
         return True
@@ -149,8 +149,8 @@ def looks_otherwise(levels: Any) -> bool:
     return any(text in _TRUTHS or text.lower() in MARKERS for text in texts)
 
 
-def _interpret(texts: Any, kind: str | None, options: ReadOptions) -> Found | None:
-    interpretation: Found | None = None
+def _interpret(texts: Any, kind: str | None, options: ReadOptions) -> Interpretation | None:
+    interpretation: Interpretation | None = None
     if kind is None or kind in NUMBER_KINDS:
         mark = None if kind is None else NUMBER_KINDS[kind]
         wanted = replace(options, decimal=mark) if mark else options

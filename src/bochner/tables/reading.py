@@ -236,11 +236,11 @@ def _resolve(
             guesses.append(guess(name, prepared, kind, options))
     guesses, conventions = decide(guesses, options, has_semicolons=raw.has_semicolons)
     kinds, mixed = {}, []
-    for some in guesses:
-        settled = settle(some, conventions, options, remarks)
-        columns[some.name] = settled.series
+    for guessed in guesses:
+        settled = settle(guessed, conventions, options, remarks)
+        columns[guessed.name] = settled.series
         if settled.kind is not None:
-            kinds[some.name] = settled.kind
+            kinds[guessed.name] = settled.kind
         if settled.is_mixed:
-            mixed.append(some.name)
+            mixed.append(guessed.name)
     return columns, kinds, conventions, mixed

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from bochner._numerics.limits import LARGEST_ENTRY
-from bochner._numerics.naming import MOST_NAMED, Found, naming
+from bochner._numerics.naming import MOST_NAMED, ColumnDetails, naming
 from bochner.tables.columns import Column, kind_of
 from bochner.tables.encodings import State, changed_kind
 from bochner.tables.local_dates import are_dates
@@ -26,7 +26,7 @@ class InputError(ValueError):
     """A file or a table that cannot be used; the message says what to do."""
 
 
-def drop_advice(columns: Found) -> str:
+def drop_advice(columns: ColumnDetails) -> str:
     """Return how to leave columns out, in Python and on the command line."""
     shown = [name for name, _ in columns[:MOST_NAMED]]
     dots = ["..."] if len(columns) > len(shown) else []
@@ -95,7 +95,7 @@ def refuse_unreadable(columns: Sequence[Column]) -> None:
     refuse_mixed([(c.name, c.examples()) for c in columns if c.kind == "mixed"])
 
 
-def refuse_mixed(mixed: Found) -> None:
+def refuse_mixed(mixed: ColumnDetails) -> None:
     """Raise ValueError for columns that hold more than one kind, given with examples."""
     if mixed:
         raise ValueError(
