@@ -60,8 +60,8 @@ def run_demo(out: Path, seed: int, console: Console) -> None:
     persist.save(model, out / "co2.bochner")
     console.print(
         f"Carbon dioxide at Mauna Loa, weekly: {len(split.y):,} weeks to learn from, the last ten "
-        f"years ({len(split.y_test)} weeks) held out.\nTimes are decimal years, and the model is "
-        "not told that they are: it finds the period of one.\n",
+        f"years ({len(split.y_test)} weeks) held out.\nTimes are decimal years. The model is not "
+        "told about years: it finds the period of one.\n",
         markup=False,
         highlight=False,
     )

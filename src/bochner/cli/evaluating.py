@@ -114,7 +114,9 @@ def _studies(
             importance,
             interactions,
             kind="file",
-            reason=f"The test rows are all {len(fresh.known):,} rows with a known target.",
+            reason=(
+                f"The test rows are all {len(fresh.rows_with_targets):,} rows with a known target."
+            ),
             record={"command": f"bochner evaluate MODEL {path}", **versions()},
         )
         for number, (name, of_target) in enumerate(named)
@@ -124,7 +126,7 @@ def _studies(
 def _groups(outcome: Outcome, fresh: Fresh, name: str | None) -> dict[str, Outcome]:
     if name is None:
         return {}
-    labels = side_column(fresh.frame.iloc[fresh.known], name, "group").raw
+    labels = side_column(fresh.frame.iloc[fresh.rows_with_targets], name, "group").raw
     outcomes = by_group(replace(outcome, clusters=None), labels)
     return dict(outcomes)
 

@@ -87,7 +87,7 @@ def _card(model: TableModel) -> Table:
         facts["tested"] = f"on {record['n_test_samples']:,} rows: {', '.join(tested)}"
     if (score := getattr(model, "score_", None)) is not None:
         metric = "log loss" if hasattr(model, "classes_") else "RMSE"
-        facts["expected"] = f"{metric} {_shown(score)} on new rows, by rows left out of the fit"
+        facts["expected"] = f"{metric} {_shown(score)} on new rows, from rows left out of the fit"
     if hasattr(model, "classes_"):
         facts["classes"] = ", ".join(map(str, model.classes_))
     if isinstance(model.head_, OneKernelRegression | OneKernelClassification):

@@ -33,15 +33,15 @@ class Fresh:
     """A table for a fitted model.
 
     ``features`` are the input columns in the order of the fit, and ``frame`` has all columns.
-    ``targets`` (n,) or (n, t) belong to rows with all targets, whose indices are ``known``, or are
-    None without such rows. ``unscored`` describes rows with targets that the model cannot predict;
-    ``notes`` contain this text.
+    ``targets`` (n,) or (n, t) belong to the rows with all targets, whose indices are
+    ``rows_with_targets``; they are None without such rows. ``unscored`` describes rows with targets
+    that the model cannot predict; ``notes`` contain this text.
     """
 
     frame: pd.DataFrame
     features: pd.DataFrame
     notes: tuple[str, ...]
-    known: NDArray[np.intp]
+    rows_with_targets: NDArray[np.intp]
     targets: NDArray[Any] | None
     unscored: str = ""
 
@@ -49,7 +49,7 @@ class Fresh:
         """Return the rows with known targets as test rows."""
         assert self.targets is not None  # The caller has asked
         task = "classification" if isinstance(model, TableClassifier) else "regression"
-        rows = self.features.iloc[self.known]
+        rows = self.features.iloc[self.rows_with_targets]
         return Split(rows, self.targets, rows, self.targets, task)
 
 
@@ -91,7 +91,7 @@ def read_for(model: Model, path: Path, table: str | None = None) -> Fresh:
     expected_names = {*states, *target_names(model), *record.get("dropped", []), *roles}
     columns = list(table_read.frame.columns)
     unknown = [(name, "") for name in columns if name not in expected_names]
-    notes = [f"Left out {naming(unknown)}, which the fit did not have."] if unknown else []
+    notes = [f"Left out {naming(unknown)}: not in the training table."] if unknown else []
     features = table_read.frame[[name for name in columns if name in states]]
     rows, targets, unscored = _targets(model, table_read.frame)
     notes = [*table_read.notes, *notes, *filter(None, [unscored])]
@@ -113,7 +113,7 @@ def _targets(
         is_known = np.array([label is not None for label in labels], dtype=np.bool_)
         rows, other_rows = np.flatnonzero(is_known), np.flatnonzero(column.present & ~is_known)
         targets = np.array(labels, dtype=object)[rows].astype(model.classes_.dtype)
-        unscored = _unscored(column, other_rows, "is no class of the fit")
+        unscored = _unscored(column, other_rows, "is not a class of the training rows")
         return rows, targets if rows.size else None, unscored
     if text := [column for column in columns if column.kind != "numeric"]:
         kind = f"holds {KIND_NAMES[text[0].kind]}, and held numbers in the fit"

@@ -77,7 +77,7 @@ def _kept(model: Model, fresh: Fresh, keep: str, predicted: pd.DataFrame) -> pd.
 
 def _scored(model: Model, fresh: Fresh) -> list[str]:
     """Return a line about the errors for each target that the table has."""
-    if fresh.targets is None or len(fresh.known) < 2:
+    if fresh.targets is None or len(fresh.rows_with_targets) < 2:
         return []
     lines = []
     outcomes = own_outcomes(model, fresh.split(model))
@@ -88,7 +88,7 @@ def _scored(model: Model, fresh: Fresh) -> list[str]:
             ("log_loss", "error") if outcome.classes is not None else ("rmse", "mae", "coverage")
         )
         listed = ", ".join(f"{_SCORES[key]} {scores[key].value:.4g}" for key in shown)
-        lines.append(f"{len(fresh.known):,} rows have {name!r}: {listed}.")
+        lines.append(f"{len(fresh.rows_with_targets):,} rows have {name!r}: {listed}.")
     return lines
 
 

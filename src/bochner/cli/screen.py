@@ -90,9 +90,7 @@ def print_shares(
         console.print()
         console.print(table)
     if importance.share.sum() > _MORE_THAN_ALL:
-        console.print(
-            "\nShares of columns include what they do together, and add up to more than 100 %."
-        )
+        console.print("\nShares of columns include their interactions, and sum to more than 100 %.")
 
 
 def _print_table_facts(console: Console, study: Study, warned: Sequence[str]) -> None:
@@ -173,14 +171,14 @@ def _print_details(console: Console, study: Study) -> None:
 
 
 def share_tables(importance: VarianceShares, pairs: VarianceShares | None) -> list[Table]:
-    """Return the most important columns, and the pairs that act together, if there are any."""
+    """Return tables of the most important columns and of interacting pairs."""
     cells = _share_cells(importance, _SHOWN_COLUMNS)
     if n_others := len(importance.columns) - len(cells):
         most = importance.share[_SHOWN_COLUMNS]
         cells.append((f"{n_others} more", f"{100.0 * most:.1f} % or less", ""))
-    tables = [cells_table(("columns that matter", "share of variance", "std error"), cells)]
+    tables = [cells_table(("important columns", "share of variance", "std error"), cells)]
     if pairs is not None and (n_pairs := int(np.sum(pairs.share >= LEAST_PAIR))):
-        headings = "pairs that act together", "share of variance", "std error"
+        headings = "interacting pairs", "share of variance", "std error"
         tables.append(cells_table(headings, _share_cells(pairs, min(_SHOWN_PAIRS, n_pairs))))
     return tables
 

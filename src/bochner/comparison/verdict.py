@@ -10,7 +10,7 @@ from bochner.comparison.shown import number
 from bochner.comparison.study import Study
 
 _CERTAIN = 2.0
-"""Standard errors beyond which a difference is not put down to chance: 95 % of normal errors."""
+"""Standard errors beyond which a difference is significant: 95 % of normal errors."""
 
 _LITTLE = 0.05
 """Explained share of the variance below which columns hardly determine a target."""
@@ -42,7 +42,7 @@ class Difference:
 
     @property
     def is_certain(self) -> bool:
-        """Whether chance in the choice of the test rows hardly explains the difference."""
+        """Whether the difference is significant, given the random choice of the test rows."""
         return self.upper < 1.0 or self.lower > 1.0
 
 
@@ -99,7 +99,7 @@ def verdict(study: Study) -> str:
     if change < _ALIKE:
         return f"{text} The {metric} equals that of {other}."
     direction = "lower" if gap.ratio < 1.0 else "higher"
-    chance = "" if gap.is_certain else ", a difference within chance"
+    chance = "" if gap.is_certain else ", but the difference is not significant"
     return (
         f"{text} The {metric} is {100.0 * change:.0f} % {direction} than that of {other}{chance}."
     )
@@ -111,7 +111,7 @@ def _numbers_verdict(study: Study) -> str:
     explained = outcome.scores()["r2"].value if "r2" in outcome.scores() else float("nan")
     if explained < _LITTLE:
         return (
-            f"The columns tell little about {study.target!r}: predictions for {scope(study)} "
+            f"The columns explain little of {study.target!r}: predictions for {scope(study)} "
             f"explain {_percent(max(explained, 0.0))} of its variance."
         )
     share = "" if np.isnan(explained) else f" and explain {_percent(explained)} of its variance"
@@ -147,7 +147,7 @@ def calibration(study: Study) -> str:
         covered = scores["coverage"]
         chance = max(np.sqrt(outcome.level * (1.0 - outcome.level) / n), _finite(covered.std_error))
         gap = covered.value - outcome.level
-        judgement = _judged(gap, chance, "wider than they need be", "too narrow for these rows")
+        judgement = _judged(gap, chance, "wider than necessary", "too narrow for these rows")
         return (
             f"{100.0 * outcome.level:g} % prediction intervals contain "
             f"{100.0 * covered.value:.1f} % of the {n} test values, {judgement} (mean width "

@@ -131,17 +131,19 @@ def _trees(head: SumOfLaws | SoftmaxOfLaws) -> str:
 
 
 def _expected(subjects: Sequence[Subject]) -> str:
-    """Return the error that the model expects, from rows that it left out."""
+    """Return the expected error on new rows, which comes from rows left out of the fit."""
     score = subjects[0].study.model.score_
     if score is None:
         return ""
-    article, name = ("a", "log loss") if subjects[0].study.is_classification else ("an", "RMSE")
+    name = "log loss" if subjects[0].study.is_classification else "RMSE"
     values = np.atleast_1d(score)
     if len(subjects) == 1:
         expected_error = number(float(values[subjects[0].number]))
-        return f"From rows left out, it expects {article} {name} of {expected_error} on new rows."
+        return (
+            f"The expected {name} on new rows, from rows left out of the fit, is {expected_error}."
+        )
     each = [f"{number(float(values[s.number]))} for {quoted(s.study.target)}" for s in subjects]
-    return f"From rows left out, it expects {article} {name} of {listed(each)} on new rows."
+    return f"The expected {name} on new rows, from rows left out of the fit, is {listed(each)}."
 
 
 def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) -> Table:

@@ -141,10 +141,10 @@ def _comparison_caption(subject: Subject, metric: str) -> str:
     gap = difference(study.own, against, study.outcomes[against])
     change = abs(gap.ratio - 1.0)
     direction = "lower" if gap.ratio < 1.0 else "higher"
-    chance = "beyond chance" if gap.is_certain else "within chance"
+    verb = "is" if gap.is_certain else "is not"
     return (
-        f"{text}. That of {OURS} is {percent(change)} {direction} than that of {against}, a "
-        f"difference {chance}. Whiskers are standard errors."
+        f"{text}. That of {OURS} is {percent(change)} {direction} than that of {against}; the "
+        f"difference {verb} significant. Whiskers are standard errors."
     )
 
 

@@ -15,14 +15,14 @@ _SIDE_BY_SIDE = 10
 
 
 def recognition_section(subject: Subject) -> Section:
-    """Return which classes are confused, and how many rows of each are found."""
+    """Return ROC curves, the confusion matrix, and recall and precision of each class."""
     outcome = subject.study.own
     figures = [_confusion(subject, outcome)]
     if outcome.probability is not None and len(np.unique(outcome.y)) > 1:
         figures.insert(0, _roc(subject, outcome))
     few = outcome.classes is not None and len(outcome.classes) <= _SIDE_BY_SIDE
     blocks: list[Block] = [Figures(figures)] if few else [*figures]
-    return Section("classes", "How well classes are told apart", [*blocks, _class_table(outcome)])
+    return Section("classes", "Discrimination of the classes", [*blocks, _class_table(outcome)])
 
 
 def _roc(subject: Subject, outcome: Outcome) -> Figure:
@@ -52,7 +52,7 @@ def _confusion(subject: Subject, outcome: Outcome) -> Figure:
     display = ConfusionDisplay.from_predictions(outcome.y, outcome.prediction)
     wrong = display.counts - np.diag(np.diag(display.counts))
     if not wrong.any():
-        text = "All test rows are predicted right."
+        text = "All test rows are predicted correctly."
     else:
         i, j = (int(place) for place in np.unravel_index(np.argmax(wrong), wrong.shape))
         text = (
@@ -81,7 +81,7 @@ def _class_table(outcome: Outcome) -> Table:
             mean = float(np.mean(outcome.probability[:, place]))
             cells.append(Cell(percent(mean), mean))
         rows.append(cells)
-    heads = ["class", "test rows", "predicted rows", "found (recall)", "right (precision)"]
+    heads = ["class", "test rows", "predicted rows", "recall", "precision"]
     heads += ["mean probability"] * (outcome.probability is not None)
     return Table("Classes", heads, rows)
 

@@ -39,8 +39,8 @@ def importance_section(subject: Subject) -> Section | None:
         return None
     text = (
         "The share of a column is that of the variance of predictions which involves it: how much "
-        "predictions change when rows take this column from other rows. Shares add up to more than "
-        "100 % where columns act together. ± is one standard error."
+        "predictions change when rows take this column from other rows. Shares sum to more than "
+        "100 % if columns interact. ± is one standard error."
     )
     if subject.n_targets > 1:
         text += " Shares are those of all targets together, in units of their standard deviations."
@@ -59,19 +59,19 @@ def importance_section(subject: Subject) -> Section | None:
             blocks.append(_pairs_table(strong, n_weak=int(np.sum(~is_strong))))
         else:
             blocks.append(Paragraph(_no_pairs(pairs)))
-    return Section("importance", "What predictions depend on", blocks)
+    return Section("importance", "Importance and interactions", blocks)
 
 
 def _pairs_table(strong: VarianceShares, n_weak: int) -> Table:
-    table = _shares_table("Pairs of columns that act together", "columns", strong)
-    note = f"{counted(n_weak, 'more pair')} of the columns that matter: less than 0.5 % each."
+    table = _shares_table("Interactions of columns", "columns", strong)
+    note = f"{counted(n_weak, 'more pair')} of important columns: less than 0.5 % each."
     return replace(table, note=note if n_weak else "")
 
 
 def _no_pairs(pairs: VarianceShares) -> str:
     if not len(pairs.share):
-        return "Fewer than two columns matter, so that none can act together."
-    return "No two columns act together: the effects of columns add up."
+        return "Fewer than two columns are important, so there are no interactions."
+    return "No two columns interact: their effects are additive."
 
 
 def _importance_figure(shares: VarianceShares) -> Figure:
@@ -81,13 +81,13 @@ def _importance_figure(shares: VarianceShares) -> Figure:
 
 
 def importance_sentence(shares: VarianceShares) -> str:
-    """Return which column matters most, and by how much."""
+    """Name the most important column, with its share of the variance."""
     if not len(shares.share) or not shares.share[0] > 0.0:
         return "Predictions depend on no column."
     first = f"{percent(float(shares.share[0]), float(shares.std_error[0]))}"
     text = (
-        f"{quoted(shares.columns[0])} matters most: {first} of the variance of predictions "
-        "involves it"
+        f"{quoted(shares.columns[0])} is the most important column: {first} of the variance of "
+        "predictions involves it"
     )
     if len(shares.share) > 1 and shares.share[1] > 0.0:
         ratio = float(shares.share[0] / shares.share[1])
@@ -105,10 +105,10 @@ def _pairs_figure(pairs: VarianceShares) -> Figure:
     first, second = (quoted(name) for name in pairs.columns[0])
     share = percent(float(pairs.share[0]), float(pairs.std_error[0]))
     caption = (
-        f"{first} and {second} act together most: {share} of the variance of predictions is no sum "
-        "of their separate effects."
+        f"{first} and {second} interact most: {share} of the variance of predictions is due to "
+        "their interaction."
     )
-    return drawn(display, "Pairs of columns that act together", caption)
+    return drawn(display, "Interactions of columns", caption)
 
 
 def _shares_table(title: str, head: str, shares: VarianceShares) -> Table:

@@ -40,15 +40,15 @@ def rows(subject: Subject) -> Finding:
             "check",
             f"Few rows: {subject.n_fit:,} for {counted(n_columns, 'column')}",
             "With fewer than ten rows per column, the importance and the effects of columns depend "
-            "on which rows there happen to be.",
-            "Add rows, or leave out columns that cannot matter.",
+            "strongly on the sample of rows.",
+            "Add rows, or leave out irrelevant columns.",
         )
     if len(outcome.y) < _FEWEST_TESTED or score.std_error > _ROUGH_ERROR * score.value > 0.0:
         return Finding(
             "check",
             f"Few test rows: {len(outcome.y):,}",
-            f"The error is known as {with_error(score.value, score.std_error)} only. Smaller "
-            "differences between methods are chance.",
+            f"The error is estimated as {with_error(score.value, score.std_error)}. Smaller "
+            "differences between methods are not significant.",
             "Hold more rows out, repeat the split with other seeds, or add rows.",
         )
     return fine(f"There are enough rows: {subject.n_fit:,} to fit, {len(outcome.y):,} to test.")
@@ -67,8 +67,8 @@ def missing(subject: Subject) -> Finding:
     return Finding(
         "note",
         f"Missing entries in {names}",
-        "The model takes the median for missing numbers, and has a column that tells which are "
-        "missing. Predictions may use the pattern of missing entries.",
+        "The model replaces missing numbers by the median, and adds an indicator of missing "
+        "entries. Predictions may use the pattern of missing entries.",
         "Find out why they are missing. If new rows lack entries for other reasons, errors there "
         "may be larger.",
     )
@@ -90,7 +90,7 @@ def left_out(subject: Subject) -> Finding:
     return Finding(
         "note",
         f"{counted(len(reasons), 'column')} not used",
-        f"{listed(reasons)}. Nothing is learned from such columns about new rows.",
+        f"{listed(reasons)}. Such columns carry no information about new rows.",
         "Leave them out of the table. If an identifier has a part that repeats, such as a site, "
         "make that a column.",
     )
@@ -115,7 +115,7 @@ def classes(subject: Subject) -> Finding | None:
     if rare:
         texts.append(
             f"{listed(rare)} {'has' if len(rare) == 1 else 'have'} fewer than {_RARE} test rows, "
-            "so that their errors are known roughly."
+            "so that their error rates are uncertain."
         )
     return Finding(
         "check" if never else "note",
@@ -127,7 +127,7 @@ def classes(subject: Subject) -> Finding | None:
 
 
 def correlated(subject: Subject) -> Finding | None:
-    """Return which columns that matter are strongly correlated."""
+    """Check for strong correlations of important columns."""
     study = subject.study
     values = study.model.background_values_
     if values is None:
@@ -158,14 +158,15 @@ def correlated(subject: Subject) -> Finding | None:
         if abs(correlations[i, j]) > _CORRELATED
     ]
     if not pairs:
-        return fine("No two columns that matter are strongly correlated.")
+        return fine("No two important columns are strongly correlated.")
     pairs.sort(reverse=True)
     names = [f"{quoted(a)} and {quoted(b)} ({value:.2f})" for _, a, b, value in pairs]
     return Finding(
         "note",
         f"Correlated columns: {listed([name.replace('-', '−') for name in names], 3)}",
-        "The numbers are rank correlations. Such columns tell nearly the same: their importance is "
-        "shared in a way that rows do not determine, and effects of one at fixed values of the "
-        "other are extrapolations.",
-        "Read their importance together. If one causes the other, keep the cause alone.",
+        "The numbers are rank correlations. These columns are strongly correlated, so their "
+        "importances are interchangeable, and the effect of one column at fixed values of the "
+        "other is an extrapolation.",
+        "Interpret the sum of their importances. If one column causes the other, keep the cause "
+        "only.",
     )

@@ -17,12 +17,12 @@ def diagnostics_section(all_findings: Sequence[Finding]) -> Section:
     order = [each for weight in _WEIGHTS for each in all_findings if each.weight == weight]
     counts = {weight: sum(each.weight == weight for each in all_findings) for weight in _WEIGHTS}
     verb = "needs" if counts["check"] < 2 else "need"
-    parts = [f"{counts['check'] or 'none'} {verb} a look"]
+    parts = [f"{counts['check'] or 'none'} {verb} attention"]
     if counts["note"]:
-        parts.append(f"{counts['note']} {'is' if counts['note'] == 1 else 'are'} worth knowing")
-    parts.append(f"{counts['fine']} found nothing wrong")
+        parts.append(f"{counts['note']} {'is' if counts['note'] == 1 else 'are'} for information")
+    parts.append(f"{counts['fine']} passed")
     text = f"Of {len(all_findings)} checks, {listed(parts)}."
-    return Section("diagnostics", "Diagnostics in plain words", [Paragraph(text), Findings(order)])
+    return Section("diagnostics", "Diagnostics", [Paragraph(text), Findings(order)])
 
 
 def findings(subject: Subject, drifts: Sequence[Drift]) -> list[Finding]:

@@ -35,7 +35,7 @@ def residuals_section(subject: Subject, column_drifts: Sequence[Drift], most: in
 
 
 def certain(column_drifts: Sequence[Drift]) -> list[Drift]:
-    """Return the columns that residuals depend on beyond chance, the strongest first."""
+    """Return the columns on which residuals depend significantly, the strongest first."""
     return sorted(
         (each for each in column_drifts if each.is_certain(len(column_drifts))),
         key=lambda each: -each.share,
@@ -62,14 +62,14 @@ def _text(subject: Subject, column_drifts: Sequence[Drift]) -> str:
             f" {counted(len(column_drifts), 'column')} of {len(subject.important)} are examined: "
         )
         are_ranked = subject.study.importance is not None
-        text += f"{'those that matter most' if are_ranked else 'the first ones'}, and times."
+        text += f"the {'most important' if are_ranked else 'first'} columns, and times."
     if not column_drifts:
         return f"{text} There are too few test rows to tell whether they depend on a column."
     strong = certain(column_drifts)
     if not strong:
-        return f"{text} They depend on none of the columns examined, beyond chance."
+        return f"{text} They show no significant dependence on any examined column."
     names = listed([quoted(each.column) for each in strong])
-    return f"{text} Beyond chance, they depend on {names}."
+    return f"{text} They depend significantly on {names}."
 
 
 def _figures(subject: Subject, column_drifts: Sequence[Drift], most: int) -> list[Figure]:
@@ -97,7 +97,7 @@ def _against_predictions(subject: Subject) -> Figure:
 
 
 def sentence(column_drift: Drift, n_tests: int) -> str:
-    """Return where residuals are least and largest along a column, and whether it is chance."""
+    """Describe the range of mean residuals along a column, and whether it is significant."""
     low, high = column_drift.extremes
     ends = (
         f"from {number(float(column_drift.mean[low]), 3)} ({column_drift.labels[low]}) to "
@@ -108,7 +108,10 @@ def sentence(column_drift: Drift, n_tests: int) -> str:
             f"Along {quoted(column_drift.column)}, mean residuals drift {ends}: "
             f"{percent(column_drift.share)} of the squared error."
         )
-    return f"Along {quoted(column_drift.column)}, mean residuals go {ends}, which is within chance."
+    return (
+        f"Along {quoted(column_drift.column)}, mean residuals range {ends}, which is not "
+        "significant."
+    )
 
 
 def _table(subject: Subject, column_drifts: Sequence[Drift]) -> Table:

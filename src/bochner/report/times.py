@@ -39,11 +39,12 @@ def times_section(subject: Subject) -> Section | None:
     if not blocks:
         return None
     text = (
-        "The kernel is the correlation that the model expects of functions at a row and at the "
-        "same row at another time, without their mean over time; it has some of every cycle that "
-        "dates are encoded with. The spectrum is that of predictions for rows that take all times "
-        "and keep their other columns, without periods longer than half of the range. A period is "
-        "named if its peak stands out and its variance is at least a tenth of that of the errors."
+        "The kernel is the prior correlation of functions between a row and the same row at "
+        "another time, after their mean over time is removed. It contains every cycle in the "
+        "encoding of dates. The spectrum is that of predictions for rows that are moved to all "
+        "times and keep their other columns, without periods longer than half of the range. A "
+        "period is named if its peak stands out and its variance is at least a tenth of the error "
+        "variance."
     )
     return Section("time", "Time and periods", [Paragraph(text), *blocks])
 
