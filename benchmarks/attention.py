@@ -36,7 +36,7 @@ Split = tuple[Array, Array, Array, Array]
 
 
 def _unequal(rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return queries and keys with scales that fall, centres of their own, and a linear map."""
+    """Return queries and keys with decreasing scales, different centres, and a linear map."""
     d, size = 32, (2 * _ROWS, 32)
     scale = np.arange(1, d + 1) ** -0.5
     mixing = rng.standard_normal((d, d)) / np.sqrt(d)

@@ -20,7 +20,7 @@ WORKINGDAY = ("free day", "working day")
 
 
 def quantities(folder: str) -> Iterator[tuple[str, str, str, float]]:
-    """Yield quantities with two names of what they are of."""
+    """Yield quantities, each with its name, two keys and a value."""
     table = datasets.load("bike_hourly", folder=folder).to_frame()
     test = np.random.default_rng(0).random(len(table)) < 0.2
     inputs, bikes = table.drop(columns="target"), table["target"]

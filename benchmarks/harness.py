@@ -26,7 +26,7 @@ COMMAND = "python -m benchmarks"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The folder of data sets, if any, and whether to run the small design."""
+    """Options of a run: an optional folder of data sets, and whether to run the small design."""
 
     data: Path | None = None
     quick: bool = False

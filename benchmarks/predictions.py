@@ -23,7 +23,7 @@ _MOST_TREES = 1_000  # Ten times the default; 20 trees without a gain end the fi
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """What is predicted at test rows."""
+    """Predictions at test rows: means with optional deviations, or probabilities."""
 
     mean: Array  # (n,): of the target, or the probability of a one
     std: Array | None = None  # (n,): of the target, where a method has it
@@ -92,7 +92,7 @@ def scaled(fold: Fold) -> Fold:
 
 
 def thinned(fold: Fold, most: int, rng: np.random.Generator) -> Fold:
-    """Return the fold with at most so many training rows, chosen at random."""
+    """Return the fold with a random subset of its training rows if there are too many."""
     if len(fold.y) <= most:
         return fold
     return fold.part(np.sort(rng.permutation(len(fold.y))[:most]))

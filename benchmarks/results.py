@@ -189,7 +189,7 @@ def group_table(
     below: Callable[..., tuple[str, Mapping[str, str]] | None] = lambda *key: None,
     whole_line: bool = False,
 ) -> str:
-    """Return a Markdown table with a line for each group, and a dash for what is missing.
+    """Return a Markdown table with a line for each group, and a dash for missing values.
 
     ``columns`` without any value are left out. ``show`` maps the values of one entry to text, or
     with ``whole_line`` those of all entries of a line, by column, to texts by column. ``header``

@@ -41,7 +41,7 @@ class Store:
         self._check_rows(rows)
 
     def key(self, dataset: str, method: str, settings: Iterable[Scalar], seed: int) -> Key:
-        """Return what identifies a cell, as the file spells it."""
+        """Return the key of a cell, with values formatted as in the file."""
         return tuple(map(_spell, (dataset, method, *settings, seed)))
 
     def begin(self, record: Mapping[str, Any]) -> None:

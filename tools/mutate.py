@@ -46,7 +46,7 @@ DROPPED_CALLS = {"sqrt", "exp", "log", "abs", "conj", "cumsum", "square"}
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one line: a number of a change among those of a node of the file."""
+    """One change of one line, identified by the node of the file and the index of its change."""
 
     path: Path
     line: int

@@ -147,7 +147,7 @@ def direction_metrics(train: Edges, test: Edges, method: str, seed: int) -> dict
 
 
 def accuracy(score: Score, edges: Edges) -> float:
-    """Return the share of edges of positive score, and half of those with none."""
+    """Return the accuracy: edges with positive scores count one, and zero scores one half."""
     values = score(edges)
     return float(np.mean(values > 0.0) + 0.5 * np.mean(values == 0.0))
 

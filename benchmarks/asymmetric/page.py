@@ -45,7 +45,7 @@ Cells = Mapping[tuple[Any, ...], Mapping[str, float]]
 
 
 def error_page(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the errors of Gram matrices, and their ratios to those of both Jordan forms."""
+    """Yield the errors of Gram matrices, and their ratios to the errors of both Jordan forms."""
     errors = grouped(rows, "relative_error", ("kernel", "dataset", "size"))
     yield (
         "**Relative error** of the Gram matrix, ‖K̂ − K‖_F / ‖K‖_F, on at most 1,000 test rows, at "
@@ -138,7 +138,7 @@ def _spread(values: Sequence[float]) -> str:
 
 
 def table_page(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield test accuracies, next to those of Table 1 of the paper."""
+    """Yield test accuracies next to Table 1 of the paper."""
     accuracies = grouped(rows, "accuracy", ("dataset", "kernel"))
     n = len({row["seed"] for row in rows})
     chosen = [float(row["value"]) for row in rows if row["metric"] == "C"]
@@ -192,7 +192,7 @@ def _paper(name: str, kernel: str) -> tuple[float, ...]:
 
 
 def _counts(accuracies: Any) -> Iterator[str]:
-    """Yield how often features of asymmetric kernels are above what they are compared with."""
+    """Yield how often features of asymmetric kernels have a higher accuracy than references."""
     means = {
         (*key, method): 100.0 * float(np.mean(values))
         for key, line in accuracies.items()

@@ -41,7 +41,7 @@ _PRODUCT_ROWS = 50_000  # Rows whose products are timed: 512 float64 features ta
 def speed_metrics(
     method: str, name: str, n_rows: int, n_frequencies: int, n_threads: int, folder: Path | None
 ) -> dict[str, float]:
-    """Return seconds of a sweep or of a gradient, and of what they are compared with."""
+    """Return seconds of a sweep or of a gradient, and of the reference computations."""
     place = _warmed(name, n_rows, n_frequencies, folder)
     place = replace(place, rows=replace(place.rows, n_threads=n_threads))
     work, products = (_gradient if method == GRADIENT else _sweep)(place)

@@ -155,13 +155,13 @@ class Trial:
         return accuracies(Z, split.y, _MORE_CS, parts)
 
     def on_all_rows(self, p: int) -> tuple[FourierFeatures, NDArray[Any], Split]:
-        """Return fitted features, those of all training rows, and the rows."""
+        """Return the fitted map, the features of all training rows, and the split."""
         split = split_of(self.name, self.seed, self.folder, on_sphere=self.candidate[1], every=True)
         features = self._fitted(split, p)
         return features, features_of(features, split.train), split
 
     def _parts(self, split: Split, rows: slice, n_folds: int) -> list[NDArray[np.intp]]:
-        """Return the rows that are left out in their turn."""
+        """Return the held-out rows of each fold."""
         if split.validation.any():
             return [np.flatnonzero(split.validation[rows])]
         return folds(split.y[rows], n_folds, self.seed)
@@ -175,7 +175,7 @@ class Trial:
 
 @lru_cache(maxsize=2)
 def candidates(name: str, seed: int, folder: Path | None) -> Mapping[str, Candidate]:
-    """Return kernels by what they are called, for a data set's training rows.
+    """Return candidate kernels by name, for the training rows of a data set.
 
     Gaussian kernels of some length scales, on the cube and on the sphere; and for all data sets but
     the digits a Laplacian kernel, and Gaussian and Matérn kernels with a length scale for every

@@ -20,7 +20,7 @@ from bochner.kernels import Kernel
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is measured."""
+    """A similarity, a data set and a number of features to measure."""
 
     name: str  # A data set of the design
     kernel: str  # A similarity
@@ -100,7 +100,7 @@ def setting_metrics(task: Task, **options: Any) -> dict[str, float]:
 
 
 def ascent_metrics(task: Task) -> dict[str, float]:
-    """Return what every iteration changed, and the bound after it: ``change(1)``, ``bound(1)``."""
+    """Return the change and the bound of every iteration: ``change(1)``, ``bound(1)`` and so on."""
     split = task.split()
     features = task.mixture(_exact(task, split), split)
     metrics = _fitted(features, split)

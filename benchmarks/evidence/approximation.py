@@ -49,7 +49,7 @@ def _cells(options: Options) -> list[Cell]:
 def _reference(
     dataset: str, seed: int, options: Options
 ) -> tuple[Split, Kernel, float, Array, Array]:
-    """Return rows, a kernel and alpha that 1,024 features learned there, and what is exact."""
+    """Return rows, the kernel and alpha learned by 1,024 features, and the exact predictions."""
     (X, y, X_test, y_test), _ = split(Cell(dataset, "", seed), options)
     chosen = np.random.default_rng(seed).permutation(len(y))[: design.EXACT_ROWS]
     X, y = X[chosen], y[chosen]

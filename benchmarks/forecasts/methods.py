@@ -1,4 +1,4 @@
-"""Forecasts of every method: ``bochner``, those of statsforecast, and the last season."""
+"""Forecasts by ``bochner``, by the methods of statsforecast, and by the last season."""
 
 import warnings
 from collections.abc import Callable, Mapping

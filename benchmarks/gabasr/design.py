@@ -157,7 +157,7 @@ regression."""
 
 
 def budget_of(name: str, size: Size) -> Budget:
-    """Return what a fit to a real data set may take."""
+    """Return the budget of frequencies, iterations and seconds of a fit to a real data set."""
     if name not in LARGER:
         return size.small
     large = size.large

@@ -1,4 +1,4 @@
-"""The paper's synthetic regression: a function whose spectrum is a mixture, and what is learned."""
+"""The paper's synthetic regression: a function whose spectrum is a mixture of Gaussians."""
 
 from functools import lru_cache
 

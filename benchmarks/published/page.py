@@ -138,8 +138,8 @@ def _ratios(rows: Sequence[Row], metric: str, description: str) -> Iterator[str]
     if lines:
         yield (
             f"**Ratios to {design.CATBOOST}** of mean {description}: geometric mean over the "
-            f"tables to which a method is fitted, that of {design.OURS} on the same tables, and the least "
-            "and the greatest ratio."
+            f"tables to which a method is fitted, that of {design.OURS} on the same tables, and "
+            "the least and the greatest ratio."
         )
         header = ("method", "tables", "mean", f"{design.OURS}, same tables", "least", "greatest")
         yield markdown_table(header, lines)

@@ -1,4 +1,4 @@
-"""What is behind first: ratios of errors to other methods, and wrong coverage."""
+"""Ratios of errors to other methods, the worst tables first, and wrong coverage."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -89,7 +89,7 @@ def coverages(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def ratios(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield every method's ratios to CatBoost, and those of bochner to every method."""
+    """Yield the ratios of every method to CatBoost, and of bochner to every method."""
     kinds = KINDS | {"fit_seconds": "seconds"}
     lines = [
         _line(rows, metric, f"{method}, {kind}", method, design.CATBOOST)

@@ -47,7 +47,7 @@ _CONDITIONS = (
 
 
 def tables(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the tables of the folds: what is behind first, then every measure."""
+    """Yield the tables of the folds: first ratios to other methods, then every metric."""
     if first := [*behind(rows), *coverages(rows), *ratios(rows)]:
         yield "## Ratios to other methods"
         yield from first
@@ -145,7 +145,7 @@ def _sizes() -> str:
 
 
 def curve_unit(rows: Sequence[Row], dataset: str) -> float:
-    """Return the error by which those of a curve are divided.
+    """Return the reference error by which the errors of a curve are divided.
 
     It is CatBoost's with the fewest training rows, or that of boosted trees, or of any method.
     """

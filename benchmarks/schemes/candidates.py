@@ -108,7 +108,7 @@ class Candidate:
     kernels: tuple[str, ...] = tuple(_KERNELS)
 
     def serves(self, dataset: str, inputs: int) -> bool:
-        """Return whether it is for a kernel in so many inputs."""
+        """Return whether the candidate applies to a kernel with the number of inputs."""
         return dataset in self.kernels and inputs <= self.most_inputs
 
 

@@ -1,4 +1,4 @@
-"""Frequencies that are selected from a pool of draws by what they do on given rows."""
+"""Frequencies selected from a pool of draws by their error on given rows."""
 
 from dataclasses import dataclass
 
