@@ -148,7 +148,7 @@ def registered_class(name: str) -> type | None:
 
 
 def is_registered(cls: type) -> bool:
-    """Tell whether model files may hold objects of exactly this class."""
+    """Return whether model files may hold objects of exactly this class."""
     return _CLASSES.get(cls.__name__) is cls
 
 

@@ -276,7 +276,7 @@ def named(name: str) -> Iterator[None]:
         if message.startswith(f"Input {name} contains NaN.\n"):
             # What follows recommends models of scikit-learn.
             raise ValueError(
-                f"Input {name} contains NaN. Fill missing entries in, as "
+                f"Input {name} contains NaN. Impute missing entries, as "
                 f"sklearn.impute.SimpleImputer does, or use TableRegressor or TableClassifier, "
                 f"which take them."
             ) from None

@@ -35,7 +35,7 @@ def shown(entry: Any) -> str:
 
 
 def is_frame(X: Any) -> bool:
-    """Tell whether ``X`` is a data frame of pandas or polars, or of the same methods."""
+    """Return whether ``X`` is a data frame of pandas or polars, or of the same methods."""
     return hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "get_column"))
 
 

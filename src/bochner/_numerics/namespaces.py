@@ -14,7 +14,7 @@ from sklearn import get_config
 
 
 def on_device(X: Any) -> bool:
-    """Tell whether ``X`` is an array of another namespace than NumPy."""
+    """Return whether ``X`` is an array of another namespace than NumPy."""
     return hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray | np.generic)
 
 

@@ -35,12 +35,12 @@ _FASTER = LOOSE | {"reassoc"}
 """Sums over states may be in any order; NaN keeps its meaning, that of an unknown value."""
 
 _TINY = 1e-200
-"""Size below which what decays is set to zero. Below 1e-308 sums take ten times as long; states are
-of order one, and nothing that is added to them moves by so little."""
+"""Absolute value below which decaying numbers are set to zero. Below 1e-308 sums take ten times as
+long; states are of order one, so that sums with them do not change."""
 
 _FLUSHED = 64
-"""Steps from one such time to the next: more often takes time, and less often is too late for what
-decays by half in a step."""
+"""Steps between two such flushes: more flushes take time, and with fewer flushes numbers that halve
+in each step become denormal first."""
 
 
 class Steps(NamedTuple):
@@ -414,7 +414,7 @@ def _fill_moments(
 def _learn_value(
     later: Array, spread: Array, weight: Array, states: Filtered, t: int, image: Array
 ) -> None:
-    """Add what the value of row ``t`` tells to what later rows tell, in place."""
+    """Add the information in the value of row ``t`` to that of later rows, in place."""
     total, gain = states.variance[t], states.gain[t]
     for i in range(image.size):
         image[i] = _dot(spread[i], gain) / total

@@ -130,7 +130,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def is_standard_output(path: Path | None) -> bool:
-    """Tell whether a path is ``-``, which means standard output for CSV."""
+    """Return whether a path is ``-``, which means standard output for CSV."""
     return str(path) == "-"
 
 

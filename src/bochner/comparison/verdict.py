@@ -13,7 +13,7 @@ _CERTAIN = 2.0
 """Standard errors beyond which a difference is significant: 95 % of normal errors."""
 
 _LITTLE = 0.05
-"""Explained share of the variance below which columns hardly determine a target."""
+"""Explained share of the variance below which a sentence says that columns explain little."""
 
 _ALIKE = 0.005
 """Relative difference of errors that rounds to no per cent."""

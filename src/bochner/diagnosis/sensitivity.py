@@ -12,7 +12,7 @@ from bochner._numerics.arrays import Array, steps
 from bochner.diagnosis.evaluators import Evaluator
 
 _MOST_EVALUATIONS, _FEWEST_ROWS = 40_000, 100
-"""Rows that one call predicts, a few seconds, and rows of the table used even if it takes more."""
+"""Most rows that one call predicts, in a few seconds, and fewest rows of the table that it uses."""
 
 _N_PARTNERS = 2
 """Rows from which each row takes a column."""

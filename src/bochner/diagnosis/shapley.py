@@ -24,8 +24,8 @@ _REPEATED = 32
 quarter."""
 
 _ROWS_WITH_REFERENCE, _SPREAD = 5, 2.5
-"""Fewest rows for which a reference is worth its evaluations, and the standard deviation of its
-contributions in units of what it leaves of those of other rows, 1 to 8 on tables."""
+"""Fewest rows for which a reference row saves evaluations, and the standard deviation of its
+contributions relative to the residual deviation of other rows, 1 to 8 on tables."""
 
 _BLOCK_NUMBERS = 2**22
 """Numbers in a block of rows to predict, 32 MB."""

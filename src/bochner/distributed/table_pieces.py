@@ -36,7 +36,7 @@ class TablePiece:
         return TablePiece(X, self.y[rows], None if self.weight is None else self.weight[rows])
 
     def __add__(self, other: "TablePiece") -> "TablePiece":
-        """Concatenate the rows of this piece and of the other piece."""
+        """Concatenate the rows of both pieces."""
         weight = None
         if self.weight is not None or other.weight is not None:
             weight = np.concatenate((self.weights, other.weights))

@@ -186,12 +186,12 @@ verbose : bool, default=False
 random_state : int, RandomState instance or None, default=None
     Seed of the sampler.""",
     "amplitudes": """pairs : {"matched", "grid"}, default="matched"
-    Whether every frequency has an amplitude of its own, or ``n_envelope`` amplitudes are
+    Whether every frequency has a separate amplitude, or ``n_envelope`` amplitudes are
     combined with all of ``n_frequencies // n_envelope`` frequencies; equation (6).
 amplitudes : {"cosines", "windows"}, default="cosines"
-    Amplitudes that vary are cosines, or Gaussian windows with centres and widths of their own
-    along few inputs or none, which suit functions that are fast in one place and slow in another. A
-    wave in a window has a harmonizable kernel. Windows need ``pairs="matched"``.
+    Amplitudes that vary are cosines, or Gaussian windows. Each window has a centre and widths along
+    few inputs or none, which suits functions that vary quickly in one place and slowly in another.
+    A wave in a window has a harmonizable kernel. Windows need ``pairs="matched"``.
 n_envelope : int, default=8
     Number of amplitudes with ``pairs="grid"`` and with ``sampler="mh"``.""",
     "learned": """learned_ : list of Learned
@@ -209,11 +209,12 @@ convergence_ : list of Convergence
     R-hat and effective sample sizes. A fit of one chain warns if they are bad; several short chains
     stay near different modes, and left-out rows judge their average.""",
     "left out": """With several chains, each leaves out a random block of the rows: every row is
-predicted by a chain that has not learned from it. Equal rows, and those that a whole weight counts,
-are independent and left out one by one. These predictions give ``score_`` and calibrate the model's
-uncertainty. Each chain learns from at most 8,000 different rows. Where rows suffice, frequencies of
-all chains are pooled, and their weights fitted to all rows. Nothing is left out with a trend, with
-``sampler="mh"``, with fewer than five rows for each chain, or from Dask collections.""",
+predicted by a chain that has not learned from it. Equal rows, and the copies that an integer
+weight counts, are independent and left out one by one. These predictions give ``score_`` and
+calibrate the model's uncertainty. Each chain learns from at most 8,000 different rows. Where rows
+suffice, frequencies of all chains are pooled, and their weights fitted to all rows. Nothing is left
+out with a trend, with ``sampler="mh"``, with fewer than five rows for each chain, or from Dask
+collections.""",
 }
 """Descriptions of parameters and attributes that several models share."""
 

@@ -186,7 +186,7 @@ def labels_of(rows: RowChunks, X: Any) -> NDArray[Any]:
     if not rows.is_repeatable:
         raise ValueError(
             "An iterator of chunks cannot be read a second time for the classes. Pass a list of "
-            "chunks, or an object whose __iter__ starts anew; or call partial_fit with classes."
+            "chunks, or an object whose __iter__ restarts; or call partial_fit with classes."
         )
     labels_of_chunks = [
         np.unique(labels(parts[1])) for parts in map(_unpacked, X) if not _is_empty(parts)

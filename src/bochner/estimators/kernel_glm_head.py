@@ -141,7 +141,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
                 f"{kernel!r} is not the covariance of a Gaussian process: some of its features "
                 f"have negative signs or differ for its two arguments. Use a positive definite "
                 f"kernel, such as 'gaussian' or 'matern52'; KreinRidge and KreinRidgeClassifier "
-                f"learn with the others."
+                f"accept indefinite kernels."
             )
         return kernel, approximation.frequencies, approximation.region
 

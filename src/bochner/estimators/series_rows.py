@@ -104,7 +104,7 @@ def check_taken(transformation: str, values: Array) -> None:
     if not function.takes(least):
         needed = "of zero or more" if function.takes_least else "above zero"
         raise ValueError(
-            f"transformation={transformation!r} needs values {needed}, and the least known one is "
+            f"transformation={transformation!r} needs values {needed}, and the smallest value is "
             f"{least:.4g}: use transformation='none', or 'auto', which compares those that the "
             "values allow."
         )

@@ -79,7 +79,7 @@ class NumberPredictor:
         """Return predictive means (n, *t) and covariances (n, n, *t)."""
         if self.targets.transformation is not None:
             raise ValueError(
-                "return_cov=True needs targets as they are, and these are transformed "
+                "return_cov=True needs untransformed targets, and these are transformed "
                 f"({self.targets.transformation.name!r}): take return_std=True, covariances of "
                 "sample_functions, or transformation='none'."
             )

@@ -106,7 +106,9 @@ def table_rows(
     so that counts and repeated rows in any order give the same model.
     """
     if groups is not None and time is not None:
-        raise ValueError("groups and time both say what is left out together: give one of them.")
+        raise ValueError(
+            "groups and time both define which rows are left out together: give one of them."
+        )
     tags = _per_row("groups", X, groups, len(y)), _per_row("time", X, time, len(y))
     if weights is not None:
         # Weights below the rounding error of the mean are raised to it. The rows stay with a finite

@@ -21,8 +21,8 @@ Total = TypeVar("Total")
 Given = ParamSpec("Given")
 
 NO_ROWS = (
-    "There are no chunks of rows: none came, or all of them were empty. An iterator gives them "
-    "once: pass a list, or an object whose __iter__ starts anew, to have them read again."
+    "There are no chunks of rows: the iterable is empty, or all chunks are empty. An iterator can "
+    "be read only once: pass a list, or an object whose __iter__ restarts."
 )
 """The error for a stream without rows."""
 
@@ -54,7 +54,7 @@ class Chunk:
         return Chunk(taken(self.X, rows), self.y[rows], weight, repeats, self.are_precisions)
 
     def __add__(self, other: "Chunk") -> "Chunk":
-        """Concatenate the rows of this chunk and of the other chunk."""
+        """Concatenate the rows of both chunks."""
         weight = _joined(self.weight, other.weight, len(self), len(other))
         repeats = _joined(self.repeats, other.repeats, len(self), len(other))
         targets = np.concatenate((self.y, other.y))

@@ -162,7 +162,7 @@ def _far_rows(kernel: AnyKernel, rows: Array, rng: Generator) -> Array | None:
 
 
 def _accepts(kernel: AnyKernel, rows: Array) -> bool:
-    """Tell whether a kernel is defined on rows; a plain function always counts as defined."""
+    """Return whether a kernel is defined on rows; a plain function always counts as defined."""
     if isinstance(kernel, Kernel):
         try:
             kernel.check_inputs(rows)

@@ -31,7 +31,7 @@ from bochner.sampling import Scheme
 from bochner.spectral import NoMeasureError, closed_form
 
 _ROWS = 1000
-"""Windows or points from which the length scale comes: as many as the median distance takes."""
+"""Windows or points for the length scale, as many as rows for the median distance."""
 
 _PILOT_SEQUENCES = 200
 """Sequences whose mean norms give the weights of levels: their standard error is some per cent."""

@@ -12,7 +12,8 @@ from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Gaussian
 
 _MOST_TERMS = 256
-"""Terms of a factor beyond which it counts as unknown; all pairs with the other's are compared."""
+"""Most terms of a factor, because all pairs of terms of two factors are compared; with more terms,
+the definiteness is undecided."""
 
 _CLEARLY = 1e-6
 """Negative eigenvalue, relative to the greatest entry, that refutes; it is far above rounding."""

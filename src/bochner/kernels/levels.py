@@ -122,7 +122,7 @@ class Levels(LagKernel):
         if weights.min() < -_ROUNDING:
             raise ValueError(
                 f"{self!r} is not positive definite with {n_levels} levels; its correlation must "
-                f"be at least {-1.0 / (n_levels - 1):.6g}, minus one over the others."
+                f"be at least -1 / (n_levels - 1) = {-1.0 / (n_levels - 1):.6g}."
             )
         frequencies = 2.0 * np.pi / period * np.arange(len(weights))
         return as_array(frequencies), as_array(np.maximum(weights, 0.0))

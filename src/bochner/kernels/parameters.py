@@ -94,7 +94,7 @@ def _fields(value: Parameterised) -> dict[str, Any]:
 
 
 def _is_sequence(value: Any) -> bool:
-    """Tell whether a field holds the members of a sum or product."""
+    """Return whether a field holds the members of a sum or product."""
     return isinstance(value, tuple) and bool(value) and isinstance(value[0], Parameterised)
 
 

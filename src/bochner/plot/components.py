@@ -120,7 +120,8 @@ def components(
     check_level(level)
     if not hasattr(model, "components"):
         raise TypeError(
-            f"components takes a fitted Forecaster, got {type(model).__name__}, which has none."
+            f"components takes a fitted Forecaster, got {type(model).__name__}, which has no "
+            "components."
         )
     at = np.sort(np.asarray(times))
     of_components = model.components(at, X, level=level)

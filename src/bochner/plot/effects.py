@@ -64,7 +64,7 @@ class EffectDisplay(Display):
     dates : sequence of str, default=()
         Columns whose values are decimal years of dates.
     label : str, default="average prediction"
-        What is averaged, with its unit.
+        Averaged quantity, with its unit.
     """
 
     effect: Effect
@@ -256,7 +256,7 @@ def effect(
     n_values : int, default=24
         Largest number of values of a column.
     label : str, default=None
-        What is averaged, with its unit; by default "average prediction", or "average probability"
+        Averaged quantity, with its unit; by default "average prediction", or "average probability"
         for classes.
     ax : matplotlib.axes.Axes, default=None
         Axes to draw on; ``None`` means a new figure.

@@ -44,7 +44,7 @@ class Drift:
     share: float
 
     def is_certain(self, n_tests: int) -> bool:
-        """Whether the drift is significant after ``n_tests`` tests, and large enough to matter."""
+        """Whether the drift is significant after ``n_tests`` tests, and relevant in size."""
         return self.p_value < _FALSE_ALARMS / n_tests and self.share > _LEAST_SHARE
 
     @property

@@ -35,7 +35,7 @@ _WEIGHT = 0.3
 they are larger from five inputs on, as many inputs together then count as much as a few."""
 
 _MOST_CANDIDATES = 256
-"""Integers that are tried for each coordinate; among more the best is hardly better."""
+"""Integers that are tried for each coordinate; more candidates hardly improve the best one."""
 
 _KEPT = 64  # Results in memory, of one integer for each coordinate
 

@@ -262,7 +262,7 @@ def _pairs(metric: Metric, domain: object, context: DesignContext) -> Pairs | No
 
 
 def _has_columns(kernel: object) -> bool:
-    """Tell whether a kernel or one of its members is restricted to some columns."""
+    """Return whether a kernel or one of its members is restricted to some columns."""
     inner = kernel.nested().values() if isinstance(kernel, Kernel) else ()
     return isinstance(kernel, kernels.OnColumns) or any(map(_has_columns, inner))
 

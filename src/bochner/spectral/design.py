@@ -95,9 +95,9 @@ def designed_measure(
     with :math:`c_i` the standard deviation of one frequency of atom ``i``, plus 0.01, which bounds
     the total variation; beyond ``R`` the transform must stay below 1.2 times the greatest value of
     the kernel. Programs for several :math:`\delta` and both costs (alone, in orthogonal blocks) are
-    solved and frequencies allocated. The candidate of least predicted mean square error is kept,
-    among those whose features stay below 1.5 times the greatest value of the kernel, to four
-    standard deviations, for rows far from all data. Equal arguments are solved once.
+    solved and frequencies allocated. Among the candidates whose features stay below 1.5 times the
+    greatest value of the kernel, to four standard deviations, for rows far from all data, the one
+    with the least predicted mean square error is chosen. Equal arguments are solved once.
 
     If weights will be ``fitted`` to the kernel and the error of the best candidate exceeds one
     half, a candidate within a tenth of the kernel's greatest value is preferred if one exists,
@@ -121,7 +121,7 @@ def designed_measure(
 
 
 def _is_hashable(kernel: Kernel) -> bool:
-    """Tell whether a kernel is hashable; a kernel may hold a mutable function object."""
+    """Return whether a kernel is hashable; a kernel may hold a mutable function object."""
     try:
         hash(kernel)
     except TypeError:

@@ -181,7 +181,7 @@ def _calendars(index: Any, utc: Stamps, clock: Stamps) -> Iterator[_Calendar]:
 def _are_at_one_time(
     index: Any, after_midnight: NDArray[np.timedelta64], days: NDArray[np.datetime64]
 ) -> bool:
-    """Tell whether all dates have the same local time, on days where this time exists."""
+    """Return whether all dates have the same local time, on days where this time exists."""
     import pandas as pd
 
     usual = np.sort(after_midnight)[len(days) // 2]

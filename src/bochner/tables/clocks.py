@@ -41,7 +41,7 @@ def zone_name(zone: tzinfo | str | None) -> str | None:
 
 
 def is_fixed(name: str) -> bool:
-    """Tell whether a zone is a fixed offset from UTC, such as "UTC+01:00", not a named region."""
+    """Return whether a zone is a fixed offset from UTC, such as "UTC+01:00", not a named region."""
     return _FIXED.fullmatch(name) is not None
 
 

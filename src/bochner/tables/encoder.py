@@ -185,7 +185,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not any(map(output_names, states)):
             raise ValueError(
                 f"No column of the table varies: {naming([(s['name'], s['kind']) for s in states])}"
-                ". Expected at least one with two values; add one that tells the rows apart."
+                ". Expected at least one with two values; add a column that differs between rows."
             )
         read = list(zip(states, columns, strict=True))
         not_numeric = warn_of_written_values(columns)

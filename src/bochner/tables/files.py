@@ -57,7 +57,7 @@ def find(path: str | os.PathLike[str]) -> tuple[Path, str]:
 
 
 def is_standard_input(path: Path) -> bool:
-    """Tell whether a path means standard input."""
+    """Return whether a path means standard input."""
     return str(path) == STANDARD_INPUT
 
 

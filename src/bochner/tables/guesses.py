@@ -135,14 +135,14 @@ def guess(name: str, texts: Any, kind: str | None, options: ReadOptions) -> Gues
 
 
 def _is_complete(interpretation: Interpretation, texts: Any) -> bool:
-    """Tell whether all present texts have the pattern that was found."""
+    """Return whether all present texts have the pattern that was found."""
     if not isinstance(interpretation, LocalDates):
         return True
     return bool(interpretation.matched.sum() == len(texts) - texts.null_count)
 
 
 def looks_otherwise(levels: Any) -> bool:
-    """Tell whether some levels (k,) of text would not be read as text in a separate file."""
+    """Return whether some levels (k,) of text would not be read as text in a separate file."""
     if may_hold_numbers(levels) or dates_among(levels).any():
         return True
     texts = levels.to_pylist()

@@ -52,7 +52,7 @@ _FEWEST_DISTINCT = 0.4
 
 
 def is_index(name: str) -> bool:
-    """Tell whether a name is one that a saved index has."""
+    """Return whether a name is a usual name of a saved index."""
     return _INDEX.fullmatch(name) is not None
 
 

@@ -134,7 +134,7 @@ class LocalDates:
         return tuple(o for o, count in zip(ORDERS, counts, strict=True) if count == max(counts))
 
     def reads(self, n_present: int) -> bool:
-        """Tell whether the first order reads all ``n_present`` present texts as dates."""
+        """Return whether the first order reads all ``n_present`` present texts as dates."""
         return bool((~np.isnat(self.times(self.orders()[0]))).sum() == n_present)
 
 
@@ -194,7 +194,7 @@ def dates_among(texts: Any) -> NDArray[np.bool_]:
 
 
 def are_dates(texts: Sequence[str]) -> bool:
-    """Tell whether texts have the same pattern of dates in common notation."""
+    """Return whether texts have the same pattern of dates in common notation."""
     # ISO 8601 texts are already read as dates, so other texts with its hyphens are not dates.
     local = [pattern for family, pattern in _PATTERNS.values() if family in ("numeric", "named")]
     local += [_PATTERNS["2021-12-31"][1].replace("[-/.]", "[/.]")]

@@ -92,14 +92,14 @@ def plain_numbers(texts: Any) -> Any | None:
 
 
 def has_points(texts: Any) -> bool:
-    """Tell whether one of the texts (n,) has a point."""
+    """Return whether one of the texts (n,) has a point."""
     import pyarrow.compute as pc
 
     return pc.any(pc.match_substring(texts, ".")).as_py() is True
 
 
 def loses_digits(texts: Any, numbers: Any) -> bool:
-    """Tell whether texts are integers, some of them too large for exact float64."""
+    """Return whether texts are integers, some of them too large for exact float64."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -132,7 +132,7 @@ def numbers_among(texts: Any, decimals: Sequence[str] = (".", ",")) -> NDArray[n
 
 
 def may_hold_numbers(texts: Any) -> bool:
-    """Tell whether one of the texts (k,) might be a number, with or without a unit."""
+    """Return whether one of the texts (k,) might be a number, with or without a unit."""
     import pyarrow.compute as pc
 
     plain = pc.replace_substring(texts, "\u2212", "-")
@@ -148,7 +148,7 @@ def written_numbers(texts: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def are_decimals(texts: Sequence[str]) -> bool:
-    """Tell whether texts are numbers with the same decimal mark, and not only integers."""
+    """Return whether texts are numbers with the same decimal mark, and not only integers."""
     return not all(map(str.isdigit, texts)) and bool(written_numbers(texts).all())
 
 

@@ -127,7 +127,7 @@ def _text_of(offset: Any) -> str:
 
 
 def is_clockwork(offset: Any) -> bool:
-    """Tell whether an offset is a fixed duration, such as an hour, not a calendar step.
+    """Return whether an offset is a fixed duration, such as an hour, not a calendar step.
 
     A day of a zone has 23 to 25 hours.
     """

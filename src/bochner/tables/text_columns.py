@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOSTLY = 0.9
-"""Share of numbers or dates from which other entries of a column are worth a remark."""
+"""Share of numbers or dates from which the other entries of a column get a remark."""
 
 _HALF = 0.5
 """Share of numbers or dates from which text is not an identifier, but a column with errors."""
@@ -89,7 +89,7 @@ def _remark_on_looks(column: Guess, options: ReadOptions, remarks: Remarks) -> b
 
 
 def _orders_mix(column: Guess, dates: LocalDates) -> bool:
-    """Tell whether all entries are dates, but in different orders of day and month."""
+    """Return whether all entries are dates, but in different orders of day and month."""
     if dates.family != "numeric":
         return False
     absent = [np.isnat(dates.times(order)) for order in ORDERS]

@@ -30,7 +30,7 @@ _YEAR = 365.2425
 """Days of a year: the mean of the Gregorian calendar's four centuries."""
 
 _MOST_STEPS = 10_000_000
-"""Largest horizon in steps: ten times more need minutes and gigabytes, and are likely a mistake."""
+"""Largest horizon in steps: ten times more steps need minutes and gigabytes."""
 
 _REGULAR = 0.01
 """Departure of steps from their median, relative to it, up to which a horizon may be counted in
@@ -129,7 +129,7 @@ class Timeline:
         return Future(numbers, index if hasattr(index, "get_indexer") else None, clock)
 
     def follows_clock(self, period: float) -> bool:
-        """Tell whether a period follows the local time of a zone, as days, weeks and years do.
+        """Return whether a period follows the local time of a zone, as days, weeks and years do.
 
         Hours follow it if a day has a whole number of them. Other periods follow UTC.
         """
