@@ -111,6 +111,8 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         )
         alpha, weight, targets, _ = self._prepared(X, y, None, sample_weight)
         frequencies = self.frequencies_
+        # Ridge regression with the composed kernel, the mean over rows of k(x, x_i) k(x', x_i).
+        # It is positive definite for every k (docs/adr/0013).
         sums = feature_sums(frequencies, X, targets, weight)
         gram = sums.gram if frequencies.is_symmetric else right_gram(frequencies, X, weight)
         self.posterior_ = fit_composed(

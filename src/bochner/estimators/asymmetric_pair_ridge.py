@@ -114,6 +114,8 @@ class AsymmetricPairRidge(TwoSidedRidge):
         Y = _paired(X, right)
         alpha, weight, targets, rng = self._prepared(X, y, Y, sample_weight)
         target = targets[:, 0]
+        # The penalty is on the distance from multiples of the kernel: with a penalty on all weights
+        # the phases would cancel, as they do for functions of rows (docs/adr/0013).
         features = PairFeatures.of(self.frequencies_, X, Y)
         options: dict[str, Any] = {"weight": weight, "fit_intercept": self.fit_intercept}
         if alpha is None:

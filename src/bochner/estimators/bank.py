@@ -236,6 +236,7 @@ class BaNK(BaseEstimator, ABC):
 
             columns = learnable(collected, columns, problems, self._scaling, self._trend)
         elif settings.n_chains > 1 and self.trend == 0 and settings.model == BANK:
+            # Each chain predicts a block of rows that it leaves out, for score and calibration.
             codes = problems.codes if self._is_classifier else None
             block = blocks_of(rng, problems.units, codes, settings.n_chains)
             parts = None if block is None else parts_of(rng, problems.units, block)
@@ -248,9 +249,11 @@ class BaNK(BaseEstimator, ABC):
         self.kernel_ = mean_kernel([learned.kernel for learned in self.learned_])
         points = scaled.T, self._trend.columns(scaled).T
         self.convergence_ = [Convergence.of(learned, *points) for learned in self.learned_]
+        # Several short chains stay near different modes, so that a large R-hat is expected.
         if settings.n_chains == 1:
             self._warn()
         self._judge(problems, points, block, rng, settings.n_chains)
+        # Pooled weights are fitted to all rows, so that pooling must follow the score.
         if block is not None:
             self.learned_ = with_pooled_draws(self.learned_, columns, settings, rng)
         self.relevance_ = averaged(

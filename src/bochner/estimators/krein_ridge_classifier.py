@@ -229,6 +229,7 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
     def _calibrate(self, earlier: RowSample | None, sample: RowSample) -> None:
         """Fit the softmax to leave-one-out values of sampled rows and of earlier batches."""
         labels = np.searchsorted(self.classes_, sample.rows.y)
+        # In-sample values are closer to the labels than values of new rows would be.
         values = left_out_indicators(
             sample,
             self._features,

@@ -252,6 +252,7 @@ class OnlineHead(RidgeHead, ABC):
 
     def _plan(self, features: FeatureMap) -> tuple[RidgeProblem, RidgePlan]:
         problem = self._problem(features, self._targets, checked_alpha(self.alpha))
+        # Rows of earlier batches are gone, so that conjugate gradients cannot pass over them.
         problem = replace(problem, is_repeatable=False)
         return problem, plan_ridge(problem, self.solver, as_bytes(self.memory_limit))
 
@@ -269,6 +270,7 @@ class OnlineHead(RidgeHead, ABC):
             posterior = self._solve(remaining, features, checked_alpha(self.alpha))
         except np.linalg.LinAlgError as error:
             raise ValueError(NOT_AMONG) from error
+        # Sums of squared residuals of actual rows are not negative.
         if remaining.misfit(posterior.coef, posterior.intercept, before).min() < 0.0:
             raise ValueError(NOT_AMONG)
         return posterior

@@ -99,6 +99,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         for name in ("fit_intercept", "associated"):
             as_flag(name, getattr(self, name))
         n_landmarks = self._n_landmarks
+        # A generator for each step, so that optional steps do not change the draws of other steps.
         *rngs, solver_rng, landmark_rng = generators(self.random_state, 5)
         kernel, approximation = self._approximation(rows.head, targets, *rngs)
         features: FeatureMap = approximation.frequencies
@@ -116,6 +117,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         problem = replace(
             self._problem(features, targets, alpha),
             n_samples=rows.n_samples,
+            # Conjugate gradients pass over the rows many times, and keep no sums.
             is_repeatable=rows.is_repeatable and not keep_sums,
             on_device=on_device(rows.head.X),
             weight_rms=rows.head.weight_rms,
@@ -146,6 +148,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
                 n_landmarks=plan.n_landmarks,
                 keep=plan.keep,
             )
+        # Attributes are set after everything that can fail, so that an error keeps the earlier fit.
         self.kernel_, self._region = kernel, approximation.region
         self.frequencies_, self.signature_ = approximation.frequencies, features.signature
         self.residual_ = features if isinstance(features, ResidualFeatures) else None
@@ -226,6 +229,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
     def _signs(self, features: FeatureMap) -> Array:
         """Return the diagonal of ``J``, of shape (p,)."""
         signature = features.signature
+        # ``associated=True`` learns with Z Z', which is positive definite, instead of Z J Z'.
         return np.ones_like(signature) if self.associated else signature
 
     def _solve(

@@ -145,6 +145,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         if hasattr(self.encoder_, "feature_names_in_"):
             self.feature_names_in_ = self.encoder_.feature_names_in_
         self.record_ = {"n_samples": rows.n_given}
+        # A fixed seed, so that the background rows do not depend on random_state.
         some = np.random.default_rng(0).permutation(len(rows.y))[:_BACKGROUND_ROWS]
         background = rows_of(rows.X, some)
         self.background_ = self.encode(background)

@@ -114,6 +114,7 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
         head, (mean, std) = SumOfLaws.with_left_out(scored_laws, targets.scaled(rows.y), weights)
         error = None
         if targets.transformation is not None:
+            # The expected error is in the unit of the targets, so predictions are mapped back.
             expected, _ = mapped(mean, std, head.scores, targets.inverse)
             squares = weights[scored_laws.scored] * (rows.y[scored_laws.scored] - expected) ** 2
             error = float(np.sqrt(np.mean(squares)))

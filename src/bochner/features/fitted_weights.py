@@ -70,6 +70,7 @@ def fitted_frequencies(
         drawn = sampled_one_sided(kernel, measure, draw.n_frequencies, draw.rng, draw.scheme)
     phases = not (seems_symmetric and drawn.is_symmetric)
     fit, held_out = _split(left, right, gram)
+    # Least squares does not constrain the features far from the data: they are bounded there.
     far = _far_rows(kernel, left, rng)
     far_right = far if right is left else _far_rows(kernel, right, rng)
     greatest = max(

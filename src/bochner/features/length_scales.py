@@ -118,6 +118,7 @@ def median_distance(X: Any, rng: np.random.Generator, sample_weight: Array | Non
     distance = (
         euclidean_distances(sampled_rows)[i, j] if issparse(sampled_rows) else pdist(sampled_rows)
     )
+    # Many equal rows would make the median zero.
     distinct = distance > _EQUAL * distance.max(initial=0.0)
     if not distinct.any():
         return 1.0

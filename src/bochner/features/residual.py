@@ -103,6 +103,7 @@ class ResidualFeatures:
         some_rng, first_rng = rng.spawn(2)
         candidates = np.unique(dense_rows(X, some_rng.permutation(X.shape[0])[:size]), axis=0)
         candidates = first_rng.permutation(candidates)
+        # Pivots keep the factor well conditioned, and cover the rows (docs/adr/0034).
         landmarks, lower = _pivots(kernel, candidates, n_landmarks)
         projected = solve_triangular(lower, frequencies.features(landmarks), lower=True)
         return cls(frequencies, kernel, landmarks, lower, projected)
@@ -142,6 +143,8 @@ class ResidualFeatures:
         values = _cleared(self.kernel(self.landmarks, dense), float(self.lower.max()) ** 2)
         near = solve_triangular(self.lower, values, lower=True, check_finite=False)
         near = _cleared(near, float(self.lower.max()))
+        # The random features keep the part that landmarks do not determine, so that the kernel
+        # between a landmark and any row is exact.
         out[:, :p] = self.frequencies.features(dense, np.float64) - near.T @ self.projected
         out[:, p:] = near.T
         return out

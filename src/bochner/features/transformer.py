@@ -233,6 +233,7 @@ class FourierFeatures(
             dtypes = float_types(right, FLOATS)
             right = check_rows_given(right, "right", accept_sparse="csr", dtype=dtypes)
         X, right = host_view(X), host_view(right)
+        # Separate generators: the choice of a length scale must not change the frequencies.
         scale_rng, draw_rng, data_rng = generators(self.random_state, 3)
         is_common = right is not None and right.shape[1] == X.shape[1]
         rows = stacked_rows(X, right) if is_common else X
@@ -292,6 +293,8 @@ class FourierFeatures(
         """Return the right features that the output adds to the left ones."""
         if self.output == "left":
             return np.empty(0, dtype=np.intp)
+        # Phases cancel in linear models, so that the right features of a one-sided frequency would
+        # only double the weight of the left ones (docs/adr/0013).
         return np.flatnonzero(np.tile(self.frequencies_.is_two_sided, 2)[: self.n_components])
 
     def _left(self, X: Any) -> NDArray[Any]:
