@@ -137,11 +137,11 @@ def _accuracy_page(rows: Sequence[Row]) -> Iterator[str]:
 
 def _means(rows: Sequence[Row], metrics: Mapping[str, str]) -> str:
     """Return a line for each method, and a column of means for each metric."""
-    by_method: dict[tuple[str, ...], dict[str, list[float]]] = {}
+    method_values: dict[tuple[str, ...], dict[str, list[float]]] = {}
     for metric, title in metrics.items():
         for (method,), line in grouped(rows, metric, ["method"], columns="metric").items():
-            by_method.setdefault((str(method),), {})[title] = line[metric]
-    ordered: Groups = {(method,): by_method[method,] for method in _ORDER if (method,) in by_method}
+            method_values.setdefault((str(method),), {})[title] = line[metric]
+    ordered: Groups = {(method,): method_values[method,] for method in _ORDER if (method,) in method_values}
     columns = list(metrics.values())
     return group_table(ordered, columns, lambda values: f"{np.mean(values):.4f}", header=[""])
 

@@ -67,11 +67,11 @@ def coverages(rows: Sequence[Row]) -> Iterator[str]:
     counted: set[str] = set()
     lines = []
     for metric, (least, greatest) in limits.items():
-        for (name,), of_methods in grouped(rows, metric).items():
+        for (name,), method_coverages in grouped(rows, metric).items():
             n_test = design.SHAPES[name][0] // design.FOLDS
-            if design.OURS in of_methods and n_test >= design.FEWEST_TEST_ROWS:
+            if design.OURS in method_coverages and n_test >= design.FEWEST_TEST_ROWS:
                 counted.add(name)
-                share = float(np.mean(of_methods[design.OURS]))
+                share = float(np.mean(method_coverages[design.OURS]))
                 if not least <= share <= greatest:
                     where = metric.removeprefix("coverage").removeprefix("_") or "all"
                     lines.append([name, where, f"{share:.3f}"])

@@ -54,9 +54,9 @@ def errors(predicted: Array, y: NDArray[Any], *, is_regression: bool) -> dict[st
         residual = y - predicted
         rmse, mae = np.sqrt(np.mean(residual**2)), np.mean(np.abs(residual))
         return {"rmse": float(rmse), "mae": float(mae)}
-    of_true_class = predicted[np.arange(len(y)), y]
+    true_probability = predicted[np.arange(len(y)), y]
     return {
-        "log_loss": -float(np.mean(np.log(np.maximum(of_true_class, _LEAST_PROBABILITY)))),
+        "log_loss": -float(np.mean(np.log(np.maximum(true_probability, _LEAST_PROBABILITY)))),
         "error_rate": float(np.mean(np.argmax(predicted, axis=1) != y)),
     }
 

@@ -89,8 +89,8 @@ def _distributions(rows: Sequence[Row]) -> Iterator[str]:
     }
     lines: dict[tuple[str, str], dict[str, float]] = {key: {} for key in densities}
     for metric, title in metrics.items():
-        of_metric = grouped(rows, metric, index=("dataset", "method"), columns="metric")
-        for key, values in of_metric.items():
+        metric_values = grouped(rows, metric, index=("dataset", "method"), columns="metric")
+        for key, values in metric_values.items():
             lines[key][title] = float(np.mean(values[metric]))
     level = 100 * design.INTERVAL
     yield (

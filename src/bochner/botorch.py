@@ -64,7 +64,11 @@ class FeatureModel(Model):
     """
 
     def __init__(
-        self, model: KreinRidge, *, dtype: torch.dtype = torch.float64, device: Any = None
+        self,
+        model: KreinRidge,
+        *,
+        dtype: torch.dtype = torch.float64,
+        device: torch.device | str | None = None,
     ) -> None:
         if not isinstance(model, KreinRidge):
             raise TypeError(f"model must be a fitted KreinRidge, got {model!r}.")

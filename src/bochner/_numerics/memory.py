@@ -2,7 +2,6 @@
 
 import re
 from numbers import Integral
-from typing import Any
 
 # Bytes per decimal and binary unit.
 _UNITS = {"": 1} | {
@@ -10,7 +9,7 @@ _UNITS = {"": 1} | {
 }
 
 
-def as_bytes(limit: Any) -> int | None:
+def as_bytes(limit: object) -> int | None:
     """Return bytes from a positive integer, ``"1GB"`` or ``"512MiB"``; ``None`` is returned."""
     if limit is None:
         return None

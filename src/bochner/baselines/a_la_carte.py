@@ -3,9 +3,10 @@
 from typing import Any, Literal, Self, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from bochner._numerics.arrays import Array, as_count
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count
 from bochner._numerics.checked import validated_with_numbers
 from bochner._numerics.units import rounded
 from bochner._numerics.whole_fits import all_or_nothing
@@ -101,7 +102,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         max_iter: int = 100,
         tol: float = 1e-6,
         covariance: str = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.n_mixture = n_mixture
@@ -112,7 +113,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: ArrayLike) -> Self:
         """Learn the mixture from rows ``X`` (n, d) and ``y`` (n,), and the weights given it."""
         X, y = validated_with_numbers(self, X, y, dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
@@ -153,7 +154,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     @overload
     def predict(self, X: Any, return_std: Literal[True]) -> tuple[Array, Array]: ...
 
-    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+    def predict(self, X: MatrixLike, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Return predictive means and, optionally, standard deviations, both of shape (n,).
 
         Standard deviations include the noise, but not the uncertainty of the targets' mean.

@@ -5,11 +5,11 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import svd
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_count
+from bochner._numerics.arrays import FLOATS, Array, MatrixLike, RandomState, as_count
 from bochner._numerics.checked import check_rows_given
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
@@ -97,9 +97,9 @@ class AsymmetricNystroem(KernelFeatures):
         n_components: int = 512,
         *,
         landmarks: str = "uniform",
-        tol: Any = "auto",
+        tol: object = "auto",
         n_candidates: int = 2000,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         super().__init__(kernel, n_components, random_state=random_state)
         self.landmarks = landmarks
@@ -107,7 +107,7 @@ class AsymmetricNystroem(KernelFeatures):
         self.n_candidates = n_candidates
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None, right: Any = None) -> Self:
         """Choose landmarks and decompose the kernel's values between them.
 
         ``X`` (n, d) are rows of the left argument, ``right`` (n2, d2) of the right argument;
@@ -129,7 +129,7 @@ class AsymmetricNystroem(KernelFeatures):
         values = kernel_values(self.kernel_, self.landmarks_, Y.astype(np.float64))
         return np.asarray(values.T @ self._projection_right, dtype=Y.dtype)
 
-    def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
+    def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> NDArray[Any]:
         """Return the Gram matrix (n, n2) of rows (n, d) and (n2, d2); ``Y=None`` means ``X``."""
         right = self.transform_right(X if Y is None else Y)
         return np.asarray(self.transform(X) @ right.T)

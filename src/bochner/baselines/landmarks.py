@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -24,7 +23,7 @@ _N_PROBES = 500
 _TOLERANCES = 10.0 ** np.arange(-1.0, -14.0, -1.0)
 
 
-def kernel_values(kernel: Any, X: Array, Y: Array) -> Array:
+def kernel_values(kernel: object, X: Array, Y: Array) -> Array:
     """Return the checked kernel values between rows, of shape (n, n2)."""
     if not callable(kernel) or isinstance(kernel, type):
         raise TypeError(f"kernel must be a Kernel, a name or a function k(X, Y), got {kernel!r}.")
@@ -48,7 +47,7 @@ def count_kept(values: Array, tol: float) -> int:
     return int(np.count_nonzero(size > tol * size[0]))
 
 
-def checked_tol(tol: Any) -> float | None:
+def checked_tol(tol: object) -> float | None:
     """Return the tolerance, or ``None`` for an automatic one."""
     if isinstance(tol, str) and tol == "auto":
         return None

@@ -194,11 +194,11 @@ def _effect_cells(effect: Effect) -> list[str]:
     return [name, *ends, bars, least, greatest]
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     return value if isinstance(value, str) else f"{value:.6g}"
 
 
-def _frame(model: Model, contributions: Contributions, rows: Any) -> pd.DataFrame:
+def _frame(model: Model, contributions: Contributions, rows: object) -> pd.DataFrame:
     """Return the contributions to predictions, a row each, or one for each row and output."""
     names = _outputs(model, contributions)
     parts = []

@@ -1,11 +1,11 @@
 """`bochner inspect`: content of a model file."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
@@ -95,7 +95,7 @@ def _card(model: TableModel) -> Table:
     return facts_table(facts)
 
 
-def _facts(model: Any) -> dict[str, str]:
+def _facts(model: BaseEstimator) -> dict[str, str]:
     """Return facts about a model of numbers."""
     if isinstance(model, BaNK):
         return bank_facts(model)
@@ -117,7 +117,7 @@ def _facts(model: Any) -> dict[str, str]:
     return facts
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, np.ndarray | list):
         return ", ".join(map(_shown, np.asarray(value).tolist()))
     return f"{value:.4g}" if isinstance(value, float) else str(value)

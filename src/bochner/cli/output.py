@@ -195,7 +195,7 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     """Escape the text of a table, including column names, so that none begins a formula."""
 
-    def quoted(entry: Any) -> Any:
+    def quoted(entry: object) -> Any:
         is_formula = isinstance(entry, str) and entry.startswith(_FORMULAS)
         return f"'{entry}" if is_formula else entry
 

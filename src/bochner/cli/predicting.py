@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from rich.console import Console
 from rich.text import Text
+from sklearn.base import BaseEstimator
 
 from bochner.cli.models import Fresh, load_model, read_for, target_names
 from bochner.cli.options import fraction
@@ -92,14 +92,16 @@ def _scored(model: Model, fresh: Fresh) -> list[str]:
     return lines
 
 
-def _predictions(model: Any, frame: pd.DataFrame, options: PredictOptions) -> pd.DataFrame:
+def _predictions(
+    model: BaseEstimator, frame: pd.DataFrame, options: PredictOptions
+) -> pd.DataFrame:
     if isinstance(model, TableClassifier):
-        options_of_numbers = {
+        regression_options = {
             "std": options.std,
             "interval": options.interval,
             "quantiles": options.quantiles,
         }
-        for name, value in options_of_numbers.items():
+        for name, value in regression_options.items():
             if value not in (False, None):
                 raise InputError(
                     f"--{name} is for regression, and this model classifies: leave it out; the "

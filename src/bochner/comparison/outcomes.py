@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
+from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 
 from bochner._numerics.arrays import Array, as_array
@@ -68,8 +69,8 @@ class Outcome:
         if self.probability is None:
             return as_array(self.prediction != self.y)
         places = np.searchsorted(self.classes, self.y)
-        of_true_class = self.probability[np.arange(len(self.y)), places]
-        return as_array(-np.log(np.maximum(of_true_class, _LEAST_PROBABILITY)))
+        true_probability = self.probability[np.arange(len(self.y)), places]
+        return as_array(-np.log(np.maximum(true_probability, _LEAST_PROBABILITY)))
 
     def scores(self) -> Mapping[str, Score]:
         """Return the metrics by name, see :func:`measure`."""
@@ -120,7 +121,9 @@ def mean_score(values: NDArray[Any], clusters: NDArray[Any] | None = None) -> Sc
     return Score(mean, float(error))
 
 
-def outcome(model: Any, split: Split, level: float = LEVEL, seconds: float = np.nan) -> Outcome:
+def outcome(
+    model: BaseEstimator, split: Split, level: float = LEVEL, seconds: float = np.nan
+) -> Outcome:
     """Return the outcome of a fitted model on the test rows of a split with a single target."""
     common: dict[str, Any] = {
         "y": split.y_test,

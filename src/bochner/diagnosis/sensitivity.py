@@ -185,7 +185,7 @@ def averages(curves: Array) -> tuple[Array, Array, Array]:
     return mean, lower, upper
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return value if isinstance(value, str) else f"{value:.5g}"
 
 

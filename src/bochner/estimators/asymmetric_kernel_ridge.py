@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from numpy.typing import ArrayLike
 from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS
+from bochner._numerics.arrays import FLOATS, MatrixLike
 from bochner._numerics.checked import validated, validated_with_numbers
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.predictions import predictions
@@ -85,7 +86,13 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
     posterior_: RidgePosterior = field(init=False)
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **unsupported: Any) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **unsupported: Any,
+    ) -> Self:
         """Fit to rows.
 
         Parameters
@@ -95,7 +102,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         sample_weight : array-like of shape (n,), default=None
             Counts of equal rows if all weights are whole numbers, else precisions, as in
             :meth:`bochner.KreinRidge.fit`.
-        **others
+        **unsupported
             No further arguments are accepted.
 
         Raises
@@ -120,7 +127,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         )
         return self
 
-    def predict(self, X: Any, return_std: bool = False, **unsupported: Any) -> Any:
+    def predict(self, X: MatrixLike, return_std: bool = False, **unsupported: Any) -> Any:
         """Return predictions and, with ``return_std``, standard deviations.
 
         Parameters
@@ -128,7 +135,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         X : {array-like, sparse matrix} of shape (n, d)
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation, noise included.
-        **others
+        **unsupported
             No further arguments are accepted; each one raises ``TypeError``.
 
         Returns
@@ -144,7 +151,13 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         mean = self._squeezed(mean + self._target_origin)
         return mean if std is None else (mean, self._squeezed(std))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, **unsupported: Any) -> float:
+    def score(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **unsupported: Any,
+    ) -> float:
         """Return the coefficient of determination; parameters as in :meth:`fit`."""
         _refuse("score", unsupported)
         return float(super().score(X, y, sample_weight))

@@ -8,11 +8,12 @@ from operator import add
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_flag
+from bochner._numerics.arrays import Array, MatrixLike, as_flag
 from bochner._numerics.checked import validated
 from bochner._numerics.namespaces import home_of, retyped, to_numpy
 from bochner._numerics.progress import Callback, Progress
@@ -112,8 +113,8 @@ class BaNK(BaseEstimator, ABC):
         Returns
         -------
         features : FourierFeatures
-            With ``2 * n_frequencies`` features (for every class), on inputs in their own units;
-            more where the class has pooled draws.
+            With ``2 * n_frequencies`` features (for every class), in the original units of the
+            inputs; more where the class has pooled draws.
         """
         check_is_fitted(self, "learned_")
         if draw not in ("best", "last"):
@@ -129,11 +130,11 @@ class BaNK(BaseEstimator, ABC):
     @all_or_nothing
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        checkpoint: Any = None,
+        checkpoint: object = None,
         callback: Callback | None = None,
     ) -> Self:
         r"""Sample the posterior.
@@ -192,7 +193,12 @@ class BaNK(BaseEstimator, ABC):
         return Progress(print if callback is None and is_verbose else callback)
 
     def _learn_on_workers(
-        self, X: Any, y: Any, sample_weight: Any, checkpoint: Any, progress: Progress
+        self,
+        X: object,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        checkpoint: object,
+        progress: Progress,
     ) -> None:
         from bochner.distributed.dask_rows import collect
 
@@ -213,10 +219,10 @@ class BaNK(BaseEstimator, ABC):
     def _learn(
         self,
         problems: Problems,
-        checkpoint: Any,
+        checkpoint: object,
         progress: Progress,
         collected: Any = None,
-        home: Any = None,
+        home: object = None,
     ) -> None:
         """Sample all problems, from rows in memory or from the partitions in ``collected``.
 
@@ -268,7 +274,7 @@ class BaNK(BaseEstimator, ABC):
         choice: Choice,
         problems: Problems,
         scaled: Array,
-        home: Any,
+        home: object,
     ) -> SamplerSettings:
         """Return the settings with the model of scaled rows and the device of the chains."""
         model, outcomes = self._model(choice, scaled), problems.outcomes
@@ -388,11 +394,13 @@ class BaNK(BaseEstimator, ABC):
         """Compute ``score_`` and a calibration from held-out predictions; none without them."""
 
     @abstractmethod
-    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
+    def _problems(
+        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, labels: object = None
+    ) -> Problems:
         """Return checked, distinct rows; ``labels`` are all classes where ``y`` may lack some."""
 
 
-def refuse_checkpoint(checkpoint: Any) -> None:
+def refuse_checkpoint(checkpoint: object) -> None:
     """Raise ValueError if chains on a device shall write checkpoints."""
     if checkpoint is not None:
         raise ValueError("Chains on a device write no checkpoints: leave out checkpoint.")

@@ -58,8 +58,8 @@ _SAMPLERS = {
 
 
 def _choices(model: type[Any], published: Choice) -> Mapping[str, Choice]:
-    of_samplers = {name: Choice(sampler, model) for name, sampler in _SAMPLERS.items()}
-    return {**of_samplers, "mh": published}
+    sampler_choices = {name: Choice(sampler, model) for name, sampler in _SAMPLERS.items()}
+    return {**sampler_choices, "mh": published}
 
 
 _INDEPENDENT = (IndependentStructure(),)
@@ -72,7 +72,7 @@ GABASR_CHOICES = _choices(
 """Samplers of locally stationary models by name."""
 
 
-def sampler_choice(sampler: Any, choices: Mapping[str, Choice]) -> Choice:
+def sampler_choice(sampler: object, choices: Mapping[str, Choice]) -> Choice:
     """Return the choice for a sampler: a name, a `Sampler`, or a sequence of moves."""
     if isinstance(sampler, Sampler):
         return Choice(sampler, choices["auto"].model)
@@ -138,7 +138,7 @@ def _structures(structure: Any, choice: Choice) -> tuple[Structure, ...]:
     return choice.structures
 
 
-def _count(model: Any, name: str, least: int) -> int:
+def _count(model: object, name: str, least: int) -> int:
     """Return a parameter that is an integer of at least ``least``."""
     value = getattr(model, name)
     if isinstance(value, bool) or not isinstance(value, Integral):
@@ -150,7 +150,7 @@ def _count(model: Any, name: str, least: int) -> int:
     return int(value)
 
 
-def check_name(name: str, value: Any, names: Iterable[str]) -> None:
+def check_name(name: str, value: object, names: Iterable[str]) -> None:
     """Raise ``TypeError`` or ``ValueError`` unless a parameter is one of some names."""
     if not isinstance(value, str) or value not in names:
         kind = ValueError if isinstance(value, str) else TypeError

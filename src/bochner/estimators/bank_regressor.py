@@ -5,9 +5,10 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_count, as_flag
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_flag
 from bochner._numerics.checked import validated_with_numbers
 from bochner._numerics.namespaces import home_of
 from bochner._numerics.progress import Callback
@@ -87,7 +88,7 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
     likelihood_ : NumberLikelihood
         The likelihood with the posterior means of its parameters.
     kernel_ : SpectralMixture
-        Posterior mean of the kernel, :math:`k(0) = 1`, on inputs in their own units.
+        Posterior mean of the kernel, :math:`k(0) = 1`, in the original units of the inputs.
     <learned>
     score_ : float or None
         Root mean square error of left-out rows; ``None`` if no rows were left out.
@@ -133,12 +134,12 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
     @all_or_nothing
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        exposure: Any = None,
-        checkpoint: Any = None,
+        exposure: ArrayLike | None = None,
+        checkpoint: object = None,
         callback: Callback | None = None,
     ) -> Self:
         r"""Sample the posterior.
@@ -191,7 +192,12 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         return self
 
     def _outcomes(
-        self, law: NumberLikelihood, X: Any, y: Any, sample_weight: Any, exposure: Any
+        self,
+        law: NumberLikelihood,
+        X: Any,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        exposure: ArrayLike | None,
     ) -> Problems:
         """Return validated, distinct rows with the likelihood of their targets."""
         X, y = validated_with_numbers(self, X, y, dtype=np.float64)
@@ -238,10 +244,10 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
 
     def predict(
         self,
-        X: Any,
+        X: MatrixLike,
         return_std: bool = False,
         return_cov: bool = False,
-        exposure: Any = None,
+        exposure: ArrayLike | None = None,
     ) -> Array | tuple[Array, Array]:
         """Return posterior means and optionally standard deviations or covariances.
 
@@ -287,7 +293,9 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
         return (mean, np.sqrt(variance)) if return_std else mean
 
-    def predict_latent(self, X: Any, exposure: Any = None) -> tuple[Array, Array]:
+    def predict_latent(
+        self, X: MatrixLike, exposure: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
         """Return means and standard deviations (n,) of the function, without noise.
 
         For counts the function is the logarithm of their rate, or of their mean if ``exposure``
@@ -305,12 +313,12 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
 
     def sample_y(
         self,
-        X: Any,
+        X: MatrixLike,
         n_samples: int = 1,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
         *,
         noise: bool = True,
-        exposure: Any = None,
+        exposure: ArrayLike | None = None,
     ) -> Array:
         """Return draws from the posterior predictive, jointly at all rows.
 
@@ -357,7 +365,7 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         likelihood: NumberLikelihood = replace(self._law_, **values)  # type: ignore[type-var]
         return likelihood
 
-    def _rows_at(self, X: Any, exposure: Any) -> tuple[Array, Array, Array]:
+    def _rows_at(self, X: object, exposure: ArrayLike | None) -> tuple[Array, Array, Array]:
         """Return scaled inputs (d, n), fixed columns (q, n) and offsets (n,) of new rows."""
         inputs, fixed = self._rows(X)
         times = checked_exposure(exposure, inputs.shape[1], self._draws.law)
@@ -368,7 +376,7 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         return self._law_
 
     def _predictive(
-        self, X: Any, exposure: Any, shape: tuple[int, ...] | None = None
+        self, X: object, exposure: ArrayLike | None, shape: tuple[int, ...] | None = None
     ) -> Iterator[tuple[slice, Predictive]]:
         """Yield slices of rows with the mixtures of the likelihood over all draws.
 

@@ -35,7 +35,7 @@ class FittedSeries:
     law: SeriesLaw
     input_names: list[str] | None
 
-    def at(self, horizon: Any, X: Any) -> Ahead:
+    def at(self, horizon: object, X: Any) -> Ahead:
         """Return the rows to predict at."""
         law, future = self.law, self.timeline.future(horizon)
         if future.numbers.min() < law.units.start:

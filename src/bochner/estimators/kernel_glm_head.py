@@ -6,12 +6,12 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_array, as_flag, row_blocks
+from bochner._numerics.arrays import FLOATS, Array, MatrixLike, as_array, as_flag, row_blocks
 from bochner._numerics.checked import named, validated
 from bochner._numerics.foreign import refuse_masked
 from bochner._numerics.limits import LARGEST_WEIGHT
@@ -58,7 +58,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
     posterior_: LaplacePosterior = field(init=False)
 
     @abstractmethod
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """Fit the model."""
 
     def _fit_rows(self, rows: Chunk, exposure: Array | None, likelihood: Likelihood) -> None:
@@ -145,7 +145,9 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
             )
         return kernel, approximation.frequencies, approximation.region
 
-    def _latent_blocks(self, X: Any, exposure: Any = None) -> Iterator[tuple[slice, Array, Array]]:
+    def _latent_blocks(
+        self, X: Any, exposure: ArrayLike | None = None
+    ) -> Iterator[tuple[slice, Array, Array]]:
         """Yield slices of rows with means (n, L) and covariances (n, L, L) of latent values."""
         X = self._validated(X)
         exposures = checked_exposure(exposure, X.shape[0], self.likelihood_)
@@ -156,13 +158,13 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
                 mean += np.log(exposures[part])[:, None]
             yield part, mean, covariance
 
-    def _validated(self, X: Any) -> Any:
+    def _validated(self, X: object) -> Any:
         check_is_fitted(self, "posterior_")
         X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
         return X
 
-    def _features(self, X: Any) -> Array:
+    def _features(self, X: object) -> Array:
         has_constant = len(self.posterior_.coef) > 2 * self.frequencies_.n_frequencies
         return latent_features(self.frequencies_, X, has_constant)
 
@@ -190,7 +192,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         return tags
 
 
-def checked_exposure(exposure: Any, n: int, likelihood: Likelihood) -> Array | None:
+def checked_exposure(exposure: ArrayLike | None, n: int, likelihood: Likelihood) -> Array | None:
     """Return exposures (n,) or ``None``; raise ValueError if the likelihood takes none."""
     if exposure is None:
         return None
@@ -220,7 +222,7 @@ def checked_exposure(exposure: Any, n: int, likelihood: Likelihood) -> Array | N
 
 
 def resolve_likelihood(
-    likelihood: Any, choices: Mapping[str, type[Likelihood]], kind: Any, also: str
+    likelihood: object, choices: Mapping[str, type[Likelihood]], kind: Any, also: str
 ) -> Likelihood:
     """Return the likelihood object for a name or object; ``also`` extends the error message."""
     if isinstance(likelihood, str) and likelihood in choices:
@@ -255,7 +257,7 @@ def _log_density_change(rows: Chunk, likelihood: Likelihood) -> float:
     return 0.5 * float(gains.sum())
 
 
-def weighted_rows(X: Any, y: NDArray[Any], sample_weight: Any) -> Chunk:
+def weighted_rows(X: object, y: NDArray[Any], sample_weight: ArrayLike | None) -> Chunk:
     """Return validated rows with checked weights."""
     weight = checked_weight(sample_weight, X)
     if weight is not None and weight.max() > _MOST_WEIGHT:

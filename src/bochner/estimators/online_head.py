@@ -3,13 +3,14 @@
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import as_finite_scalar
+from bochner._numerics.arrays import LengthScale, MatrixLike, RandomState, as_finite_scalar
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_alpha
@@ -43,19 +44,19 @@ class OnlineHead(RidgeHead, ABC):
         """The map from targets to the numeric columns that the model fits."""
 
     @abstractmethod
-    def _later(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
+    def _later(self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Chunk:
         """Return validated rows of a batch after the first."""
 
     @all_or_nothing
     def refresh(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None = None,
         *,
-        kernel: Any = None,
-        length_scale: Any = None,
-        random_state: Any = None,
+        kernel: AnyKernel | str | None = None,
+        length_scale: LengthScale | str | None = None,
+        random_state: RandomState = None,
         tolerance: float = 0.05,
     ) -> Self:
         r"""Draw new frequencies without changing the predictions.

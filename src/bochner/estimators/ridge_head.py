@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -76,11 +77,19 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
     fading_: FadingFeatures | None = field(init=False, default=None)
 
     @abstractmethod
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit(
+        self, X: object, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Any:
         """Fit the head."""
 
     def _checked_rows(
-        self, X: Any, y: Any, sample_weight: Any, is_first: bool, *, numeric: bool
+        self,
+        X: object,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        is_first: bool,
+        *,
+        numeric: bool,
     ) -> Chunk:
         """Return validated rows with numeric targets or with labels."""
         options = {"accept_sparse": "csr", "dtype": float_types(X, FLOATS), "reset": is_first}
@@ -250,7 +259,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         return self.posterior_.n_iter if isinstance(self.posterior_, IterativeSolution) else None
 
     def _predict(
-        self, X: Any, *, with_std: bool = False, with_cov: bool = False
+        self, X: object, *, with_std: bool = False, with_cov: bool = False
     ) -> tuple[Any, Any]:
         """Return means (n, t), and standard deviations (n, t) or covariances (n, n, t) or None."""
         check_is_fitted(self, "posterior_")

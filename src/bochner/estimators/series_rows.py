@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.checked import check_targets
@@ -65,7 +66,7 @@ def several(y: Any) -> dict[str, Any] | None:
     return named_series
 
 
-def read_series(y: Any, X: Any, times: Any) -> SeriesRows:
+def read_series(y: ArrayLike, X: object, times: object) -> SeriesRows:
     """Return a series with its times and inputs, or raise TypeError or ValueError.
 
     Times are ``times``, or the index of a pandas series, or positions.
@@ -110,7 +111,7 @@ def check_taken(transformation: str, values: Array) -> None:
         )
 
 
-def future_inputs(X: Any, future: Future, n_inputs: int, names: list[str] | None) -> Array:
+def future_inputs(X: object, future: Future, n_inputs: int, names: list[str] | None) -> Array:
     """Return the inputs (h, d) at the times of a forecast, or raise ValueError."""
     count = len(future.numbers)
     if not n_inputs:
@@ -139,7 +140,7 @@ def future_inputs(X: Any, future: Future, n_inputs: int, names: list[str] | None
     return inputs
 
 
-def series_values(y: Any) -> Array:
+def series_values(y: ArrayLike) -> Array:
     """Return values (n,), NaN if unknown or masked; raise TypeError or ValueError if invalid."""
     refuse_complex("y", y if hasattr(y, "dtype") else np.asarray(y))
     if foreign_entries := not_numbers(y):
@@ -167,7 +168,7 @@ def series_values(y: Any) -> Array:
     return values
 
 
-def _times(y: Any, times: Any, count: int) -> Times:
+def _times(y: ArrayLike | None, times: object, count: int) -> Times:
     if times is not None:
         refuse_masked("times", times)
         refuse_complex("times", times)
@@ -209,7 +210,7 @@ def _check_order(numbers: Array, where: Any) -> None:
     raise ValueError(f"Times must be increasing; {second} follows {first}. Sort the series.")
 
 
-def _inputs(X: Any, y: Any, count: int) -> tuple[Array, list[str] | None]:
+def _inputs(X: object, y: ArrayLike | None, count: int) -> tuple[Array, list[str] | None]:
     if X is None:
         return np.zeros((count, 0)), None
     inputs, names = _matrix(X)
@@ -222,7 +223,7 @@ def _inputs(X: Any, y: Any, count: int) -> tuple[Array, list[str] | None]:
     return inputs, names
 
 
-def _matrix(X: Any) -> tuple[Array, list[str] | None]:
+def _matrix(X: object) -> tuple[Array, list[str] | None]:
     refuse_masked("X", X)
     refuse_complex("X", X)
     if text := not_numbers(X):

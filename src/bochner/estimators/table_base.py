@@ -6,11 +6,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
-from bochner._numerics.arrays import Array, as_count, as_positive_scalar
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
 from bochner._numerics.checked import named, of_numpy
 from bochner._numerics.files import as_path
 from bochner._numerics.foreign import refuse_masked, refuse_no_rows
@@ -98,9 +99,9 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         task: TableTask[TargetMap, LawSum, OneKernel],
         learner: TableLearner,
         X: Any,
-        y: Any,
-        sample_weight: Any,
-        groups: Any,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | str | None,
         time: Any,
     ) -> TableRows:
         """Return the validated rows of a fit; for a table in partitions, a sample of its rows."""
@@ -151,7 +152,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         self.background_ = self.encode(background)
         self.background_values_ = self.encoder_.values(background)
 
-    def encode(self, X: Any) -> Array:
+    def encode(self, X: MatrixLike) -> Array:
         """Return the encoded columns (n, d_encoded) of a table, on which the kernel is defined."""
         check_is_fitted(self, "head_")
         if is_dask(X):
@@ -166,7 +167,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         encoders = (self.encoder_, self.quantile_encoder_, self.tail_encoder_)
         return [encoder for encoder in encoders if encoder is not None]
 
-    def _check_collection(self, X: Any) -> None:
+    def _check_collection(self, X: object) -> None:
         """Raise ValueError if the columns of a Dask collection differ from the fitted columns."""
         check_is_fitted(self, "head_")
         self.encoder_.check_columns(X)
@@ -184,7 +185,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
             bundle["text/html"] = self._repr_html_inner()
         return bundle
 
-    def report(self, X: Any, y: Any, path: Any = None) -> Any:
+    def report(self, X: MatrixLike, y: ArrayLike | None, path: object = None) -> Any:
         """Return an HTML report on the model and its predictions of labelled rows.
 
         The report has errors with standard errors, predictions with intervals, calibration,
@@ -308,7 +309,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         return dependence.effect(grids, self._predictor.names)
 
     def contributions(
-        self, X: Any, *, n_evaluations: int = 20_000, random_state: Any = None
+        self, X: MatrixLike, *, n_evaluations: int = 20_000, random_state: RandomState = None
     ) -> Contributions:
         r"""Return the Shapley values of each column of the table for the predictions of some rows.
 
@@ -366,7 +367,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         (rng,) = generators(random_state, 1)
         return contributions(dependence, self.encode(X), rng, count, self._predictor.names)
 
-    def _dependence(self, unit: Any = 1.0) -> Dependence:
+    def _dependence(self, unit: object = 1.0) -> Dependence:
         """Return predictions over ``unit`` as a function of all encoded columns."""
         return dependence_of(self._predictor, self._encoders(), self.background_, unit)
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any, Generic, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.progress import Progress
@@ -46,7 +46,9 @@ class FittedHead(Generic[TargetMap, LawSum, OneKernel]):
 class TableLearner(Protocol):
     """Fits encoders and a head to the rows of a table, for a task."""
 
-    def check_in_partitions(self, groups: Any, time: Any) -> None:
+    def check_in_partitions(
+        self, groups: ArrayLike | str | None, time: ArrayLike | str | None
+    ) -> None:
         """Raise ValueError for options that need all rows in memory."""
 
     def fit(
@@ -64,7 +66,9 @@ class SumLearner:
     n_jobs: int | None
     random_state: Any
 
-    def check_in_partitions(self, groups: Any, time: Any) -> None:
+    def check_in_partitions(
+        self, groups: ArrayLike | str | None, time: ArrayLike | str | None
+    ) -> None:
         """Raise ValueError for groups and times, which need all rows in memory."""
         if groups is not None or time is not None:
             raise ValueError(
@@ -139,7 +143,9 @@ class OneKernelLearner:
     n_components: int
     random_state: Any
 
-    def check_in_partitions(self, groups: Any, time: Any) -> None:
+    def check_in_partitions(
+        self, groups: ArrayLike | str | None, time: ArrayLike | str | None
+    ) -> None:
         """Raise ValueError: this learner does not support tables in partitions."""
         raise ValueError(
             f"Rows in partitions are fitted by kernel='auto', got kernel={self.kernel!r}: leave it "

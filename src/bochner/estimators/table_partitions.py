@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.foreign import shown
@@ -21,12 +21,14 @@ from bochner.tables.columns import KIND_NAMES, Kind
 from bochner.tables.encoder import TableEncoder, read_part
 
 
-def is_partitioned(X: Any) -> bool:
+def is_partitioned(X: object) -> bool:
     """Return whether rows are in the partitions of an engine."""
     return is_dask(X) or isinstance(X, PartitionedRows)
 
 
-def collected_table(X: Any, y: Any, sample_weight: Any, *, numeric: bool) -> Collected:
+def collected_table(
+    X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, *, numeric: bool
+) -> Collected:
     """Return a sample of the rows of positive weight of a table in partitions.
 
     Raises ValueError or TypeError, with the number of the partition, if the rows of a partition are

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.checked import labels
@@ -91,11 +91,11 @@ class TableRows:
 
 
 def table_rows(
-    X: Any,
+    X: object,
     y: NDArray[Any],
     weights: Array | None,
-    groups: Any,
-    time: Any,
+    groups: ArrayLike | str | None,
+    time: ArrayLike | str | None,
     are_precisions: Precisions,
 ) -> TableRows:
     """Return the rows of positive weight, with the groups that are left out together.
@@ -158,7 +158,7 @@ def _repeats(counts: Array) -> NDArray[np.int64]:
 
 
 def _in_order_of_entries(
-    X: Any, y: NDArray[Any], weights: Array | None, tags: tuple[NDArray[Any] | None, ...]
+    X: object, y: NDArray[Any], weights: Array | None, tags: tuple[NDArray[Any] | None, ...]
 ) -> NDArray[np.intp] | None:
     """Return an order of the rows that only depends on their entries; ``None`` if all differ.
 
@@ -183,7 +183,7 @@ def _in_order_of_entries(
     return entry_order(columns, targets)
 
 
-def _per_row(name: str, X: Any, entries_or_name: Any, n_samples: int) -> NDArray[Any] | None:
+def _per_row(name: str, X: Any, entries_or_name: object, n_samples: int) -> NDArray[Any] | None:
     """Return labels (n,) from entries per row or a named column of the table, or ``None``."""
     if entries_or_name is None:
         return None

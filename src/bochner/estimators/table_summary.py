@@ -167,11 +167,11 @@ def _bars(names: Iterable[Any], shares: Array) -> str:
     )
 
 
-def _short(name: Any) -> str:
+def _short(name: object) -> str:
     text = str(name)
     return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 3]}..."
 
 
-def _text(text: Any) -> str:
+def _text(text: object) -> str:
     """Return text with escaped HTML markup."""
     return escape(str(text), quote=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, MatrixLike, as_array
 from bochner._numerics.checked import check_classes, check_targets, labels, numbers
 from bochner._numerics.foreign import shown
 from bochner._numerics.units import rounded, spreads
@@ -42,12 +42,12 @@ class TableTask(ABC, Generic[TargetMap, LawSum, OneKernel]):
         """Return validated targets; raise ValueError with the model's ``name`` if invalid."""
 
     @abstractmethod
-    def are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
+    def are_precisions(self, X: MatrixLike, y: NDArray[Any], weights: Array) -> bool:
         """Return whether whole-number weights (n,) are precisions instead of counts of rows."""
 
     @abstractmethod
     def coded(
-        self, X: Any, y: NDArray[Any], weights: Array | None
+        self, X: MatrixLike, y: NDArray[Any], weights: Array | None
     ) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Return the targets of a fit and, for classes, the labels (C,) by class number."""
 
@@ -89,7 +89,7 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
         check_targets(targets)
         return targets
 
-    def are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
+    def are_precisions(self, X: MatrixLike, y: NDArray[Any], weights: Array) -> bool:
         if np.ptp(weights) == 0.0:
             return False
         columns = y.reshape(len(y), -1)
@@ -98,7 +98,7 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
         return are_precisions(rounded(encoded), scaled, weights, np.random.default_rng(0))
 
     def coded(
-        self, X: Any, y: NDArray[Any], weights: Array | None
+        self, X: MatrixLike, y: NDArray[Any], weights: Array | None
     ) -> tuple[NDArray[Any], NDArray[Any] | None]:
         return y, None
 
@@ -141,7 +141,7 @@ class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelCl
             raise ValueError(f"{name} needs at least two classes, got 1 class: {shown(y[0])}.")
         return y
 
-    def are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
+    def are_precisions(self, X: MatrixLike, y: NDArray[Any], weights: Array) -> bool:
         """Return whether the weights are class weights, such as inverse class frequencies."""
         of_class = [weights[y == label] for label in np.unique(y)]
         return bool(np.ptp(weights) > 0.0) and all(
@@ -149,7 +149,7 @@ class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelCl
         )
 
     def coded(
-        self, X: Any, y: NDArray[Any], weights: Array | None
+        self, X: MatrixLike, y: NDArray[Any], weights: Array | None
     ) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Return class numbers and labels, in an order of classes that is independent of labels.
 

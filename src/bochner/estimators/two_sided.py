@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
 
@@ -97,7 +98,7 @@ class TwoSidedRidge(RegressorMixin, RegressionAttributes, TwoSidedEstimator, ABC
     fit_intercept: bool = False
 
     def _prepared(
-        self, X: Any, y: Array, right: Any, sample_weight: Any
+        self, X: object, y: Array, right: object, sample_weight: ArrayLike | None
     ) -> tuple[float | None, Array | None, Array, np.random.Generator]:
         """Set the kernel and its features, and return the validated arguments of a solver.
 

@@ -82,7 +82,7 @@ def approximate(
     recipe: Recipe,
     draw_rng: Generator,
     data_rng: Generator,
-    right: Any = None,
+    right: object = None,
 ) -> Approximation:
     """Return the frequencies of a kernel for the rows ``X`` (n, d) and ``right`` (n2, d2).
 

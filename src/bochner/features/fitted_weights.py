@@ -1,7 +1,5 @@
 """Weights and phases of drawn frequencies, fitted to the kernel on rows of the data."""
 
-from typing import Any
-
 import numpy as np
 from numpy.random import Generator
 
@@ -92,7 +90,7 @@ def fitted_frequencies(
     return drawn.with_weights(result.weight, result.phase), result.error
 
 
-def _rows_to_fit(name: str, X: Any, rng: Generator) -> Array:
+def _rows_to_fit(name: str, X: object, rng: Generator) -> Array:
     rows = some_rows(X, _ROWS, rng)
     if len(rows) < _LEAST_ROWS:
         raise ValueError(

@@ -45,7 +45,7 @@ class Region:
             )
 
 
-def check_rows(kernel: Any, region: Region | None, X: Any, *, right: bool = False) -> None:
+def check_rows(kernel: object, region: Region | None, X: object, *, right: bool = False) -> None:
     """Raise for rows of an argument outside a kernel's domain; warn of rows outside a region."""
     X = host_view(X)
     if isinstance(kernel, Kernel):

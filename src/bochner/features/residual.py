@@ -29,11 +29,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import solve_triangular
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import Array, as_array, dense_rows
+from bochner._numerics.arrays import Array, MatrixLike, as_array, dense_rows
 from bochner._numerics.namespaces import on_device
 from bochner.features.length_scales import AnyKernel, kernel_name
 from bochner.frequencies import Frequencies
@@ -123,7 +123,7 @@ class ResidualFeatures:
         """Weights of the frequencies, which sum to the kernel's variance, of shape (m,)."""
         return self.frequencies.weight
 
-    def to_device_of(self, X: Any) -> "ResidualFeatures":
+    def to_device_of(self, X: MatrixLike) -> "ResidualFeatures":
         """Return the map itself; ``ValueError`` for rows on a device."""
         if on_device(X):
             raise ValueError(
@@ -132,7 +132,9 @@ class ResidualFeatures:
             )
         return self
 
-    def features(self, X: Any, dtype: Any = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def features(
+        self, X: Any, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
         """Return the features of rows (n, d), dense or CSR, of shape (n, p + q)."""
         self.to_device_of(X)
         feature_dtype = np.dtype(dtype or X.dtype)

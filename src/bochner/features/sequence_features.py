@@ -5,12 +5,12 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_count, frozen_array
+from bochner._numerics.arrays import Array, LengthScale, RandomState, as_count, frozen_array
 from bochner._numerics.limits import NEGLIGIBLE
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.features.approximation import Recipe, approximate
@@ -142,11 +142,11 @@ class SequenceFeatures(
         method: str = "windows",
         window: int = 3,
         depth: int = 2,
-        level_weights: Any = "auto",
+        level_weights: object = "auto",
         scheme: str | Scheme = "auto",
-        length_scale: Any = "median",
-        dtype: Any = None,
-        random_state: Any = None,
+        length_scale: LengthScale | str = "median",
+        dtype: DTypeLike | None = None,
+        random_state: RandomState = None,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
@@ -160,7 +160,7 @@ class SequenceFeatures(
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Draw the frequencies.
 
         Parameters
@@ -204,7 +204,7 @@ class SequenceFeatures(
         gram: NDArray[Any] = left @ right.T
         return gram
 
-    def _checked(self, X: Any) -> Sequences:
+    def _checked(self, X: object) -> Sequences:
         check_is_fitted(self)
         read = read_sequences(X)
         if isinstance(read, list) is (self.alphabet_ is None):
@@ -314,7 +314,7 @@ def _drawn(
     return approximate(kernel, rows, Recipe(m, model.scheme), rng, data_rng).frequencies
 
 
-def _count_frequencies(n_components: Any, each: int, n_constants: int, origin: str) -> int:
+def _count_frequencies(n_components: object, each: int, n_constants: int, origin: str) -> int:
     count = as_count("n_components", n_components)
     if count < each + n_constants:
         raise ValueError(

@@ -67,7 +67,7 @@ class Sequences:
         return Sequences(self.points[np.arange(lengths.sum()) + shifts], lengths, self.width)
 
 
-def read_sequences(X: Any) -> Sequences | list[str]:
+def read_sequences(X: object) -> Sequences | list[str]:
     """Return sequences of numbers, or the list of strings unchanged.
 
     Raises ``TypeError`` if ``X`` holds neither numbers nor strings. Raises ``ValueError`` if there
@@ -93,7 +93,7 @@ def read_sequences(X: Any) -> Sequences | list[str]:
     return _checked(np.concatenate(parts), _lengths(parts))
 
 
-def _checked(points: NDArray[Any], lengths: NDArray[np.intp]) -> Sequences:
+def _checked(points: NDArray[np.floating], lengths: NDArray[np.intp]) -> Sequences:
     _refuse_empty(lengths)
     if points.shape[1] == 0:
         raise ValueError("Sequences of X have no columns.")
@@ -137,7 +137,7 @@ def _code_points(text: str) -> NDArray[np.uint32]:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
 
 
-def _items(X: Any) -> Any:
+def _items(X: object) -> Any:
     """Return an array of numbers with two or three axes, or a list of rows."""
     refuse_no_rows("X", X)
     refuse_masked("X", X)
@@ -161,7 +161,7 @@ def _items(X: Any) -> Any:
     return X if X.dtype.kind in "biuf" else list(X)
 
 
-def _numbers(place: int, item: Any) -> NDArray[Any]:
+def _numbers(place: int, item: object) -> NDArray[Any]:
     """Return one row as an array (T, d) of numbers."""
     name = f"Sequence {place} of X"
     refuse_masked(name, item)

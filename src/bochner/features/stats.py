@@ -233,7 +233,7 @@ def chunk_sums(
 
 
 def feature_sums(
-    frequencies: Frequencies, X: Any, Y: Array, weight: Array | None = None
+    frequencies: Frequencies, X: object, Y: Array, weight: Array | None = None
 ) -> FeatureSums:
     """Return the sums over rows that a linear model on features needs, in blocks of rows.
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from bochner._numerics.arrays import FLOATS, Array, as_array, frozen_array
 from bochner._numerics.checked import check_rows_given, largest_size
@@ -202,7 +202,9 @@ class Frequencies:
             two_sided |= (self.omega != self.nu).any(axis=1)
         return two_sided
 
-    def features(self, X: Any, dtype: Any = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def features(
+        self, X: Any, dtype: DTypeLike | None = None, out: NDArray[np.floating] | None = None
+    ) -> NDArray[Any]:
         """Return the left features, of shape (n, 2m).
 
         Parameters
@@ -332,7 +334,11 @@ class Frequencies:
         return self._nu_blocks, no_phase, self._amplitude, *factors
 
     def _map(
-        self, X: Any, side: Side, dtype: Any = None, out: NDArray[Any] | None = None
+        self,
+        X: Any,
+        side: Side,
+        dtype: Any = None,
+        out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
         dtypes = float_types(X, FLOATS)
         X = check_rows_given(X, accept_sparse="csr", dtype=dtypes)

@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ Columns = tuple[int | str, ...]
 """Positions, negative ones from the end, and names, of the columns that a kernel is on."""
 
 
-def as_columns(columns: Any) -> Columns:
+def as_columns(columns: object) -> Columns:
     """Return columns given in any form as a tuple of positions and names, or raise."""
     if isinstance(columns, slice):
         columns = _positions(columns)

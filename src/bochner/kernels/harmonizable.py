@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.vq import kmeans2
 from scipy.spatial.distance import cdist
 
-from bochner._numerics.arrays import Array, as_array, as_positive_scalar, frozen_array
+from bochner._numerics.arrays import Array, RandomState, as_array, as_positive_scalar, frozen_array
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.kernels.base import Kernel, checked_rows, nested_tuples
 
@@ -206,7 +206,7 @@ class Harmonizable(Kernel):
             )
 
 
-def _check_windows(n_windows: Any, scaled: Array) -> None:
+def _check_windows(n_windows: object, scaled: Array) -> None:
     """Raise TypeError or ValueError unless there is a distinct row for each window."""
     if isinstance(n_windows, bool) or not isinstance(n_windows, Integral):
         raise TypeError(f"n_windows must be an integer, got {n_windows!r}.")
@@ -217,7 +217,7 @@ def _check_windows(n_windows: Any, scaled: Array) -> None:
         )
 
 
-def _clusters(scaled: Array, count: int, random_state: Any) -> tuple[Array, NDArray[Any]]:
+def _clusters(scaled: Array, count: int, random_state: RandomState) -> tuple[Array, NDArray[Any]]:
     """Return centres (count, d) of clusters of rows, and the cluster of each row."""
     try:
         rng = np.random.default_rng(random_state)

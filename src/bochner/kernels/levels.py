@@ -253,7 +253,7 @@ def _entries(X: Any) -> Any:
     return X.data if hasattr(X, "indptr") else X
 
 
-def _as_counts(name: str, value: Any) -> Counts:
+def _as_counts(name: str, value: object) -> Counts:
     if value is None:
         return None
     if isinstance(value, list | tuple | np.ndarray):

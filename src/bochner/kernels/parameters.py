@@ -93,7 +93,7 @@ def _fields(value: Parameterised) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in dataclass_fields}
 
 
-def _is_sequence(value: Any) -> bool:
+def _is_sequence(value: object) -> bool:
     """Return whether a field holds the members of a sum or product."""
     return isinstance(value, tuple) and bool(value) and isinstance(value[0], Parameterised)
 

@@ -49,7 +49,9 @@ class Graph:
         self._nodes.append(self._onnx.helper.make_node(operator, names, [output], **attributes))
         return output
 
-    def output(self, name: str, value: str, shape: tuple[int, ...], dtype: Any = None) -> None:
+    def output(
+        self, name: str, value: str, shape: tuple[int, ...], dtype: DTypeLike | None = None
+    ) -> None:
         """Declare a value, whose rows have ``shape``, as the output ``name`` of the graph."""
         self._nodes.append(self._onnx.helper.make_node("Identity", [value], [name]))
         self._outputs.append(self._described(name, dtype or self.dtype, shape))
@@ -141,7 +143,7 @@ class Graph:
         inside, outside = (self("Mul", depth, rate) for rate in (-envelope.rate, envelope.decay))
         return self("Exp", self("Min", inside, outside))
 
-    def _constant(self, values: Any) -> str:
+    def _constant(self, values: object) -> str:
         array = np.asarray(values)
         if array.dtype.kind == "f":
             exact = as_array(array)
@@ -159,7 +161,7 @@ class Graph:
         self._constants.append(tensor)
         return name
 
-    def _described(self, name: str, dtype: Any, shape: tuple[int, ...]) -> Any:
+    def _described(self, name: str, dtype: DTypeLike | None, shape: tuple[int, ...]) -> Any:
         helper = self._onnx.helper
         kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
         return helper.make_tensor_value_info(name, kind, ["n", *shape])

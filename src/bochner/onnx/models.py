@@ -4,6 +4,7 @@ from functools import singledispatch
 from typing import Any, NoReturn
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -26,12 +27,12 @@ EXPORTED = (
 
 
 @singledispatch
-def add_outputs(model: Any, graph: Graph, X: str, return_std: bool) -> None:
+def add_outputs(model: BaseEstimator, graph: Graph, X: str, return_std: bool) -> None:
     """Add the outputs of a fitted model for the rows ``X`` to a graph."""
     check_exported(model)
 
 
-def check_exported(model: Any) -> None:
+def check_exported(model: BaseEstimator) -> None:
     """Raise ``TypeError`` for a model without outputs, or a pipeline with another step."""
     if add_outputs.dispatch(type(model)) is add_outputs.dispatch(object):
         raise TypeError(
@@ -46,12 +47,12 @@ def check_exported(model: Any) -> None:
 
 
 @singledispatch
-def transformed(step: Any, graph: Graph, X: str) -> tuple[str, int]:
+def transformed(step: object, graph: Graph, X: str) -> tuple[str, int]:
     """Return the output of a pipeline step for rows, and its number of columns."""
     _refuse_step(step)
 
 
-def _refuse_step(step: Any) -> NoReturn:
+def _refuse_step(step: object) -> NoReturn:
     raise TypeError(
         f"{type(step).__name__} cannot be exported to ONNX as a step of a pipeline; use "
         f"StandardScaler, FourierFeatures or DIGMMFeatures, or export the last step alone."
@@ -199,14 +200,14 @@ def _(model: BaNKRegression, graph: Graph, X: str, return_std: bool) -> None:
     graph.output("mean", mean, ())
 
 
-def steps_of(model: Any) -> list[Any]:
+def steps_of(model: BaseEstimator) -> list[Any]:
     """Return the steps of a pipeline that do something, or a model as its only step."""
     if not isinstance(model, Pipeline):
         return [model]
     return [step for _, step in model.steps if step not in (None, "passthrough")]
 
 
-def _without_std(model: Any, return_std: bool) -> None:
+def _without_std(model: BaseEstimator, return_std: bool) -> None:
     if return_std:
         raise ValueError(
             f"return_std=True exports the standard deviation of KreinRidge; that of "

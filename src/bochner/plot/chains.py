@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array
 from bochner.learning.trace import Trace
@@ -91,10 +92,10 @@ def _end_above(axis: "Axes", values: Array, kept_draws: Array) -> None:
 
 
 def trace(
-    model: Any,
+    model: BaseEstimator,
     *,
     records: Sequence[str] | None = None,
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> TraceDisplay:
     """Draw trace plots: the records of chains by iteration.

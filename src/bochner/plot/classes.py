@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
 from bochner._numerics.arrays import Array, as_array
@@ -109,7 +110,14 @@ class RocDisplay(Display):
         legend(axes, handles, self._names())
 
 
-def roc(model: Any, X: Any, y: ArrayLike, *, ax: Any = None, theme: str = "light") -> RocDisplay:
+def roc(
+    model: BaseEstimator,
+    X: object,
+    y: ArrayLike,
+    *,
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
+) -> RocDisplay:
     """Draw ROC curves of a classifier, each class against all others.
 
     Parameters
@@ -225,7 +233,12 @@ def _one_color(color: str) -> Any:
 
 
 def confusion(
-    model: Any, X: Any, y: ArrayLike, *, ax: Any = None, theme: str = "light"
+    model: BaseEstimator,
+    X: object,
+    y: ArrayLike,
+    *,
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
 ) -> ConfusionDisplay:
     """Draw the confusion matrix of a classifier.
 

@@ -75,7 +75,7 @@ def comparison(
     metric: str = "rmse",
     *,
     xlabel: str | None = None,
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> ComparisonDisplay:
     """Draw the errors of methods with their standard errors, the best on top.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array
 from bochner.plot.display import Display, PanelLayout
@@ -67,14 +68,14 @@ class ComponentsDisplay(Display):
 
 
 def components(
-    model: Any,
-    times: Any,
-    X: Any = None,
+    model: BaseEstimator,
+    times: object,
+    X: object = None,
     *,
     names: Sequence[str] | None = None,
     level: float = 0.9,
     xlabel: str = "time",
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> ComponentsDisplay:
     """Draw the components of a forecast, with intervals of each.
@@ -124,13 +125,15 @@ def components(
             "components."
         )
     at = np.sort(np.asarray(times))
-    of_components = model.components(at, X, level=level)
-    chosen = list(of_components) if names is None else list(names)
+    component_values = model.components(at, X, level=level)
+    chosen = list(component_values) if names is None else list(names)
     for name in chosen:
-        if name not in of_components:
-            raise ValueError(f"There is no component {name!r}: choose from {list(of_components)}.")
+        if name not in component_values:
+            raise ValueError(
+                f"There is no component {name!r}: choose from {list(component_values)}."
+            )
     means, lower, upper = (
-        np.stack([of_components[name][:, part] for name in chosen]) for part in range(3)
+        np.stack([component_values[name][:, part] for name in chosen]) for part in range(3)
     )
     display = ComponentsDisplay(chosen, at, means, lower, upper, xlabel)
     return display.plot(ax, theme=theme)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array
 from bochner.diagnosis.sensitivity import Effect
@@ -231,18 +232,18 @@ def _levels(axis: "Axes", levels: Sequence[str], curves: Sequence[_Curve]) -> li
     return handles
 
 
-def _text(level: Any) -> str:
+def _text(level: object) -> str:
     return _OTHER.get(str(level), str(level))
 
 
 def effect(
-    model: Any,
+    model: BaseEstimator,
     column: str,
     column2: str | None = None,
     *,
     n_values: int = 24,
     label: str | None = None,
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> EffectDisplay:
     """Draw predictions averaged over rows, along one column or over two.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.plot.display import Display, PanelLayout
@@ -124,14 +125,14 @@ class ResidualsDisplay(Display):
 
 
 def residuals(
-    model: Any,
-    X: Any,
+    model: BaseEstimator,
+    X: object,
     y: ArrayLike,
-    column: Any = None,
+    column: object = None,
     *,
     target: int | None = None,
     unit: str = "",
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> ResidualsDisplay:
     """Draw residuals against predictions, a column or time, with their running quartiles.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.plot.display import Display, PanelLayout
@@ -110,7 +111,7 @@ class ForecastDisplay(Display):
 
 
 def forecast(
-    model: Any,
+    model: BaseEstimator,
     X: ArrayLike,
     *,
     history: tuple[ArrayLike, ArrayLike] | None = None,
@@ -118,7 +119,7 @@ def forecast(
     level: float | Sequence[float] = 0.9,
     xlabel: str | None = None,
     ylabel: str = "value",
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> ForecastDisplay:
     """Draw a forecast with its intervals, the training series and held-out observations.
@@ -170,11 +171,11 @@ def forecast(
         raise ValueError(f"level must be at most {_MOST_BANDS} levels, got {len(levels)}.")
     rows, times = _rows_and_times(X)
     order = np.argsort(times, kind="stable")
-    of_levels = [(each, *intervals(model, rows, each, None)) for each in levels]
-    mean = of_levels[0][1]
+    level_intervals = [(each, *intervals(model, rows, each, None)) for each in levels]
+    mean = level_intervals[0][1]
     bands = [
         (each, lower[order], upper[order])
-        for each, _, lower, upper in of_levels
+        for each, _, lower, upper in level_intervals
         if lower is not None and upper is not None
     ]
     past = None if history is None else (_rows_and_times(history[0])[1], as_array(history[1]))

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array
 from bochner.estimators.bank import BaNK
@@ -14,7 +15,9 @@ _MOST_INPUTS = 6
 """Inputs drawn by default: two rows of panels."""
 
 
-def input_names(model: Any, names: Sequence[str] | None, dim: int, X: Any = None) -> list[str]:
+def input_names(
+    model: BaseEstimator, names: Sequence[str] | None, dim: int, X: object = None
+) -> list[str]:
     """Return names of inputs: ``names``, the column names (at fit), or x0, x1, ...
 
     Raises ValueError if the number of names is not the number of inputs.
@@ -62,7 +65,7 @@ def check_level(level: float) -> None:
         raise ValueError(f"level must be between 0 and 1, such as 0.9, got {level!r}.")
 
 
-def learned_models(model: Any) -> list[BaNK]:
+def learned_models(model: BaseEstimator) -> list[BaNK]:
     """Return the models with learned draws in a model, possibly the model itself."""
     if isinstance(model, BaNK):
         return [model]
@@ -70,7 +73,7 @@ def learned_models(model: Any) -> list[BaNK]:
     return [part for part in parts if isinstance(part, BaNK)]
 
 
-def column_of(model: Any, X: Any, column: Any) -> Column:
+def column_of(model: BaseEstimator, X: Any, column: object) -> Column:
     """Return a column of a table by name or number, or n given values unchanged.
 
     Raises ValueError if the table has no such column, or there are not n values.

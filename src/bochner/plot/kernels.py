@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.checked import check_rows_given
@@ -107,14 +108,14 @@ class KernelDisplay(Display):
 
 
 def kernel(
-    model: Any,
+    model: BaseEstimator,
     X: ArrayLike | None = None,
     *,
     inputs: Sequence[int | str] | None = None,
     names: Sequence[str] | None = None,
     extent: ArrayLike | None = None,
     level: float = 0.9,
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> KernelDisplay:
     r"""Draw a kernel along inputs, with a band of its posterior draws if it is learned.
@@ -184,7 +185,7 @@ def kernel(
     return KernelDisplay(shown, lags, curves, labels).plot(ax, theme=theme)
 
 
-def _functions(model: Any, banks: Sequence[BaNK]) -> tuple[KernelLike, list[KernelLike]]:
+def _functions(model: BaseEstimator, banks: Sequence[BaNK]) -> tuple[KernelLike, list[KernelLike]]:
     """Return the kernel of a model, and posterior draws of the kernel if they are stationary."""
     if not banks:
         return getattr(model, "kernel_", model), []
@@ -213,7 +214,9 @@ def _mean(kernels: Sequence[KernelLike]) -> KernelLike:
     return lambda X, Y: np.mean([kernel(X, Y) for kernel in kernels], axis=0)
 
 
-def _geometry(model: Any, banks: Sequence[BaNK], rows: Array | None) -> tuple[Array, Array]:
+def _geometry(
+    model: BaseEstimator, banks: Sequence[BaNK], rows: Array | None
+) -> tuple[Array, Array]:
     """Return medians and units (d,) of the inputs of a kernel."""
     if banks:
         return banks[0]._scaling.centre, banks[0]._scaling.scale

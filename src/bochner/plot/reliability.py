@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.plot.display import Display, PanelLayout
@@ -176,13 +177,13 @@ def _binomial(n: Any, share: Array) -> tuple[Array, Array]:
 
 
 def calibration(
-    model: Any,
-    X: Any,
+    model: BaseEstimator,
+    X: object,
     y: ArrayLike,
     *,
     levels: ArrayLike = _LEVELS,
     target: int | None = None,
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> CalibrationDisplay:
     """Draw how often intervals cover, or classes occur, against how often they should.

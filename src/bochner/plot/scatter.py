@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array
 from bochner.plot.display import Display, PanelLayout
@@ -123,14 +124,14 @@ class PredictionsDisplay(Display):
 
 
 def predictions(
-    model: Any,
-    X: Any,
+    model: BaseEstimator,
+    X: object,
     y: ArrayLike,
     *,
     level: float = 0.9,
     target: int | None = None,
     unit: str = "",
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> PredictionsDisplay:
     """Draw predictions against observations, with intervals where the model has them.

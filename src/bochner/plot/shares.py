@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.arrays import as_array as as_numbers
@@ -137,11 +138,11 @@ class InteractionsDisplay(SharesDisplay):
 
 
 def relevance(
-    model: Any,
+    model: BaseEstimator,
     *,
     names: Sequence[str] | None = None,
     most: int = MOST_BARS,
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> RelevanceDisplay:
     """Draw the share of the variance of predictions that involves each column.
@@ -190,11 +191,11 @@ def relevance(
 
 
 def interactions(
-    model: Any,
+    model: BaseEstimator,
     *,
     names: Sequence[str] | None = None,
     most: int = MOST_BARS,
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> InteractionsDisplay:
     """Draw the share of the variance of predictions that involves pairs of columns together.
@@ -246,7 +247,7 @@ def interactions(
     return display.plot(ax, theme=theme)
 
 
-def _learned_relevance(model: Any, wanted: str) -> Any:
+def _learned_relevance(model: BaseEstimator, wanted: str) -> Any:
     learned = getattr(model, "relevance_", None)
     if learned is None:
         raise TypeError(

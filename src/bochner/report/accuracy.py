@@ -166,31 +166,31 @@ def thirds(outcome: Outcome) -> list[Third]:
     parts = np.array_split(np.argsort(outcome.prediction, kind="stable"), len(_THIRDS))
     if min(map(len, parts)) < _FEWEST:
         return []
-    of_thirds = []
+    third_errors = []
     for name, rows in zip(_THIRDS, parts, strict=True):
         part = outcome.part(rows)
         scores = part.scores()
         nothing = Score(float("nan"))
         coverage, width = (scores.get(key, nothing).value for key in ("coverage", "width"))
         bias = float(np.mean(part.y - part.prediction))
-        of_thirds.append(Third(name, rows, part, scores["rmse"].value, bias, coverage, width))
-    return of_thirds
+        third_errors.append(Third(name, rows, part, scores["rmse"].value, bias, coverage, width))
+    return third_errors
 
 
 def predictions_section(subject: Subject) -> Section:
     """Return predictions against observations, and errors by thirds of the predictions."""
-    outcome, of_thirds = subject.study.own, thirds(subject.study.own)
+    outcome, third_errors = subject.study.own, thirds(subject.study.own)
     display = PredictionsDisplay(
         outcome.y, as_array(outcome.prediction), outcome.lower, outcome.upper, outcome.level
     )
     title = subject.titled("Predicted against observed values")
-    blocks: list[Block] = [drawn(display, title, _predictions_caption(subject, of_thirds))]
-    if of_thirds:
-        blocks.append(_thirds_table(of_thirds))
+    blocks: list[Block] = [drawn(display, title, _predictions_caption(subject, third_errors))]
+    if third_errors:
+        blocks.append(_thirds_table(third_errors))
     return Section("predictions", "Predicted and observed", blocks)
 
 
-def _predictions_caption(subject: Subject, of_thirds: Sequence[Third]) -> str:
+def _predictions_caption(subject: Subject, third_errors: Sequence[Third]) -> str:
     outcome = subject.study.own
     texts = ["Points on the line are predicted exactly."]
     scores = outcome.scores()
@@ -199,8 +199,8 @@ def _predictions_caption(subject: Subject, of_thirds: Sequence[Third]) -> str:
             f"Bars are {100.0 * outcome.level:g} % prediction intervals, which contain "
             f"{percent(scores['coverage'].value)} of the observations."
         )
-    if of_thirds:
-        low, high = of_thirds[0].rmse, of_thirds[-1].rmse
+    if third_errors:
+        low, high = third_errors[0].rmse, third_errors[-1].rmse
         if max(low, high) > 1.25 * min(low, high):  # Less is hardly visible
             end, ratio = ("high", high / low) if high > low else ("low", low / high)
             times = f"{ratio:.1f} times" if ratio < 100.0 else "more than a hundred times"
@@ -210,7 +210,7 @@ def _predictions_caption(subject: Subject, of_thirds: Sequence[Third]) -> str:
     return " ".join(texts)
 
 
-def _thirds_table(of_thirds: Sequence[Third]) -> Table:
+def _thirds_table(third_errors: Sequence[Third]) -> Table:
     rows = [
         [
             Cell(f"{third.name} ({_ends(third.outcome.prediction)})", place),
@@ -220,7 +220,7 @@ def _thirds_table(of_thirds: Sequence[Third]) -> Table:
             Cell(percent(third.coverage, digits=1), third.coverage),
             Cell(number(third.width, 3), third.width),
         ]
-        for place, third in enumerate(of_thirds)
+        for place, third in enumerate(third_errors)
     ]
     heads = ("predictions", "rows", "RMSE", "observed − predicted", "coverage", "mean width")
     return Table("Errors by size of the prediction", heads, rows)

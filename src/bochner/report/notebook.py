@@ -45,7 +45,7 @@ class Report:
         )
 
 
-def report_of(model: Model, X: Any, y: Any) -> Report:
+def report_of(model: Model, X: Any, y: object) -> Report:
     """Return a report on a fitted model and rows with known targets.
 
     Parameters
@@ -97,7 +97,7 @@ def report_of(model: Model, X: Any, y: Any) -> Report:
     return Report(studies, html(studies))
 
 
-def _names(model: Model, y: Any, targets: np.ndarray) -> list[str]:
+def _names(model: Model, y: object, targets: np.ndarray) -> list[str]:
     """Return the names of the targets, taken from ``y`` or else from the fit."""
     count = 1 if targets.ndim == 1 else targets.shape[1]
     if count == 1 and targets.ndim == 1:

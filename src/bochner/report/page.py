@@ -210,7 +210,7 @@ def _rendered(
     return without_control(page)
 
 
-def _unbroken(value: Any) -> Any:
+def _unbroken(value: object) -> Any:
     """Keep numbers in a text on one line; other values are returned unchanged."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value

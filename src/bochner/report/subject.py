@@ -119,7 +119,7 @@ def series_of(table: Any) -> Mapping[str, Any]:
     return {str(name): table[name] for name in table.columns}
 
 
-def _equals(series: Any, times: NDArray[Any]) -> bool:
+def _equals(series: object, times: NDArray[Any]) -> bool:
     values = np.asarray(series)
     return (
         values.dtype.kind in "iuf" and times.dtype.kind in "iuf" and np.array_equal(values, times)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from numbers import Real
 from operator import add
-from typing import Any
 
 import numpy as np
 
@@ -207,13 +206,13 @@ class SpectralMeasure:
     def _with_laws(self, change: Callable[[Law], Law]) -> "SpectralMeasure":
         return replace(self, parts=tuple(part.with_law(change) for part in self.parts))
 
-    def __add__(self, other: Any) -> "SpectralMeasure":
+    def __add__(self, other: object) -> "SpectralMeasure":
         if not isinstance(other, SpectralMeasure):
             return NotImplemented
         parts = reduce(_joined, other.parts, self.parts)
         return SpectralMeasure(parts, self.max_error + other.max_error, _allocation(parts))
 
-    def __mul__(self, other: Any) -> "SpectralMeasure":
+    def __mul__(self, other: object) -> "SpectralMeasure":
         if isinstance(other, SpectralMeasure):
             return self._convolved(other)
         if isinstance(other, Real):

@@ -109,7 +109,7 @@ def _read_arrow(path: Path, format_name: str, read: Callable[[Any], Any]) -> pd.
     return frame.loc[:, unnamed]
 
 
-def _is_large(column: Any) -> bool:
+def _is_large(column: object) -> bool:
     import pyarrow.compute as pc
 
     ends = pc.min_max(column).as_py()
@@ -235,7 +235,7 @@ def _sqlite_table(path: Path, connection: sqlite3.Connection, choice: _Choice) -
     return names[0]
 
 
-def _exact(entry: Any) -> Any:
+def _exact(entry: object) -> Any:
     """Return an entry, as text if it is a whole number that float64 would round."""
     return str(entry) if isinstance(entry, int) and abs(entry) > _LARGEST_EXACT else entry
 

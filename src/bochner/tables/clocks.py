@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Stamps = NDArray[np.datetime64]
 
@@ -84,20 +87,20 @@ def entry_clock(entry: Any) -> Any:
     return entry.replace(tzinfo=None) if is_zoned else entry
 
 
-def entry_in_utc(entry: Any) -> Any:
+def entry_in_utc(entry: object) -> Any:
     """Convert a date with an offset to UTC without offset; other dates are unchanged."""
     if isinstance(entry, datetime) and entry.tzinfo is not None:
         return entry.astimezone(UTC).replace(tzinfo=None)
     return entry
 
 
-def series_zone(series: Any) -> str | None:
+def series_zone(series: pd.Series) -> str | None:
     """Return the name of the zone that the type of a pandas or polars series has, else None."""
     dtype = getattr(series, "dtype", None)
     return zone_name(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None))
 
 
-def series_in_utc(series: Any) -> Stamps:
+def series_in_utc(series: pd.Series) -> Stamps:
     """Return the dates (n,) of a pandas or polars series with a zone in UTC, NaT if missing."""
     if hasattr(series, "dt") and hasattr(series.dt, "convert_time_zone"):  # Polars
         series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()

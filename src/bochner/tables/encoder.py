@@ -125,7 +125,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.n_quantiles = n_quantiles
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: object, y: object = None) -> Self:
         """Learn the encoding of each column.
 
         Parameters
@@ -150,7 +150,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     @all_or_nothing
-    def fit_transform(self, X: Any, y: Any = None, *, removal: Removal | None = None) -> Array:
+    def fit_transform(
+        self, X: object, y: object = None, *, removal: Removal | None = None
+    ) -> Array:
         """Learn the encoding as `fit` does, and return the features (n, d_out) of the table.
 
         The features differ from the output of `transform` only in means of the target.
@@ -168,7 +170,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         pairs = zip(self.columns_, columns, strict=True)
         return np.hstack([encode(s, c, out_of_fold.get(c.name)) for s, c in pairs])
 
-    def _learn(self, X: Any, y: Any, removal: Removal) -> tuple[list[Column], dict[str, Array]]:
+    def _learn(self, X: Any, y: object, removal: Removal) -> tuple[list[Column], dict[str, Array]]:
         """Learn the states of the columns, and return the columns and their means out of fold."""
         self._check_parameters()
         columns = self._read(X, reset=True)
@@ -201,7 +203,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.columns_ = states
         return columns, out_of_fold
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: object) -> Array:
         """Return the features (n, d_out) of a table (n, d) with the columns of the training table.
 
         Columns of data frames are found by their names, in any order. Raises ValueError if columns
@@ -230,7 +232,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"X has {X.shape[1]} columns, and the table of the fit had {self.n_features_in_}."
             )
 
-    def values(self, X: Any) -> Array:
+    def values(self, X: object) -> Array:
         """Return one number per entry (n, d): a number, a decimal year or a level's position.
 
         Missing numbers take the median. Columns without features are zero.
@@ -239,7 +241,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         columns = self._read(X, reset=False)
         return np.column_stack(list(map(values_of, self.columns_, columns)))
 
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
         """Return names such as "column", "column_<missing>", "column_level", "column_<unknown>".
 
         ``input_features``, by default the names of the training table, must match them.
@@ -318,7 +320,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return [read_column(name, some, keep_text=text) for name, some, text in read]
 
 
-def side_by_side(encoders: Sequence[TableEncoder], X: Any) -> Array:
+def side_by_side(encoders: Sequence[TableEncoder], X: object) -> Array:
     """Return the features (n, d_out) of a table by encoders of one table, which is read once."""
     for encoder in encoders:
         check_is_fitted(encoder)
@@ -326,12 +328,12 @@ def side_by_side(encoders: Sequence[TableEncoder], X: Any) -> Array:
     return np.hstack([encoder._encoded(columns) for encoder in encoders])
 
 
-def read_columns(X: Any) -> list[Column]:
+def read_columns(X: object) -> list[Column]:
     """Read the columns of a table as the encoder does; raise if ``X`` is not a table."""
     return TableEncoder()._read(X, reset=True)
 
 
-def read_part(X: Any) -> list[Column]:
+def read_part(X: object) -> list[Column]:
     """Return the columns of some rows, at least one, of a table; text of dates stays text.
 
     Raises errors for invalid columns; see :meth:`TableEncoder.fit`.

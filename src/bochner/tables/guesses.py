@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from bochner.tables.local_numbers import (
     plain_numbers,
 )
 from bochner.tables.options import DATE_KINDS, NUMBER_KINDS, ReadOptions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MARKERS = (
     *dict.fromkeys(map(str.lower, MISSING)), "n.a.", "missing", "-", "--", "---", "\u2013",
@@ -116,7 +119,7 @@ class Guess:
         return {some["values"]: some["counts"] for some in pc.value_counts(marked).to_pylist()}
 
 
-def guess(name: str, texts: Any, kind: str | None, options: ReadOptions) -> Guess:
+def guess(name: str, texts: pa.Array, kind: str | None, options: ReadOptions) -> Guess:
     """Guess the type of the texts (n,) of a column, an Arrow array with null where missing."""
     import pyarrow.compute as pc
 
@@ -134,14 +137,14 @@ def guess(name: str, texts: Any, kind: str | None, options: ReadOptions) -> Gues
     return Guess(name, kind, texts, cleaned, interpretation, padded)
 
 
-def _is_complete(interpretation: Interpretation, texts: Any) -> bool:
+def _is_complete(interpretation: Interpretation, texts: pa.Array) -> bool:
     """Return whether all present texts have the pattern that was found."""
     if not isinstance(interpretation, LocalDates):
         return True
     return bool(interpretation.matched.sum() == len(texts) - texts.null_count)
 
 
-def looks_otherwise(levels: Any) -> bool:
+def looks_otherwise(levels: pa.Array) -> bool:
     """Return whether some levels (k,) of text would not be read as text in a separate file."""
     if may_hold_numbers(levels) or dates_among(levels).any():
         return True
@@ -149,7 +152,7 @@ def looks_otherwise(levels: Any) -> bool:
     return any(text in _TRUTHS or text.lower() in MARKERS for text in texts)
 
 
-def _interpret(texts: Any, kind: str | None, options: ReadOptions) -> Interpretation | None:
+def _interpret(texts: pa.Array, kind: str | None, options: ReadOptions) -> Interpretation | None:
     interpretation: Interpretation | None = None
     if kind is None or kind in NUMBER_KINDS:
         mark = None if kind is None else NUMBER_KINDS[kind]
@@ -169,7 +172,7 @@ def _decimals(options: ReadOptions) -> Sequence[str]:
     return (".", ",") if options.decimal == "auto" else options.decimal
 
 
-def _plain(texts: Any, options: ReadOptions) -> PlainNumbers | None:
+def _plain(texts: pa.Array, options: ReadOptions) -> PlainNumbers | None:
     """Return numbers that programs write, unless they have points where commas are expected."""
     numbers = plain_numbers(texts)
     if numbers is None or (options.decimal == "," and has_points(texts)):
@@ -177,10 +180,10 @@ def _plain(texts: Any, options: ReadOptions) -> PlainNumbers | None:
     return PlainNumbers(numbers, loses_digits(texts, numbers))
 
 
-def _truths(texts: Any) -> Truths | None:
+def _truths(texts: pa.Array) -> Truths | None:
     import pyarrow.compute as pc
 
-    def are_truths(some: Any) -> bool:
+    def are_truths(some: pa.Array) -> bool:
         return set(pc.unique(some).to_pylist()) <= {*_TRUTHS, None}
 
     # Columns of other text differ within a few entries.
@@ -190,7 +193,7 @@ def _truths(texts: Any) -> Truths | None:
     return Truths(np.array(values, dtype=object if texts.null_count else bool))
 
 
-def _without(texts: Any, markers: Sequence[str], keys: Any = None) -> Any:
+def _without(texts: pa.Array, markers: Sequence[str], keys: pa.Array = None) -> Any:
     """Return texts with null in place of those whose keys are markers."""
     import pyarrow as pa
     import pyarrow.compute as pc

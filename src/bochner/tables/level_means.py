@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +15,7 @@ _TINY = 1e-300
 """Smallest divisor: a level without rows in other folds has the score 0/_TINY = 0."""
 
 
-def target_columns(y: Any) -> Array:
+def target_columns(y: object) -> Array:
     """Return targets (n, t): numbers unchanged, or class indicators, one column for two classes."""
     target = np.asarray(y)
     if target.dtype.kind in "biuf":

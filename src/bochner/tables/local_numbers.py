@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MARKS = {".": "points", ",": "commas"}
 """Decimal marks, and how notes call them."""
@@ -73,7 +76,7 @@ class LocalNumbers:
         return numbers
 
 
-def plain_numbers(texts: Any) -> Any | None:
+def plain_numbers(texts: pa.Array) -> Any | None:
     """Return texts (n,) as whole numbers or floats, if each is a number as programs write it."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -91,14 +94,14 @@ def plain_numbers(texts: Any) -> Any | None:
     return None
 
 
-def has_points(texts: Any) -> bool:
+def has_points(texts: pa.Array) -> bool:
     """Return whether one of the texts (n,) has a point."""
     import pyarrow.compute as pc
 
     return pc.any(pc.match_substring(texts, ".")).as_py() is True
 
 
-def loses_digits(texts: Any, numbers: Any) -> bool:
+def loses_digits(texts: pa.Array, numbers: pa.Array) -> bool:
     """Return whether texts are integers, some of them too large for exact float64."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -109,7 +112,7 @@ def loses_digits(texts: Any, numbers: Any) -> bool:
     return ends["min"] is not None and max(-ends["min"], ends["max"]) > _LARGEST_EXACT
 
 
-def find_numbers(texts: Any, decimals: Sequence[str]) -> LocalNumbers | None:
+def find_numbers(texts: pa.Array, decimals: Sequence[str]) -> LocalNumbers | None:
     """Return texts (n,) as numbers, if one of the decimal marks reads all of them."""
     import pyarrow.compute as pc
 
@@ -123,7 +126,7 @@ def find_numbers(texts: Any, decimals: Sequence[str]) -> LocalNumbers | None:
     return None
 
 
-def numbers_among(texts: Any, decimals: Sequence[str] = (".", ",")) -> NDArray[np.bool_]:
+def numbers_among(texts: pa.Array, decimals: Sequence[str] = (".", ",")) -> NDArray[np.bool_]:
     """Return a mask of numbers in texts (n,), null or not, by the decimal mark that fits most."""
     import pyarrow.compute as pc
 
@@ -131,7 +134,7 @@ def numbers_among(texts: Any, decimals: Sequence[str] = (".", ",")) -> NDArray[n
     return max((np.array(mask.fill_null(False)) for mask in masks), key=np.count_nonzero)
 
 
-def may_hold_numbers(texts: Any) -> bool:
+def may_hold_numbers(texts: pa.Array) -> bool:
     """Return whether one of the texts (k,) might be a number, with or without a unit."""
     import pyarrow.compute as pc
 
@@ -152,7 +155,7 @@ def are_decimals(texts: Sequence[str]) -> bool:
     return not all(map(str.isdigit, texts)) and bool(written_numbers(texts).all())
 
 
-def _all_match(texts: Any, pattern: str) -> bool:
+def _all_match(texts: pa.Array, pattern: str) -> bool:
     import pyarrow.compute as pc
 
     sample = texts.slice(0, _SAMPLE_SIZE)
@@ -161,7 +164,7 @@ def _all_match(texts: Any, pattern: str) -> bool:
                for part in parts)  # fmt: skip
 
 
-def _bodies(texts: Any) -> Iterator[tuple[Any, str]]:
+def _bodies(texts: pa.Array) -> Iterator[tuple[Any, str]]:
     """Yield texts unchanged, and then without their unit if all texts with a unit share it."""
     import pyarrow.compute as pc
 

@@ -70,7 +70,7 @@ def on_clock_of(dates: Dates, zone: str | None) -> Dates:
     return Dates(dates.utc, _nanoseconds(clock_times(dates.utc, zone)), zone)
 
 
-def _nanoseconds(times: Any) -> Stamps:
+def _nanoseconds(times: object) -> Stamps:
     try:
         array = np.asarray(times)
         stamps, coarse = array.astype("M8[ns]"), array.astype("M8[us]")

@@ -17,6 +17,7 @@ from bochner.tables.remarks import Remarks, shown
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 _MOSTLY = 0.9
 """Share of numbers or dates from which the other entries of a column get a remark."""
@@ -149,7 +150,7 @@ def _refusal(column: Guess, options: ReadOptions) -> InputError:
     )
 
 
-def _levels(texts: Any) -> Any | None:
+def _levels(texts: pa.Array) -> Any | None:
     """Return the distinct texts of a column, None if they are many."""
     import pyarrow.compute as pc
 

@@ -259,7 +259,7 @@ def timed(times: Any, *, infer: bool = True) -> Times:
     return _dated(times, has_index, infer)
 
 
-def _dated(times: Any, has_index: bool, infer: bool) -> Times:
+def _dated(times: object, has_index: bool, infer: bool) -> Times:
     dates = read_dates(times)
     if np.isnat(dates.utc).any():
         raise ValueError("Times must be dates; some are missing (NaT).")
@@ -295,7 +295,7 @@ def steps(count: int) -> Times:
     return Times(numbers, Timeline("steps", "none", float(count - 1), 1.0))
 
 
-def _are_numbers(times: Any) -> bool:
+def _are_numbers(times: object) -> bool:
     dtype = times.dtype if hasattr(times, "dtype") else np.asarray(times).dtype
     return getattr(dtype, "kind", "O") in "iuf"
 
@@ -340,7 +340,7 @@ def labelled(values: Array, index: Any, name: Any = None) -> Any:
     return pd.DataFrame(values, index=index, columns=columns)
 
 
-def tidy(columns: dict[str, Any], like: Any) -> Any:
+def tidy(columns: dict[str, Any], like: object) -> Any:
     """Return columns (n,) as a data frame if ``like`` is a pandas object, else unchanged."""
     if not hasattr(like, "index") or not hasattr(like, "iloc"):
         return columns

@@ -66,7 +66,9 @@ class DeviceChunks:
         if ahead is not None:
             yield _arrived(ahead, device)
 
-    def _sent(self, chunk: tuple[Any, ...], device: torch.device, stream: Any) -> Sent:
+    def _sent(
+        self, chunk: tuple[Any, ...], device: torch.device, stream: torch.cuda.Stream | None
+    ) -> Sent:
         """Start the copy of a chunk to the device, and return the chunk."""
         rows = np.ascontiguousarray(chunk[0])
         if rows.dtype.kind not in "fiu":

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
 
 import torch
 from sklearn.utils.validation import check_is_fitted
@@ -62,7 +61,7 @@ class PositiveAttention(nn.Module):
         model: PositiveFeatures | PositiveFrequencies,
         *,
         dtype: torch.dtype | None = None,
-        device: Any = None,
+        device: torch.device | str | None = None,
     ) -> None:
         super().__init__()
         if isinstance(model, PositiveFeatures):
@@ -104,7 +103,7 @@ class PositiveAttention(nn.Module):
     def _logs(
         self,
         name: str,
-        x: Any,
+        x: torch.Tensor,
         matrix: torch.Tensor,
         shift: torch.Tensor,
         other_shift: torch.Tensor,
