@@ -141,7 +141,9 @@ def _means(rows: Sequence[Row], metrics: Mapping[str, str]) -> str:
     for metric, title in metrics.items():
         for (method,), line in grouped(rows, metric, ["method"], columns="metric").items():
             method_values.setdefault((str(method),), {})[title] = line[metric]
-    ordered: Groups = {(method,): method_values[method,] for method in _ORDER if (method,) in method_values}
+    ordered: Groups = {
+        (method,): method_values[method,] for method in _ORDER if (method,) in method_values
+    }
     columns = list(metrics.values())
     return group_table(ordered, columns, lambda values: f"{np.mean(values):.4f}", header=[""])
 
