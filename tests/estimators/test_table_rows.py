@@ -9,6 +9,7 @@ from sklearn.base import clone
 from bochner import TableClassifier, TableRegressor
 from bochner.estimators.table_rows import table_rows
 from bochner.learning.ensemble.kernel_laws import KernelLaw
+from bochner.tables.stamps import sortable_times
 
 RNG = np.random.default_rng(0)
 N = 240
@@ -225,3 +226,45 @@ def test_copied_rows_are_warned_of(n_rows, copies, is_warned, recwarn):
 def test_two_times_or_groups_are_enough(option):
     halves = {option: np.arange(N) % 2}
     assert 0.1 < REGRESSOR.fit(FRAME, Y, **halves).score_ < 2.0
+
+
+class TestTimes:
+    """Entries of ``time`` are numbers or dates; other entries have no order that is known."""
+
+    @pytest.mark.parametrize(
+        ("time", "error", "message"),
+        [
+            ([f"x{i}" for i in range(20)], TypeError, "must hold numbers or dates, got 'x0' first"),
+            ([True, False] * 10, TypeError, "got True and False"),
+            ([np.inf, *range(19)], ValueError, "finite numbers or dates, got infinite"),
+            (pd.Categorical(["b", "a"] * 10), TypeError, "must hold numbers or dates, got 'b'"),
+            (
+                [pd.Timestamp(2020, 1, 1 + i, tz="UTC" if i % 2 else None) for i in range(20)],
+                ValueError,
+                "dates with a time zone and dates without",
+            ),
+        ],
+    )
+    def test_entries_without_an_order_are_refused(self, time, error, message):
+        with pytest.raises(error, match=message):
+            sortable_times("time", time)
+
+    @pytest.mark.parametrize(
+        "time",
+        [
+            [3.5, 1, 2],
+            np.array([3, 1, 2], dtype=object),
+            ["2020-03-01", "2020-01-01", "2020-02-01"],
+            pd.to_datetime(["2020-03-01", "2020-01-01", "2020-02-01"]),
+            pd.Series(pd.to_datetime(["2020-03-01", "2020-01-01", "2020-02-01"], utc=True)),
+            pd.PeriodIndex(["2020-03", "2020-01", "2020-02"], freq="M"),
+            pd.Series(["high", "low", "middle"], dtype="category").cat.set_categories(
+                ["low", "middle", "high"], ordered=True
+            ),
+            # Their order by the clock is another one
+            ["2020-01-01T06:00+00:00", "2020-01-01T09:00+09:00", "2020-01-01T07:00+04:00"],
+        ],
+        ids=repr,
+    )
+    def test_numbers_dates_and_ordered_categories_are_sorted(self, time):
+        assert np.argsort(sortable_times("time", time)).tolist() == [1, 2, 0]

@@ -1,5 +1,7 @@
 """A model from a file answers one row by every method that it has, or is refused."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,86 @@ def test_a_whitener_of_other_features_than_the_coefficients_is_refused(tmp_path)
 
 @pytest.mark.parametrize("answer", [[np.nan], [[1.0, np.nan]], [1.0, 2.0], []])
 def test_answers_that_are_nan_or_not_one_are_refused(answer):
-    with pytest.raises(ValueError, match=r"answers? to one row"):
-        trial._check_answer(np.array(answer))
-    trial._check_answer(np.array([[1.0, np.inf]]))
+    with pytest.raises(ValueError, match=r"answers? of predict_interval to one row"):
+        trial._check_answer(np.array(answer), "predict_interval")
+    trial._check_answer(np.array([[1.0, np.inf]]), "predict_interval")
+    trial._check_answer(np.array(["word"]), "predict")
+    with pytest.raises(ValueError, match="answer of predict to one row is inf"):
+        trial._check_answer(np.array([[1.0, np.inf]]), "predict")
+
+
+def _changed(tmp_path, model, change):
+    """Return the path of a model file with some of its numbers changed."""
+    path = tmp_path / "model.bochner"
+    bochner.save(model, path)
+    assert bochner.load(path) is not None
+    tree, tensors = container.read(path)
+    tree, tensors = json.loads(json.dumps(tree)), dict(tensors)
+    change(tree, tensors)
+    container.write(path, tree, tensors)
+    return path
+
+
+def _ridge():
+    return bochner.KreinRidge(n_components=8, random_state=0).fit(X, X[:, 0] + X[:, 1] ** 2)
+
+
+def _chains():
+    model = bochner.BaNKRegressor(n_frequencies=4, n_burn_in=5, n_samples=3, random_state=0)
+    return model.fit(X, X[:, 0])
+
+
+def _times(name, factor):
+    """Return a change of every array of that name."""
+
+    def change(tree, tensors):
+        full = [each for each in tensors if each.endswith(name)]
+        tensors.update({each: tensors[each] * factor for each in full})
+        assert full
+
+    return change
+
+
+def _number(name, value):
+    """Return a change of every number of that name in the tree."""
+
+    def change(tree, tensors):
+        assert _replaced(tree, name, value)
+
+    return change
+
+
+def _replaced(node, name, value):
+    items = node.items() if isinstance(node, dict) else enumerate(node)
+    n_replaced = 0
+    for key, part in items:
+        if key == name and isinstance(part, int | float):
+            node[key] = value
+            n_replaced += 1
+        elif isinstance(part, dict | list):
+            n_replaced += _replaced(part, name, value)
+    return n_replaced
+
+
+CHANGES = {
+    "huge whitener of a GLM": (
+        lambda: bochner.KernelGLMRegressor(n_components=8, random_state=0).fit(X, X[:, 0]),
+        _times("whitener", 1e200),
+    ),
+    "huge whitener of a ridge": (_ridge, _times("posterior_.whitener", 1e200)),
+    "no noise of a ridge": (_ridge, _times("posterior_.noise_variance", 0.0)),
+    "noise below zero": (_chains, _times("noise_variance", -1.0)),
+    "an unknown solver": (_ridge, lambda tree, _: tree["parameters"].update(solver="nope")),
+    "alpha below zero": (_ridge, lambda tree, _: tree["parameters"].update(alpha=-1.0)),
+    "squares below zero": (_ridge, _times("sums_.square", -1.0)),
+    "total weight below zero": (_ridge, _number("weight", -30.0)),
+    "no rows": (_ridge, _number("n_samples", 0)),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_files_whose_numbers_fit_no_model_are_refused(case, tmp_path):
+    make, change = CHANGES[case]
+    path = _changed(tmp_path, make(), change)
+    with pytest.raises(ModelFileError, match="is not a sound model file"):
+        bochner.load(path)

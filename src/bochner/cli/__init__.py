@@ -4,6 +4,9 @@ import os
 import signal
 import sys
 
+_INTERRUPTED = 130
+"""The code with which typer ends a command that was interrupted, without a message."""
+
 
 def main() -> None:
     """Run the command ``bochner``, and end the process."""
@@ -19,6 +22,8 @@ def main() -> None:
     try:
         app()
     except SystemExit as stop:
+        if stop.code == _INTERRUPTED and sys.stderr is not None:
+            print("Aborted.", file=sys.stderr)
         for stream in filter(None, (sys.stdout, sys.stderr)):  # None for one that is closed
             stream.flush()
         # At once: a thread in which pyarrow still reads ahead would abort Python while it ends.

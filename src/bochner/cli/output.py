@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from pandas.api.types import is_numeric_dtype
@@ -145,6 +146,14 @@ def check_output(path: Path, *inputs: Path, option: str = "--out") -> None:
         raise OSError(f"{path} is not an ordinary file, and would be replaced: name another.")
     if any(source.exists() and path.exists() and path.samefile(source) for source in inputs):
         raise OSError(f"{path} is read from, and would be replaced: name another file to write.")
+    try:
+        with NamedTemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise OSError(
+            f"{path} cannot be written ({error.strerror or error}): name a file in a folder that "
+            f"can be written to."
+        ) from error
 
 
 def check_model_output(path: Path, *inputs: Path) -> None:

@@ -77,6 +77,11 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         Whether to add a constant :math:`b`. Its prior is normal around the link of the mean
         target, with a standard deviation of ten units of the latent function. If ``False``, the
         constant is fixed at the link of the mean target.
+    time_limit : float or None, default=None
+        Seconds after which the search for ``alpha``, the parameters of the likelihood and those of
+        the kernel begins no further step and returns the best values so far. The step in progress
+        and the mode of the weights are completed. With a limit, the result depends on the speed
+        of the machine.
 
     Attributes
     ----------

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, MatrixLike, as_array, as_flag, row_blocks
+from bochner._numerics.arrays import (
+    FLOATS,
+    Array,
+    MatrixLike,
+    as_array,
+    as_flag,
+    as_positive_scalar,
+    row_blocks,
+)
 from bochner._numerics.checked import named, validated
 from bochner._numerics.foreign import refuse_masked
 from bochner._numerics.limits import LARGEST_WEIGHT
@@ -50,6 +59,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
     weights: str = "sampled"
     fit_intercept: bool = True
     random_state: Any = None
+    time_limit: float | None = None
 
     kernel_: AnyKernel = field(init=False)
     frequencies_: Frequencies = field(init=False)
@@ -63,6 +73,9 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
 
     def _fit_rows(self, rows: Chunk, exposure: Array | None, likelihood: Likelihood) -> None:
         """Fit to rows with numeric targets; an error keeps the attributes of an earlier fit."""
+        deadline = np.inf
+        if self.time_limit is not None:
+            deadline = perf_counter() + as_positive_scalar("time_limit", self.time_limit)
         alpha = checked_alpha(self.alpha)
         has_constant = as_flag("fit_intercept", self.fit_intercept)
         y = likelihood.checked(rows.y)
@@ -85,6 +98,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
             likelihood.unknown,
             alpha,
             has_constant and started.has_constant,
+            deadline,
         )
         kernel, frequencies, region = self._approximation(problem)
         learned, posterior = problem.solved(frequencies)

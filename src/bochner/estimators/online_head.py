@@ -219,7 +219,12 @@ class OnlineHead(RidgeHead, ABC):
         self.fading_ = remaining
 
     def _try_out(self) -> None:
-        as_bytes(self.memory_limit)
+        """Raise ValueError unless rows could be added to a model that was loaded."""
+        self._plan(self._learning_features)  # Checks the parameters that only updates use
+        if self.sums_ is not None and not self.sums_.are_of_rows:
+            raise ValueError(
+                f"sums over {self.sums_.n_samples} rows of total weight {self.sums_.weight:g}"
+            )
         if self.fading_ is not None:
             sums = self._kept_sums()
             p = self.fading_.earlier.n_features + self.fading_.later.n_features

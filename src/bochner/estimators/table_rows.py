@@ -17,6 +17,7 @@ from bochner.learning.removal import Removal
 from bochner.tables.columns import rows_of
 from bochner.tables.encoder import read_columns
 from bochner.tables.repeated import entry_order, row_keys
+from bochner.tables.stamps import sortable_times
 
 Precisions = Callable[[Any, NDArray[Any], Array], bool]
 """Takes a table, targets and whole-number weights; returns whether the weights are precisions."""
@@ -183,7 +184,7 @@ def _in_order_of_entries(
     return entry_order(columns, targets)
 
 
-def _per_row(name: str, X: Any, entries_or_name: object, n_samples: int) -> NDArray[Any] | None:
+def _per_row(name: str, X: Any, entries_or_name: Any, n_samples: int) -> NDArray[Any] | None:
     """Return labels (n,) from entries per row or a named column of the table, or ``None``."""
     if entries_or_name is None:
         return None
@@ -201,4 +202,7 @@ def _per_row(name: str, X: Any, entries_or_name: object, n_samples: int) -> NDAr
         raise ValueError(f"{name} must have an entry for each of the {n_samples} rows, got {got}.")
     if np.ma.is_masked(entries_or_name) or any(e is None or e != e for e in entries.tolist()):
         raise ValueError(f"{name} must not have missing entries.")
+    if name == "time":
+        has_shape = entries.shape == np.shape(entries_or_name)
+        return sortable_times(name, entries_or_name if has_shape else entries)
     return np.asarray(labels(entries, name))

@@ -81,6 +81,13 @@ class FeatureSums:
     log_weight: float = 0.0
 
     @property
+    def are_of_rows(self) -> bool:
+        """Whether there can be rows with such a number, total weight and squares."""
+        counts = self.weight > 0 and 0 <= self.n_fractional <= self.n_samples
+        squares = np.append(self.square, np.diagonal(self.gram))
+        return counts and self.n_samples > 0 and bool((squares >= 0.0).all())
+
+    @property
     def n_observations(self) -> float:
         """Number of observations: the total weight if all weights are counts, else of rows."""
         return self.n_remembered if self.n_fractional else self.weight

@@ -1,6 +1,8 @@
 """Searching the parameters of a family of kernels along the gradient of an evidence."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,16 @@ _TOLERANCE = 1e-5
 """Decrease of the loss of a row, of order one, at which a search ends: 0.01 of 1000 rows."""
 
 
+def stopping_at(deadline: float) -> Callable[[Any], None]:
+    """Return a callback of SciPy's ``minimize`` that ends the descent after a deadline."""
+
+    def callback(_: Any) -> None:
+        if perf_counter() > deadline:
+            raise StopIteration
+
+    return callback
+
+
 class EvidenceSearch(ABC):
     """A loss of points: parameters (q,) of a family of kernels, then further coordinates.
 
@@ -32,6 +44,11 @@ class EvidenceSearch(ABC):
     __slots__ = ()
 
     family: ParameterisedKernel[Any]
+
+    @property
+    def deadline(self) -> float:
+        """Value of ``perf_counter`` after which no further step is begun."""
+        return np.inf
 
     @abstractmethod
     def value(self, point: Array) -> float:
@@ -63,13 +80,15 @@ class EvidenceSearch(ABC):
         high = np.append(np.maximum(origin + _REACH, theta), others[1])
         options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": Bounds(low, high)}
         options["options"] = {"maxiter": n_steps, "ftol": _TOLERANCE}
-        found = minimize(self.loss, start, **options)
+        found = minimize(self.loss, start, callback=stopping_at(self.deadline), **options)
         return as_array(found.x), float(found.fun)
 
     def explored(self, point: Array, n_steps: int) -> Array:
         """Return the point of least loss that searches find from a point, and from neighbours."""
         for _ in range(_ROUNDS):
             point, _ = self.climbed(point, n_steps)
+            if perf_counter() > self.deadline:
+                break
             theta, others = self.split(point)
             near = [np.append(other, others) for other in self.family.neighbours(theta)]
             best = min([point, *near], key=self.value)

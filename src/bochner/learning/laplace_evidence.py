@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.optimize import minimize
 from bochner._numerics.arrays import Array, as_array
 from bochner.features.chunks import Chunk
 from bochner.frequencies import Frequencies
+from bochner.learning.evidence_search import stopping_at
 from bochner.learning.laplace import (
     CONSTANT_SPREAD,
     LaplacePosterior,
@@ -64,6 +66,7 @@ class LaplaceProblem:
     names: tuple[str, ...]  # Parameters of the likelihood that are learned
     alpha: float | None  # Precision of the weights; None to learn it
     has_constant: bool
+    deadline: float = np.inf  # Of perf_counter: no step of a search is begun after it
 
     def solved(self, frequencies: Frequencies) -> tuple[Likelihood, LaplacePosterior]:
         """Return the likelihood with its parameters learned, and the posterior of the weights.
@@ -91,7 +94,7 @@ class LaplaceProblem:
     def search(self, frequencies: Frequencies) -> "LaplaceSearch":
         """Return the evidence on features of these frequencies, to be searched."""
         rows = LatentRows.of(self.rows, self.offset, self.centre, frequencies, self.has_constant)
-        return LaplaceSearch(rows, self.likelihood, self.alpha, self.names)
+        return LaplaceSearch(rows, self.likelihood, self.alpha, self.names, self.deadline)
 
 
 @dataclass(slots=True, eq=False)
@@ -110,6 +113,7 @@ class LaplaceSearch:
     likelihood: Likelihood
     alpha: float | None
     names: tuple[str, ...]
+    deadline: float = np.inf
     first: Array = field(init=False)
     bounds: Array = field(init=False)  # (k, 2)
     size: float = field(init=False)
@@ -180,6 +184,7 @@ class LaplaceSearch:
             method="L-BFGS-B",
             bounds=self.bounds,
             options=options,
+            callback=stopping_at(self.deadline),
         )
         return as_array(found.x)
 
@@ -187,6 +192,8 @@ class LaplaceSearch:
         """Return values after Newton steps towards the root of the slope, ends of ranges fixed."""
         free = (x > self.bounds[:, 0]) & (x < self.bounds[:, 1])
         for _ in range(_N_POLISHING if free.any() else 0):
+            if perf_counter() > self.deadline:
+                break
             slope = self.value_and_slope(x)[1][free]
             moved = x + DIFFERENCE * np.eye(len(x))[free]
             changes = np.array([self.value_and_slope(to)[1][free] for to in moved]) - slope

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from operator import itemgetter
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,10 @@ class _KernelLaplaceSearch(EvidenceSearch):
     draws: Any
     problem: LaplaceProblem
     base: float = 0.0  # Loss that others are counted from: tolerances are relative to the loss
+
+    @property
+    def deadline(self) -> float:
+        return self.problem.deadline
 
     def counted_from_origin(self) -> "_KernelLaplaceSearch":
         """Return the problem with losses that do not depend on the units of the targets."""
@@ -121,8 +126,13 @@ def select_latent_kernel(
     with single_threaded_blas():
         few, most = map(searched, _STAGES)
         starts = map(few.start, family.starts(start_rng))
-        ends = [few.climbed(start, _STAGES[0].n_steps) for start in starts]
-        point = most.explored(min(ends, key=itemgetter(1))[0], _STAGES[1].n_steps)
+        ends: list[tuple[Array, float]] = []
+        for start in starts:
+            if not ends or perf_counter() < problem.deadline:
+                ends.append(few.climbed(start, _STAGES[0].n_steps))
+        point = min(ends, key=itemgetter(1))[0]
+        if perf_counter() < problem.deadline:
+            point = most.explored(point, _STAGES[1].n_steps)
     theta, _ = most.split(point)
     return family.kernel(np.round(theta, _DECIMALS))
 

@@ -2,6 +2,7 @@
 
 import inspect
 import warnings
+from contextlib import suppress
 from threading import Lock
 from typing import Any
 
@@ -37,6 +38,10 @@ _METHODS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("sample_y", {"random_state": 0}),
 )
 """Methods that a model is asked by, with their options."""
+
+_MAY_BE_INFINITE = ("predict_interval", "predict_quantiles")
+"""Methods whose answers may be infinite: intervals of calibrated models with few left-out errors
+are unbounded, as are quantiles of laws of numbers."""
 
 _WARNINGS = Lock()
 """Filters of warnings belong to the process: one trial at a time changes them."""
@@ -164,14 +169,31 @@ def _answer(model: Any, row: Any) -> None:
         except NotPromisedError:
             continue
         for part in answer if isinstance(answer, tuple) else (answer,):
-            _check_answer(part)
+            _check_answer(part, name)
+        if name == "predict" and not options:
+            _check_density(model, row, answer)
 
 
-def _check_answer(answer: Any) -> None:
-    """Raise ValueError unless there is one answer, without NaN."""
+def _check_density(model: Any, row: Any, prediction: Any) -> None:
+    """Raise ValueError unless the log density of a prediction as the target is finite."""
+    method = getattr(model, "log_predictive_density", None)
+    if method is not None and np.ndim(prediction) == 1:
+        with suppress(NotPromisedError):
+            _check_answer(method(row, prediction), method.__name__)
+
+
+def _check_answer(answer: Any, method: str) -> None:
+    """Raise ValueError unless a method has one answer, without NaN, and finite where it must be."""
     if np.shape(answer)[0] != 1:
-        raise ValueError(f"{np.shape(answer)[0]} answers to one row")
+        raise ValueError(f"{np.shape(answer)[0]} answers of {method} to one row")
     stored: Any = getattr(answer, "data", answer) if sparse.issparse(answer) else answer
     values = np.asarray(stored)
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        raise ValueError("an answer to one row is NaN")
+    if values.dtype.kind not in "fc":
+        return
+    is_wrong = np.isnan if method in _MAY_BE_INFINITE else _is_infinite_or_nan
+    if is_wrong(values).any():
+        raise ValueError(f"an answer of {method} to one row is {values[is_wrong(values)][0]}")
+
+
+def _is_infinite_or_nan(values: Any) -> Any:
+    return ~np.isfinite(values)

@@ -38,6 +38,8 @@ def read_dates(times: Any) -> Dates:
     nanoseconds.
     """
     times = times.array if hasattr(times, "iloc") else times
+    if hasattr(getattr(times, "dtype", None), "categories"):
+        times = np.asarray(times)  # Codes of categories are not times
     if hasattr(times, "to_timestamp"):
         times = times.to_timestamp()
     zone = getattr(times, "tz", None)
@@ -60,6 +62,41 @@ def _offset_name(utc: np.datetime64, clock: np.datetime64) -> str:
     return f"UTC{'-' if minutes < 0 else '+'}{hours:02d}:{minutes_left:02d}"
 
 
+def sortable_times(name: str, times: Any) -> NDArray[Any]:
+    """Return times (n,) without missing entries as numbers or UTC stamps, which can be sorted.
+
+    Raises TypeError for entries that are neither numbers nor dates, and ValueError for infinite
+    numbers, dates out of range, and dates some of which have a time zone.
+    """
+    dtype: Any = getattr(times, "dtype", None)
+    if hasattr(dtype, "categories"):
+        if dtype.ordered:
+            return np.asarray(times.cat.codes if hasattr(times, "cat") else times.codes)
+        times = np.asarray(times)
+    values = np.asarray(times)
+    if values.dtype == object and len({type(value) for value in values.tolist()}) == 1:
+        values = np.array(values.tolist())  # Numbers in an array of objects
+    if values.dtype.kind in "iuf":
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} must hold finite numbers or dates, got infinite numbers.")
+        return values
+    if values.dtype.kind == "b":
+        raise TypeError(f"{name} must hold numbers or dates, got True and False.")
+    zones = {getattr(value, "tzinfo", None) is None for value in values.ravel().tolist()}
+    if values.dtype == object and len(zones) > 1:
+        raise ValueError(
+            f"{name} has dates with a time zone and dates without one, whose order is not "
+            f"defined. Localise the latter, for example by pandas' tz_localize."
+        )
+    try:
+        return read_dates(times).utc
+    except TypeError as error:
+        raise TypeError(
+            f"{name} must hold numbers or dates, got {str(values[0])!r} first. Convert text that "
+            f"is not in ISO 8601, for example by pandas.to_datetime."
+        ) from error
+
+
 def on_clock_of(dates: Dates, zone: str | None) -> Dates:
     """Convert dates to the local time of a zone, unless it is None or a fixed offset from UTC.
 
@@ -71,8 +108,10 @@ def on_clock_of(dates: Dates, zone: str | None) -> Dates:
 
 
 def _nanoseconds(times: object) -> Stamps:
+    array = np.asarray(times)
+    if array.dtype.kind not in "MOUST":
+        raise TypeError(f"Times must be numbers or dates, got entries of type {array.dtype}.")
     try:
-        array = np.asarray(times)
         stamps, coarse = array.astype("M8[ns]"), array.astype("M8[us]")
     except (TypeError, ValueError) as error:
         raise TypeError(
