@@ -38,7 +38,7 @@ LOOSE = {"contract", "nsz"}
 """Allow fused products and sums, and either sign of zero; order and rounding stay."""
 
 
-def _polynomials(r: object) -> Any:
+def _polynomials(r: Any) -> Any:
     """Return sine and cosine of numbers within a quarter of pi, in their own type."""
     raise NotImplementedError
 
@@ -71,7 +71,7 @@ def _polynomials_by_type(r: Any) -> Any:
 
 
 @compiled(fastmath=LOOSE, inline="always")
-def _wave(theta: float, like: NDArray[np.floating]) -> Any:
+def _wave(theta: float, like: NDArray[Any]) -> Any:
     """Return cosine and sine, of the type of the entries of ``like``."""
     quarter = np.floor(theta * _QUARTERS + 0.5)
     remainder = (theta - quarter * _HIGH) - quarter * _LOW
@@ -83,7 +83,7 @@ def _wave(theta: float, like: NDArray[np.floating]) -> Any:
     return -first if ((k + 1) & 2) != 0 else first, -second if (k & 2) != 0 else second
 
 
-def _at(values: object, j: int) -> Any:
+def _at(values: Any, j: int) -> Any:
     """Return entry ``j`` of an array, or a number that is the same for all entries."""
     raise NotImplementedError
 
@@ -93,7 +93,7 @@ def _at_by_type(values: Any, j: int) -> Any:
     def entry(values: Any, j: int) -> Any:
         return values[j]
 
-    def number(values: object, j: int) -> Any:
+    def number(values: Any, j: int) -> Any:
         return values
 
     return entry if isinstance(values, types.Array) else number
@@ -102,11 +102,7 @@ def _at_by_type(values: Any, j: int) -> Any:
 # Rows are arguments of a function: only then is it known that their entries are contiguous.
 @compiled(fastmath=LOOSE)
 def _fill_row(
-    angle: NDArray[np.floating],
-    phase: Any,
-    amplitude: Any,
-    cosines: NDArray[np.floating],
-    sines: NDArray[np.floating],
+    angle: NDArray[Any], phase: Any, amplitude: Any, cosines: NDArray[Any], sines: NDArray[Any]
 ) -> int:
     n_far = 0
     for j in range(angle.size):
@@ -119,9 +115,7 @@ def _fill_row(
 
 
 @compiled(fastmath=LOOSE)
-def fill(
-    angle: NDArray[np.floating], phase: Any, amplitude: Any, out: NDArray[np.floating]
-) -> bool:
+def fill(angle: NDArray[Any], phase: Any, amplitude: Any, out: NDArray[Any]) -> bool:
     """Write cosines and sines; return whether every angle is a number of at most FARTHEST."""
     n_far = 0
     for i in range(angle.shape[0]):
