@@ -9,8 +9,8 @@ from persist.same import round_trip
 from scipy.stats import norm
 
 from bochner import TableClassifier, TableRegressor
-from bochner.learning.ensemble import transformations
-from bochner.learning.ensemble.transformations import Transformation
+from bochner.learning.tables import transformations
+from bochner.learning.tables.transformations import Transformation
 
 RNG = np.random.default_rng(0)
 POSITIVE = RNG.lognormal(size=500)

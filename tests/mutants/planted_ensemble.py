@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from learning.ensemble import (
+from learning.tables import (
     test_efforts,
     test_kernel_laws,
     test_kernel_sums,
@@ -14,7 +14,7 @@ from learning.ensemble import (
 from mutants.registry import edit, plant_edits, planted
 
 from bochner.kernels import Exponential, Laplacian, Matern
-from bochner.learning.ensemble import (
+from bochner.learning.tables import (
     efforts,
     ensemble,
     kernel_laws,
@@ -25,13 +25,13 @@ from bochner.learning.ensemble import (
     trees,
     weights,
 )
-from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.ensemble.kernel_laws import KernelLaw
-from bochner.learning.ensemble.learner import Learner
-from bochner.learning.ensemble.observations import Observations
-from bochner.learning.ensemble.rows import CellObservations, Rows
-from bochner.learning.ensemble.tree_laws import TreeLearner
-from bochner.learning.ensemble.trees import TreeInputs, Trees
+from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.tables.kernel_laws import KernelLaw
+from bochner.learning.tables.learner import Learner
+from bochner.learning.tables.observations import Observations
+from bochner.learning.tables.rows import CellObservations, Rows
+from bochner.learning.tables.tree_laws import TreeLearner
+from bochner.learning.tables.trees import TreeInputs, Trees
 
 SCALES = (1.0, 1.2, 0.8)
 check_gradient = test_length_scales.assert_gradient

@@ -71,10 +71,11 @@ def test_known_inputs_are_passed_on():
     assert len(plot.components(model, 12, x[60:]).names) > 1
 
 
-def test_several_series_are_refused():
+def test_one_of_several_series_is_drawn():
     model = Forecaster(find_cycle=False, random_state=0).fit({"a": VALUES, "b": VALUES[::-1]})
+    np.testing.assert_array_equal(plot.forecast(model.of("b"), 12).mean, model.predict(12)["b"])
     for draw in (plot.forecast, plot.components):
-        with pytest.raises(ValueError, match=r"has 2 series, \['a', 'b'\] first: fit a Forecaster"):
+        with pytest.raises(ValueError, match=r"has 2 series: draw one .* model.of\('a'\)"):
             draw(model, 12)
 
 

@@ -188,7 +188,8 @@ def as_level(value: object, name: str = "level") -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must lie between 0 and 1, such as 0.9, got {value!r}.")
     if not 0.0 < (number := float(value)) < 1.0:
-        raise ValueError(f"{name} must lie between 0 and 1, such as 0.9, got {value!r}.")
+        advice = f": pass {number / 100.0:g} for {number:g} %" if 1.0 < number < 100.0 else ""
+        raise ValueError(f"{name} must lie between 0 and 1, such as 0.9, got {value!r}{advice}.")
     return number
 
 

@@ -26,9 +26,9 @@ from bochner.features.stats import NOT_AMONG, FeatureSums, chunk_sums
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.learning.fading import prediction_change
-from bochner.learning.iterative import IterativeSolution
-from bochner.learning.ridge_plan import RidgePlan, RidgeProblem, plan_ridge
+from bochner.learning.ridge.fading import prediction_change
+from bochner.learning.ridge.iterative import IterativeSolution
+from bochner.learning.ridge.plan import RidgePlan, RidgeProblem, plan_ridge
 
 _HALF = 0.5
 """Share of the earlier features in the prior variance below which dropping them is tried: above it

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_level
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import check_level
 from bochner.plot.labels import date_ticks, finish, panel_points
 from bochner.plot.style import BAND, FULL_WIDTH, MODEL, Theme
 from bochner.plot.times import forecast_times
@@ -119,7 +118,21 @@ def components(
     >>> display.names
     ['trend', '12 steps', 'remainder']
     """
-    check_level(level)
+    display = component_display(model, times, X, names=names, level=level, xlabel=xlabel)
+    return display.plot(ax, theme=theme)
+
+
+def component_display(
+    model: Any,
+    times: Any,
+    X: Any = None,
+    *,
+    names: Sequence[str] | None = None,
+    level: float = 0.9,
+    xlabel: str = "time",
+) -> ComponentsDisplay:
+    """Return the picture of the components of a forecast, not yet drawn, see `components`."""
+    as_level(level)
     if not hasattr(model, "components"):
         raise TypeError(
             f"components takes a fitted Forecaster, got {type(model).__name__}, which has no "
@@ -139,8 +152,9 @@ def components(
     means, lower, upper = (
         np.stack([component_values[name][:, part] for name in chosen]) for part in range(3)
     )
-    display = ComponentsDisplay(chosen, at[order], means, lower, upper, xlabel)
-    return display.plot(ax, theme=theme)
+    if isinstance(scale := getattr(model, "transformation_", "none"), str) and scale != "none":
+        chosen = [f"{name} ({scale})" for name in chosen]
+    return ComponentsDisplay(chosen, at[order], means, lower, upper, xlabel)
 
 
 def _arrays(components: Any) -> Iterator[tuple[str, Array]]:

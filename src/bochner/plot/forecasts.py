@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, as_array, as_level
+from bochner.comparison.forecasts import SeriesForecast
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import check_level
 from bochner.plot.labels import date_ticks, finish, legend, panel_points
 from bochner.plot.predicted import intervals
 from bochner.plot.scatter import MOST_VECTORS
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 _MOST_BANDS = 3
 """Most nested bands whose shades can be distinguished."""
+
+_FEWEST_PAST, _PAST = 60, 8
+"""Values before a forecast that its picture shows: at least so many, and so many for each value of
+the forecast, which would be too narrow to read next to more."""
 
 Series = tuple[NDArray[Any], Array]
 """Times, as numbers or ``datetime64``, and values at them."""
@@ -181,7 +185,7 @@ def forecast(
     """
     levels = [float(each) for each in np.ravel(level)]
     for each in levels:
-        check_level(each)
+        as_level(each)
     if not 1 <= len(levels) <= _MOST_BANDS:
         raise ValueError(f"level must be at most {_MOST_BANDS} levels, got {len(levels)}.")
     level_intervals: list[tuple[float, Array, Array | None, Array | None]]
@@ -215,9 +219,24 @@ def forecast(
     return display.plot(ax, theme=theme)
 
 
+def forecast_display(one: SeriesForecast, level: float, ylabel: str = "") -> ForecastDisplay:
+    """Return the picture of a forecast and of the values before it, not yet drawn."""
+    times = drawn_times(one.times)
+    values = one.values.iloc[-max(_FEWEST_PAST, _PAST * len(times)) :]
+    return ForecastDisplay(
+        times,
+        one.mean,
+        [(level, one.lower, one.upper)],
+        (drawn_times(values.index), as_array(values)),
+        start=times[0],
+        xlabel="" if times.dtype.kind == "M" else str(one.times.name or "time"),
+        ylabel=ylabel or one.name,
+    )
+
+
 def _forecast_intervals(
     model: Any, horizon: Any, inputs: Any, level: float
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array | None, Array | None]:
     """Return the forecasts (h,) of a Forecaster, and the ends of their intervals."""
     lower, upper = model.predict_interval(horizon, level, inputs)
     return as_array(model.predict(horizon, inputs)), as_array(lower), as_array(upper)

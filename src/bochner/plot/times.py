@@ -29,8 +29,8 @@ def forecast_times(model: Any, horizon: Any) -> NDArray[Any]:
     if not model.is_single_:
         names = list(model.series_)
         raise ValueError(
-            f"The model has {len(names)} series, {names[:3]} first: fit a Forecaster to one of "
-            "them to draw it."
+            f"The model has {len(names)} series: draw one of them, such as that of "
+            f"model.of({names[0]!r})."
         )
     (series,) = model.series_.values()
     future = series.timeline.future(horizon)

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bochner._numerics.files import as_path, replacing
+from bochner.comparison.shown import counted
 from bochner.comparison.study import Study
 from bochner.comparison.verdict import calibration, scope, verdict
 from bochner.report.about import data_section, model_section, reproduction_section
@@ -31,7 +32,7 @@ from bochner.report.figures import without_control
 from bochner.report.residuals import MOST_COLUMNS, drifts, residuals_section
 from bochner.report.subject import Subject, subjects_of
 from bochner.report.times import times_section
-from bochner.report.words import counted, cut, quoted
+from bochner.report.words import cut, quoted
 
 _MOST_FIGURES = {"residuals": MOST_COLUMNS, "effects": 8, "pairs": 2}
 """Most figures of a kind; several targets share them, so that the file stays small."""
@@ -51,6 +52,22 @@ _KEY_FIGURES = {
     "auc": "area under the ROC curve",
 }
 """Metrics in the head of a report, and what stands next to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """What a report is, what it is about, the file that was read, and its rows."""
+
+    kind: str
+    before: str
+    name: str
+    source: str
+    rows: str
+
+    @property
+    def short_source(self) -> str:
+        """The source, cut if it is long."""
+        return cut(self.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +135,16 @@ def html(studies: Sequence[Study]) -> str:
         reproduction_section(first),
     ]
     heads = [_head(*each) for each in zip(subjects, checks, prefixes, strict=True)]
-    return _rendered(subjects, heads, numbered(sections))
+    study = first.study
+    rows = f"{first.n_fit:,} rows to fit, {counted(len(study.own.y), 'test row')}"
+    title = Title(
+        "Report on a model",
+        "Predictions of",
+        " and ".join(subject.name for subject in subjects),
+        study.table.source,
+        f"{rows} ({scope(study)})",
+    )
+    return rendered(title, heads, numbered(sections))
 
 
 def write(studies: Sequence[Study], path: str | PathLike[str]) -> None:
@@ -181,9 +207,7 @@ def _head(subject: Subject, checks: Sequence[Finding], prefix: str) -> Head:
     )
 
 
-def _rendered(
-    subjects: Sequence[Subject], heads: Sequence[Head], sections: Sequence[Section]
-) -> str:
+def rendered(title: Title, heads: Sequence[Head], sections: Sequence[Section]) -> str:
     """Render the page: text is escaped; pictures, styles and the script are inserted verbatim."""
     environment = Environment(
         loader=PackageLoader("bochner.report", "template"),
@@ -195,12 +219,8 @@ def _rendered(
     )
     folder = files("bochner.report") / "template"
     style, script = ((folder / name).read_text("utf-8") for name in ("report.css", "report.js"))
-    study = subjects[0].study
     page = environment.get_template("report.html.jinja").render(
-        title=" and ".join(subject.name for subject in subjects),
-        source=cut(study.table.source),
-        scope=scope(study),
-        rows=f"{subjects[0].n_fit:,} rows to fit, {counted(len(study.own.y), 'test row')}",
+        title=title,
         heads=heads,
         sections=sections,
         style=Markup(style),

@@ -20,16 +20,16 @@ from bochner.learning.batched.evidence import (
 from bochner.learning.batched.exchanges import replace_frequencies
 from bochner.learning.batched.likelihoods import BatchLabels, BatchLikelihood, BatchNumbers
 from bochner.learning.batched.rows import BatchRows
-from bochner.learning.inference.basis import PLAIN
-from bochner.learning.inference.chain import CollapsedChain, adapt, density_of, first_steps
-from bochner.learning.inference.draws import ChainDraw
-from bochner.learning.inference.likelihood import ConstantNoise
-from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.state import Info, StepSizes
-from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.moves import Move, PrecisionWalk, PriorParameters, ReplacementSweep
-from bochner.learning.moves.labels import LogisticLabels
-from bochner.learning.moves.replacement import Proposals, acceptances, blocks_of_units
+from bochner.learning.chains.basis import PLAIN
+from bochner.learning.chains.chain import CollapsedChain, adapt, density_of, first_steps
+from bochner.learning.chains.draws import ChainDraw
+from bochner.learning.chains.likelihood import ConstantNoise
+from bochner.learning.chains.moves import Move, PrecisionWalk, PriorParameters, ReplacementSweep
+from bochner.learning.chains.moves.labels import LogisticLabels
+from bochner.learning.chains.moves.replacement import Proposals, acceptances, blocks_of_units
+from bochner.learning.chains.prior import FrequencyPrior
+from bochner.learning.chains.state import Info, StepSizes
+from bochner.learning.chains.training_data import TrainingData
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +44,7 @@ class BatchState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchChain:
-    """The chains of :class:`~bochner.learning.inference.chain.CollapsedChain` on a device.
+    """The chains of :class:`~bochner.learning.chains.chain.CollapsedChain` on a device.
 
     Each has its own generator and makes the draws that it would make alone, up to rounding.
     """

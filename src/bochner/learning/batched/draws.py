@@ -11,10 +11,10 @@ from bochner._numerics.namespaces import namespace, to_numpy
 from bochner.learning.batched.evidence import BatchEvidence, evidence_of, solved, whiteners
 from bochner.learning.batched.likelihoods import mode_of
 from bochner.learning.batched.rows import BatchRows
-from bochner.learning.inference.draws import ChainDraw, drawn
-from bochner.learning.inference.evidence import MACKAY_STEPS, Noise, mackay_step
-from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.chains.draws import ChainDraw, drawn
+from bochner.learning.chains.evidence import MACKAY_STEPS, Noise, mackay_step
+from bochner.learning.chains.prior import FrequencyPrior
+from bochner.learning.chains.training_data import TrainingData
 
 
 def drawn_together(

@@ -9,7 +9,7 @@ import numpy as np
 
 from bochner._numerics import progress as reports
 from bochner.learning.batched.chain import BatchChain, BatchState
-from bochner.learning.inference.driver import (
+from bochner.learning.chains.driver import (
     REBUILD_EVERY,
     ChainProgress,
     PreparedChain,

@@ -12,12 +12,12 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.batched import factored, half_solved, inverse_of, log_determinants
 from bochner._numerics.namespaces import like, namespace, to_numpy
 from bochner.learning.batched.rows import BatchRows
-from bochner.learning.inference.evidence import LEAST, ChainEvidence, Noise
+from bochner.learning.chains.evidence import LEAST, ChainEvidence, Noise
 
 
 @dataclass(slots=True, eq=False)
 class BatchEvidence:
-    r"""What :class:`~bochner.learning.inference.evidence.ChainEvidence` is of one chain, of ``C``.
+    r"""What :class:`~bochner.learning.chains.evidence.ChainEvidence` is of one chain, of ``C``.
 
     Matrices and vectors lie on the device, frequencies and numbers of each chain on the host.
     """

@@ -1,6 +1,6 @@
 r"""Proposals of several chains, decided one after another without a look at the device in between.
 
-The algebra is that of :mod:`bochner.learning.moves.replacement`, in another order. There an
+The algebra is that of :mod:`bochner.learning.chains.moves.replacement`, in another order. There an
 acceptance changes the panels of all proposals that follow. Here it adds rows to two arrays,
 ``factors`` and ``scaled``, whose product is the change of the covariance so far,
 :math:`P \leftarrow P + S^\top F`, and each proposal brings its own panel up to date when its turn
@@ -18,7 +18,7 @@ from bochner._numerics.arrays import Array, Index, Mask
 from bochner._numerics.namespaces import like, namespace, to_numpy
 from bochner.learning.batched.evidence import BatchEvidence, numbers_of
 from bochner.learning.batched.rows import BatchRows
-from bochner.learning.moves.replacement import Proposals
+from bochner.learning.chains.moves.replacement import Proposals
 
 FEATURES_PER_WAVE = 2
 """Features of a wave."""

@@ -13,9 +13,8 @@ from bochner._numerics.batched import factored
 from bochner._numerics.namespaces import like, to_numpy
 from bochner.learning.batched.evidence import BatchEvidence, evidence_of
 from bochner.learning.batched.rows import BatchRows
-from bochner.learning.inference.evidence import KnownNoise, Noise
-from bochner.learning.inference.state import Info
-from bochner.learning.moves.labels import (
+from bochner.learning.chains.evidence import KnownNoise, Noise
+from bochner.learning.chains.moves.labels import (
     MODE_GAIN,
     MODE_STEPS,
     bound,
@@ -24,6 +23,7 @@ from bochner.learning.moves.labels import (
     polya_gamma,
     tangent,
 )
+from bochner.learning.chains.state import Info
 
 Columns = list[Array]
 """A value of every row (n,) of each chain, on the host."""
@@ -75,7 +75,7 @@ _UNIT = KnownNoise()
 
 @dataclass(frozen=True, slots=True)
 class BatchLabels(BatchLikelihood):
-    """Binary labels, see :class:`~bochner.learning.moves.labels.LogisticLabels`.
+    """Binary labels, see :class:`~bochner.learning.chains.moves.labels.LogisticLabels`.
 
     Functions are computed on the device and Polya-Gamma variables drawn on the host, by the
     generator of each chain: ``n`` numbers go either way in a round.

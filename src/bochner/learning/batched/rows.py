@@ -9,7 +9,7 @@ import numpy as np
 from bochner._numerics import limits
 from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.namespaces import like, namespace, retyped, widened
-from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.chains.training_data import TrainingData
 
 KEPT_BYTES = 4 * 2**30
 """Features of all rows of all chains are kept on the device up to this size: a quarter of a small
@@ -87,7 +87,7 @@ class BatchRows:
         r"""Return the features (C, 2k, n) of some frequencies (C, k, d) of ``n_waves``.
 
         They are :math:`m^{-1/2} \cos(\omega_j \cdot x)` and sines in turn, as in
-        :class:`~bochner.learning.inference.training_data.TrainingData`.
+        :class:`~bochner.learning.chains.training_data.TrainingData`.
         """
         xp, (n_chains, size, _) = namespace(self.inputs), omega.shape
         angle = like(omega, self.inputs) @ self.inputs[:, :, rows]

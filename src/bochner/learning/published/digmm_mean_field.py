@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, digamma, multigammaln
 
 from bochner._numerics.arrays import Array
-from bochner.learning.double_mixture import sticks
+from bochner.learning.mixtures.double_mixture import sticks
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -30,14 +30,14 @@ from scipy.stats import wishart
 
 from bochner._numerics.arrays import Array, steps
 from bochner._numerics.limits import EIGENVALUE_ROUNDING
-from bochner.learning.double_mixture.evidence import STIFFNESS
-from bochner.learning.double_mixture.learned_mixture import (
+from bochner.learning.mixtures.double_mixture.evidence import STIFFNESS
+from bochner.learning.mixtures.double_mixture.learned_mixture import (
     Expectation,
     LearnedMixture,
     LearnedPart,
     MixtureSettings,
 )
-from bochner.learning.double_mixture.sketch import Sketch
+from bochner.learning.mixtures.double_mixture.sketch import Sketch
 from bochner.learning.published.digmm_mean_field import (
     ComponentFactors,
     FrequencyFactors,

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner.frequencies.waves import MemoryLayout, wave_features
-from bochner.learning.inference.draws import ChainDraw, point_draw
-from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.state import Info, StepSizes
-from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.moves.precision import LogNormalPrecision, PrecisionWalk
-from bochner.learning.moves.replacement import acceptances
+from bochner.learning.chains.draws import ChainDraw, point_draw
+from bochner.learning.chains.moves.precision import LogNormalPrecision, PrecisionWalk
+from bochner.learning.chains.moves.replacement import acceptances
+from bochner.learning.chains.prior import FrequencyPrior
+from bochner.learning.chains.state import Info, StepSizes
+from bochner.learning.chains.training_data import TrainingData
 
 _WALK = PrecisionWalk()
 """Whose number of steps, step size and target acceptance the walk given the weights has."""

@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.basis import PLAIN, Basis
-from bochner.learning.inference.dense import DensePrior
-from bochner.learning.inference.draws import ChainDraw, point_draw
-from bochner.learning.inference.driver import Chain
-from bochner.learning.inference.evidence import InverseGammaNoise
-from bochner.learning.inference.likelihood import ConstantNoise
-from bochner.learning.inference.models import AmplitudeModel, Model
-from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.start import Start, Structure, dense_hyper
-from bochner.learning.inference.state import Info, StepSizes
-from bochner.learning.inference.training_data import SummedRows, TrainingData
-from bochner.learning.mixture import sample_prior
-from bochner.learning.moves import Move, PriorParameters, ReplacementSweep
-from bochner.learning.moves.replacement import acceptances
+from bochner.learning.chains.basis import PLAIN, Basis
+from bochner.learning.chains.dense import DensePrior
+from bochner.learning.chains.draws import ChainDraw, point_draw
+from bochner.learning.chains.driver import Chain
+from bochner.learning.chains.evidence import InverseGammaNoise
+from bochner.learning.chains.likelihood import ConstantNoise
+from bochner.learning.chains.models import AmplitudeModel, Model
+from bochner.learning.chains.moves import Move, PriorParameters, ReplacementSweep
+from bochner.learning.chains.moves.replacement import acceptances
+from bochner.learning.chains.prior import FrequencyPrior
+from bochner.learning.chains.start import Start, Structure, dense_hyper
+from bochner.learning.chains.state import Info, StepSizes
+from bochner.learning.chains.training_data import SummedRows, TrainingData
+from bochner.learning.mixtures.mixture import sample_prior
 from bochner.learning.published.joint_pairs import JointPairChain, log_likelihood
 
 FIXED_PRECISION_MOVES: tuple[Move, ...] = (ReplacementSweep(), PriorParameters())

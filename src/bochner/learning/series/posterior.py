@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from scipy.optimize import minimize
 from scipy.special import ndtri
 from scipy.stats import chi2, qmc
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.descent import minimised
 from bochner._numerics.threads import in_a_thread
 from bochner.learning.series.model import ScaledSeries, SeriesEvidence, SeriesModel
 
@@ -84,17 +84,11 @@ def find_mode(
     objective = _Objective(model, rows)
     z = np.zeros(len(objective.mean)) if start is None else _standardised(model, start)
     z = np.clip(z, -_FARTHEST, _FARTHEST)
-    found = minimize(
-        objective,
-        z,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(-_FARTHEST, _FARTHEST)] * len(z),
-        options={"maxiter": _MOST_STEPS, "ftol": _TOLERANCE},
-    )
-    factor, volume = _laplace(objective, found.x)
-    density = -float(found.fun)
-    theta = objective.mean + objective.std * found.x
+    bounds = [(-_FARTHEST, _FARTHEST)] * len(z)
+    end = minimised(objective, z, n_steps=_MOST_STEPS, bounds=bounds, decrease=_TOLERANCE)
+    factor, volume = _laplace(objective, end.point)
+    density = -end.loss
+    theta = objective.mean + objective.std * end.point
     return LaplaceApproximation(
         model, theta, density, objective.std[:, None] * factor, density + volume
     )
