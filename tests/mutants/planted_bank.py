@@ -203,13 +203,13 @@ plant_edits(
     "parts_of",
     test_bank_left_out.test_a_chain_does_not_depend_on_the_rows_that_it_leaves_out,
     users=(bank,),
-    rows_that_are_not_left_out=("units.counts - own", "units.counts"),
+    rows_that_are_not_left_out=("units.counts - n_removed", "units.counts"),
 )
 plant_edits(
     pooling,
     "_of_greatest_evidence",
     test_pooling.assert_pooled,
-    precision_that_stays=("fit = solved(fit, found)", "pass"),
+    precision_that_stays=("fit = solved(fit, precision)", "pass"),
 )
 plant_edits(
     pooling,

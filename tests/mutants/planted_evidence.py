@@ -98,7 +98,7 @@ plant_edits(
     panels_that_stay=("_carry(index, ", "_carry(n_units, "),
 )
 for name, old, new in (
-    ("features_that_stay", "kept[columns[of_features]] = fresh[of_features]", "pass"),
+    ("features_that_stay", "features[columns[of_features]] = fresh[of_features]", "pass"),
     ("covariance_that_stays", "1.0, scaled[of_units].T", "0.0, scaled[of_units].T"),
 ):
     planted(blocks, one_by_one, name=name)(

@@ -136,7 +136,7 @@ plant_edits(
     "blocks_of",
     test_pooling.test_no_class_is_missing,
     users=(test_pooling,),
-    classes_left_out_altogether=("left[own] = 0", "pass"),
+    classes_left_out_altogether=("left_out[in_class] = 0", "pass"),
 )
 
 

@@ -15,6 +15,7 @@ from bochner._numerics.namespaces import HostView, namespace, on_device, to_nump
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
+Floats = NDArray[np.floating[Any]]  # Of either precision
 LengthScale = float | tuple[float, ...]
 MatrixLike = ArrayLike | sparse.sparray | sparse.spmatrix
 """Rows that a user passes: an array, a sequence, a table, a device's array, or a sparse matrix."""

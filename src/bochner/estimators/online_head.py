@@ -220,8 +220,11 @@ class OnlineHead(RidgeHead, ABC):
 
     def _try_out(self) -> None:
         """Raise ValueError unless rows could be added to a model that was loaded."""
+        as_bytes(self.memory_limit)
+        if self.sums_ is None:  # No rows can be added
+            return
         self._plan(self._learning_features)  # Checks the parameters that only updates use
-        if self.sums_ is not None and not self.sums_.are_of_rows:
+        if not self.sums_.are_of_rows:
             raise ValueError(
                 f"sums over {self.sums_.n_samples} rows of total weight {self.sums_.weight:g}"
             )

@@ -113,7 +113,7 @@ def test_known_features_serve_as_their_own():
     assert_allclose(features, case.design(case.omega).T, rtol=1e-12, atol=1e-14)
     assert_allclose(case.rows().part(slice(3, 8)).features(case.omega), features[:, 3:8])
     known = evidence_of(case.rows(), case.omega, 2.0, NOISE)
-    evidence = evidence_of(case.rows(), case.omega, 1.0, NOISE, known=known)
+    evidence = evidence_of(case.rows(), case.omega, 1.0, NOISE, reused=known)
     assert evidence.features is known.features
     A, _ = case.posterior(case.omega, 1.0)
     assert_allclose(evidence.log_determinant, np.linalg.slogdet(A)[1], rtol=1e-12)

@@ -99,7 +99,7 @@ def test_structures_and_samplers(structure, prior, sampler):
 def test_the_papers_classification_takes_whole_weights():
     settings = replace(SETTINGS, structures=(IndependentStructure(),), model=PublishedBaNK())
     data = some_data(binary=True, weight=True)
-    with pytest.raises(ValueError, match="takes weights that are whole numbers"):
+    with pytest.raises(ValueError, match="needs whole-number weights"):
         plan.chain_of(data, settings)
     data = replace(data, weight=np.resize([1.0, 2.0, 3.0], 60))
     rows = plan.chain_of(data, settings).rows

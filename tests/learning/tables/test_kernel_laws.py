@@ -304,11 +304,11 @@ def test_the_length_scale_that_made_the_data_is_found(length):
     errors = {}
     for family in (Laplacian, Gaussian, lambda scale: Matern(scale, nu=2.5)):
         found = search.learned(search.Family(family), Rows(rows, y[:, None], np.ones(300)), rng)
-        errors[type(found.whole.kernel)] = found.error
+        errors[type(found.full.kernel)] = found.error
         if family is Gaussian:
-            scales = np.asarray(found.whole.kernel.length_scale)
+            scales = np.asarray(found.full.kernel.length_scale)
             assert np.all(np.abs(np.log2(scales / length)) < 1.0)
-            assert 3e-4 < found.whole.alpha < 0.1
+            assert 3e-4 < found.full.alpha < 0.1
     assert errors[Gaussian] < errors[Laplacian]
 
 

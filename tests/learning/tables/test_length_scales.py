@@ -119,7 +119,7 @@ def test_inputs_without_influence_get_long_scales(kernel):
     rows = np.random.default_rng(0).uniform(-1.5, 1.5, size=(200, 4))
     y = np.sin(3.0 * rows[:, 1])
     found = length_scales.with_length_scales(starts(kernel, 0.1), rows_of(rows, y), is_tied=False)
-    scales = np.asarray(found.whole.kernel.length_scale)
+    scales = np.asarray(found.full.kernel.length_scale)
     assert np.argmin(scales) == 1
     assert np.min(np.delete(scales, 1)) > 4.0 * scales[1]
     assert found.error < 0.02 * np.var(y)
@@ -129,7 +129,7 @@ def test_noise_keeps_one_length_scale():
     rng = np.random.default_rng(2)
     rows = rows_of(rng.normal(size=(150, 10)), rng.normal(size=150))
     found = length_scales.with_length_scales(starts(Laplacian(10.0), 3.0), rows, is_tied=False)
-    assert found.whole.alpha > 0.5
+    assert found.full.alpha > 0.5
     assert found.error > 0.85 * np.var(rows.Y)
 
 
@@ -155,7 +155,7 @@ def check_second_start():
         assert len(ends) == count
         errors = [length_scales.error_and_gradient(Matern(1.0, 2.5), e, rows)[0] for e in ends]
         assert found.error == min(errors)
-        assert_allclose(found.whole.alpha, np.exp(ends[int(np.argmin(errors))][-1]))
+        assert_allclose(found.full.alpha, np.exp(ends[int(np.argmin(errors))][-1]))
 
 
 def test_searches_without_noise_start_twice():
@@ -167,8 +167,8 @@ def test_few_rows_and_constant_targets_have_a_kernel(n_samples):
     for y in (np.zeros(n_samples), np.arange(n_samples) - 1.0):
         rows = rows_of(X[:n_samples], y)
         found = length_scales.with_length_scales(starts(Gaussian(), 0.1), rows, is_tied=False)
-        assert np.all(np.isfinite(found.whole.kernel.length_scale))
-        assert found.whole.alpha > 0.0
+        assert np.all(np.isfinite(found.full.kernel.length_scale))
+        assert found.full.alpha > 0.0
 
 
 def turned_rows(n_samples=300):
@@ -209,7 +209,7 @@ def test_a_map_finds_the_direction_of_the_target(kernel):
     alone = length_scales.with_length_scales(starts(kernel, 0.1), rows, is_tied=False)
     found = linear_maps.with_linear_map(alone, rows)
     assert found.error < 0.5 * alone.error
-    left, strength, _ = np.linalg.svd(found.whole.matrix)
+    left, strength, _ = np.linalg.svd(found.full.matrix)
     assert strength[0] > 3.0 * strength[1]
     assert abs(left[:, 0] @ np.array([1.0, 1.0, -1.0])) > 0.99 * np.sqrt(3.0)
 
@@ -221,7 +221,7 @@ def test_few_rows_or_additive_targets_keep_their_length_scales():
         )
         found = linear_maps.with_linear_map(alone, rows)
         assert found.across <= alone.across
-        assert found.whole.matrix is None or found.across < alone.across
+        assert found.full.matrix is None or found.across < alone.across
     assert linear_maps.with_linear_map(alone, rows.part(np.arange(80))) is alone
 
 
@@ -270,7 +270,7 @@ def test_a_table_with_many_levels_has_several_length_scales():
     y = rng.normal(size=45)[levels[0]] * number
     shared = np.repeat([0, 1, 2], [45, 45, 1])
     rows = Rows(table, y[:, None], np.ones(300), shared=shared)
-    scales = search.learned(search.Family(Laplacian), rows, rng).whole.kernel.length_scale
+    scales = search.learned(search.Family(Laplacian), rows, rng).full.kernel.length_scale
     used, unused, _ = np.asarray(scales)[[0, 45, 90]]
     assert_allclose(scales, np.asarray(scales)[[0, 45, 90]][shared])
     assert unused > 5.0 * used

@@ -105,7 +105,7 @@ def test_quantiles_change_sides_with_the_sign():
 
 @pytest.mark.parametrize(("count", "level", "least"), [(12, 0.99, 99), (8, 0.9, 9), (12, 0.01, 99)])
 def test_levels_of_too_few_scores_are_warned_of(count, level, least):
-    with pytest.warns(UserWarning, match=f"at least {least} rows left out, and there are {count}"):
+    with pytest.warns(UserWarning, match=f"at least {least} left-out rows, but there are {count}"):
         ensemble.warn_of_few_scores(count, np.array([0.5, level]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

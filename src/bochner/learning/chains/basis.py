@@ -1,4 +1,4 @@
-"""From the unknowns of a chain, the rows of an array, to waves."""
+"""Maps from the unknowns of a chain, the rows of an array, to waves."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ class Basis(ABC):
         return (np.arange(n_units),)
 
     def touched(self, index: Index, n_units: int) -> Index:
-        """Return the waves of units of one group, of shape (B, waves of a unit)."""
+        """Return the indices (B, w) of the ``w`` waves of each unit of one group."""
         return index[:, None]
 
     def proposed(self, omega: Array, index: Index, values: Array) -> WaveFeatures:
-        """Return the waves of units ``index`` (B,) of one group, with other values (B, D)."""
+        """Return the waves of units ``index`` (B,) of one group at proposed values (B, D)."""
         return self.waves(values)
 
     @abstractmethod
@@ -69,9 +69,9 @@ class TwoSpectra(Basis):
 
     @abstractmethod
     def moving(self, rng: Generator, index: Index, share: float) -> tuple[Index, Index]:
-        """Return the places in ``index`` of units that move in frequency, and in amplitude.
+        """Return positions in ``index`` of units whose frequency, and whose amplitude, moves.
 
-        ``share`` is that of the latter among units that have both.
+        ``share`` is the share of moves of amplitudes, if units have both.
         """
 
     @abstractmethod
@@ -142,8 +142,8 @@ class Grid(TwoSpectra):
 
     n_stationary: int  # m1 and m2
     n_envelope: int
-    # Whether waves have the frequencies s + v / 2 and constant amplitudes, as in the paper: its
-    # weights are independent, so that its kernel is stationary
+    # Whether waves have the frequencies s + v / 2 and constant amplitudes, as in the paper. Because
+    # its weights are independent, the kernel of the paper is stationary
     is_summed: bool = False
 
     def split(self, omega: Array) -> tuple[Array, Array, Array]:
@@ -183,7 +183,7 @@ class Grid(TwoSpectra):
         s, v, phase = self.split(omega)
         if index[0] >= self.n_stationary:
             return self._combined(s, values[:, :-1], values[:, -1])
-        # One unit after another, each with all amplitudes.
+        # Waves in order of the proposed frequencies, each with all amplitudes.
         size, frequencies = len(values), np.repeat(values[:, :-1], self.n_envelope, axis=0)
         return self._paired(frequencies, np.tile(v, (size, 1)), np.tile(phase, size))
 

@@ -17,7 +17,7 @@ from bochner.learning.chains.training_data import SummedRows
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CollapsedChain:
-    r"""Sampling :math:`p(\omega, \lambda_0, \theta \mid y)`, weights of features integrated out.
+    r"""Samples :math:`p(\omega, \lambda_0, \theta \mid y)`, with the weights integrated out.
 
     A round applies every move in turn and then redraws the latent variables of the likelihood.
     """
@@ -30,11 +30,11 @@ class CollapsedChain:
         self, rng: Generator, omega: Array, prior: FrequencyPrior, precision: float
     ) -> ChainState:
         rows, n_copies = self.rows, self._n_copies
-        latent, known = self.likelihood.start(rng, rows, omega, precision, n_copies)
-        given, evidence = self.likelihood.conditioned(
-            rows, latent, omega, precision, n_copies, known
+        latent, reusable = self.likelihood.start(rng, rows, omega, precision, n_copies)
+        weighted_rows, evidence = self.likelihood.conditioned(
+            rows, latent, omega, precision, n_copies, reusable
         )
-        return ChainState(given, evidence, prior, first_steps(self.moves), latent)
+        return ChainState(weighted_rows, evidence, prior, first_steps(self.moves), latent)
 
     def step(self, rng: Generator, state: ChainState, *, adapting: bool = False) -> Info:
         info: Info = {}
@@ -61,11 +61,11 @@ class CollapsedChain:
 
     def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> ChainState:
         latent = self.likelihood.restored(saved["latent"])
-        given, evidence = self.likelihood.conditioned(
+        weighted_rows, evidence = self.likelihood.conditioned(
             self.rows, latent, saved["omega"], saved["precision"], self._n_copies
         )
         steps = StepSizes(dict(saved["step_sizes"]), saved["n_adapted"])
-        return ChainState(given, evidence, prior.restored(saved["prior"]), steps, latent)
+        return ChainState(weighted_rows, evidence, prior.restored(saved["prior"]), steps, latent)
 
     @property
     def _n_copies(self) -> int:
@@ -73,12 +73,12 @@ class CollapsedChain:
 
 
 def density_of(info: Info) -> float:
-    """Return the log evidence, or the log likelihood where labels have no other."""
+    """Return the log evidence, or the log likelihood of labels, which have no evidence."""
     return info["log_evidence"] if "log_evidence" in info else info["log_likelihood"]
 
 
 def first_steps(moves: Sequence[Move]) -> StepSizes:
-    """Return the step sizes that moves begin with."""
+    """Return the initial step sizes of moves."""
     return StepSizes({m.name: m.step_size for m in moves if m.step_size is not None})
 
 

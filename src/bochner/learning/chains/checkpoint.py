@@ -1,4 +1,4 @@
-"""Checkpoint files of runs: arrays and numbers, written whole or not at all."""
+"""Checkpoint files of runs: arrays and numbers, written atomically."""
 
 import hashlib
 import json
@@ -19,21 +19,21 @@ from bochner.learning.chains.components import Components
 from bochner.learning.chains.draws import ChainDraw
 
 _ARRAY = "\0array"
-"""Key that stands for an array in the header; no name of a state or a record has it."""
+"""Key of a reference to an array in the header; states and records have no such name."""
 
 _KEYS = ("fingerprint", "rng", "stage", "iteration", "seconds", "n_burn_in", "records", "state")
 
 
 def chain_path(path: Path, index: int, n_chains: int) -> Path:
-    """Return the file of one of the chains of a problem."""
+    """Return the checkpoint file of one chain of a problem."""
     return path if n_chains == 1 else path.with_name(f"{path.name}.{index}")
 
 
 def problem_paths(checkpoint: Any, count: int, n_chains: int) -> list[Path | None]:
-    """Return the file of each of the problems of a fit, or ``None`` without a checkpoint.
+    """Return the file of each problem of a fit, or ``None`` for each without a checkpoint.
 
-    A place where no file can be written raises ``ValueError``, and so does a file at ``checkpoint``
-    itself where the fit writes several files with longer names.
+    Raises ``ValueError`` if no file can be written there, or if a file exists at ``checkpoint``
+    although the fit writes several files with longer names.
     """
     if checkpoint is None:
         return [None] * count
@@ -58,15 +58,15 @@ def forget(path: Path | None, n_chains: int) -> None:
     if path is None:
         return
     for index in range(n_chains):
-        one = chain_path(path, index, n_chains)
-        one.unlink(missing_ok=True)
-        # Runs that were killed while they wrote leave these.
-        for partial in one.parent.glob(f"{escape(one.name)}.*.partial"):
+        file = chain_path(path, index, n_chains)
+        file.unlink(missing_ok=True)
+        # Runs that are killed while they write leave partial files.
+        for partial in file.parent.glob(f"{escape(file.name)}.*.partial"):
             partial.unlink(missing_ok=True)
 
 
 def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
-    """Write nested arrays, numbers and draws; a kill at any time leaves the old file or the new."""
+    """Write nested arrays, numbers and draws; a kill leaves either the old or the new file."""
     arrays: dict[str, Any] = {}
     header = json.dumps(_packed(content, "content", arrays)).encode()
     arrays["sha256"] = np.frombuffer(_digest(header, arrays), dtype=np.uint8)
@@ -78,12 +78,13 @@ def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
 def read_checkpoint(path: Path) -> dict[str, Any]:
     """Return the content of a checkpoint; loading runs no code.
 
-    A file that is no checkpoint raises ``ValueError``, one that cannot be read ``OSError``.
+    Raises ``ValueError`` for a file that is no checkpoint, ``OSError`` if it cannot be read.
     """
     if not path.is_file():
         raise OSError(f"{path} is not an ordinary file: give another path for the checkpoint.")
     data = BytesIO(path.read_bytes())
     try:
+        # np.load also reads files of a single array.
         if not is_zipfile(data):
             raise ValueError("it is not an archive of arrays")
         with np.load(data, allow_pickle=False) as file:
@@ -114,11 +115,11 @@ def _digest(header: bytes, arrays: Mapping[str, Any]) -> bytes:
 
 
 def damaged(path: Path, reason: Any) -> ValueError:
-    """Return the error of a file that holds no state of a fit that can go on."""
-    found = " ".join(str(reason).split())
+    """Return the error for a file from which no fit can be resumed."""
+    description = " ".join(str(reason).split())
     return ValueError(
-        f"{path} is not a checkpoint of a fit, or is damaged ({found}); delete it to start anew, "
-        "or give another path."
+        f"{path} is not a checkpoint of a fit, or is damaged ({description}); delete it to start "
+        "anew, or give another path."
     )
 
 
@@ -140,40 +141,40 @@ def _check(content: Mapping[str, Any]) -> None:
         raise ValueError("its draws and its records are not of one run")
 
 
-def check_form(found: Any, expected: Any, place: str = "state", n_free: int = 0) -> None:
-    """Raise ``ValueError`` unless nested values have the keys, types and shapes of others.
+def check_form(loaded: Any, expected: Any, place: str = "state", n_free: int = 0) -> None:
+    """Raise ``ValueError`` unless nested values have the keys, types and shapes of ``expected``.
 
-    Mixtures may differ in their number of components, the length of ``n_free`` axes. Compiled loops
-    rely on the rest.
+    The first ``n_free`` axes may differ: mixtures vary in their number of components. Compiled
+    loops, which do not check shapes, rely on the other axes.
     """
     if isinstance(expected, np.generic):
         expected = expected.item()
     if isinstance(expected, Mapping):
-        if not isinstance(found, Mapping) or found.keys() != expected.keys():
+        if not isinstance(loaded, Mapping) or loaded.keys() != expected.keys():
             raise ValueError(f"{place} should have the entries {sorted(expected)}")
         if (
             "labels" in expected
-            and not np.isin(found["labels"], np.arange(len(found["means"]))).all()
+            and not np.isin(loaded["labels"], np.arange(len(loaded["means"]))).all()
         ):
             raise ValueError(f"{place} has labels of no component")
         for name, value in expected.items():
             of_mixture = "labels" in expected and name in ("means", "covariances")
-            check_form(found[name], value, f"{place}.{name}", n_free=int(of_mixture))
+            check_form(loaded[name], value, f"{place}.{name}", n_free=int(of_mixture))
     elif isinstance(expected, np.ndarray):
         forms = [
             (value.dtype, value.ndim, value.shape[n_free:])
-            for value in (np.asarray(found), expected)
+            for value in (np.asarray(loaded), expected)
         ]
         if forms[0] != forms[1]:
             raise ValueError(f"{place} should be {forms[1]}, is {forms[0]}")
-    elif type(found) is not type(expected) or (
-        isinstance(found, float) and not 0.0 < found < math.inf
+    elif type(loaded) is not type(expected) or (
+        isinstance(loaded, float) and not 0.0 < loaded < math.inf
     ):
-        raise ValueError(f"{place} should be a positive {type(expected).__name__}, is {found!r}")
+        raise ValueError(f"{place} should be a positive {type(expected).__name__}, is {loaded!r}")
 
 
 def _packed(value: Any, place: str, arrays: dict[str, Any]) -> Any:
-    """Return a value for JSON, with names of arrays in the place of arrays."""
+    """Return a value for JSON, in which arrays are replaced by references."""
     if isinstance(value, np.ndarray):
         arrays[place] = value
         return {_ARRAY: place}

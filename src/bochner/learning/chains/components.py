@@ -1,4 +1,4 @@
-"""Gaussian mixtures over frequencies, and the kernels they are."""
+"""Gaussian mixtures over frequencies, and their kernels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,10 @@ from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
 from bochner.learning.chains.preparation import Scaling
 from bochner.learning.chains.waves import WaveFeatures
 
-# Components of an averaged mixture, beyond which the lightest become one: bounds its cost.
+# Largest number of components of an averaged mixture, which bounds its cost: the lightest ones are
+# merged.
 _MOST_COMPONENTS = 128
-# Waves of an averaged kernel, beyond which every few are left out: bounds its cost.
+# Largest number of waves of an averaged kernel, which bounds its cost: every k-th wave is used.
 _MOST_WAVES = 4096
 
 
@@ -30,11 +31,14 @@ class Components:
     def __post_init__(self) -> None:
         q, d = self.means.shape
         if self.weights.shape != (q,) or self.covariances.shape != (q, d, d):
-            raise ValueError(f"means {(q, d)} have weights of shape {self.weights.shape}")
+            raise ValueError(
+                f"weights of shape {self.weights.shape} and covariances of shape "
+                f"{self.covariances.shape} do not fit to means of shape {(q, d)}"
+            )
 
 
 def mean_kernel(draws: Sequence[Components], scale: Array) -> SpectralMixture:
-    """Return the average over draws of the mixtures' kernels, for inputs of unit ``scale`` (d,)."""
+    """Return the mean kernel of mixtures over inputs that were divided by ``scale`` (d,)."""
     weights, means, covariances = _merged(
         np.concatenate([part.weights for part in draws]) / len(draws),
         np.concatenate([part.means for part in draws]),
@@ -51,30 +55,31 @@ def spectral_mixture(*arrays: Array) -> SpectralMixture:
 
 
 def mean_of_waves(draws: Sequence[WaveFeatures], scaling: Scaling) -> ModulatedWaves | Harmonizable:
-    """Return the average over draws of the kernels of waves, on inputs in their own units."""
+    """Return the mean over draws of the kernels of waves, on unscaled inputs."""
     frequencies = reduce(add, (waves_in_units(waves, scaling) for waves in draws))
-    kept = slice(None, None, -(-frequencies.n_frequencies // _MOST_WAVES))
-    modulation, omega = frequencies.modulation, frequencies.omega[kept]
+    thinned = slice(None, None, -(-frequencies.n_frequencies // _MOST_WAVES))
+    modulation, omega = frequencies.modulation, frequencies.omega[thinned]
     if isinstance(modulation, Amplitudes):
+        # Weights of the thinned waves are increased to the same total.
         share = frequencies.n_frequencies / (len(omega) * len(draws))
-        return _windows(modulation, share * frequencies.weight[kept], omega, kept)
+        return _windows(modulation, share * frequencies.weight[thinned], omega, thinned)
     weight = np.full(len(omega), 1.0 / len(omega))
     if modulation is None:
         modulation = CosineFactors.none(*frequencies.omega.shape)
-    arrays: tuple[Array, ...] = (weight, omega, modulation.v[kept], modulation.phase[kept])
+    arrays: tuple[Array, ...] = (weight, omega, modulation.v[thinned], modulation.phase[thinned])
     return ModulatedWaves(*(array.tolist() for array in arrays))
 
 
-def _windows(modulation: Amplitudes, weight: Array, omega: Array, kept: slice) -> Harmonizable:
-    """Return the kernel of some waves with weights; each of all has a window along the inputs."""
-    root = np.diagonal(modulation.window[kept], axis1=1, axis2=2)
+def _windows(modulation: Amplitudes, weight: Array, omega: Array, thinned: slice) -> Harmonizable:
+    """Return the kernel of the ``thinned`` waves, with weights and windows along the inputs."""
+    root = np.diagonal(modulation.window[thinned], axis1=1, axis2=2)
     flat = root == 0.0
-    centre = modulation.centre[kept] / np.where(flat, 1.0, root)
+    centre = modulation.centre[thinned] / np.where(flat, 1.0, root)
     return Harmonizable(np.sqrt(weight), omega, np.where(flat, 0.0, centre), root)
 
 
 def waves_in_units(waves: WaveFeatures, scaling: Scaling) -> Frequencies:
-    """Return waves as frequencies for inputs in their own units; the mean square of all is one."""
+    """Return waves as frequencies for unscaled inputs; the mean square of the sum is one."""
     m = len(waves)
     omega, weight = waves.omega / scaling.scale, np.full(m, 1.0 / m)
     if waves.amplitudes is None or not len(waves.modulated):
@@ -84,10 +89,10 @@ def waves_in_units(waves: WaveFeatures, scaling: Scaling) -> Frequencies:
 
 
 def frequency_components(omega: Array) -> Components:
-    """Return sparse frequencies (m, d) as Gaussians, one for each set of active inputs and octave.
+    """Return Gaussians of sparse frequencies (m, d), one per set of active inputs and octave.
 
-    As signs do not matter to a kernel, a Gaussian has mean zero, unless its frequencies lie far
-    from zero relative to their spread.
+    The sign of a frequency does not change the kernel. A Gaussian therefore has mean zero, unless
+    its frequencies are far from zero relative to their spread.
     """
     active = omega != 0.0
     octave = np.floor(np.log2(np.maximum(np.linalg.norm(omega, axis=1), 1e-6)))
@@ -100,16 +105,17 @@ def frequency_components(omega: Array) -> Components:
 
 
 def _gaussian(members: Array) -> tuple[Array, Array]:
-    """Return mean and covariance of frequencies whose signs are free."""
+    """Return mean and covariance of frequencies (m, d) with arbitrary signs."""
     second = members.T @ members / len(members)
     if len(members) == 1:
         return members[0], np.zeros_like(second)
-    # Turned to one side of the direction of their largest second moment.
+    # Signs are chosen so that all frequencies point along the largest second moment.
     direction = np.linalg.eigh(second)[1][:, -1]
     turned = members * np.where(members @ direction < 0, -1.0, 1.0)[:, None]
     mean = turned.mean(axis=0)
     spread = turned - mean
-    # Nor a half-normal, whose mean is 1.3 of its deviation, nor half a ring is a line off zero.
+    # Only a spectral line away from zero has a mean of two deviations: a half-normal law has 1.3,
+    # and half a ring has less than two, too.
     if np.linalg.norm(mean) < 2.0 * np.sqrt(np.mean(np.sum(spread**2, axis=1))):
         return np.zeros(members.shape[1]), second
     return mean, spread.T @ spread / len(members)

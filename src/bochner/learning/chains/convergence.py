@@ -46,9 +46,10 @@ def effective_sample_size(chains: ArrayLike) -> float:
 
     This is :math:`S / \tau` for :math:`S` draws, :math:`\tau = 1 + 2 \sum_t \rho_t`. The
     autocorrelations :math:`\rho_t` of the normal scores in the halves of the chains count
-    disagreement between halves as correlation. Geyer's initial monotone sequence ends their sum.
-    The result may exceed :math:`S`, up to :math:`S \log_{10} S`, when successive draws are
-    negatively correlated. It is ``nan``, or an error is raised, where :func:`split_rhat` does so.
+    disagreement between halves as correlation. Their sum is truncated by Geyer's initial monotone
+    sequence. The result may exceed :math:`S`, up to :math:`S \log_{10} S`, if successive draws are
+    negatively correlated. It is ``nan``, or an error is raised, in the same cases as in
+    :func:`split_rhat`.
     """
     halves = _halves(chains)
     if halves is None:
@@ -76,6 +77,7 @@ def _halves(chains: ArrayLike) -> Array | None:
 
 def _normal_scores(draws: Array) -> Array:
     """Return normal quantiles of the ranks among all draws; equal draws share a rank."""
+    # Blom's approximation of expected normal order statistics, as in the source.
     ranks = as_array(rankdata(draws, axis=None)).reshape(draws.shape)
     return ndtri((ranks - 0.375) / (draws.size + 0.25))
 
@@ -93,6 +95,7 @@ def _autocorrelations(chains: Array) -> Array:
     """Return the autocorrelations of chains at lags from 0 to n_draws - 1, of shape (n_draws,)."""
     n_chains, n = chains.shape
     centred = chains - chains.mean(axis=1, keepdims=True)
+    # Padding to twice the length makes the circular convolution a linear one.
     spectrum = rfft(centred, next_fast_len(2 * n, real=True), axis=1)
     power = (spectrum.real**2 + spectrum.imag**2).mean(axis=0)
     covariance = as_array(irfft(power, next_fast_len(2 * n, real=True)))[:n] / n

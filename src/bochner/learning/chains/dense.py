@@ -12,15 +12,15 @@ from bochner.learning.chains.prior import FrequencyPrior, Suggestion, Whitening,
 from bochner.learning.mixtures.mixture import Mixture, MixturePrior, init, step
 
 CORRELATIONS = (0.0, 0.7, 0.9, 0.99)
-"""Correlations of the Crank-Nicolson moves; zero alone is the paper's independence proposal."""
+"""Correlations of the Crank-Nicolson moves; a single zero is the independence proposal of BaNK."""
 
 JUMPS = 0.25
-"""Share of the proposals that draw a frequency's component anew, and the frequency from it."""
+"""Share of the proposals that draw a new component, and the frequency from it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DensePrior(FrequencyPrior):
-    """The mixture of the paper: every frequency is a Gaussian draw of its component."""
+    """The mixture of BaNK: every frequency is a Gaussian draw of its component."""
 
     hyper: MixturePrior
     mixture: Mixture  # Labels of the frequencies and parameters of the components
@@ -31,7 +31,7 @@ class DensePrior(FrequencyPrior):
 
     @classmethod
     def start(cls, rng: Generator, hyper: MixturePrior, omega: Array) -> "DensePrior":
-        """Return a start that fits given frequencies."""
+        """Return a prior that is fitted to frequencies (m, d)."""
         return cls(hyper, init(rng, omega, hyper))
 
     @property
@@ -53,6 +53,7 @@ class DensePrior(FrequencyPrior):
         labels, jumping = mixture.labels[index], np.zeros(len(index), dtype=np.bool_)
         if self.jumps:
             labels, jumping = self._jumps(rng, index)
+        # A frequency of a new component is an independent draw from it.
         moved[jumping] = rng.normal(size=moved[jumping].shape)
         member = np.unique(mixture.labels, return_index=True)[1]
         proposed = mixture.colour(moved, member[labels])
@@ -66,22 +67,25 @@ class DensePrior(FrequencyPrior):
         return replace(self, mixture=replace(self.mixture, labels=labels))
 
     def _jumps(self, rng: Generator, index: Index) -> tuple[Index, Mask]:
-        """Return labels (B,), some of them proposed, and which.
+        """Return labels (B,), some of them proposed, and a mask of the proposed ones.
 
-        Given weights drawn from their posterior, label and frequency of one are independent of the
-        others, and the likelihood alone decides. The first member of every component in a random
-        order has to stay, and none before it may come, so that the way back is as likely.
+        Given component weights drawn from their posterior, the label and the value of a frequency
+        are independent of other frequencies, so that only the likelihood enters the acceptance
+        ratio. In a random order, the first member of every component has to stay, and frequencies
+        before the first member of a component may not join it. The reverse proposal then has the
+        same probability.
         """
         labels = self.mixture.labels
         weights = rng.dirichlet(np.bincount(labels))
+        # A new random order for each block: otherwise some frequencies could never move.
         priority = rng.permutation(len(labels))
         first = np.full(len(weights), len(labels))
         np.minimum.at(first, labels, priority)
-        wanted = rng.choice(len(weights), size=len(index), p=weights)
-        own = labels[index]
-        free = (priority[index] > first[own]) & (priority[index] > first[wanted])
+        proposed = rng.choice(len(weights), size=len(index), p=weights)
+        current = labels[index]
+        free = (priority[index] > first[current]) & (priority[index] > first[proposed])
         jumping = free & (rng.random(len(index)) < self.jumps)
-        return np.where(jumping, wanted, own), jumping
+        return np.where(jumping, proposed, current), jumping
 
     def refresh(self, rng: Generator, omega: Array) -> "DensePrior":
         return replace(self, mixture=step(rng, self.mixture, omega, self.hyper))
@@ -92,6 +96,7 @@ class DensePrior(FrequencyPrior):
     def extended(
         self, rng: Generator, omega: Array, n_frequencies: int
     ) -> tuple[Array, "DensePrior"]:
+        # Copies of labels keep the expected shares of components.
         like = rng.integers(len(omega), size=n_frequencies - len(omega))
         fresh = rng.normal(size=(len(like), omega.shape[1]))
         labels = self.mixture.labels
@@ -113,7 +118,7 @@ class DensePrior(FrequencyPrior):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Components(Whitening):
-    """Coordinates of each frequency in its own component."""
+    """Coordinates of each frequency relative to its component."""
 
     mixture: Mixture
     moving: Mask

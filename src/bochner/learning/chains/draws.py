@@ -52,18 +52,18 @@ class Draws:
     log_density: Array  # (S,): Log evidence, or log likelihood of a classification
     # (W, p, p): Upper triangular U with U U' = P, the weights' covariance over the noise variance
     whitener: NDArray[np.float32]
-    whitened: NDArray[np.int64]  # (W,): Which draws have it
+    whitened: NDArray[np.int64]  # (W,): Indices of the draws with a whitener
     basis: Basis = PLAIN
-    field_omega: Array | None = None  # (S, K, d), where noise varies: see NoiseField
+    field_omega: Array | None = None  # (S, K, d) if noise varies: see NoiseField
     field_weights: Array | None = None  # (S, 2K)
-    # Law of a target given the function, in its unit; parameters that are None are those of a draw
+    # Law of a target given the function, in its unit; parameters that are None differ between draws
     law: Likelihood = NORMAL
     law_parameters: Array | None = None  # (S, l): ``law.vector`` without a scale
     noise_unit: float = 1.0  # Noise variance of an observation of weight one, in noise_variance
 
     def __post_init__(self) -> None:
         if not np.isin(self.whitened, np.arange(self.n_draws)).all():
-            raise ValueError(f"whitened must be numbers of the {self.n_draws} draws")
+            raise ValueError(f"whitened must be indices of the {self.n_draws} draws")
         if (self.field_omega is None) != (self.field_weights is None) or (
             self.field_omega is not None
             and self.field_weights is not None
@@ -121,6 +121,7 @@ class Draws:
             values = np.empty((len(self.whitened), part.stop - part.start))
             for place, index in enumerate(self.whitened):
                 Z = self.features(int(index), inputs[:, part], fixed[:, part])
+                # In single precision, as whiteners are stored: standard deviations need few digits.
                 half = self.whitener[place].T @ Z.astype(np.float32)
                 values[place] = np.einsum("pn,pn->n", half, half, dtype=np.float64)
             yield part, values
@@ -128,10 +129,11 @@ class Draws:
     def covariance(self, inputs: Array, fixed: Array) -> Array:
         """Return the covariance (n, n) of new observations at inputs (d, n), noise included.
 
-        It is that between the mean functions of the draws, plus the mean of those given a draw.
+        It is the covariance of the mean functions of draws, plus the mean covariance given a draw.
         """
         parts = [values for _, values in self.activations(inputs, fixed)]
         deviation = np.concatenate(parts, axis=1)
+        # The covariance between draws of their mean functions.
         deviation -= deviation.mean(axis=0)
         covariance: Array = deviation.T @ deviation / self.n_draws
         for place, index in enumerate(self.whitened):
@@ -143,19 +145,19 @@ class Draws:
         return covariance
 
     def law_of(self, index: int, scale: float | None = None) -> Likelihood:
-        """Return the law of targets of one draw, with its own ``scale`` of the noise or another."""
+        """Return the law of targets of one draw, with its noise ``scale`` unless one is given."""
         law = self.law
         if isinstance(law, LocationLikelihood):
             level = self.noise_unit * self.noise_variance[index]
-            own = float(np.sqrt(level)) if scale is None else scale
-            scaled: Likelihood = replace(law, scale=own)  # type: ignore[type-var]
+            scale_of_draw = float(np.sqrt(level)) if scale is None else scale
+            scaled: Likelihood = replace(law, scale=scale_of_draw)  # type: ignore[type-var]
             law = scaled
         if self.law_parameters is None:
             return law
         return law.with_vector(law.unknown, self.law_parameters[index])
 
     def noise(self, index: int, inputs: Array) -> Array:
-        """Return the noise's variance (n,) of one draw at inputs (d, n), for weights of one."""
+        """Return the noise variance (n,) of one draw at inputs (d, n), for weights of one."""
         unit = self.law_of(index, scale=1.0)
         assert isinstance(unit, LocationLikelihood)
         variance = self.noise_unit * float(self.noise_variance[index]) * unit.noise_variance
@@ -165,14 +167,15 @@ class Draws:
         return variance * np.exp(field)
 
     def pick(self, rng: Generator) -> tuple[int, int, int]:
-        """Return a random draw for the mean function, and a whitened one for deviations from it.
+        """Return a random draw for the mean function, and a whitened draw for deviations from it.
 
-        They are one where possible, so that functions have the moments of the mixture of all
-        draws. The place of the second in ``whitened`` comes last.
+        Both are the same draw if it is whitened, so that functions have the moments of the mixture
+        of all draws. The last result is the position of the second draw in ``whitened``.
         """
         mean, place = int(rng.integers(self.n_draws)), int(rng.integers(len(self.whitened)))
-        own = np.flatnonzero(self.whitened == mean)
-        place = int(own[0]) if len(own) else place
+        places = np.flatnonzero(self.whitened == mean)
+        # The random position is drawn in any case, so that streams do not depend on the draw.
+        place = int(places[0]) if len(places) else place
         return mean, int(self.whitened[place]), place
 
     def features(self, index: int, inputs: Array, fixed: Array) -> Array:
@@ -188,12 +191,12 @@ class Draws:
 
 
 _OPTIONAL = ("field_omega", "field_weights", "law_parameters")
-"""Fields that draws of some likelihoods have."""
+"""Fields that only draws of some likelihoods have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainDraw:
-    """One state of a chain, as it is kept; see :class:`Draws`."""
+    """The stored part of one state of a chain; see :class:`Draws`."""
 
     omega: Array
     coef: Array
@@ -243,13 +246,13 @@ def stacked(
     law: Likelihood = NORMAL,
     noise_unit: float = 1.0,
 ) -> Draws:
-    """Return the draws as one value."""
+    """Return the draws of a chain as arrays with a leading axis of draws."""
 
     def all_of(name: str) -> Any:
         """Return a field of all draws that have it as one array, or ``None``."""
         values = [getattr(draw, name) for draw in draws]
-        known = [value for value in values if value is not None]
-        return np.stack(known) if known else None
+        present = [value for value in values if value is not None]
+        return np.stack(present) if present else None
 
     names = ("omega", "coef", "precision", "noise_variance", "log_density")
     whitener, p = all_of("whitener"), len(draws[0].coef)

@@ -1,4 +1,4 @@
-"""The one driver of all chains: stages, adaptation, thinning, stopping, interruption."""
+"""Runs chains: their stages, adaptation, thinning, time limits and checkpoints."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -23,17 +23,17 @@ from bochner.learning.chains.prior import FrequencyPrior
 from bochner.learning.chains.state import Info, StepSizes
 
 REBUILD_EVERY = 10
-"""Iterations between states computed afresh, where a run may resume: each is one more pass over
-the rows, and rounding grows until the next."""
+"""Number of iterations between recomputed states, from which a run can be resumed. Recomputing a
+state takes one more pass over the rows; between two of them rounding errors accumulate."""
 
 FULL_DRAWS = 16
-"""Draws of a chain that are kept with the covariance of their weights, whose size is p^2."""
+"""Number of draws of a chain that are stored with the covariance of their weights, of size p^2."""
 
 _SECONDS_BETWEEN_CHECKPOINTS = 2.0
-"""Smallest time between two writes, which limits the loss if a fast run is killed."""
+"""Smallest time between two checkpoints, which limits the loss if a fast run is killed."""
 
 _SHARE_OF_CHECKPOINTS = 0.05
-"""Share of the time that writing checkpoints may take: less loses more of a run that is killed."""
+"""Largest share of the time for writing checkpoints: with less, a killed run loses more."""
 
 
 class State(Protocol):
@@ -47,7 +47,7 @@ class Chain(Protocol):
     """A Markov chain over frequencies, which owns its rows and the states that it returns."""
 
     def init(self, rng: Generator, omega: Array, prior: FrequencyPrior, precision: float) -> Any:
-        """Return the state at given unknowns of the basis (k, D)."""
+        """Return the state at the unknowns of the basis ``omega`` (k, D)."""
 
     def step(self, rng: Generator, state: Any, *, adapting: bool) -> Info:
         """Make one round of moves in place; return acceptances and log densities by name."""
@@ -69,13 +69,13 @@ class Stage:
     chain: Chain
     n_iterations: int
     thin: int  # Rounds of moves per iteration
-    adapting: bool  # Whether step sizes are adapted; draws are kept where they are not
+    adapting: bool  # Whether step sizes are adapted; draws are stored in other stages only
     until: float  # Share of the time limit at which the stage ends at the latest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedChain:
-    """A chain before its first round: its generator, its stages, and where it starts."""
+    """A chain before its first round: its generator, its stages and its starting point."""
 
     rng: Generator
     stages: Sequence[Stage]
@@ -89,21 +89,21 @@ class PreparedChain:
 
     @property
     def schedule(self) -> tuple[Any, ...]:
-        """What chains have in common that can run side by side."""
+        """Sizes that must be equal for chains in one batch."""
         sizes = [(s.n_iterations, s.thin, s.adapting, s.until) for s in self.stages]
         return (*sizes, self.omega.shape)
 
 
 @dataclass(slots=True)
 class ChainProgress:
-    """How far a run has come; the driver changes it in place."""
+    """The progress of a run, which the driver changes in place."""
 
-    stage: int = 0  # Number of finished stages, and of iterations of the current one
-    iteration: int = 0
+    stage: int = 0  # Number of finished stages
+    iteration: int = 0  # Number of iterations of the current stage
     seconds: float = 0.0
     draws: list[ChainDraw] = field(default_factory=list)
     records: list[Info] = field(default_factory=list)  # One for every iteration of every stage
-    n_burn_in: int = 0  # Iterations whose draws were not kept
+    n_burn_in: int = 0  # Number of iterations without stored draws
 
 
 def run(
@@ -116,17 +116,18 @@ def run(
     fingerprint: str = "",
     report: reports.Progress = reports.silent,
 ) -> ChainProgress:
-    """Run the stages one after the other and return draws and records.
+    """Run the stages in order and return draws and records.
 
-    ``start`` returns the first chain's first state, ``seconds`` limit all stages together, each to
-    its share and at least one iteration, and ``report`` is called after every iteration; where
-    it is stopped, stages end as they do when the time is over. A ``checkpoint`` that exists is
-    resumed, unless its ``fingerprint`` of data and parameters is another one (``ValueError``), and
-    it is written now and then.
+    ``start`` returns the first state of the first chain. ``seconds`` is the time limit of all
+    stages together; each stage has its share of it and at least one iteration. ``report`` is called
+    after every iteration; if it is stopped, stages end as at the time limit. An existing
+    ``checkpoint`` is resumed, and checkpoints are written regularly. Raises ``ValueError`` if the
+    ``fingerprint`` of data and parameters in the checkpoint differs.
     """
     progress, state = ChainProgress(), None
     if checkpoint is not None and checkpoint.exists():
         progress, state = _resumed(checkpoint, fingerprint, rng, stages, start)
+    # A resumed run counts the time that it has already used.
     before = perf_counter() - progress.seconds
     next_save = before + progress.seconds + _SECONDS_BETWEEN_CHECKPOINTS
     while progress.stage < len(stages):
@@ -135,6 +136,7 @@ def run(
             state = start(stage.chain)
         while progress.iteration < stage.n_iterations:
             end = np.inf if seconds is None else before + seconds * stage.until
+            # At least one iteration of each stage.
             if progress.iteration and (report.is_stopped or perf_counter() > end):
                 break
             _iterate(rng, stage, state, progress, end)
@@ -142,16 +144,17 @@ def run(
             tell(report, stage, progress)
             if progress.iteration % REBUILD_EVERY == 0:
                 saved = stage.chain.saved(state)
+                # From saved values, as a resumed run does: both continue with the same digits.
                 state = stage.chain.restored(saved, state.prior)
                 began = perf_counter()
                 if checkpoint is not None and began > next_save:
                     _save(checkpoint, fingerprint, rng, saved, progress)
-                    # Soon again, but most of the time is for sampling.
+                    # The next checkpoint is soon, but writing takes a small share of the time.
                     now = perf_counter()
                     wait = max(_SECONDS_BETWEEN_CHECKPOINTS, (now - began) / _SHARE_OF_CHECKPOINTS)
                     next_save = now + wait
         if checkpoint is not None and progress.stage == len(stages) - 1:
-            # Other chains may still have to run: this one shall not be run again.
+            # A resumed fit, whose other chains have not finished, must not repeat this chain.
             _save(checkpoint, fingerprint, rng, stage.chain.saved(state), progress)
         state = _handed_on(rng, stages, state, progress)
     return progress
@@ -160,9 +163,10 @@ def run(
 def _iterate(
     rng: Generator, stage: Stage, state: State, progress: ChainProgress, end: float
 ) -> None:
-    """Make one iteration, record it, and keep a draw where draws are kept.
+    """Make one iteration, record it, and store a draw unless step sizes are adapted.
 
-    It has one round at least, and no further one begins after ``end``, a time of the clock.
+    An iteration has at least one round. No further round begins after ``end``, in the time of
+    ``perf_counter``.
     """
     began = perf_counter()
     infos = [stage.chain.step(rng, state, adapting=stage.adapting)]
@@ -178,14 +182,14 @@ def _iterate(
 
 
 def is_in_full(stage: Stage, iteration: int) -> bool:
-    """Return whether the draw of an iteration is kept with the covariance of its weights."""
+    """Return whether the draw of an iteration is stored with the covariance of its weights."""
     return iteration % max(1, stage.n_iterations // FULL_DRAWS) == 0
 
 
 def record_of(prior: FrequencyPrior, steps: StepSizes, infos: Sequence[Info], began: float) -> Info:
-    """Return the record of an iteration that began at a time of the clock.
+    """Return the record of an iteration that began at the time ``began``.
 
-    Rates are averaged over its rounds; the rest is the state's.
+    Acceptance rates are averaged over the rounds; other numbers are those of the last round.
     """
     record = {
         name: float(np.mean([info[name] for info in infos]))
@@ -202,7 +206,7 @@ def record_of(prior: FrequencyPrior, steps: StepSizes, infos: Sequence[Info], be
 def _handed_on(
     rng: Generator, stages: Sequence[Stage], state: State, progress: ChainProgress
 ) -> Any:
-    """Return the state for the next stage, on the rows of its chain."""
+    """Return the state for the next stage: recomputed if its chain has different rows."""
     finished = stages[progress.stage].chain
     progress.stage += 1
     progress.iteration = 0
@@ -213,7 +217,7 @@ def _handed_on(
 
 
 def tell(report: reports.Progress, stage: Stage, progress: ChainProgress) -> None:
-    """Report the last iteration of a chain."""
+    """Report the progress and the last record of a chain."""
     record = progress.records[-1]
     value = record.get("log_evidence", record.get("log_likelihood", 0.0))
     report(
@@ -227,9 +231,9 @@ def tell(report: reports.Progress, stage: Stage, progress: ChainProgress) -> Non
 def _save(
     path: Path, fingerprint: str, rng: Generator, state: Mapping[str, Any], progress: ChainProgress
 ) -> None:
-    own = {each.name: getattr(progress, each.name) for each in fields(progress)}
+    run = {each.name: getattr(progress, each.name) for each in fields(progress)}
     header = {"fingerprint": fingerprint, "rng": rng.bit_generator.state, "state": state}
-    write_checkpoint(path, header | own)
+    write_checkpoint(path, header | run)
 
 
 def _resumed(
@@ -239,7 +243,7 @@ def _resumed(
     stages: Sequence[Stage],
     start: Callable[[Chain], Any],
 ) -> tuple[ChainProgress, Any]:
-    """Return progress and state of a checkpoint, and set the generator to where it was."""
+    """Return progress and state of a checkpoint, and restore the state of the generator."""
     saved = read_checkpoint(path)
     if saved.pop("fingerprint") != fingerprint:
         raise ValueError(
@@ -251,8 +255,9 @@ def _resumed(
         expected = stages[saved["stage"]].chain.saved(template)
         check_form(saved["state"], expected)
         progress, generator = _sound(saved, stages, template.prior)
-    except Exception as error:  # any kind: nothing of the file is trusted
+    except Exception as error:  # A damaged file may cause errors of any kind
         raise damaged(path, error) from error
+    # After all checks, which use other random numbers.
     rng.bit_generator.state = generator
     chain = stages[progress.stage].chain
     return progress, chain.restored(saved["state"], template.prior)
@@ -261,9 +266,12 @@ def _resumed(
 def _sound(
     saved: Mapping[str, Any], stages: Sequence[Stage], template: Any
 ) -> tuple[ChainProgress, dict[str, Any]]:
-    """Return progress and state of the generator of a run that is finished, or goes on."""
-    own = {each.name: saved[each.name] for each in fields(ChainProgress)}
-    progress, generator = ChainProgress(**own), np.random.default_rng()
+    """Return the progress and the generator's state of a checkpoint, after checking both.
+
+    A step of the chain, whose result is discarded, and a draw test that the saved state fits.
+    """
+    values = {each.name: saved[each.name] for each in fields(ChainProgress)}
+    progress, generator = ChainProgress(**values), np.random.default_rng()
     generator.bit_generator.state = saved["rng"]
     stage = stages[progress.stage]
     if progress.iteration > stage.n_iterations or len(progress.records) < progress.iteration:
@@ -275,18 +283,18 @@ def _sound(
         if is_finished
         else stage.chain.step(generator, state, adapting=stage.adapting)
     )
-    ours = _form(stage.chain.draw(state, info, in_full=True))
+    expected_form = _form(stage.chain.draw(state, info, in_full=True))
     for draw in progress.draws:
         if draw.components is not None:
             mean_kernel([draw.components], np.ones(draw.components.means.shape[1]))
         for name, form in _form(draw).items():
-            if form is not None and form != ours[name]:
-                raise ValueError(f"{name} of a draw is {form}, not {ours[name]}")
+            if form is not None and form != expected_form[name]:
+                raise ValueError(f"{name} of a draw is {form}, not {expected_form[name]}")
     return progress, saved["rng"]
 
 
 def _form(draw: ChainDraw) -> dict[str, Any]:
-    """Return type and shape of each part of a draw; of components, whose number varies, of one."""
+    """Return type and shape of each part of a draw; for components, whose number varies, of one."""
     parts = {each.name: getattr(draw, each.name) for each in fields(draw)}
     if draw.components is not None:
         parts["components"] = draw.components.means[0]

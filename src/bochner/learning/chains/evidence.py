@@ -11,20 +11,25 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, lapack
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Floats
 from bochner.learning.chains.training_data import SummedRows, TrainingData
 
 KEPT_BYTES = 2**30
-"""Features of all rows are kept between moves up to this size, all copies together."""
+"""Largest size of the features of all rows, all copies together, that are kept between moves."""
 
 MACKAY_STEPS = 10
-"""Most steps of a precision to the greatest evidence, each a factorisation; three are typical."""
+"""Largest number of steps of the precision towards the greatest evidence, each of which needs a
+factorisation; three are typical."""
 
 _SETTLED = 0.1
-"""Relative change of the precision that ends its steps: the evidence changes by its square."""
+"""Relative change of the precision below which its steps end: the evidence is flat at its maximum
+and changes by the square."""
 
-LEAST: Mapping[Any, float] = MappingProxyType({np.float64: 1e-11, np.float32: 2e-6})
-"""The least precision as a share of the sum of squares of all features."""
+LEAST: Mapping[type[np.floating[Any]], float] = MappingProxyType(
+    {np.float64: 1e-11, np.float32: 2e-6}
+)
+"""Least precision by the type of features, as a share of the sum of squares of all features. At
+smaller precisions rounding may leave the posterior precision indefinite."""
 
 
 class Noise(ABC):
@@ -52,7 +57,10 @@ class Noise(ABC):
 
     @abstractmethod
     def sample(self, rng: Generator, residual: float, degrees: float) -> float:
-        """Return a draw of the posterior, weights integrated out; of the prior given two zeros."""
+        """Return a posterior draw of the variance, with the weights integrated out.
+
+        With a residual and degrees of zero it is a draw of the prior.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +84,7 @@ class InverseGammaNoise(Noise):
 
 @dataclass(frozen=True, slots=True)
 class KnownNoise(Noise):
-    """A known variance; of one for rows whose weights are precisions, as in logistic regression."""
+    """A known variance: one if weights of rows are precisions, as in logistic regression."""
 
     value: float = 1.0
 
@@ -94,7 +102,8 @@ class KnownNoise(Noise):
 class ChainEvidence:
     r"""Frequencies, sums over rows and the posterior of weights, which moves overwrite.
 
-    Its mean is :math:`u = A^{-1} b` and its covariance :math:`\sigma^2 P`, :math:`P = A^{-1}`, with
+    The posterior has the mean :math:`u = A^{-1} b` and the covariance :math:`\sigma^2 P`, with
+    :math:`P = A^{-1}`,
     :math:`A = \Phi^\top W \Phi + \Lambda_0`, where :math:`\Lambda_0` is :math:`\lambda_0 I` on
     features and zero on fixed columns.
     """
@@ -112,7 +121,7 @@ class ChainEvidence:
     explained: float  # q = b . u
     log_determinant: float  # log |A|
     least_precision: float  # least lambda_0 at which rounding leaves A positive definite
-    features: NDArray[Any] | None  # (p, n) of all rows, where they are kept
+    features: Floats | None  # (p, n) of all rows, if they are kept
 
     def posterior_precision(self, precision: float | None = None) -> Array:
         """Return :math:`A` (p, p) in Fortran order, here or at another ``precision``."""
@@ -144,23 +153,24 @@ def evidence_of(
     *,
     keep: bool | None = None,
     n_copies: int = 1,
-    known: ChainEvidence | None = None,
+    reused: ChainEvidence | None = None,
     degrees: float | None = None,
 ) -> ChainEvidence:
     """Return the evidence of ``omega`` (k, D), from one pass over the rows.
 
-    ``keep`` is whether to keep the features of all rows; ``None`` keeps them where ``n_copies`` of
-    them are small; with ``known``, the evidence of ``omega`` for other weights of the rows, its
-    features serve if it has kept them. ``degrees`` are those of the noise where weights of rows
-    do not count them.
+    ``keep`` is whether to keep the features of all rows; ``None`` keeps them if ``n_copies`` of
+    them are small. ``reused`` is an evidence of the same ``omega`` for other weights of the rows,
+    whose features are reused if it has kept them. ``degrees`` are the degrees of freedom of the
+    noise, for weights of rows that are not counts.
     """
     n_waves = rows.basis.n_waves(len(omega))
     p = 2 * n_waves + rows.n_fixed
     if keep is None:
         keep = n_copies * p * rows.n_samples * rows.dtype.itemsize <= KEPT_BYTES
-    features = known.features if known is not None else rows.room(p) if keep else None
-    made = known is not None
-    gram, cross = rows.total(part_sums, omega, made, along=(features,), n_features=p)
+    features = reused.features if reused is not None else rows.room(p) if keep else None
+    has_features = reused is not None
+    # One pass over the rows; everything else is a function of these sums.
+    gram, cross = rows.total(part_sums, omega, has_features, along=(features,), n_features=p)
     unsolved = ChainEvidence(
         omega=omega.copy(),
         n_waves=n_waves,
@@ -181,14 +191,15 @@ def evidence_of(
 
 
 def solved(evidence: ChainEvidence, precision: float) -> ChainEvidence:
-    """Return the evidence with its posterior computed afresh from the sums.
+    """Return the evidence with its posterior recomputed from the sums.
 
-    Sums that are not positive definite at this precision raise ``numpy.linalg.LinAlgError``.
+    Raises ``numpy.linalg.LinAlgError`` if the posterior precision is not positive definite.
     """
     lower, log_determinant = _factor(evidence, precision)
     covariance, info = lapack.dpotri(lower, lower=1, overwrite_c=1)
     if info != 0:
         raise LinAlgError("The posterior precision of the weights is singular.")
+    # LAPACK fills one triangle only.
     covariance = np.tril(covariance)
     covariance += np.tril(covariance, -1).T
     mean: Array = covariance @ evidence.cross
@@ -210,28 +221,28 @@ def log_evidence_at(evidence: ChainEvidence, precision: float) -> float:
 
 
 def mackay_step(evidence: ChainEvidence, trace: float, square: float) -> float:
-    r"""Return the precision after a step towards the greatest evidence, the same if it is there.
+    r"""Return the precision after a step towards the greatest evidence; unchanged if settled.
 
     :math:`\lambda_0 \leftarrow \sigma^2 (2m - \lambda_0 \operatorname{tr} P) / \|u\|^2`, with the
     ``trace`` of ``P`` and the ``square`` of ``u`` on features.
     """
     used = 2 * evidence.n_waves - evidence.precision * trace
     square = max(square, np.finfo(np.float64).tiny)
-    found = evidence.noise.variance(evidence.residual, evidence.degrees) * used / square
-    found = max(found, evidence.least_precision)
-    is_settled = abs(found - evidence.precision) <= _SETTLED * evidence.precision
-    return evidence.precision if is_settled else found
+    proposed = evidence.noise.variance(evidence.residual, evidence.degrees) * used / square
+    proposed = max(proposed, evidence.least_precision)
+    is_settled = abs(proposed - evidence.precision) <= _SETTLED * evidence.precision
+    return evidence.precision if is_settled else proposed
 
 
 def part_sums(
-    part: TrainingData, Z: NDArray[Any] | None, omega: Array, made: bool
-) -> tuple[NDArray[Any], NDArray[Any]]:
+    part: TrainingData, Z: Floats | None, omega: Array, has_features: bool
+) -> tuple[Floats, Floats]:
     """Return the Gram matrix and the cross products of a part of the rows.
 
-    ``Z`` are their features, if they are ``made``, or where to keep them, if anywhere.
+    ``Z`` are the features if ``has_features``, else an array to write them to, or ``None``.
     """
-    F = part.features(omega, Z if made else None)
-    if Z is not None and not made:
+    F = part.features(omega, Z if has_features else None)
+    if Z is not None and not has_features:
         Z[:] = F
     weighted = F if part.weight is None else F * part.weight.astype(F.dtype)
     return weighted @ F.T, F @ part.target.astype(F.dtype)
@@ -274,12 +285,12 @@ def part_gradient(
     mean: NDArray[np.floating],
     tau: float,
 ) -> tuple[Array, ...]:
-    """Return the gradient's share of a part of the rows."""
+    """Return the contribution of a part of the rows to the gradient."""
     Z = part.features(omega, Z)
     n_features, slope, fit = len(covariance), covariance @ Z, mean @ Z
     weight = None if part.weight is None else part.weight.astype(Z.dtype)
     target = part.target.astype(Z.dtype)
-    # Targets are stored times their weights: of W (y - Phi u), only the second term needs them.
+    # Targets are stored times their weights: in W (y - Phi u) only the second term needs a factor.
     residual = tau * (target - (fit if weight is None else weight * fit))
     if weight is not None:
         slope *= weight

@@ -1,4 +1,4 @@
-"""Functions drawn from the posterior of a chain: sums of the waves of its draws."""
+"""Functions drawn from the posterior of a chain: sums of waves of its draws."""
 
 from collections.abc import Iterator
 
@@ -22,10 +22,11 @@ from bochner.learning.chains.preparation import Scaling, Trend
 def drawn_functions(
     draws: Draws, trend: Trend, scaling: Scaling, count: int, rng: Generator, factor: float
 ) -> tuple[SampledFunctions, FrequencyIndices]:
-    """Return functions of scaled inputs, and the draws (count,) whose noise is that of each.
+    """Return functions of scaled inputs, and for each (count,) the draw whose noise it has.
 
-    A function has the mean of a random draw, and deviates from it as a draw with a covariance does
-    (:meth:`Draws.pick`). Its deviation from the mean over all draws is multiplied by ``factor``.
+    A function is the mean function of a random draw plus a random deviation with the posterior
+    covariance of a whitened draw (:meth:`Draws.pick`). Its deviation from the mean over all draws
+    is multiplied by ``factor``.
     """
     deviating = np.empty(count, dtype=np.int64)
     coef = np.zeros((count, 2, draws.coef.shape[1]))
@@ -40,11 +41,13 @@ def drawn_functions(
     n_waves = 2 * draws.n_waves
     parts = [*_own(factor * coef, number)]
     if factor != 1.0:
-        everyone = np.arange(count)
-        parts += [(index, rest[index, :, None], everyone) for index in range(draws.n_draws)]
+        all_functions = np.arange(count)
+        parts += [(index, rest[index, :, None], all_functions) for index in range(draws.n_draws)]
     terms: list[FunctionTerm] = [
-        WaveTerm(np.concatenate((own[:n_waves:2], own[1:n_waves:2])), members, _of(draws, index))
-        for index, own, members in parts
+        WaveTerm(
+            np.concatenate((coefs[:n_waves:2], coefs[1:n_waves:2])), members, _of(draws, index)
+        )
+        for index, coefs, members in parts
     ]
     fixed = factor * coef.sum(axis=1)[:, n_waves:] + rest.sum(axis=0)[n_waves:]
     terms.append(TrendTerm(fixed.T, np.arange(count), trend))
@@ -53,15 +56,16 @@ def drawn_functions(
 
 
 def _own(coef: Array, number: FrequencyIndices) -> Iterator[tuple[int, Array, FrequencyIndices]]:
-    """Yield draws with the weights (p, k) of their features in the functions (k,) that use them.
+    """Yield each draw with the functions (k,) that use it, and weights (p, k) of its features.
 
-    ``coef`` (f, 2, p) are weights of the features of the draws ``number`` (f, 2).
+    Function ``f`` has the weights ``coef`` (f, 2, p) of the features of two draws, ``number``
+    (f, 2).
     """
     for index in np.unique(number):
         uses = number == index
         members = np.flatnonzero(uses.any(axis=1))
-        own = np.sum(coef[members] * uses[members, :, None], axis=1)
-        yield int(index), own.T, members
+        weights = np.sum(coef[members] * uses[members, :, None], axis=1)
+        yield int(index), weights.T, members
 
 
 def _of(draws: Draws, index: int) -> Frequencies:

@@ -1,9 +1,9 @@
 r"""Functions drawn from posteriors: finite sums of waves, kernel values and powers of inputs.
 
-A draw of a process on features is a function with a value and a gradient everywhere, at O(p)
-operations a point for ``p`` terms. Draws that condition on rows add values of the exact kernel at
-these rows, at O(n) (pathwise conditioning: Wilson et al., "Pathwise conditioning of Gaussian
-processes", 2021).
+A draw of a process on features is a function with values and gradients at every point, in O(p)
+operations per point for ``p`` terms. Draws conditioned on ``n`` rows add values of the exact kernel
+at these rows, in O(n) operations (pathwise conditioning: Wilson et al., "Pathwise conditioning of
+Gaussian processes", 2021).
 """
 
 from abc import ABC, abstractmethod
@@ -30,8 +30,8 @@ FrequencyIndices = NDArray[np.int64]
 class FunctionTerm(ABC):
     """A sum of basis functions, added to some of the functions.
 
-    ``coef`` (q, k) are the weights of the basis functions in the ``k`` functions of the numbers
-    ``members`` (k,), or of shape (q, 1) those in each of them.
+    ``coef`` (q, k) are the weights of the basis functions in the ``k`` functions with the indices
+    ``members`` (k,). A shape of (q, 1) means the same weights in all of them.
     """
 
     coef: Array
@@ -53,12 +53,12 @@ class FunctionTerm(ABC):
         """Return the gradients (n, d, columns of ``coef``)."""
 
     def chosen(self, numbers: FrequencyIndices) -> "FunctionTerm":
-        """Return the term of the functions of these numbers (f,), in their order."""
+        """Return the term of the functions with the indices ``numbers`` (f,), in this order."""
         place = {int(number): column for column, number in enumerate(self.members)}
-        kept = [new for new, number in enumerate(numbers.tolist()) if number in place]
-        columns = [place[int(numbers[new])] for new in kept]
+        positions = [new for new, number in enumerate(numbers.tolist()) if number in place]
+        columns = [place[int(numbers[new])] for new in positions]
         coef = self.coef if self.coef.shape[1] == 1 else self.coef[:, columns]
-        return replace(self, coef=coef, members=np.array(kept, dtype=np.int64))
+        return replace(self, coef=coef, members=np.array(positions, dtype=np.int64))
 
     def scaled(self, factors: Array) -> "FunctionTerm":
         """Return the term times a factor (f,) for each function."""
@@ -93,8 +93,8 @@ class KernelTerm(FunctionTerm):
 
     def gradient(self, X: Array) -> Array:
         parts = input_derivatives(self.kernel, self._mapped(X), self.rows)
-        found = np.stack([part @ self.coef for part in parts], axis=1)
-        return found if self.matrix is None else np.einsum("da,nak->ndk", self.matrix, found)
+        gradient = np.stack([part @ self.coef for part in parts], axis=1)
+        return gradient if self.matrix is None else np.einsum("da,nak->ndk", self.matrix, gradient)
 
     def _mapped(self, X: Array) -> Array:
         return X if self.matrix is None else as_array(X @ self.matrix)
@@ -111,32 +111,32 @@ class TrendTerm(FunctionTerm):
         return as_array(self.trend.columns(X) @ self.coef)
 
     def gradient(self, X: Array) -> Array:
-        found = np.zeros((*X.shape, self.coef.shape[1]))
+        gradient = np.zeros((*X.shape, self.coef.shape[1]))
         weights = self.trend.polynomial(self.coef.T, X.shape[1])
         for power in range(1, self.trend.degree + 1):
             slope = power * X ** (power - 1)
-            found += slope[:, :, None] * weights[:, power - 1].T
-        return found
+            gradient += slope[:, :, None] * weights[:, power - 1].T
+        return gradient
 
 
 @register(shapes={"constant": "f"})
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledFunctions:
-    """Functions drawn together from a model's posterior, without noise.
+    """Functions drawn jointly from a model's posterior, without noise.
 
-    ``functions(X)`` returns the values of all of them, ``functions.gradient(X)`` their gradients,
-    ``functions[i]`` and ``functions[i:j]`` some of them, and ``len(functions)`` how many there are.
-    Values at different rows have the joint posterior, and a function has the same value at a row
-    however often it is evaluated. The method ``sample_functions`` of a model draws them.
+    ``functions(X)`` returns the values of all functions, ``functions.gradient(X)`` their gradients,
+    ``functions[i]`` and ``functions[i:j]`` single functions or slices, and ``len(functions)`` their
+    number. Values at different rows have the joint posterior. Repeated evaluations of a function at
+    a row give the same value. The method ``sample_functions`` of a model draws functions.
 
     Parameters
     ----------
     terms : tuple of FunctionTerm
-        What the functions consist of, on scaled inputs.
+        Terms of the functions, on scaled inputs.
     constant : ndarray of shape (f,)
         Constants of all functions, in C order of ``shape``.
     shape : tuple of int
-        Axes that follow that of the rows: ``(n_functions,)``, with several targets ``(n_targets,
+        Axes after the axis of the rows: ``(n_functions,)``, with several targets ``(n_targets,
         n_functions)``; without the last axis for a single function ``functions[i]``.
     dim : int
         Number of inputs, ``d``.
@@ -168,7 +168,7 @@ class SampledFunctions:
             raise ValueError(f"{count} functions do not have the shape {self.shape}.")
         for term in self.terms:
             if not np.isin(term.members, np.arange(count)).all():
-                raise ValueError(f"members must be numbers of the {count} functions.")
+                raise ValueError(f"members must be indices of the {count} functions.")
 
     def __len__(self) -> int:
         if not self.shape:
@@ -176,6 +176,7 @@ class SampledFunctions:
         return self.shape[-1]
 
     def __getitem__(self, index: Any) -> "SampledFunctions":
+        # Any index of NumPy selects functions by the last axis.
         numbers = np.arange(len(self.constant)).reshape(self.shape)[..., index]
         chosen = numbers.ravel()
         terms = [term.chosen(chosen) for term in self.terms]
@@ -189,13 +190,13 @@ class SampledFunctions:
     def __call__(self, X: Any) -> Array:
         """Return the values at rows (n, d), of shape ``(n, *shape)``."""
         rows = self._checked(X)
-        found = np.tile(self.constant, (len(rows), 1))
+        values = np.tile(self.constant, (len(rows), 1))
 
         def add(part: slice, term: FunctionTerm) -> None:
-            found[part, term.members] += term.values(rows[part])
+            values[part, term.members] += term.values(rows[part])
 
         self._each(len(rows), add)
-        return found.reshape(len(rows), *self.shape)
+        return values.reshape(len(rows), *self.shape)
 
     def gradient(self, X: Any) -> Array:
         """Return the gradients at rows (n, d), of shape ``(n, d, *shape)``, in closed form.
@@ -203,22 +204,22 @@ class SampledFunctions:
         Raises
         ------
         NotImplementedError
-            If the functions have values of a kernel whose derivatives are not known; see
+            If the functions have values of a kernel without derivatives; see
             :func:`bochner.kernels.gradients.input_derivatives`.
         """
         rows = self._checked(X)
-        found = np.zeros((*rows.shape, len(self.constant)))
+        gradients = np.zeros((*rows.shape, len(self.constant)))
 
         def add(part: slice, term: FunctionTerm) -> None:
-            found[part][:, :, term.members] += term.gradient(rows[part])
+            gradients[part][:, :, term.members] += term.gradient(rows[part])
 
         self._each(len(rows), add)
         if self.scaling is not None:
-            found /= self.scaling.scale[:, None]
-        return found.reshape(*rows.shape, *self.shape)
+            gradients /= self.scaling.scale[:, None]
+        return gradients.reshape(*rows.shape, *self.shape)
 
     def transformed(self, shift: Any, scale: Any) -> "SampledFunctions":
-        """Return the functions times ``scale`` plus ``shift``, numbers or arrays of a target each.
+        """Return the functions times ``scale`` plus ``shift``, numbers or one number per target.
 
         ``shape`` has its last axis.
         """
@@ -238,6 +239,7 @@ class SampledFunctions:
 
     def _each(self, n_rows: int, function: Callable[[slice, FunctionTerm], None]) -> None:
         for term in self.terms:
+            # Terms in blocks of rows: their features are larger than the result.
             for part in row_blocks(n_rows, 8 * len(term.coef)):
                 function(part, term)
 

@@ -1,4 +1,4 @@
-"""What the chains of one problem have learned."""
+"""Pooled draws, kernel and convergence diagnostics of the chains of one problem."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,21 +17,21 @@ from bochner.learning.chains.trace import Trace
 from bochner.likelihoods import Likelihood
 from bochner.registry import register
 
-# Draws, evenly spread, whose kernels are averaged: the cost is in proportion to them.
+# Number of evenly spaced draws with averaged kernels: the cost is proportional to it.
 _POOLED_DRAWS = 24
-# Training rows at which chains are compared: the cost is in proportion to them.
+# Number of training rows at which chains are compared: the cost is proportional to it.
 _PROBES = 64
 
 
 _MOST_INPUTS = 100
-"""Inputs up to which the mean kernel has components with covariances. Each takes d² numbers: those
-of 50 components of 100 inputs half a million, and of 1,200 inputs 72 million."""
+"""Largest number of inputs for which the mean kernel has components with covariances. Each takes d²
+numbers: 50 components take half a million for 100 inputs, and 72 million for 1,200 inputs."""
 
 
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """Draws of all chains, one after the other, and how the chains ran."""
+    """Concatenated draws of all chains, with their trace, kernel and structure."""
 
     draws: Draws
     trace: Trace
@@ -49,10 +49,11 @@ class Learned:
     ) -> "Learned":
         """Return the pooled draws, trace and kernel of chains; ``scaling`` is of the inputs."""
         n_kept = min(len(chain.draws) for chain in chains)
-        kept = [draw for chain in chains for draw in chain.draws[-n_kept:]]
-        draws = stacked(kept, basis, law)
-        components = [draw.components for draw in kept if draw.components is not None]
-        chosen = np.unique(np.linspace(0, len(kept) - 1, _POOLED_DRAWS).astype(np.intp))
+        # Equal numbers of draws, so that chains have equal weights.
+        last_draws = [draw for chain in chains for draw in chain.draws[-n_kept:]]
+        draws = stacked(last_draws, basis, law)
+        components = [draw.components for draw in last_draws if draw.components is not None]
+        chosen = np.unique(np.linspace(0, len(last_draws) - 1, _POOLED_DRAWS).astype(np.intp))
         waves = [draws.waves(index) for index in chosen]
         kernel: Kernel
         if len(scaling.scale) > _MOST_INPUTS or any(len(each.modulated) for each in waves):
@@ -86,6 +87,7 @@ class Convergence:
     def of(cls, learned: Learned, inputs: Array, fixed: Array) -> "Convergence":
         """Return the diagnostics, from the function at ``inputs`` (d, n) and ``fixed`` (q, n)."""
         n_chains = learned.trace.n_chains
+        # Evenly spaced rows: the sorted data have probes everywhere.
         every = max(1, inputs.shape[1] // _PROBES)
         inputs, fixed = inputs[:, ::every][:, :_PROBES], fixed[:, ::every][:, :_PROBES]
         values = np.concatenate([v for _, v in learned.draws.activations(inputs, fixed)], axis=1)
@@ -93,11 +95,11 @@ class Convergence:
         rhat = np.array([split_rhat(chains[:, :, row]) for row in range(chains.shape[2])])
         ess = np.array([effective_sample_size(chains[:, :, row]) for row in range(len(rhat))])
         density = learned.draws.log_density.reshape(n_chains, -1)
-        known = rhat[~np.isnan(rhat)]
+        finite_rhat = rhat[~np.isnan(rhat)]
         return cls(
             split_rhat(density),
             effective_sample_size(density),
-            float(np.quantile(known, 0.9, method="higher")) if len(known) else np.nan,
+            float(np.quantile(finite_rhat, 0.9, method="higher")) if len(finite_rhat) else np.nan,
             float(np.nanmedian(ess)) if np.isfinite(ess).any() else np.nan,
         )
 
@@ -107,7 +109,7 @@ def _trace(chains: Sequence[ChainProgress], n_kept: int) -> Trace:
     names = set.intersection(*(set(chain.records[-1]) for chain in chains))
     aligned = []
     for chain in chains:
-        # The last records before the draws, and those of the draws that are kept.
+        # The last burn-in records, and the records of the draws that are kept.
         first, last = len(chain.records) - len(chain.draws), len(chain.records) - n_kept
         aligned.append(chain.records[first - n_burn_in : first] + chain.records[last:])
     records = {

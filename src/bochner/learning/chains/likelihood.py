@@ -1,4 +1,4 @@
-"""How data follow from the learned function, made Gaussian in its weights by latent variables."""
+"""Likelihoods that latent variables make Gaussian in the weights of the features."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from bochner.likelihoods import GaussianLikelihood, Likelihood
 class ConditionallyGaussian(ABC):
     """A likelihood that is Gaussian in the weights of the features, given latent variables.
 
-    These give the rows weights and pseudo-targets.
+    Latent variables determine weights and pseudo-targets of the rows.
     """
 
     __slots__ = ()
@@ -39,7 +39,7 @@ class ConditionallyGaussian(ABC):
         return None, None
 
     def given(self, rows: SummedRows, latent: Any) -> SummedRows:
-        """Return the rows with the weights and pseudo-targets that latent variables give them."""
+        """Return the rows with the weights and pseudo-targets that follow from latent variables."""
         return rows
 
     @abstractmethod
@@ -51,7 +51,7 @@ class ConditionallyGaussian(ABC):
         return latent
 
     def restored(self, saved: Any) -> Any:
-        """Return latent variables that were saved."""
+        """Return the latent variables of a checkpoint."""
         return saved
 
     def kept(self, latent: Any) -> dict[str, Any]:
@@ -65,21 +65,23 @@ class ConditionallyGaussian(ABC):
         omega: Array,
         precision: float,
         n_copies: int = 1,
-        known: ChainEvidence | None = None,
+        reused: ChainEvidence | None = None,
     ) -> tuple[SummedRows, ChainEvidence]:
         """Return the rows given latent variables, and the evidence of ``omega`` on them."""
-        given = self.given(rows, latent)
-        # Weights that latent variables give do not count rows.
+        weighted_rows = self.given(rows, latent)
+        # Weights from latent variables are no counts: degrees of freedom come from the rows.
         degrees = rows.n_observations - rows.n_fixed
         settings = omega, precision, self.noise
-        return given, evidence_of(given, *settings, n_copies=n_copies, known=known, degrees=degrees)
+        return weighted_rows, evidence_of(
+            weighted_rows, *settings, n_copies=n_copies, reused=reused, degrees=degrees
+        )
 
     def recondition(self, rows: SummedRows, state: ChainState, latent: Any) -> None:
-        """Give a state other latent variables, at the frequencies and the precision it has."""
+        """Set the latent variables of a state, at its current frequencies and precision."""
         old = state.evidence
         state.latent = latent
         state.rows, state.evidence = self.conditioned(
-            rows, latent, old.omega, old.precision, known=old
+            rows, latent, old.omega, old.precision, reused=old
         )
 
 

@@ -23,34 +23,35 @@ from bochner.learning.chains.training_data import SummedRows
 from bochner.learning.chains.two_spectra import NoEnvelope, TwoSpectraPrior
 
 _START_PRECISION = 0.05
-"""Ratio of noise variance to weight variance to start from; a burn-in forgets it."""
+"""Initial ratio of noise variance to weight variance, which the burn-in changes."""
 
 _NOISE = InverseGammaNoise(shape=0.5, rate=1e-6)
-"""Half an observation's worth of prior for the noise of standardised targets, of variance 2e-6:
-almost noiseless data are possible, and a hundred rows outweigh it two hundred times."""
+"""Prior of the noise variance of standardised targets: half an observation of variance 2e-6. Almost
+noiseless data are possible, and a hundred rows outweigh the prior two hundred times."""
 
 _NORMAL = ConstantNoise(_NOISE)
 
 _SCARCITY = 20.0
-"""Prior odds that an amplitude is constant: what the likelihood of another one must outweigh."""
+"""Prior odds of a constant amplitude, which the likelihood of a varying amplitude must outweigh."""
 
 _CENTRE_DEVIATION = 1.2
-"""Typical distance of windows' centres from the middle, in standard deviations of the inputs: a
-little beyond one, so that rows at the ends of uniform inputs, at 1.7, have windows, too."""
+"""Prior standard deviation of the centres of windows, in standard deviations of the inputs. It is
+above one so that rows at the ends of uniform inputs, at 1.7, have windows, too."""
 
 _WINDOW_SCARCITY = 1.0
-"""Prior odds that a wave has no window: none of either is favoured. Five is as good on series of
-Doppler's kind and on generated terrain."""
+"""Prior odds of a wave without a window: equal odds. Five is as good on Doppler series and on
+generated terrain."""
 
 _NOISE_SCARCITY = 1.0
-"""The same odds of a wave of the noise's field, of which there are few."""
+"""Prior odds of a constant wave in the noise field, which has few waves."""
 
 _LEAST_ACTIVE = 0.5
-"""Least probability that a shared amplitude acts on an input at the start: they must differ."""
+"""Least probability that a shared amplitude depends on an input at the start, so that shared
+amplitudes differ."""
 
 
 class Model(ABC):
-    """A model to sample: frequencies with constant noise, unless overridden."""
+    """A model that chains sample; methods with a default describe constant noise."""
 
     __slots__ = ()
 
@@ -65,11 +66,11 @@ class Model(ABC):
         return n_waves
 
     def start(self, rng: Generator, omega: Array, prior: FrequencyPrior) -> Start:
-        """Return units of the basis and their prior, given frequencies (m, d) and theirs."""
+        """Return units of the basis and their prior, given frequencies (m, d) and their prior."""
         return omega, prior
 
     def precision(self, n_waves: int) -> float:
-        """Return the precision of the weights to start from."""
+        """Return the initial precision of the weights."""
         return _START_PRECISION
 
     def likelihood(self) -> ConditionallyGaussian:
@@ -90,7 +91,7 @@ class Model(ABC):
 
 @dataclass(frozen=True, slots=True)
 class StationaryModel(Model):
-    """The model of BaNK: a law of numbers, or labels with Polya-Gamma variables."""
+    """The model of BaNK: numeric targets, or labels with Pólya-Gamma variables."""
 
     numbers: ConditionallyGaussian = _NORMAL
 
@@ -109,7 +110,7 @@ BANK = StationaryModel()
 
 @dataclass(frozen=True, slots=True)
 class AmplitudeModel(Model):
-    """Frequencies with amplitudes, whose laws are both unknown."""
+    """Frequencies with amplitudes; the laws of both are unknown."""
 
     scale: tuple[float, ...]  # Typical angular frequencies of the inputs
     n_envelope: int = 0  # Amplitudes that all frequencies share; zero means one for each frequency
@@ -126,7 +127,7 @@ class AmplitudeModel(Model):
         return max(1, n_waves // self.n_envelope) if self.n_envelope else n_waves
 
     def start(self, rng: Generator, omega: Array, prior: FrequencyPrior) -> Start:
-        # A stream of its own: without amplitudes the chain is that of frequencies alone.
+        # A separate stream, so that without amplitudes the chain equals that of frequencies only.
         rng = rng.spawn(1)[0]
         basis = self.basis(len(omega) * max(1, self.n_envelope))
         size, d = basis.n_amplitudes(len(omega)), len(self.scale)
@@ -137,15 +138,15 @@ class AmplitudeModel(Model):
 
     @abstractmethod
     def envelope(self, rng: Generator, size: int) -> Start:
-        """Return ``v`` (size, d) to start from, and their prior."""
+        """Return initial values of ``v`` (size, d), and their prior."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocallyStationaryModel(AmplitudeModel):
-    """Frequencies with amplitudes that vary, and noise that does."""
+    """Frequencies with varying amplitudes and varying noise."""
 
-    noise: bool = True  # Whether the noise's variance varies
-    windows: bool = False  # Whether amplitudes are windows in place of cosines
+    noise: bool = True  # Whether the noise variance varies
+    windows: bool = False  # Whether amplitudes are windows instead of cosines
 
     def basis(self, n_waves: int) -> TwoSpectra:
         return Windows() if self.windows else AmplitudeModel.basis(self, n_waves)
@@ -153,13 +154,13 @@ class LocallyStationaryModel(AmplitudeModel):
     def envelope(self, rng: Generator, size: int) -> Start:
         scale = np.array(self.scale)
         if self.windows:
-            # Half of the inputs to begin with, and centres where rows are.
+            # Windows along half of the inputs at the start, with centres in the range of rows.
             prior = sparse_envelope(np.full(len(scale), _CENTRE_DEVIATION), _WINDOW_SCARCITY)
             prior = replace(prior, inclusion=np.full(len(scale), _LEAST_ACTIVE))
             return prior.sample(rng, size), prior
         prior, v = sparse_envelope(scale, _SCARCITY), np.zeros((size, len(scale)))
         if self.n_envelope:
-            # Shared amplitudes must differ to begin with, but for one that is constant.
+            # The first shared amplitude is constant at the start; the others must differ.
             share = max(_LEAST_ACTIVE, 1.0 / len(scale))
             active = replace(prior, inclusion=np.full(len(scale), share))
             v[1:] = active.sample(rng, size - 1)
@@ -172,7 +173,10 @@ class LocallyStationaryModel(AmplitudeModel):
 
 
 def sparse_envelope(scale: Array, scarcity: float) -> SparsePrior:
-    """Return a law of frequencies that mostly are zero, of typical ones (d,) and these odds."""
+    """Return a prior of mostly zero frequencies with typical ``scale`` (d,).
+
+    ``scarcity`` is about the prior odds that a frequency is zero along all inputs.
+    """
     d = len(scale)
     prior = SparsePrior.start(SparseHyper(scale, inclusion=(1.0, scarcity * d)))
     return replace(prior, inclusion=np.full(d, 1.0 / (1.0 + scarcity * d)))

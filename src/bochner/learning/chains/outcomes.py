@@ -1,4 +1,4 @@
-"""Targets of any law, as chains take them."""
+"""Targets of any likelihood in the units of chains."""
 
 from dataclasses import dataclass, replace
 
@@ -17,13 +17,14 @@ _QUARTILES = 1.349
 """Distance of the quartiles of a normal law, in standard deviations."""
 
 _FARTHEST = 5.0
-"""Units from the centre at which stand-ins of targets end: outliers lead no start astray."""
+"""Clipping limit of the numbers from which chains start, in units from the centre: outliers must
+not mislead the search for frequencies."""
 
 _ONE: Noise = KnownNoise()
-# Latent variables of counts and classes are precisions.
+# Latent variables of counts and classes are precisions, so that the noise has variance one.
 
 _PART = 0.5
-"""Part of a count that is added before its logarithm is taken, so that zero has one."""
+"""Number that is added to a count before its logarithm, so that zero has a logarithm."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,16 +34,16 @@ class Outcomes:
     stand_in: Array  # (n,): Numbers near the function's values, of unit variance, for starts
     observed: Array  # (2, n): Targets in the unit of the chain, and offsets of the function
     centre: float  # Median of the targets
-    unit: float  # Their standard deviation by the quartiles
+    unit: float  # Standard deviation of the targets, estimated from the quartiles
     likelihood: ConditionallyGaussian
 
     @property
     def takes_weights(self) -> bool:
-        """Whether rows of the likelihood may have weights."""
+        """Whether the likelihood supports weights of rows."""
         return not isinstance(self.likelihood, Augmentation) or self.likelihood.takes_weights
 
     def rows(self, index: Index) -> "Outcomes":
-        """Return the outcomes of some rows."""
+        """Return the outcomes of the rows ``index``."""
         stand_in, observed = self.stand_in[index], self.observed[:, index]
         return replace(self, stand_in=stand_in, observed=observed)
 
@@ -50,9 +51,9 @@ class Outcomes:
 def outcomes_of(
     law: Likelihood, y: Array, exposure: Array | None, weight: Array | None
 ) -> Outcomes:
-    """Return the outcomes of checked targets ``y`` (n,), weights and exposures (n,) or ``None``.
+    """Return the outcomes of valid targets ``y`` (n,), with weights and exposures (n,) or ``None``.
 
-    A law that chains cannot sample raises ``ValueError``.
+    Raises ``ValueError`` for a law that chains cannot sample.
     """
     ones = np.ones(len(y))
     times, rows = ones if exposure is None else exposure, ones if weight is None else weight
@@ -61,6 +62,7 @@ def outcomes_of(
         centre, unit = _location(y)
         observed, law = (y - centre) / unit, law.in_units(centre, unit)
         noise = BANK.likelihood().noise if law.scale is None else KnownNoise(law.scale**2)
+    # Rates on the scale of the function, whose exponential is the mean.
     values = np.log((y + _PART) / times) if law.takes_exposure else observed
     stand_in = _clipped(values)
     near = stand_in if isinstance(law, LocationLikelihood) else y
@@ -79,7 +81,7 @@ def _clipped(values: Array) -> Array:
 
 
 def _location(y: Array) -> tuple[float, float]:
-    """Return a centre and a unit that outliers do not move: the median and the quartiles'."""
+    """Return a robust centre and unit: the median, and the deviation from the quartiles."""
     low, centre, high = np.quantile(y, (0.25, 0.5, 0.75))
     for unit in ((high - low) / _QUARTILES, y.std()):
         if unit > np.spacing(np.abs(y).max()):

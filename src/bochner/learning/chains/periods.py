@@ -1,4 +1,4 @@
-"""Dominant periods of a learned spectrum."""
+"""Dominant periods in a learned spectrum."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,9 @@ from bochner._numerics.arrays import Array
 _FEWEST_TURNS = 2.0
 """Smallest number of periods in the range of the rows: a single period looks like a trend."""
 _CONTRAST = 4.0
-"""Least ratio of a peak's mean energy per bin to that of the bins around it."""
+"""Least ratio of the mean energy per bin of a peak to the mean energy of surrounding bins."""
 _NEIGHBOURS = 6
-"""Bins on each side that count as the surroundings of a peak, which has one on each side."""
+"""Number of bins on each side that are the surroundings of a peak, which has three bins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,33 +38,34 @@ def dominant_periods(
 ) -> list[SpectralLine]:
     r"""Return at most ``count`` lines of a spectrum along one input, the strongest first.
 
-    Rows over a range ``span`` of :math:`T` distinguish frequencies :math:`2\pi/T` apart. A line
-    is a peak of the energy at that resolution that has at least two periods in the range, a share
-    of ``least_share`` or more, and rises well above its surroundings. Broad spectra, those of
-    smooth functions, have none. Angular frequencies ``omega`` and their shares ``energy`` of each
-    draw's variance have shape (S, m).
+    Rows over a range ``span`` of :math:`T` resolve frequencies that are :math:`2\pi/T` apart. A
+    line is a peak of the energy at this resolution with at least two periods in the range, a share
+    of ``least_share`` or more, and an energy well above its surroundings. The broad spectra of
+    smooth functions have no lines. ``omega`` (S, m) are the angular frequencies of each draw and
+    ``energy`` (S, m) their shares of the variance of the draw.
     """
     size, weight = np.abs(omega).ravel(), energy.ravel() / len(energy)
     if not span > 0.0:
         return []
+    # Numbers of periods in the range; bins are half a period wide.
     cycles = size * span / (2.0 * np.pi)
     bins = np.rint(2.0 * cycles).astype(np.int64)
     places, which = np.unique(bins, return_inverse=True)
     mass = np.bincount(which, weights=weight)
-    found: list[SpectralLine] = []
-    taken = np.zeros(len(size), dtype=np.bool_)
+    lines: list[SpectralLine] = []
+    is_used = np.zeros(len(size), dtype=np.bool_)
     for place in places[np.argsort(-mass, kind="stable")]:
-        if len(found) == count:
+        if len(lines) == count:
             break
-        peak = (np.abs(bins - place) <= 1) & ~taken
+        peak = (np.abs(bins - place) <= 1) & ~is_used
         share = float(weight[peak].sum())
         is_weak = share < max(least_share, np.finfo(np.float64).tiny)
-        if place < 2.0 * _FEWEST_TURNS or is_weak or taken[bins == place].any():
+        if place < 2.0 * _FEWEST_TURNS or is_weak or is_used[bins == place].any():
             continue
         near = np.abs(bins - place)
         around = float(weight[(near > 1) & (near <= _NEIGHBOURS)].sum()) / (2 * _NEIGHBOURS - 2)
-        taken |= near <= 2
+        is_used |= near <= 2
         if share / 3.0 >= _CONTRAST * around:
             centre = float(weight[peak] @ size[peak]) / share
-            found.append(SpectralLine(2.0 * np.pi / centre, share))
-    return sorted(found, key=lambda period: -period.share)
+            lines.append(SpectralLine(2.0 * np.pi / centre, share))
+    return sorted(lines, key=lambda period: -period.share)

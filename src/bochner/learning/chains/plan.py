@@ -1,4 +1,4 @@
-"""Plan of a fit: stages of chains from data and settings, and results from chains."""
+"""Plans a fit: the stages of chains, given data and settings. Runs the chains."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,31 +25,31 @@ from bochner.learning.chains.start import Start, Structure
 from bochner.learning.chains.training_data import ScaledData
 
 _BURN_IN_SHARE = 0.6
-"""Share of the time at which burn-in ends at the latest."""
+"""Share of the time limit at which burn-in ends at the latest."""
 
 _TRIAL_ROWS = 1000
-"""Rows of a trial of a structure, whose time is in proportion to them."""
+"""Number of rows of a trial of a structure: the time of a trial is proportional to it."""
 
 _TRIAL_FREQUENCIES = 100
-"""Most frequencies of a trial."""
+"""Largest number of frequencies of a trial."""
 
 _TRIAL_ROUNDS = 80
-"""Rounds of a trial, of which the last quarter is averaged."""
+"""Number of rounds of a trial. The evidence is averaged over the last quarter."""
 
 _TRIAL_SHARE = 0.15
-"""Share of the time limit after which each of the trials ends."""
+"""Share of the time limit after which a trial ends."""
 
 _SECONDS_PER_ITERATION = 0.25
-"""Time that the rounds of an iteration may take where there are several."""
+"""Seconds of an iteration with several rounds of moves."""
 
 _MOST_ROUNDS = 4
-"""Most rounds of an iteration."""
+"""Largest number of rounds per iteration."""
 
 _FLOPS = 2e10
-"""Floating-point operations of a core in a second, in matrix products of this size."""
+"""Floating-point operations per second of one core in matrix products of these sizes."""
 
 _SECONDS_PER_PROPOSAL = 1.5e-4
-"""Time of deciding one proposal, next to the matrix products."""
+"""Seconds per proposal in addition to the matrix products."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,25 +85,25 @@ class Sampler:
 
 @dataclass(frozen=True, slots=True)
 class SamplerSettings:
-    """How to sample; see :class:`bochner.BaNKRegressor`."""
+    """Settings of the sampler; see :class:`bochner.BaNKRegressor`."""
 
     n_frequencies: int
-    # Where there are several, the one of greatest evidence in short trials is used
+    # Candidates, of which the one with the greatest evidence in short trials is used
     structures: tuple[Structure, ...]
     sampler: Sampler
     n_burn_in: int
     n_samples: int
-    thin: int | None  # None chooses the rounds of an iteration from the sizes
+    thin: int | None  # Rounds per iteration; None derives them from the sizes
     n_chains: int
     n_jobs: int | None
     time_limit: float | None
     n_threads: int = 1
     model: Model = BANK
-    runner: Runner | None = None  # Where chains do not run one by one on the host
+    runner: Runner | None = None  # Runs all chains together; None: one by one on the host
 
     @property
     def structure(self) -> Structure:
-        """The structure in use, once it is chosen."""
+        """The structure after the choice among candidates."""
         (structure,) = self.structures
         return structure
 
@@ -128,7 +128,7 @@ class SamplerSettings:
 
 def fingerprint_of(data: ScaledData, settings: SamplerSettings, seed: int) -> str:
     """Return a hash of the problem, so that a checkpoint only continues the same problem."""
-    # The number of processes and threads changes no result.
+    # Numbers of processes and threads, and the runner, may change between runs of one problem.
     settings = replace(settings, n_jobs=None, n_threads=1, runner=None)
     digest = sha256(repr((settings, seed, data.is_binary)).encode())
     for array in (data.X, data.y, data.fixed, data.weight, data.observed, data.repeats):
@@ -147,9 +147,9 @@ def learn(
     fingerprint: str = "",
     report: reports.Progress = reports.silent,
 ) -> tuple[Structure, list[ChainProgress]]:
-    """Return the structure in use and what every chain has made.
+    """Return the structure in use, and the draws and records of every chain.
 
-    A chain learns from its part of the rows, with the weights that this has.
+    With ``parts``, each chain has its part of the rows, with weights.
     """
     if settings.runner is not None:
         first = replace(settings, structures=settings.structures[:1])
@@ -159,19 +159,19 @@ def learn(
     if len(settings.structures) > 1:
         before = perf_counter()
         rng = np.random.default_rng(structure_seed)
-        # A clock must not decide where a killed fit is to go on from.
+        # A resumed fit must choose the same structure, which a time limit would not ensure.
         timed = settings if checkpoint is None else replace(settings, time_limit=None)
         structure, start = choose_structure(rng, data, timed)
         settings = replace(settings, structures=(structure,)).less(perf_counter() - before)
 
     def chain(index: int) -> PreparedChain:
         rng = np.random.default_rng(chain_seeds[index])
-        own = data if parts is None else data.weighted_subset(*parts[index])
-        return prepared(rng, own, settings, start)
+        rows_of_chain = data if parts is None else data.weighted_subset(*parts[index])
+        return prepared(rng, rows_of_chain, settings, start)
 
-    def one(index: int, report: reports.Progress) -> ChainProgress:
+    def run_one(index: int, report: reports.Progress) -> ChainProgress:
         path = checkpoint and chain_path(checkpoint, index, settings.n_chains)
-        # Processes do not inherit the limit of the one that started them.
+        # Worker processes do not inherit the limit on BLAS threads.
         with single_threaded_blas():
             return run_chain(chain(index), settings, path, fingerprint, report)
 
@@ -182,13 +182,14 @@ def learn(
         return settings.structure, made
     # Rows that are not in memory are processed by their workers, not by processes of this fit.
     if n_chains == 1 or settings.n_jobs in (None, 1) or data.elsewhere is not None:
-        return settings.structure, [one(index, report) for index in range(n_chains)]
+        return settings.structure, [run_one(index, report) for index in range(n_chains)]
+    # Processes share the cores, so that BLAS does not start more threads than cores.
     shared = max(1, settings.n_threads // settings.n_processes)
     settings = replace(settings, n_threads=shared)
-    # Other processes cannot report: this one does, whenever a chain is finished.
+    # Worker processes cannot report: this process reports each finished chain.
     parallel = Parallel(n_jobs=settings.n_processes, return_as="generator")
     chains: list[ChainProgress] = []
-    for finished in parallel(delayed(one)(index, reports.silent) for index in range(n_chains)):
+    for finished in parallel(delayed(run_one)(index, reports.silent) for index in range(n_chains)):
         chains.append(finished)
         report("finished chain", len(chains), n_chains)
     return settings.structure, chains
@@ -197,13 +198,14 @@ def learn(
 def prepared(
     rng: Generator, data: ScaledData, settings: SamplerSettings, trial: Start | None = None
 ) -> PreparedChain:
-    """Return a chain with its stages, that starts where a trial has come to, if there was one."""
+    """Return a chain with its stages; it starts at the end of a trial, if there was one."""
     start_rng, run_rng = rng.spawn(2)
     n_frequencies = settings.model.n_stationary(settings.n_frequencies)
     if trial is None:
         omega, prior = starting_point(start_rng, data, settings.structure, n_frequencies)
     else:
         omega, prior = trial[1].extended(start_rng, trial[0], n_frequencies)
+    # The model adds amplitudes to the frequencies.
     omega, prior = settings.model.start(start_rng, omega, prior)
     precision = settings.model.precision(settings.n_frequencies)
     return PreparedChain(run_rng, stages_of(start_rng, data, settings), omega, prior, precision)
@@ -235,7 +237,7 @@ def starting_point(rng: Generator, data: ScaledData, structure: Structure, size:
 
 
 def stages_of(rng: Generator, data: ScaledData, settings: SamplerSettings) -> list[Stage]:
-    """Return warm-up on ever more rows, then burn-in and sampling on all of them."""
+    """Return the stages: warm-ups on increasing numbers of rows, then burn-in and sampling."""
     stages, burn_in, order = [], settings.n_burn_in, rng.permutation(len(data.y))
 
     def stage(chain: Chain, n_rows: int, n_iterations: int, until: float) -> Stage:
@@ -244,17 +246,18 @@ def stages_of(rng: Generator, data: ScaledData, settings: SamplerSettings) -> li
 
     for n_rows, n_iterations, is_binary, until in warm_ups(len(order), burn_in):
         part = data.subset(np.sort(order[:n_rows]))
+        # The first warm-up treats labels as numbers, whose chain needs no latent variables.
         part = replace(part, is_binary=data.is_binary and is_binary)
         stages.append(stage(chain_of(part, settings), n_rows, n_iterations, until))
         burn_in -= n_iterations
-    whole = chain_of(data, settings)
+    full_chain = chain_of(data, settings)
     if burn_in:
-        stages.append(stage(whole, data.n_samples, burn_in, _BURN_IN_SHARE))
-    return [*stages, stage(whole, data.n_samples, settings.n_samples, 1.0)]
+        stages.append(stage(full_chain, data.n_samples, burn_in, _BURN_IN_SHARE))
+    return [*stages, stage(full_chain, data.n_samples, settings.n_samples, 1.0)]
 
 
 def chain_of(data: ScaledData, settings: SamplerSettings) -> Chain:
-    """Return the chain of the data's likelihood and of the sampler."""
+    """Return the chain with the likelihood of the data and the moves of the sampler."""
     rows = data.rows(settings.n_threads) if data.elsewhere is None else data.elsewhere
     moves = settings.sampler.moves_for(settings.structure)
     if data.is_binary:
@@ -265,19 +268,20 @@ def chain_of(data: ScaledData, settings: SamplerSettings) -> Chain:
 def choose_structure(
     rng: Generator, data: ScaledData, settings: SamplerSettings
 ) -> tuple[Structure, Start | None]:
-    """Return the suitable structure of greatest evidence after short runs on some of the rows.
+    """Return the structure with the greatest evidence after short runs on some rows.
 
-    Its last state comes with it, where there were runs.
+    The second result is the last state of its run, or ``None`` if there is a single candidate.
     """
     candidates = [each for each in settings.structures if each.suits(data.X.shape[1])]
     if len(candidates) == 1:
         return candidates[0], None
     rows = rng.permutation(len(data.y))[:_TRIAL_ROWS]
-    # Stationary ones: what they find, amplitudes start from.
+    # Trials have constant amplitudes. Chains with varying amplitudes start from their frequencies.
     n_frequencies = settings.model.n_stationary(settings.n_frequencies)
     settings = replace(settings, model=BANK, n_frequencies=n_frequencies)
     part = replace(data.subset(np.sort(rows)), is_binary=False, basis=BANK.basis(0))
     trials = [_trial(rng, part, settings, structure) for structure in candidates]
+    # Evidences of different priors are comparable: both have the same rows and weights.
     best = max(range(len(trials)), key=lambda index: trials[index][0])
     return candidates[best], trials[best][1]
 
@@ -285,7 +289,7 @@ def choose_structure(
 def _trial(
     rng: Generator, part: ScaledData, settings: SamplerSettings, structure: Structure
 ) -> tuple[float, Start]:
-    """Return the log evidence that a structure reaches, and the state there."""
+    """Return the mean log evidence at the end of a short run of a structure, and its state."""
     few = min(settings.n_frequencies, _TRIAL_FREQUENCIES)
     settings = replace(settings, structures=(structure,), sampler=Sampler())
     omega, prior = starting_point(rng, part, structure, few)
@@ -302,7 +306,10 @@ def _trial(
 
 
 def rounds_an_iteration(n_samples: int, n_frequencies: int) -> int:
-    """Return the rounds of an iteration, from sizes alone: the same data give the same chain."""
+    """Return the number of rounds per iteration, by a cost model.
+
+    It depends on sizes only, and on no measured time, so that the same data give the same chain.
+    """
     p = 2.0 * n_frequencies
     seconds = p**2 * (2.0 * n_samples + 5.0 * p) / _FLOPS + _SECONDS_PER_PROPOSAL * n_frequencies
     return int(np.clip(round(_SECONDS_PER_ITERATION / seconds), 1, _MOST_ROUNDS))

@@ -1,4 +1,4 @@
-"""What a chain's rows are made of: distinct rows, scaled inputs and the columns of a trend."""
+"""Prepares the rows of a chain: distinct rows, scaled inputs and columns of a trend."""
 
 from dataclasses import dataclass
 
@@ -10,20 +10,20 @@ from bochner._numerics.arrays import Array, Index, as_array
 from bochner.features.units import Units
 from bochner.registry import register
 
-# Share of the values at either end that the scale of an input does not depend on.
+# Share of the values at each end that do not influence the scale of an input.
 _TAILS = 0.005
-# Pairs of rows whose distances give a typical frequency: a median within a per cent or two in rank.
+# Number of pairs of rows with a median distance, whose error is one or two per cent in rank.
 _MOST_PAIRS = 5000
-# Pivot below which a column of unit length depends on the others, near the root of rounding.
+# Pivot below which a column of unit length is linearly dependent, near the root of rounding.
 _DEPENDENT = 1e-7
-# Rows per distinct row up to which repetitions are kept as rows, which need no weights.
+# Mean number of repetitions of a row up to which repeated rows are stored, without weights.
 _FEW_REPEATED = 1.25
 
 
 @register(shapes={"centre": "d", "scale": "d"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Scaling:
-    """Inputs less their median, over a scale that gross outliers do not move."""
+    """Inputs minus their median, divided by a scale that is robust to gross outliers."""
 
     centre: Array  # (d,)
     # (d,): Standard deviation of values clipped to their 0.5 and 99.5 per cent quantiles, or one
@@ -34,15 +34,15 @@ class Scaling:
         """Return the scaling of rows ``X`` (n, d)."""
         centre = np.median(X, axis=0)
         deviation = X - centre
-        # Scaled to numbers near one, whose squares neither overflow nor vanish.
+        # Divided by the largest size, so that squares neither overflow nor underflow.
         size = np.abs(deviation).max(axis=0)
         size = np.where(size > 0, size, 1.0)
         deviation /= size
-        # Order statistics: between two of them, an outlier would count in part.
+        # Order statistics, because an interpolated quantile would depend on an outlier in part.
         low = np.quantile(deviation, _TAILS, axis=0, method="higher")
         high = np.quantile(deviation, 1.0 - _TAILS, axis=0, method="lower")
         spread = np.clip(deviation, low, high).std(axis=0)
-        # Rare events: an input may vary in its tails alone.
+        # Indicators of rare events vary in the tails only: they keep their standard deviation.
         spread = size * np.where(spread > 0, spread, deviation.std(axis=0))
         return cls(centre, np.where(spread > 0, spread, 1.0))
 
@@ -57,22 +57,22 @@ class Trend:
     """A constant and powers of every input, orthonormal on the training rows."""
 
     degree: int  # 0 for a constant, 1 for straight lines as well, 2 for squares as well
-    kept: Array  # (q,): Which columns of 1, x_1, ..., x_d, x_1^2, ... do not depend on the others
-    transform: Array  # (q, q): factor of these columns
+    kept: Array  # (q,): Indices of linearly independent columns of 1, x_1, ..., x_d, x_1^2, ...
+    transform: Array  # (q, q): Maps these columns to orthonormal ones
 
     @classmethod
     def of(cls, X: Array, degree: int) -> "Trend":
-        """Return the trend of scaled rows ``X`` (n, d), which must be more than its columns."""
+        """Return the trend of scaled rows ``X`` (n, d); there must be more rows than columns."""
         columns = _powers(X, degree)
-        kept = _independent(columns)
-        if degree and len(kept) >= len(X):
+        independent = _independent(columns)
+        if degree and len(independent) >= len(X):
             raise ValueError(
-                f"trend={degree} has {len(kept)} columns, which leave nothing to learn from "
+                f"trend={degree} has {len(independent)} columns, which leave nothing to learn from "
                 f"{len(X)} different rows; use a smaller trend, or more rows than columns."
             )
-        factor = as_array(qr(columns[:, kept], mode="r")[0])[: len(kept)]
-        inverse: Array = solve_triangular(factor, np.eye(len(kept))) * np.sqrt(len(X))
-        return cls(degree, kept.astype(np.float64), inverse)
+        factor = as_array(qr(columns[:, independent], mode="r")[0])[: len(independent)]
+        inverse: Array = solve_triangular(factor, np.eye(len(independent))) * np.sqrt(len(X))
+        return cls(degree, independent.astype(np.float64), inverse)
 
     def columns(self, X: Array) -> Array:
         """Return the trend's columns at scaled rows, of shape (n, q)."""
@@ -99,17 +99,18 @@ def frequency_scales(X: Array, rng: Generator) -> Array:
 
 
 def distinct_rows(X: Array, y: Array, units: Units) -> tuple[Array, Array, Units]:
-    """Return rows and targets in ascending order, equal ones together, with their observations.
+    """Return sorted rows and targets without repetitions, with the units of their observations.
 
-    Data that differ in the order of the rows, or in counts in place of repetitions, become the
-    same. Rows whose observations have other weights are not equal. Few repetitions stay rows: sums
-    are faster without weights.
+    The result, and so a fit, does not depend on the order of rows, nor on whether repetitions are
+    rows or counts. Rows with different weights are not equal. If there are few repetitions they
+    remain rows, because sums are faster without weights.
     """
     weights, counts = units.weights, units.counts
     order = np.lexsort((weights, y, *X.T[::-1]))
     X, y, weights = X[order], y[order], weights[order]
     is_new = np.ones(len(y), dtype=np.bool_)
     is_new[1:] = (X[1:] != X[:-1]).any(axis=1) | (y[1:] != y[:-1]) | (weights[1:] != weights[:-1])
+    # The first of each run of equal rows.
     first = np.flatnonzero(is_new)
     total: Array = np.add.reduceat(counts[order], first)
     X, y, weights = X[first], y[first], weights[first]
@@ -123,7 +124,7 @@ def distinct_rows(X: Array, y: Array, units: Units) -> tuple[Array, Array, Units
 def _independent(columns: Array) -> Index:
     """Return indices of linearly independent columns, including the first, constant column."""
     norms = np.linalg.norm(columns, axis=0)
-    # Columns of length one: else a single outlier's square would make all others negligible.
+    # Columns are scaled to length one: the square of an outlier would make all others negligible.
     rest = (columns / np.where(norms > 0, norms, 1.0))[:, 1:]
     if not rest.shape[1]:
         return np.zeros(1, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""What the moves of a chain ask of a prior over frequencies."""
+"""The interface of priors over frequencies to the moves of a chain."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Suggestion:
     # (B,): Log ratio of prior times reverse proposal to prior times proposal
     log_ratio: Array
     kind: Index  # (B,): Index into the prior's kinds
-    labels: Index | None = None  # (B,): Labels that they come with, where frequencies have any
+    labels: Index | None = None  # (B,): Proposed labels, if frequencies have labels
 
 
 class Whitening(ABC):
@@ -40,12 +40,12 @@ class Whitening(ABC):
 
     @abstractmethod
     def pull(self, gradient: Array) -> Array:
-        """Return a gradient in the coordinates, given one in the frequencies."""
+        """Return the gradient (m, d) by coordinates, given the gradient by frequencies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AffineWhitening(Whitening):
-    """Coordinates (omega - centre) / scale where they may move, zero elsewhere; all (m, d)."""
+    """Coordinates (omega - centre) / scale if they may move, else zero; all are (m, d)."""
 
     centre: Array
     scale: Array
@@ -62,7 +62,7 @@ class AffineWhitening(Whitening):
 
 
 class FrequencyPrior(ABC):
-    """The parameters of an unknown law of frequencies, given which these are independent.
+    """The parameters of an unknown law of frequencies, which are independent given the parameters.
 
     Values are immutable: :meth:`refresh` returns new parameters given the frequencies.
     """
@@ -92,7 +92,7 @@ class FrequencyPrior(ABC):
 
     @abstractmethod
     def whitening(self, rng: Generator, omega: Array) -> Whitening:
-        """Return coordinates for Hamiltonian moves, after drawing the labels they depend on."""
+        """Return coordinates for Hamiltonian moves, given newly drawn labels of components."""
 
     @property
     def n_components(self) -> int:
@@ -102,11 +102,11 @@ class FrequencyPrior(ABC):
     def extended(
         self, rng: Generator, omega: Array, n_frequencies: int
     ) -> tuple[Array, "FrequencyPrior"]:
-        """Return ``omega`` with more frequencies drawn like them, and the prior of all."""
+        """Return ``omega`` with more frequencies drawn from the prior, and the prior of all."""
         return np.concatenate([omega, self.sample(rng, n_frequencies - len(omega))]), self
 
     def components(self) -> Components | None:
-        """Return the mixture over frequencies; ``None`` where they are their best description."""
+        """Return the mixture over frequencies; ``None`` if the frequencies describe it better."""
         return None
 
     @abstractmethod
@@ -119,7 +119,12 @@ class FrequencyPrior(ABC):
 
 
 def crank_nicolson(rng: Generator, coordinates: Array, correlations: Array) -> Array:
-    r"""Return :math:`\rho \xi + \sqrt{1 - \rho^2}\, \zeta`, ``rho`` drawn for every normal row."""
+    r"""Return :math:`\rho \xi + \sqrt{1 - \rho^2}\, \zeta`, with ``rho`` drawn for each row.
+
+    The proposal keeps standard normal coordinates invariant, so that the prior cancels in the
+    acceptance ratio.
+    """
+    # Large and small steps alternate at random, so that no step size is adapted.
     rho = rng.choice(correlations, size=(len(coordinates), 1))
     fresh = rng.normal(size=coordinates.shape)
     return rho * coordinates + np.sqrt(1.0 - rho**2) * fresh

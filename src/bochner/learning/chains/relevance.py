@@ -1,4 +1,4 @@
-"""Which inputs the learned function depends on, and which act together."""
+"""Sensitivity of the learned function to its inputs: total Sobol indices and interactions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from bochner.learning.chains.draws import Draws
 from bochner.learning.chains.wave_amplitudes import WaveSum
 from bochner.registry import register
 
-# Most draws of second derivatives, fewer draws of averages over inputs, and bounds of the rows.
+# Largest numbers of draws for second derivatives and for averages over inputs; bounds of the rows.
 _MOST_DRAWS, _FEW_DRAWS, _LEAST_ROWS, _MOST_ROWS = 24, 8, 16, 500
-# Multiplications that second derivatives may take, and numbers of a block of them (16 MB).
+# Budget of multiplications for second derivatives, and numbers in a block of them (16 MB).
 _MOST_PRODUCTS, _MOST_NUMBERS = 2e10, 2e6
 # Keeps quotients of zeros finite.
 _TINY = float(np.finfo(np.float64).tiny)
@@ -28,18 +28,18 @@ class Relevance:
     Parameters
     ----------
     inclusion : ndarray of shape (d,)
-        Share of the function's variance that averaging over the input takes away, with the values
-        that rows have of it and the other inputs as they are, averaged over draws and at most one:
-        the total index of Sobol', as if inputs were independent. Zero where no frequency acts on
-        the input.
+        Share of the function's variance due to an input (total Sobol' index), at most one: the
+        share that averaging over the values of the input removes, with other inputs fixed, as if
+        inputs were independent. Averaged over draws. Zero if no frequency acts on the input.
     importance : ndarray of shape (d,)
-        Root mean square of what is taken away, averaged over draws; the entries sum to one.
+        Root mean square of the removed part of the function over rows and draws, divided by the sum
+        over inputs.
     interactions : ndarray of shape (d, d)
-        Mean squares of the second derivatives of the posterior mean of the function, along inputs
-        in standard deviations; the entries sum to one. Off the diagonal, zero if and only if the
-        function is a sum of one of either input; on it, if and only if the function is straight
-        along the input. For a column of zeros and ones the entries mean
-        little, because there are no rows between its two values.
+        Mean squares of the second derivatives of the posterior mean function along inputs in
+        standard deviations, divided by their sum. An entry off the diagonal is zero if and only if
+        the effects of the two inputs are additive. An entry on the diagonal is zero if and only if
+        the function is linear in the input. For an indicator column the entries mean little,
+        because there are no rows between its two values.
 
     References
     ----------
@@ -56,10 +56,10 @@ class Relevance:
 def relevance_of(
     draws: Draws, polynomial: Array, X: Array, weight: Array | None = None
 ) -> Relevance:
-    r"""Return the relevance of inputs to the function of some draws, at some of the rows.
+    r"""Return the relevance of inputs, computed from a part of the draws and of the rows.
 
-    ``polynomial`` (S, k, d) holds each draw's coefficients of :math:`x_i, x_i^2, \ldots` in the
-    trend, and ``X`` (n, d) scaled inputs.
+    ``polynomial`` (S, k, d) are the coefficients of :math:`x_i, x_i^2, \ldots` in the trend of each
+    draw. ``X`` (n, d) are scaled inputs.
     """
     m, d = draws.n_waves, X.shape[1]
     chosen = _spread(draws.n_draws, _MOST_DRAWS)
@@ -67,20 +67,23 @@ def relevance_of(
     varies = (X[:1] != X).any(axis=0)
     X = X[_representative(len(X), n_rows, weight)]
     waves = [_Waves.of(draws, index, polynomial[index]) for index in chosen]
+    # Averages over inputs take a pass per input, so that fewer draws are used.
     few = waves[:: -(-len(waves) // _FEW_DRAWS)]
-    taken = np.array([[np.mean(f.averaged_out(X, i) ** 2) for i in range(d)] for f in few]) * varies
-    whole = np.array([[max(float(np.var(wave.values(X))), _TINY)] for wave in few])
-    size = np.sqrt(taken.mean(axis=0))
+    removed = np.array([[np.mean(f.averaged_out(X, i) ** 2) for i in range(d)] for f in few])
+    removed *= varies
+    variances = np.array([[max(float(np.var(wave.values(X))), _TINY)] for wave in few])
+    size = np.sqrt(removed.mean(axis=0))
     curvature = np.zeros((d, d))
+    # Blocks of rows bound the memory of second derivatives (n, d, d).
     step = max(1, int(_MOST_NUMBERS / (d * max(m, d))))
     for start in range(0, len(X), step):
         # The sum over draws is the mean function, up to a scale that cancels below.
         second = sum(wave.second_derivatives(X[start : start + step]) for wave in waves)
         curvature += np.sum(second**2, axis=0)
-    # Products of matrices are symmetric but for rounding, on some processors.
+    # On some processors rounding makes products of matrices slightly asymmetric.
     curvature = 0.5 * (curvature + curvature.T) * np.outer(varies, varies)
     return Relevance(
-        np.minimum(taken / whole, 1.0).mean(axis=0),
+        np.minimum(removed / variances, 1.0).mean(axis=0),
         size / max(size.sum(), _TINY),
         curvature / max(curvature.sum(), _TINY),
     )
@@ -89,12 +92,13 @@ def relevance_of(
 def averaged(parts: Sequence[Relevance]) -> Relevance:
     """Return the average relevance of several functions."""
     names = ("inclusion", "importance", "interactions")
-    return Relevance(*(np.mean([getattr(one, name) for one in parts], axis=0) for name in names))
+    arrays = ([getattr(part, name) for part in parts] for name in names)
+    return Relevance(*(np.mean(array, axis=0) for array in arrays))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waves:
-    """A function: a sum of waves, and powers of each input (k, d)."""
+    """A function: a sum of waves and a polynomial with coefficients (k, d) of the inputs."""
 
     waves: WaveSum
     polynomial: Array
@@ -114,14 +118,15 @@ class _Waves:
 
     def averaged_out(self, X: Array, i: int) -> Array:
         """Return the function minus its average over the values of input ``i``, of shape (n,)."""
+        # Terms that do not depend on the input do not change by averaging.
         active = np.flatnonzero(self.waves.acts_on(i))
         along = self.waves.factors(X, i, active)
         # A term's average over one input is the average of that factor times the other factors.
         rest = self.waves.terms(X, active, without=i) * (along - along.mean(axis=0))
-        taken = as_array((rest @ self.waves.weight[active]).real)
+        removed = as_array((rest @ self.waves.weight[active]).real)
         for power, coef in enumerate(self.polynomial, start=1):
-            taken += coef[i] * (X[:, i] ** power - np.mean(X[:, i] ** power))
-        return taken
+            removed += coef[i] * (X[:, i] ** power - np.mean(X[:, i] ** power))
+        return removed
 
     def second_derivatives(self, X: Array) -> Array:
         """Return second derivatives at rows, of shape (n, d, d)."""
@@ -133,7 +138,7 @@ class _Waves:
 
 
 def _representative(n: int, count: int, weight: Array | None) -> Index:
-    """Return at most ``count`` rows at equal steps of the sum of the weights."""
+    """Return at most ``count`` rows at equal steps of the cumulative weights."""
     if weight is None:
         return _spread(n, count)
     total = np.cumsum(weight)

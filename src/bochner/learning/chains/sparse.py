@@ -15,9 +15,9 @@ from bochner.learning.chains.prior import (
     crank_nicolson,
 )
 
-# Correlations of Crank-Nicolson steps: from nearly independent draws to a twentieth of a scale.
+# Correlations of Crank-Nicolson steps: from nearly independent draws to steps of a 20th of a scale.
 _CORRELATIONS = np.array([0.3, 0.8, 0.95, 0.99, 0.999])
-# Shares of the kinds of proposals: steps, toggles, swaps and new draws.
+# Shares of the kinds of proposals, in the order of ``SparsePrior.kinds``.
 _SHARES = np.array([0.5, 0.25, 0.15, 0.1])
 # Keeps logarithms of zero finite.
 _TINY = float(np.finfo(np.float64).tiny)
@@ -30,7 +30,7 @@ class SparseHyper:
     scale: Array  # (d,): Typical angular frequency of each input
     inclusion: tuple[float, float] = (1.0, 4.0)  # Beta prior of pi
     n_slabs: int = 4  # Components of each input's spectrum
-    concentration: float = 1.0  # that of the Dirichlet prior of their weights, split among them
+    concentration: float = 1.0  # Sum of the parameters of the Dirichlet prior of their weights
     mean_strength: float = 0.2  # kappa: means are N(0, s^2/kappa) given the component's scale s
     shape: float = 1.0  # Variances are IG(shape, shape * scale^2): heavy tails
 
@@ -58,7 +58,7 @@ class SparsePrior(FrequencyPrior):
 
     @classmethod
     def start(cls, hyper: SparseHyper) -> "SparsePrior":
-        """Return a start: two inputs a frequency, scales over three octaves."""
+        """Return an initial prior: two active inputs per frequency, scales over three octaves."""
         d, K = len(hyper.scale), hyper.n_slabs
         return cls(
             hyper=hyper,
@@ -83,22 +83,26 @@ class SparsePrior(FrequencyPrior):
         kind = rng.choice(len(self.kinds), size=size, p=_SHARES)
         log_ratio, fresh = np.zeros(size), self._slab(rng, size)
         active = current != 0.0
+        # Prior log odds of an active input.
         odds = np.log(self.inclusion + _TINY) - np.log1p(-self.inclusion)
+        # Candidates of a swap: an active input gives way to an inactive one.
         first, second = _two_inputs(rng, active)
         coordinate = rng.integers(active.shape[1], size=size)
         law = _slabs(rng, self, current)[2]
         moved = law.colour(crank_nicolson(rng, law.whiten(current), _CORRELATIONS))
+        # An independent draw of the whole frequency.
         drawn = np.where(rng.random(active.shape) < self.inclusion, fresh, 0.0)
         proposed = np.select([kind[:, None] == 0, kind[:, None] == 3], [moved, drawn], current)
+        # A toggle draws the value from the slab, so that its density cancels in the ratio.
         toggled = np.flatnonzero(kind == 1)
         i = coordinate[toggled]
         off = active[toggled, i]
         proposed[toggled, i] = np.where(off, 0.0, fresh[toggled, i])
         log_ratio[toggled] = np.where(off, -odds[i], odds[i])
         swapped = np.flatnonzero((kind == 2) & (first >= 0))
-        i, other = first[swapped], second[swapped]
-        proposed[swapped, i], proposed[swapped, other] = 0.0, fresh[swapped, other]
-        log_ratio[swapped] = odds[other] - odds[i]
+        i, entering = first[swapped], second[swapped]
+        proposed[swapped, i], proposed[swapped, entering] = 0.0, fresh[swapped, entering]
+        log_ratio[swapped] = odds[entering] - odds[i]
         return Suggestion(proposed, log_ratio, kind)
 
     def refresh(self, rng: Generator, omega: Array) -> "SparsePrior":
@@ -114,8 +118,10 @@ class SparsePrior(FrequencyPrior):
         strength = hyper.mean_strength + n
         centre = total / strength
         spread = (upright**2).sum(axis=0) - strength * centre**2
+        # Conjugate normal inverse gamma updates of each component.
         rate = hyper.shape * hyper.scale[:, None] ** 2 + 0.5 * spread
         variance = rate / rng.gamma(hyper.shape + 0.5 * n)
+        # Normalised gamma variates are a draw from the Dirichlet posterior.
         gammas = rng.gamma(hyper.concentration / hyper.n_slabs + n) + _TINY
         return replace(
             self,
@@ -137,6 +143,7 @@ class SparsePrior(FrequencyPrior):
     def _slab(self, rng: Generator, size: int) -> Array:
         """Return slab draws for every input, of shape (size, d)."""
         d, K = self.weights.shape
+        # Labels by the inverse of the cumulative weights.
         level = rng.random((size, d, 1))
         label = np.minimum((level > np.cumsum(self.weights, axis=1)).sum(axis=2), K - 1)
         inputs = np.arange(d)
@@ -149,13 +156,14 @@ class SparsePrior(FrequencyPrior):
 def _slabs(
     rng: Generator, prior: SparsePrior, omega: Array
 ) -> tuple[Index, Array, AffineWhitening]:
-    """Return components (label and sign) drawn given values (m, d), and coordinates in them."""
+    """Return labels and signs of components, drawn given values (m, d), and their coordinates."""
     K = prior.hyper.n_slabs
     log_weight = np.log(prior.weights) - np.log(prior.scales)
     score = [
         log_weight - 0.5 * ((sign * omega[:, :, None] - prior.means) / prior.scales) ** 2
         for sign in (1.0, -1.0)
     ]
+    # Both signs of each component are labels.
     table = np.concatenate(score, axis=2)
     choice = np.argmax(table + rng.gumbel(size=table.shape), axis=2)
     label, sign = choice % K, np.where(choice < K, 1.0, -1.0)
@@ -165,7 +173,7 @@ def _slabs(
 
 
 def _two_inputs(rng: Generator, active: Mask) -> tuple[Index, Index]:
-    """Return a random active and a random inactive input of each row, -1 where there is none."""
+    """Return a random active and a random inactive input of each row; -1 if either is missing."""
     level = rng.random(active.shape)
     first = np.where(active, level, -1.0).argmax(axis=1)
     second = np.where(active, -1.0, level).argmax(axis=1)

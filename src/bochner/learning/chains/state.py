@@ -12,16 +12,17 @@ from bochner.learning.chains.prior import FrequencyPrior
 from bochner.learning.chains.training_data import SummedRows
 
 Info = dict[str, float]
-"""What a round of moves reports: numbers by name, such as ``acceptance_hmc``."""
+"""The report of a round of moves: numbers by name, such as ``acceptance_hmc``."""
 
 _GAIN = 2.0
 """Gain of the adaptation: change of a log step size per unit of acceptance, at (n + 5)^0.6 = 1."""
 
 _DELAY = 5.0
-"""Rounds that the first one counts for, so that one acceptance cannot change a size tenfold."""
+"""Offset of the number of rounds in the gain, so that one acceptance cannot change a size
+tenfold."""
 
 _DECAY = 0.6
-"""Exponent of the gain's decay; between 1/2 and 1, so that sizes reach any value and settle."""
+"""Exponent of the gain's decay. Between 1/2 and 1, step sizes can reach any value and converge."""
 
 
 @dataclass(slots=True)
@@ -29,7 +30,7 @@ class StepSizes:
     """Step sizes by the name of the move; adaptation changes them in place."""
 
     values: dict[str, float]
-    n_adapted: int = 0  # Number of rounds in which they were adapted
+    n_adapted: int = 0  # Number of rounds with adaptation
 
     def __getitem__(self, name: str) -> float:
         return self.values[name]
@@ -48,13 +49,13 @@ class StepSizes:
 
 @dataclass(slots=True, eq=False)
 class ChainState:
-    """A point of the posterior. The chain owns it, and moves change it in place."""
+    """A point of the posterior, which moves change in place."""
 
-    rows: SummedRows  # With the weights and pseudo-targets that the latent variables give them
+    rows: SummedRows  # With weights and pseudo-targets that follow from the latent variables
     evidence: ChainEvidence  # Frequencies, their sums over rows, and the posterior of the weights
     prior: FrequencyPrior  # Current parameters of the law of the frequencies
     steps: StepSizes
-    latent: Any = None  # Latent variables of the likelihood, None where it has none
+    latent: Any = None  # Latent variables of the likelihood; None if it has none
 
     @property
     def omega(self) -> Array:
@@ -68,7 +69,7 @@ class ChainState:
         """
         old = self.evidence
         keep = old.features is not None
-        # Weights that latent variables give do not count rows.
+        # Weights from latent variables are no counts: the degrees of freedom stay the same.
         return evidence_of(
             self.rows, omega, old.precision, old.noise, keep=keep, degrees=old.degrees
         )

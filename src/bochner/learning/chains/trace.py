@@ -43,12 +43,12 @@ class Trace:
     Parameters
     ----------
     records : mapping of str to array-like of shape (n_chains, n_iterations)
-        Copied, and read-only. The usual names are ``log_evidence``, ``log_posterior``,
-        ``acceptance_<move>`` (the accepted share of the iteration's proposals of that move),
-        ``n_components_used``, ``step_size``, ``precision`` (of the weights, relative to the
-        noise), ``noise_variance`` and ``seconds``; others are kept as they are.
+        Arrays by name, which are copied and read-only. Usual names are ``log_evidence``,
+        ``log_posterior``, ``acceptance_<move>`` (the share of accepted proposals of the move in the
+        iteration), ``n_components_used``, ``step_size``, ``precision`` (of the weights, relative to
+        the noise), ``noise_variance`` and ``seconds``. Other names are allowed.
     n_burn_in : int
-        Number of burn-in iterations, the first ones of each chain.
+        Number of burn-in iterations at the beginning of each chain.
 
     Raises
     ------
@@ -109,7 +109,7 @@ class Trace:
     def summary(self) -> dict[str, Summary]:
         """Return mean, standard deviation, R-hat and effective sample size of each record.
 
-        Burn-in is left out. Entries are ``nan`` if there are too few draws.
+        Burn-in is excluded. Entries are ``nan`` if there are too few draws.
         """
         return {name: _summary(self.kept(name)) for name in self.records}
 
@@ -124,13 +124,16 @@ class Trace:
             from_dict = import_module("arviz").from_dict
         except ImportError as error:
             raise ImportError(_NO_ARVIZ) from error
-        kept, burn_in = slice(self.n_burn_in, None), slice(self.n_burn_in)
-        groups = {"posterior": self._group(False, kept), "sample_stats": self._group(True, kept)}
+        after_burn_in, burn_in = slice(self.n_burn_in, None), slice(self.n_burn_in)
+        groups = {
+            "posterior": self._group(False, after_burn_in),
+            "sample_stats": self._group(True, after_burn_in),
+        }
         if self.n_burn_in:
             groups["warmup_posterior"] = self._group(False, burn_in)
             groups["warmup_sample_stats"] = self._group(True, burn_in)
         groups = {name: group for name, group in groups.items() if group}
-        # Until 1.0 the groups were keywords.
+        # Before ArviZ 1.0 the groups are keyword arguments.
         if "posterior" in inspect.signature(from_dict).parameters:
             return from_dict(**groups, save_warmup=True)
         return from_dict(groups, save_warmup=True)

@@ -1,4 +1,4 @@
-"""Rows to learn from, in memory or elsewhere; chains read them only through sums over parts."""
+"""Training rows in memory or elsewhere; chains access them only by sums over parts."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -7,17 +7,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.arrays import Array, Floats, Index, row_blocks
 from bochner._numerics.threads import in_order
 from bochner.learning.chains.basis import PLAIN, Basis
 
 Terms = TypeVar("Terms")
 
 Columns = Any
-"""Values that belong to rows, one or several each: an array whose last axis is the rows where these
-are in memory, and what stands for such arrays where they are elsewhere."""
+"""Values of rows, one or several each. For rows in memory it is an array whose last axis is the
+rows; for rows elsewhere it is a handle of such arrays."""
 
 Along = Sequence[Columns | None]
 
@@ -25,9 +24,9 @@ Along = Sequence[Columns | None]
 class SummedRows(ABC):
     """Rows of a regression on features, of which a chain uses only sums.
 
-    Terms are new arrays that ``function(part, *along, *args)`` returns for a part of the rows, a
-    ``TrainingData``, and its share of the columns ``along``. Functions are those of modules, so
-    that they can be sent to where rows are.
+    The terms of a sum are new arrays, returned by ``function(part, *along, *args)`` for a part of
+    the rows, a ``TrainingData``, and the part's share of the columns ``along``. Functions must be
+    defined in modules, so that they can be pickled and sent to workers.
     """
 
     __slots__ = ()
@@ -35,7 +34,7 @@ class SummedRows(ABC):
     @property
     @abstractmethod
     def basis(self) -> Basis:
-        """From the unknowns of a chain to its features."""
+        """Map from the unknowns of a chain to its features."""
 
     @property
     @abstractmethod
@@ -55,7 +54,7 @@ class SummedRows(ABC):
     @property
     @abstractmethod
     def n_observations(self) -> float:
-        """Number of observations: that of the ``repeats``, or the sum of weights."""
+        """Number of observations: the sum of the ``repeats``, or else of the weights."""
 
     @property
     @abstractmethod
@@ -66,16 +65,16 @@ class SummedRows(ABC):
     def total(
         self, function: Callable[..., Sequence[Any]], *args: Any, along: Along = (), n_features: int
     ) -> list[Array]:
-        """Return the sums over parts of the arrays that ``function`` makes of each, in float64.
+        """Return the sums over parts of the arrays that ``function`` returns, in float64.
 
-        ``n_features`` numbers per row, which the function takes, bound the size of a part.
+        The function needs ``n_features`` numbers per row, which determines the size of a part.
         """
 
     @abstractmethod
     def each(
         self, function: Callable[..., Array], *args: Any, along: Along = (), n_features: int = 1
     ) -> Columns:
-        """Return the columns that ``function(part, *along, *args)`` makes of each part."""
+        """Return the columns that ``function(part, *along, *args)`` returns for each part."""
 
     @abstractmethod
     def drawn(
@@ -90,8 +89,8 @@ class SummedRows(ABC):
         """Return the rows with weights ``w`` and pseudo-targets ``w y`` that a function returns."""
 
     @abstractmethod
-    def room(self, n_features: int) -> NDArray[Any] | None:
-        """Return an empty array (n_features, n) for features, or ``None``: they cannot be kept."""
+    def room(self, n_features: int) -> Floats | None:
+        """Return an empty array (n_features, n) for features; ``None`` if none can be kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,21 +101,21 @@ class TrainingData(SummedRows):
     :math:`m^{-1/2} \sin(\omega_j \cdot x)` for a wave ``j`` of constant amplitude.
     """
 
-    inputs: NDArray[Any]  # (d, n): Their type is that of the features; sums are in float64
-    target: Array  # (n,): The pseudo-targets w y, where rows have weights
+    inputs: Floats  # (d, n): Features have the same type; sums are in float64
+    target: Array  # (n,): Targets, or pseudo-targets w y if rows have weights
     fixed: Array  # (q, n): Columns of a trend
-    weight: Array | None  # (n,) or None: Weights w of the rows; None means one
-    n_threads: int = 1  # That share the blocks of rows, linear algebra inside having one
+    weight: Array | None  # (n,): Weights w of the rows; None means one
+    n_threads: int = 1  # Threads that share the blocks of rows; each has one BLAS thread
     basis: Basis = PLAIN
-    # (2, n): Targets as a likelihood with latent variables takes them, and offsets of the function
+    # (2, n): Targets of a likelihood with latent variables, and offsets of the function
     observed: Array | None = None
-    # (n,): Numbers of observations of the rows where weights are precisions; None: weights count
+    # (n,): Numbers of observations, if weights are precisions; None: weights are counts
     repeats: Array | None = None
 
     @classmethod
     def of(
         cls,
-        X: NDArray[Any],
+        X: Floats,
         y: Array,
         fixed: Array | None = None,
         weight: Array | None = None,
@@ -164,6 +163,7 @@ class TrainingData(SummedRows):
     def total_square(self) -> float:
         if self.weight is None:
             return float(self.target @ self.target)
+        # Pseudo-targets of rows without weight are zero: 0 / 0 would be NaN.
         present = self.weight > 0
         return float(np.sum(self.target[present] ** 2 / self.weight[present]))
 
@@ -175,8 +175,8 @@ class TrainingData(SummedRows):
             if not sums:
                 sums = [np.array(term, dtype=np.float64) for term in terms]
                 continue
-            for whole, term in zip(sums, terms, strict=True):
-                np.add(whole, term, out=whole)
+            for total, term in zip(sums, terms, strict=True):
+                np.add(total, term, out=total)
         return sums
 
     def each(
@@ -187,7 +187,7 @@ class TrainingData(SummedRows):
     def drawn(
         self, rng: Generator, function: Callable[..., Array], *, along: Sequence[Columns] = ()
     ) -> Array:
-        # All at once: variates come one after another.
+        # Not in parallel blocks: the result must not depend on the order in which blocks draw.
         return function(self, *along, rng)
 
     def reweighted(
@@ -196,13 +196,13 @@ class TrainingData(SummedRows):
         weight, target = function(self, *along)
         return replace(self, target=target, weight=weight)
 
-    def room(self, n_features: int) -> NDArray[Any]:
+    def room(self, n_features: int) -> Floats:
         return np.empty((n_features, self.n_samples), dtype=self.dtype)
 
-    def features(self, omega: Array, kept: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Return features and fixed columns of all rows (p, n), ``kept`` or recomputed."""
-        if kept is not None:
-            return kept
+    def features(self, omega: Array, stored: Floats | None = None) -> Floats:
+        """Return features and fixed columns (p, n) of all rows: ``stored`` ones, else computed."""
+        if stored is not None:
+            return stored
         waves = self.basis.waves(omega)
         m = len(waves)
         out = self.room(2 * m + self.n_fixed)
@@ -225,7 +225,7 @@ class TrainingData(SummedRows):
 
     def blocks(self, n_features: int) -> Iterator[slice]:
         """Yield slices of the rows such that a block of ``n_features`` takes some 8 MiB."""
-        # No rows make one block, so that sums over them are zeros of the right shape.
+        # At least one block, so that sums over no rows are zeros of the right shape.
         return row_blocks(max(self.n_samples, 1), 8 * n_features, least=256)
 
     def _parts(
@@ -243,26 +243,26 @@ class TrainingData(SummedRows):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaledData:
-    """Scaled inputs, targets and fixed columns of the rows to learn from."""
+    """Scaled inputs, targets and fixed columns of the training rows."""
 
-    X: Any  # (n, d): float32 or float64, the type of the features
+    X: Floats  # (n, d): float32 or float64, the type of the features
     y: Array  # (n,): Targets of unit variance; plus and minus one for a classification
     fixed: Array  # (n, q)
     weight: Array | None  # (n,) or None
     is_binary: bool  # Whether the likelihood is logistic
-    elsewhere: SummedRows | None = None  # Rows that chains end with, if these are their sample
+    elsewhere: SummedRows | None = None  # All rows outside memory, of which X is a sample
     basis: Basis = PLAIN
-    observed: Array | None = None  # (2, n): see TrainingData; ``y`` stands in for it at a start
+    observed: Array | None = None  # (2, n): see TrainingData; chains start from ``y``
     repeats: Array | None = None  # (n,): see TrainingData
 
     @property
     def n_samples(self) -> int:
-        """Number of rows that chains end with."""
+        """Number of rows of the final stage of chains."""
         return len(self.y) if self.elsewhere is None else self.elsewhere.n_samples
 
     @property
     def target_factor(self) -> float:
-        """Factor of the targets: one half of plus and minus one makes y - 1/2."""
+        """Factor of the targets: one half turns labels of plus and minus one into y - 1/2."""
         return 0.5 if self.is_binary else 1.0
 
     def rows(self, n_threads: int = 1) -> TrainingData:
@@ -271,15 +271,15 @@ class ScaledData:
         settings = n_threads, self.basis, self.observed, self.repeats
         return TrainingData.of(self.X, target, self.fixed, self.weight, *settings)
 
-    def subset(self, index: Any) -> "ScaledData":
-        """Return some of the rows in memory."""
+    def subset(self, index: Index) -> "ScaledData":
+        """Return the rows ``index`` of those in memory."""
         weight = None if self.weight is None else self.weight[index]
         return self.weighted_subset(index, weight, None)
 
     def weighted_subset(
-        self, index: Any, weight: Array | None, counts: Array | None
+        self, index: Index, weight: Array | None, counts: Array | None
     ) -> "ScaledData":
-        """Return some of the rows in memory, with other weights and numbers of observations."""
+        """Return the rows ``index`` with new weights and numbers of observations."""
         repeats = self.repeats
         if repeats is not None:
             repeats = repeats[index] if counts is None else counts

@@ -1,4 +1,4 @@
-"""Priors of frequencies and of their amplitudes: two laws that are unknown."""
+"""Priors with two unknown laws: of frequencies, and of their amplitudes."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -18,18 +18,18 @@ from bochner.learning.chains.prior import (
 )
 
 PHASE_DEVIATION = 0.5 * float(np.pi)
-r"""Standard deviation of the normal prior of phases: modulo :math:`\pi`, which is all that matters,
-they are uniform to 1.5 per cent."""
+r"""Standard deviation of the normal prior of phases. Only phases modulo :math:`\pi` matter, and
+these are uniform to 1.5 per cent."""
 
 # Correlations of Crank-Nicolson steps of phases; zero is an independent draw.
 _PHASE_CORRELATIONS = np.array([0.0, 0.8, 0.98])
-# Share of the proposals that move the amplitude of a frequency that has one of its own.
+# Share of the proposals that move the amplitude of a unit, if units have both.
 _AMPLITUDE_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TwoSpectraPrior(FrequencyPrior):
-    r"""Frequencies ``s`` of one law, and amplitudes with ``v`` of another and normal phases."""
+    r"""Frequencies ``s`` with one law, amplitudes with ``v`` of another law, and normal phases."""
 
     basis: TwoSpectra
     stationary: FrequencyPrior  # The law of s
@@ -56,6 +56,7 @@ class TwoSpectraPrior(FrequencyPrior):
     def suggest(self, rng: Generator, omega: Array, index: Index) -> Suggestion:
         all_s, all_v, _ = self.basis.split(omega)
         share = _AMPLITUDE_SHARE if self.envelope.kinds else 0.0
+        # A unit moves either its frequency or its amplitude, so that acceptance is higher.
         in_s, in_v = self.basis.moving(rng, index, share)
         proposed = omega.copy()
         s, v, phase = self.basis.split(proposed)
@@ -100,7 +101,7 @@ class TwoSpectraPrior(FrequencyPrior):
         return _TwoWhitenings(self.basis, *parts, moving != 0.0)
 
     def components(self) -> Components | None:
-        """Return the mixture over :math:`s`, or over :math:`s + v / 2` where ``v`` has one."""
+        """Return the mixture of :math:`s`, or of :math:`s + v / 2` if ``v`` has a mixture, too."""
         s, v = self.stationary.components(), self.envelope.components()
         if s is None or v is None:
             return s
@@ -122,7 +123,7 @@ class TwoSpectraPrior(FrequencyPrior):
 
 @dataclass(frozen=True, slots=True)
 class NoEnvelope(FrequencyPrior):
-    """The law that amplitudes are constant: every ``v`` is zero."""
+    """The law of constant amplitudes: every ``v`` is zero."""
 
     dim: int
 

@@ -1,4 +1,4 @@
-r"""Amplitudes of waves that vary with the inputs: waves themselves, or windows.
+r"""Amplitudes of waves that vary with the inputs: cosines or windows.
 
 A cosine, :math:`a(x) = \sqrt 2 \cos(v \cdot x / 2 + \psi)`, gives a wave of frequency ``s`` the
 kernel
@@ -11,19 +11,18 @@ definite. A window,
 
 .. math:: a(x) = r \exp\Big(-\frac{1}{2 \ell^2} \sum_{i : c_i \ne 0} (x_i - c_i)^2\Big),
 
-gives it a harmonizable one: :math:`\iint e^{i (\omega \cdot x - \nu \cdot y)}\, g(\omega - s)\,
+gives it a harmonizable kernel, :math:`\iint e^{i (\omega \cdot x - \nu \cdot y)}\, g(\omega - s)\,
 \overline{g(\nu - s)}\, d\omega\, d\nu` with the transform ``g`` of the window, so that all pairs
 of frequencies near ``s`` are correlated.
 """
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Index, as_array
+from bochner._numerics.arrays import Array, Floats, Index, as_array
 from bochner.frequencies import Amplitudes, CosineFactors
 from bochner.frequencies.waves import MemoryLayout, wave_features
 
@@ -31,12 +30,13 @@ _ROOT_TWO = float(np.sqrt(2.0))
 """Factor of cosines: their mean square over all phases is one."""
 
 MEDIAN_WIDTH = 0.5
-"""Median of the prior of windows' widths, in standard deviations of the inputs: a seventh of the
-range of uniform ones."""
+"""Prior median of the widths of windows, in standard deviations of the inputs: a seventh of the
+range of uniform inputs."""
 
 WIDTH_RATE = 0.8
-r"""Logarithm of a width per unit of its number, whose prior is normal of deviation :math:`\pi / 2`:
-two deviations reach from a 25th of a standard deviation, five rows of a hundred, to six of them."""
+r"""Change of the logarithm of a width per unit of its number, whose prior is normal with deviation
+:math:`\pi / 2`. Two deviations reach from a 25th of a standard deviation of the inputs, which is
+the distance of five rows out of a hundred, to six standard deviations."""
 
 _RANGE = float(2.0 * np.sqrt(3.0))
 """Range of uniform inputs in standard deviations: the mean square of a window over it is one."""
@@ -53,15 +53,17 @@ class WaveSum:
     omega: Array  # (N, d)
     weight: NDArray[np.complex128]  # (N,)
     centre: Array | None = None  # (N, d)
-    decay: Array | None = None  # (N, d): t, zero where a wave has no window
+    decay: Array | None = None  # (N, d): t, zero along inputs without a window
 
     def acts_on(self, i: int) -> NDArray[np.bool_]:
-        """Return which terms (N,) depend on input ``i``."""
+        """Return a mask (N,) of the terms that depend on input ``i``."""
         moves: NDArray[np.bool_] = self.omega[:, i] != 0.0
         return moves if self.decay is None else moves | (self.decay[:, i] != 0.0)
 
-    def factors(self, X: Array, i: int, which: Any = slice(None)) -> NDArray[np.complex128]:
-        """Return the factors (n, N) of input ``i`` of rows (n, d), of all terms or some."""
+    def factors(
+        self, X: Array, i: int, which: Index | slice = slice(None)
+    ) -> NDArray[np.complex128]:
+        """Return the factors (n, N) of input ``i`` in all or some terms, at rows (n, d)."""
         x = X[:, i, None]
         exponent = 1j * x * self.omega[which, i]
         if self.centre is not None and self.decay is not None:
@@ -69,9 +71,9 @@ class WaveSum:
         return np.asarray(np.exp(exponent))
 
     def terms(
-        self, X: Array, which: Any = slice(None), without: int | None = None
+        self, X: Array, which: Index | slice = slice(None), without: int | None = None
     ) -> NDArray[np.complex128]:
-        """Return the terms (n, N) at rows (n, d), all or some, or all their factors but one."""
+        """Return all or some terms (n, N) at rows (n, d), possibly ``without`` one input."""
         omega = self.omega[which].copy()
         if without is not None:
             omega[:, without] = 0.0
@@ -88,7 +90,7 @@ class WaveSum:
         value = self.terms(X) * self.weight
         if self.centre is None or self.decay is None:
             return as_array(-np.matmul(self.omega.T, value.real[:, :, None] * self.omega))
-        # Derivatives of the logarithm of a term: the first ones, and second ones on the diagonal.
+        # f'' = f (l' l'^T + l'') with l = log f, where l'' is diagonal.
         slope = 1j * self.omega - self.decay * (X[:, None, :] - self.centre)
         second = np.matmul(slope.transpose(0, 2, 1), value[:, :, None] * slope).real
         diagonal = np.arange(X.shape[1])
@@ -97,28 +99,29 @@ class WaveSum:
 
 
 class WaveAmplitudes(ABC):
-    """Amplitudes of M waves by two arrays of numbers; zeros in a row of the first mean one."""
+    """Amplitudes of M waves, given by two arrays; a row of zeros in the first means one."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def varying(self) -> Index:
-        """Which amplitudes vary."""
+        """Indices of the amplitudes that vary."""
 
     @abstractmethod
-    def values(self, inputs: NDArray[Any], which: Index) -> NDArray[Any]:
-        """Return some amplitudes (k, n) that vary, at inputs (d, n), in their type."""
+    def values(self, inputs: Floats, which: Index) -> Floats:
+        """Return varying amplitudes ``which`` (k, n) at inputs (d, n), in the type of inputs."""
 
     @abstractmethod
     def none_by_numbers(self) -> tuple[Array, Array]:
-        """Return zeros in the shape of the numbers."""
+        """Return zeros in the shapes of the two arrays, for derivatives."""
 
     @abstractmethod
-    def gradient(
-        self, inputs: NDArray[Any], which: Index, along: NDArray[Any]
-    ) -> tuple[Array, Array]:
-        """Return derivatives by the numbers of some amplitudes, given those by values (k, n)."""
+    def gradient(self, inputs: Floats, which: Index, along: Floats) -> tuple[Array, Array]:
+        """Return derivatives by the two arrays for ``which`` amplitudes.
+
+        ``along`` (k, n) are the derivatives by the values of the amplitudes.
+        """
 
     @abstractmethod
     def summed(self, omega: Array, weight: NDArray[np.complex128]) -> WaveSum:
@@ -128,16 +131,16 @@ class WaveAmplitudes(ABC):
     def in_units(
         self, origin: Array, unit: Array, weight: Array
     ) -> tuple[Array, CosineFactors | Amplitudes]:
-        """Return weights (M,) and factors of frequencies for inputs in their own units.
+        """Return weights (M,) and amplitude factors of frequencies for unscaled inputs.
 
-        The amplitudes are of these less an ``origin``, over a ``unit``, both (d,); ``weight`` are
-        those of waves whose amplitudes have mean squares of one.
+        Amplitudes are functions of ``(x - origin) / unit``, both (d,). ``weight`` (M,) are the
+        weights of waves whose amplitudes have a mean square of one.
         """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CosineAmplitudes(WaveAmplitudes):
-    """Amplitudes that are cosines; where ``v`` is zero they are one."""
+    """Cosine amplitudes; an amplitude is one if its ``v`` is zero."""
 
     v: Array  # (M, d): Twice their frequencies
     phase: Array  # (M,): psi
@@ -146,10 +149,10 @@ class CosineAmplitudes(WaveAmplitudes):
     def varying(self) -> Index:
         return np.flatnonzero(self.v.any(axis=1))
 
-    def values(self, inputs: NDArray[Any], which: Index) -> NDArray[Any]:
+    def values(self, inputs: Floats, which: Index) -> Floats:
         return self._waves(inputs, which)[:, 0]
 
-    def _waves(self, inputs: NDArray[Any], which: Index) -> NDArray[Any]:
+    def _waves(self, inputs: Floats, which: Index) -> Floats:
         """Return root two times cosines and sines of the angles, (k, 2, n)."""
         angles = wave_features(
             inputs,
@@ -163,11 +166,9 @@ class CosineAmplitudes(WaveAmplitudes):
     def none_by_numbers(self) -> tuple[Array, Array]:
         return np.zeros(self.v.shape), np.zeros(len(self.v))
 
-    def gradient(
-        self, inputs: NDArray[Any], which: Index, along: NDArray[Any]
-    ) -> tuple[Array, Array]:
-        along = -along * self._waves(inputs, which)[:, 1]
-        return as_array(0.5 * (along @ inputs.T)), as_array(along.sum(axis=1))
+    def gradient(self, inputs: Floats, which: Index, by_angle: Floats) -> tuple[Array, Array]:
+        by_angle = -by_angle * self._waves(inputs, which)[:, 1]
+        return as_array(0.5 * (by_angle @ inputs.T)), as_array(by_angle.sum(axis=1))
 
     def summed(self, omega: Array, weight: NDArray[np.complex128]) -> WaveSum:
         which = self.varying
@@ -176,7 +177,7 @@ class CosineAmplitudes(WaveAmplitudes):
         plain = np.setdiff1d(np.arange(len(omega)), which)
         parts = [(omega[plain], weight[plain])]
         for sign in (1.0, -1.0):
-            # A product of two waves is half the sum of those of the sum and of the difference.
+            # cos(a) exp(ib) = (exp(i(b + a)) + exp(i(b - a))) / 2
             half = 0.5 * _ROOT_TWO * np.exp(1j * sign * self.phase[which])
             parts.append((omega[which] + 0.5 * sign * self.v[which], half * weight[which]))
         frequencies, weights = zip(*parts, strict=True)
@@ -184,7 +185,7 @@ class CosineAmplitudes(WaveAmplitudes):
 
     def in_units(self, origin: Array, unit: Array, weight: Array) -> tuple[Array, CosineFactors]:
         v = self.v / unit
-        # Scaled inputs are centred, and phases are those at the centre.
+        # Scaled inputs are centred: the phase at the origin of unscaled inputs differs.
         phase = np.where(self.v.any(axis=1), self.phase - 0.5 * v @ origin, 0.0)
         weight = weight.copy()
         weight[self.varying] *= 2.0  # Amplitudes are root two times the factors
@@ -193,10 +194,10 @@ class CosineAmplitudes(WaveAmplitudes):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowAmplitudes(WaveAmplitudes):
-    """Amplitudes that are windows along some inputs; without any they are one."""
+    """Amplitudes that are Gaussian windows along some inputs; one without windows."""
 
     centre: Array  # (M, d): Zero along inputs without a window
-    number: Array  # (M,): Of the width, which is MEDIAN_WIDTH exp(WIDTH_RATE number)
+    number: Array  # (M,): The width is MEDIAN_WIDTH exp(WIDTH_RATE number)
 
     @property
     def varying(self) -> Index:
@@ -214,34 +215,30 @@ class WindowAmplitudes(WaveAmplitudes):
 
     @property
     def height(self) -> Array:
-        """Greatest values (M,), by which mean squares over the range of inputs are one."""
+        """Largest values (M,), chosen so that mean squares over the range of inputs are one."""
         count = np.count_nonzero(self.centre, axis=1)
         return as_array(np.maximum(_RANGE / (np.sqrt(np.pi) * self.width), 1.0) ** (0.5 * count))
 
-    def values(self, inputs: NDArray[Any], which: Index) -> NDArray[Any]:
-        made = self.height[which, None] * np.exp(-0.5 * self._squares(inputs, which))
-        values: NDArray[Any] = made.astype(inputs.dtype, copy=False)
+    def values(self, inputs: Floats, which: Index) -> Floats:
+        heights = self.height[which, None] * np.exp(-0.5 * self._squares(inputs, which))
+        values: Floats = heights.astype(inputs.dtype, copy=False)
         return values
 
-    def _squares(self, inputs: NDArray[Any], which: Index) -> Array:
+    def _squares(self, inputs: Floats, which: Index) -> Array:
         """Return squared distances (k, n) from centres in widths, in float64."""
         total = np.zeros((len(which), inputs.shape[1]))
-        for own, centre, decay in zip(
-            inputs, self.centre[which].T, self.decay[which].T, strict=True
-        ):
-            total += decay[:, None] * (own - centre[:, None]) ** 2
+        for x, centre, decay in zip(inputs, self.centre[which].T, self.decay[which].T, strict=True):
+            total += decay[:, None] * (x - centre[:, None]) ** 2
         return total
 
     def none_by_numbers(self) -> tuple[Array, Array]:
         return np.zeros(self.centre.shape), np.zeros(len(self.centre))
 
-    def gradient(
-        self, inputs: NDArray[Any], which: Index, along: NDArray[Any]
-    ) -> tuple[Array, Array]:
+    def gradient(self, inputs: Floats, which: Index, along: Floats) -> tuple[Array, Array]:
         along = along * self.values(inputs, which)
         centre, decay = self.centre[which], self.decay[which]
         by_centre = decay * (along @ inputs.T - along.sum(axis=1)[:, None] * centre)
-        # The height falls as the root of the width along each input, until it is one.
+        # The height is proportional to 1 / sqrt(width) for each input until it reaches one.
         falls = self.height[which] > 1.0
         count = np.count_nonzero(centre, axis=1) * falls
         by_log = np.sum(along * (self._squares(inputs, which) - 0.5 * count[:, None]), axis=1)

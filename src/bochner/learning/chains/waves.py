@@ -6,12 +6,10 @@ varies as :mod:`bochner.learning.chains.wave_amplitudes` says.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Index, as_array
+from bochner._numerics.arrays import Array, Floats, Index, as_array
 from bochner.frequencies.waves import MemoryLayout, angle_gradient, wave_features
 from bochner.learning.chains.wave_amplitudes import WaveAmplitudes, WaveSum
 
@@ -20,7 +18,7 @@ _LAYOUT = MemoryLayout.BY_WAVE
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveFeatures:
-    """M waves; those whose amplitude does not vary, and all without ``amplitudes``, have one."""
+    """M waves with amplitudes; without ``amplitudes`` all amplitudes are one."""
 
     omega: Array  # (M, d)
     amplitudes: WaveAmplitudes | None = None
@@ -30,14 +28,12 @@ class WaveFeatures:
 
     @property
     def modulated(self) -> Index:
-        """Which waves have an amplitude that varies."""
+        """Indices of waves with a varying amplitude."""
         if self.amplitudes is None:
             return np.empty(0, dtype=np.intp)
         return self.amplitudes.varying
 
-    def features(
-        self, inputs: NDArray[Any], scale: float, out: NDArray[Any] | None = None
-    ) -> NDArray[Any]:
+    def features(self, inputs: Floats, scale: float, out: Floats | None = None) -> Floats:
         """Return cosines and sines of each wave in turn (2M, n), times ``scale``, in C order."""
         out = wave_features(inputs, self.omega, _LAYOUT, amplitude=scale, out=out)
         modulated = self.modulated
@@ -59,19 +55,18 @@ class WaveFeatures:
         return (squares + (len(self) - len(which))) / len(self)
 
     def summed(self, coef: Array, scale: float) -> WaveSum:
-        """Return a function with weights ``coef`` (2M,) on the features of factor ``scale``."""
+        """Return the function with weights ``coef`` (2M,) of the features with factor ``scale``."""
         # The real part of a - ib times exp(i angle) is a cos + b sin.
         weight = (scale * (coef[0::2] - 1j * coef[1::2])).astype(np.complex128)
         if self.amplitudes is None:
             return WaveSum(self.omega, weight)
         return self.amplitudes.summed(self.omega, weight)
 
-    def gradient(
-        self, inputs: NDArray[Any], Z: NDArray[Any], slope: NDArray[Any], scale: float
-    ) -> tuple[Array, ...]:
-        """Return derivatives by frequencies and, if there are any, by numbers of amplitudes.
+    def gradient(self, inputs: Floats, Z: Floats, slope: Floats, scale: float) -> tuple[Array, ...]:
+        """Return derivatives by frequencies and, if there are amplitudes, by their numbers.
 
-        Those by the features ``Z`` (2M, n) at inputs (d, n), of factor ``scale``, are ``slope``.
+        ``slope`` (2M, n) are the derivatives by the features ``Z`` (2M, n), which have the factor
+        ``scale``, at inputs (d, n).
         """
         pairs = _LAYOUT.pairs(slope)
         by_omega = as_array(angle_gradient(_LAYOUT.pairs(Z), pairs) @ inputs.T)
@@ -82,7 +77,7 @@ class WaveFeatures:
         if len(which):
             plain = wave_features(inputs, self.omega[which], _LAYOUT, amplitude=scale)
             along = np.einsum("kin,kin->kn", _LAYOUT.pairs(plain), pairs[which])
-            found = self.amplitudes.gradient(inputs, which, along)
-            for part, own in zip(parts, found, strict=True):
-                part[which] = own
+            by_numbers = self.amplitudes.gradient(inputs, which, along)
+            for part, values in zip(parts, by_numbers, strict=True):
+                part[which] = values
         return by_omega, *parts

@@ -9,10 +9,10 @@ maximum-likelihood value, :math:`n \sigma^2 = y^\top y - y^\top Z u`,
     \frac{\partial \log p}{\partial \log\alpha}
         &= \tfrac12 \big(p - \alpha \operatorname{tr} A^{-1} - \alpha \|u\|^2 / \sigma^2\big),
 
-summed over targets, where ``n`` is the number of observations. Rows of weight :math:`w` have the
-noise variance :math:`\sigma^2 / w`, which adds :math:`\tfrac12 \sum \log w`, or count as ``w`` of
-the observations. Features are cosines and sines of angles, and the chain rule gives the slopes by
-frequencies. All of it is sums over rows, in two passes.
+summed over targets, where ``n`` is the number of observations. A row of weight :math:`w` either has
+the noise variance :math:`\sigma^2 / w`, which adds :math:`\tfrac12 \sum \log w`, or counts as ``w``
+observations. Features are cosines and sines of angles, and the chain rule gives the derivatives by
+frequencies. All quantities are sums over rows, computed in two passes.
 """
 
 from collections.abc import Callable, Iterable
@@ -35,8 +35,8 @@ from bochner.frequencies.waves import MemoryLayout, angle_gradient
 from bochner.learning.ridge.posterior import RidgePosterior, fit_ridge
 
 _BLOCK_ROWS = 1024
-"""Rows of one block, which a thread maps and multiplies: 8 MiB of 1,024 features. Half makes twice
-as many sums of p by p products, twice leaves threads idle where rows are few."""
+"""Number of rows of a block, which one thread maps and multiplies: 8 MiB for 1,024 features.
+Smaller blocks need more sums of p by p products; larger ones leave threads idle on few rows."""
 
 
 class _Sum(Protocol):
@@ -48,7 +48,7 @@ S = TypeVar("S", bound=_Sum)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrequencySlopes:
-    r"""Derivatives by frequencies and by logarithms of their weights; shares of rows add up."""
+    r"""Derivatives by frequencies and by logarithms of their weights; sums over rows add up."""
 
     omega: Array  # (m, d)
     log_weight: Array  # (m,)
@@ -76,8 +76,8 @@ def evidence_gradient(
 ) -> EvidenceGradient:
     """Return the log evidence of symmetric frequencies, and its gradient.
 
-    Two passes over the rows, of n p^2 and 2 n p^2 operations. Results do not depend on the number
-    of threads, so that a search takes the same steps with any.
+    It takes two passes over the rows, of n p^2 and 2 n p^2 operations. Results do not depend on the
+    number of threads, so that the steps of a search do not either.
     """
     with single_threaded_blas() as n_threads:
         sums = ordered_sums(rows, frequencies, targets)
@@ -86,6 +86,7 @@ def evidence_gradient(
         slopes = rows.total(
             frequency_slopes, frequencies, targets, posterior, covariance, n_threads
         )
+    # The derivative by log alpha in the description of the module.
     by_noise = np.sum(posterior.coef**2, axis=0) / posterior.noise_variance
     lost = alpha * (np.trace(covariance) + by_noise)
     log_alpha = 0.5 * float(np.sum(len(covariance) - lost))
@@ -93,7 +94,7 @@ def evidence_gradient(
 
 
 def ordered_sums(rows: RowChunks, features: FeatureMap, targets: Targets) -> FeatureSums:
-    """Return the sums over all rows, with the same digits for any number of threads."""
+    """Return the sums over all rows, independent of the number of threads up to the last digit."""
     with single_threaded_blas() as n_threads:
         return rows.total(block_sums, features, targets, n_threads)
 
@@ -101,7 +102,7 @@ def ordered_sums(rows: RowChunks, features: FeatureMap, targets: Targets) -> Fea
 def block_sums(
     chunks: Iterable[Chunk], features: FeatureMap, targets: Targets, n_threads: int
 ) -> FeatureSums:
-    """Return the sums over all rows, in blocks of rows that threads share."""
+    """Return the sums over all rows; threads share the blocks of rows."""
 
     def part(rows: Chunk) -> FeatureSums:
         sums = HostSums(features.n_features, targets.n_targets)
@@ -135,6 +136,7 @@ def _slopes(
     Y = targets(rows.y)
     residuals = (Y - posterior.mean(Z)) / posterior.noise_variance
     centred = Z - posterior.centre
+    # dgemm scales the product without one more array.
     slope = as_array(blas.dgemm(-float(Y.shape[1]), covariance, centred.T).T)
     slope += residuals @ posterior.coef.T
     if rows.weight is not None:
@@ -146,7 +148,7 @@ def slopes_by_frequencies(X: Any, Z: Array, slope: Array) -> FrequencySlopes:
     """Return derivatives by frequencies of rows (n, d), from derivatives by features (n, 2m)."""
     waves, pairs = MemoryLayout.BY_SAMPLE.pairs(Z), MemoryLayout.BY_SAMPLE.pairs(slope)
     angles = angle_gradient(waves, pairs)
-    # A feature is proportional to the root of its weight.
+    # A feature is proportional to the square root of its weight: hence the factor of a half.
     return FrequencySlopes((X.T @ angles).T, 0.5 * np.sum(waves * pairs, axis=(0, 1)))
 
 
@@ -155,6 +157,6 @@ def _total(chunks: Iterable[Chunk], part: Callable[[Chunk], S], n_threads: int) 
 
     def of_chunk(chunk: Chunk) -> S:
         blocks = [chunk[rows] for rows in steps(len(chunk), _BLOCK_ROWS)]
-        return reduce(add, (made for _, made in in_order(part, blocks, n_threads)))
+        return reduce(add, (block_total for _, block_total in in_order(part, blocks, n_threads)))
 
     return reduce(add, map(of_chunk, chunks))

@@ -1,8 +1,8 @@
 """Search for length scales that are too short for random features, by evidence with landmarks.
 
-Features of few frequencies take a function that varies at short lags for noise, and their evidence
-ends at longer length scales than that of the kernel. With what features lack at landmarks (see
-:mod:`bochner.features.residual`) it does not, for lags from rows to landmarks.
+With few frequencies, a function that varies at short lags looks like noise, and the evidence of the
+features prefers longer length scales than the evidence of the kernel. Residual features at
+landmarks (see :mod:`bochner.features.residual`) correct this for lags between rows and landmarks.
 """
 
 from collections.abc import Callable
@@ -19,20 +19,20 @@ from bochner.learning.ridge.posterior import best_alpha, fit_ridge
 
 
 def shortened(search: FeatureSearch, theta: Array, n_landmarks: int, seed: int) -> Array:
-    """Return parameters (q,) whose shortest scale is the shorter one while the evidence rises.
+    """Return parameters (q,) whose shortest length scale is shortened while the evidence increases.
 
-    The evidence is that of the features of a search with ``n_landmarks``, which are chosen anew for
-    each kernel. Of the neighbours of parameters, the one of the shortest scale is tried: few
-    frequencies are further from following that than any other.
+    The evidence is computed from the features of a search and ``n_landmarks``, chosen for each
+    kernel. Among the neighbours of the parameters, the one with the shortest scale is tried: along
+    it, few frequencies approximate the kernel worst.
     """
     value = _loss_with_landmarks(search, n_landmarks, seed)
     least = value(theta)
     while near := search.family.neighbours(theta):
         shorter = min(near, key=lambda other: float(other[other != theta].min()))
-        found = value(shorter)
-        if found >= least:
+        shorter_loss = value(shorter)
+        if shorter_loss >= least:
             break
-        theta, least = shorter, found
+        theta, least = shorter, shorter_loss
     return theta
 
 
@@ -54,8 +54,8 @@ def _loss_with_landmarks(
         if search.alpha is None:
             evidence = best_alpha(sums, fit_intercept=search.fit_intercept)[1]
         else:
-            found = fit_ridge(sums, search.alpha, fit_intercept=search.fit_intercept)
-            evidence = found.log_evidence
+            posterior = fit_ridge(sums, search.alpha, fit_intercept=search.fit_intercept)
+            evidence = posterior.log_evidence
         return search.penalty(theta)[0] - evidence
 
     return loss

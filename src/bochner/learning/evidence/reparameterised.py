@@ -1,9 +1,10 @@
-r"""Frequencies as smooth functions of a kernel's parameters, from base draws that stay fixed.
+r"""Frequencies as smooth functions of a kernel's parameters, given fixed base draws.
 
-A law of frequencies is the image of one without parameters: :math:`\omega = e / \ell` for a kernel
-of the scaled lag, :math:`\omega = \mu + L e` for a Gaussian component. With :math:`e` drawn once, a
-function of the frequencies is a smooth function of the parameters, which gradients search (Kingma
-and Welling, "Auto-encoding variational Bayes", 2014).
+A law of frequencies is the image of a law without parameters: :math:`\omega = e / \ell` for a
+kernel of the scaled lag, :math:`\omega = \mu + L e` for a Gaussian component. If :math:`e` is drawn
+once, functions of the frequencies are smooth functions of the parameters and can be maximised by
+their gradients (the reparameterisation trick: Kingma and Welling, "Auto-encoding variational
+Bayes", 2014).
 """
 
 from abc import ABC, abstractmethod
@@ -24,23 +25,25 @@ from bochner.sampling import Scheme
 from bochner.spectral import spectral_measure
 
 FACTORS = (1.0, 0.25, 4.0)
-"""Common factors of the length scales at which searches start. The evidence has a maximum for
-functions that vary from row to row, and one for functions that hardly vary at all."""
+"""Common factors of the length scales of starts. The evidence may have one maximum for functions
+that vary from row to row and another one for functions that hardly vary."""
 
 _SHORTER = 4.0
-"""Factor by which the scale of one input is shortened to try another maximum: some maxima of the
-evidence are closer to each other than that, and half of it leads back to the same."""
+"""Factor by which the length scale of one input is shortened in the search for another maximum.
+Some maxima are closer to each other; with half of the factor a search returns to the same
+maximum."""
 
 MOST_TRIED = 30
-"""Most scales that are tried one by one: more would take longer than the search."""
+"""Largest number of length scales that are shortened one by one: more would take longer than the
+search."""
 
 SPREAD = 0.7
-"""Standard deviation of the logarithms of a perturbed start: about a factor of two either way."""
+"""Standard deviation of the logarithms of a perturbed start: about a factor of two."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseDraws:
-    """What stays fixed: draws (m, d) of laws without parameters, and how their parts weigh."""
+    """Fixed draws (m, d) of laws without parameters, with the parts of the measure."""
 
     e: Array  # (m, d)
     part: NDArray[np.intp]  # (m,): Index of the part of the measure
@@ -53,7 +56,7 @@ D = TypeVar("D")
 class ParameterisedKernel(ABC, Generic[D]):
     """A family of kernels whose parameters (q,) are unconstrained numbers of order one.
 
-    Base draws are of a type of the family's own, ``D``.
+    ``D`` is the type of the base draws of the family.
     """
 
     __slots__ = ()
@@ -61,19 +64,19 @@ class ParameterisedKernel(ABC, Generic[D]):
     @property
     @abstractmethod
     def origin(self) -> Array:
-        """Parameters (q,) that the prior of the parameters is centred on."""
+        """Prior mean (q,) of the parameters."""
 
     @abstractmethod
     def starts(self, rng: Generator) -> Sequence[Array]:
         """Return parameters (q,) at which searches start."""
 
     def neighbours(self, theta: Array) -> Sequence[Array]:
-        """Return parameters (q,) across which the evidence may have another maximum."""
+        """Return parameters (q,) from which a search may reach another maximum of the evidence."""
         return ()
 
     @property
     def in_units(self) -> Self:
-        """The family whose kernels are of rows in the units of a search."""
+        """The family of kernels for rows in the units of a search."""
         return self
 
     @property
@@ -83,12 +86,12 @@ class ParameterisedKernel(ABC, Generic[D]):
 
     @property
     def least(self) -> int:
-        """Least number of frequencies that draws are made of."""
+        """Least number of frequencies of base draws."""
         return 1
 
     @property
     def n_atoms(self) -> int | None:
-        """Number of frequencies with which draws are exact; ``None`` if no number will do."""
+        """Number of frequencies with which draws are exact; ``None`` if no number is exact."""
         return None
 
     @abstractmethod
@@ -96,7 +99,7 @@ class ParameterisedKernel(ABC, Generic[D]):
         """Return ``m`` base draws, or :attr:`n_atoms` if there are fewer."""
 
     def draw_factor(self, m: int, seed: int, scheme: Scheme | str) -> D:
-        """Return ``m`` base draws of a factor of a product, to be paired at random."""
+        """Return ``m`` base draws of a factor of a product, which are paired at random."""
         return self.draw(m, seed, scheme)
 
     @abstractmethod
@@ -112,12 +115,12 @@ class ParameterisedKernel(ABC, Generic[D]):
         """Return the kernel at parameters (q,)."""
 
     is_exact: ClassVar[bool] = False
-    """Whether searches take the kernel itself, on few rows, instead of features."""
+    """Whether searches use the exact kernel on few rows instead of features."""
 
     def gram_slopes(self, theta: Array, X: Array, by_gram: Array) -> Array | None:
-        """Return derivatives by parameters (q,) from those by the kernel's values at rows (n, d).
+        """Return derivatives by parameters (q,), given those by kernel values between rows (n, d).
 
-        Those are symmetric (n, n). ``None`` means that differences of values take their place.
+        ``by_gram`` (n, n) is symmetric. ``None`` means that finite differences are used instead.
         """
         return None
 
@@ -127,9 +130,9 @@ class LengthScales(ParameterisedKernel[BaseDraws]):
     r"""Kernels of the scaled lag, whose length scales are :math:`\ell = e^\theta` times ``unit``.
 
     :math:`\omega = e / \ell`, and the derivative by :math:`\log\ell_i` is
-    :math:`-\sum_j \omega_{ji}\, \partial_{\omega_{ji}}`, whatever the law of :math:`e` is. One
-    parameter is shared by all inputs if ``is_shared``. The kernel is one of rows whose columns are
-    not in ``units``.
+    :math:`-\sum_j \omega_{ji}\, \partial_{\omega_{ji}}` for any law of :math:`e`. If ``is_shared``,
+    all inputs share one parameter. Searches divide the columns of rows by ``units``; the kernel is
+    a function of the original columns.
     """
 
     family: Callable[[LengthScale], Kernel]
@@ -142,12 +145,14 @@ class LengthScales(ParameterisedKernel[BaseDraws]):
         return np.zeros(1 if self.is_shared else len(self.unit))
 
     def starts(self, rng: Generator) -> Sequence[Array]:
+        # Common factors first; the perturbed start breaks the symmetry of inputs.
         common = [self.origin + np.log(factor) for factor in FACTORS]
         perturbed = self.origin + SPREAD * rng.standard_normal(len(self.origin))
         return common if len(self.origin) == 1 else [*common, perturbed]
 
     def neighbours(self, theta: Array) -> Sequence[Array]:
-        # Few rows do not show variation at short lags, which more rows tell from noise.
+        # On few rows, variation at short lags cannot be distinguished from noise: a search on more
+        # rows tries shorter length scales.
         if len(theta) > MOST_TRIED:
             return ()
         return list(theta - np.log(_SHORTER) * np.eye(len(theta)))
@@ -214,6 +219,7 @@ class MixtureParameters(ParameterisedKernel[BaseDraws]):
         standard = _mixture(weights, np.zeros(shape), np.ones(len(weights)))
         pieces = spectral_measure(standard, shape[1]).sample_parts(m, seed, scheme)
         part = np.repeat(np.arange(len(pieces)), [piece.n_frequencies for piece in pieces])
+        # Weights relative to their component, whose weight is a parameter.
         share = np.concatenate([piece.weight for piece in pieces]) / weights[part]
         return BaseDraws(np.concatenate([piece.omega for piece in pieces]), part, share)
 
@@ -255,7 +261,7 @@ class MixtureParameters(ParameterisedKernel[BaseDraws]):
 
 
 def slopes_by_logit(by_log_weight: Array, weights: Array) -> Array:
-    """Return derivatives by logits (K,), where weights (K,) are their softmax times a number."""
+    """Return derivatives by logits (K,) if the weights (K,) are their softmax times a constant."""
     return as_array(by_log_weight - weights / weights.sum() * by_log_weight.sum())
 
 

@@ -26,16 +26,16 @@ from bochner.learning.ridge.posterior import (
 )
 
 _STEP = 1e-6
-"""Change of a parameter for the slopes of values of a kernel: their errors are of the same order,
-from curvature, and a search ends at 1e-5."""
+"""Change of a parameter in finite differences of kernel values. Curvature causes errors of the same
+order, and a search ends at changes of 1e-5."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RidgeSearch(EvidenceSearch):
-    """Evidence of fixed rows; a point holds kernel parameters and the log of alpha."""
+    """Evidence of fixed rows; a point consists of kernel parameters and the logarithm of alpha."""
 
     family: ParameterisedKernel[Any]
-    rows: Chunk  # Targets are numbers (n, t)
+    rows: Chunk  # With numeric targets (n, t)
     alpha: float | None  # None: learned
     fit_intercept: bool
 
@@ -45,7 +45,7 @@ class RidgeSearch(EvidenceSearch):
 
     @abstractmethod
     def _scale(self, theta: Array) -> float:
-        """Return the mean over observations of the kernel times the row's weight."""
+        """Return the mean of ``k(x, x)`` over observations."""
 
     def bounds_of_others(self, start: Array) -> tuple[Array, Array]:
         if self.alpha is not None:
@@ -56,7 +56,7 @@ class RidgeSearch(EvidenceSearch):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureSearch(RidgeSearch):
-    """The evidence of features, whose base draws stay fixed."""
+    """The evidence of random features with fixed base draws."""
 
     draws: Any
 
@@ -74,8 +74,8 @@ class FeatureSearch(RidgeSearch):
 
     def value(self, point: Array) -> float:
         theta, alpha = point[:-1], float(np.exp(point[-1]))
-        found = fit_ridge(self._sums(theta), alpha, fit_intercept=self.fit_intercept)
-        return (self.penalty(theta)[0] - found.log_evidence) / self._size
+        posterior = fit_ridge(self._sums(theta), alpha, fit_intercept=self.fit_intercept)
+        return (self.penalty(theta)[0] - posterior.log_evidence) / self._size
 
     def _sums(self, theta: Array) -> FeatureSums:
         frequencies = self.family.frequencies(self.draws, theta)
@@ -88,7 +88,7 @@ class FeatureSearch(RidgeSearch):
 
     def loss(self, point: Array) -> tuple[float, Array]:
         theta = point[:-1]
-        found = evidence_gradient(
+        gradient = evidence_gradient(
             ArrayChunks(self.rows),
             self.family.frequencies(self.draws, theta),
             self.targets,
@@ -96,26 +96,26 @@ class FeatureSearch(RidgeSearch):
             fit_intercept=self.fit_intercept,
         )
         penalty, by_theta = self.penalty(theta)
-        by_theta -= self.family.pulled_back(self.draws, theta, found.slopes)
-        by_alpha = -found.log_alpha if self.alpha is None else 0.0
-        value = penalty - found.log_evidence
+        by_theta -= self.family.pulled_back(self.draws, theta, gradient.slopes)
+        by_alpha = -gradient.log_alpha if self.alpha is None else 0.0
+        value = penalty - gradient.log_evidence
         return value / self._size, np.append(by_theta, by_alpha) / self._size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GramSearch(RidgeSearch):
-    r"""The evidence of the kernel itself, from its values between all pairs of a few dense rows.
+    r"""The evidence of the exact kernel, from its values between all pairs of a few dense rows.
 
-    With the Gram matrix :math:`B` and targets :math:`y` times the roots of weights, centred if an
-    intercept is fitted, it is for each target
+    The Gram matrix :math:`B` and the targets :math:`y` are multiplied by square roots of weights,
+    and centred if an intercept is fitted. The evidence of each target is
 
     .. math:: -\tfrac12 \big[\nu (\log 2 \pi s^2 + 1) + \log |I + B / \alpha|\big],
               \qquad \nu s^2 = \alpha\, y^\top (B + \alpha I)^{-1} y,
 
-    with as many degrees of freedom :math:`\nu` as observations, less one with an intercept, and
-    half the sum of logarithms of their precisions added: the evidence of features without end
-    (Rasmussen and Williams, "Gaussian processes for machine learning", 2006, equation 5.8, where
-    the noise is the best one).
+    plus half the sum of logarithms of the precisions of observations. The degrees of freedom
+    :math:`\nu` are the number of observations, less one with an intercept. It is the limit of the
+    evidence of infinitely many features (Rasmussen and Williams, "Gaussian processes for machine
+    learning", 2006, equation 5.8, maximised over the noise).
     """
 
     def value(self, point: Array) -> float:
@@ -123,20 +123,25 @@ class GramSearch(RidgeSearch):
 
     def loss(self, point: Array) -> tuple[float, Array]:
         theta, alpha = point[:-1], float(np.exp(point[-1]))
+        # The Gram matrix is computed once for the value and the derivatives.
         gram = self._gram(theta)
         value, lower, U, noise = self._solved(point, gram)
         inverse, _ = lapack.dpotri(lower, lower=1)
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
-        V = U * (np.sqrt(alpha) / np.sqrt(noise))  # The noise of equal targets is the least number
+        # Separate square roots: the noise of equal targets is tiny, and a quotient could overflow.
+        V = U * (np.sqrt(alpha) / np.sqrt(noise))
         by_gram = 0.5 * (V @ V.T - U.shape[1] * inverse)
         by_theta = self.penalty(theta)[1]
         slopes = self.family.gram_slopes(theta, self.rows.X, self._by_values(by_gram))
         if slopes is None:
-            moved = (np.sum(by_gram * (other - gram)) / _STEP for other in self._moved(theta))
-            slopes = np.fromiter(moved, dtype=np.float64)
+            changes = (
+                np.sum(by_gram * (moved_gram - gram)) / _STEP for moved_gram in self._moved(theta)
+            )
+            slopes = np.fromiter(changes, dtype=np.float64)
         by_theta -= slopes
         by_alpha = 0.0
-        if self.alpha is None:  # B / alpha is what counts: less alpha is more of every value
+        # The evidence depends on B / alpha: the derivative by log alpha is minus that by log B.
+        if self.alpha is None:
             by_alpha = float(np.sum(by_gram * gram))
         return value, np.append(by_theta, by_alpha) / self._size
 
@@ -158,7 +163,7 @@ class GramSearch(RidgeSearch):
         return self._rooted(self._rooted(self.family.kernel(theta)(self.rows.X)).T)
 
     def _moved(self, theta: Array) -> Iterator[Array]:
-        """Yield the Gram matrix with each of the parameters a step further."""
+        """Yield the Gram matrix with one parameter increased by a step, for each parameter."""
         for step in _STEP * np.eye(len(theta)):
             yield self._gram(theta + step)
 
@@ -177,7 +182,7 @@ class GramSearch(RidgeSearch):
         return by_gram
 
     def _rooted(self, values: Array) -> Array:
-        """Return values (n, t) times the roots of weights, centred with an intercept."""
+        """Return values (n, t) times square roots of weights; centred if there is an intercept."""
         weights = self.rows.weights
         if self.fit_intercept:
             values = values - np.average(values, axis=0, weights=weights)

@@ -1,4 +1,4 @@
-"""Searching the parameters of a family of kernels along the gradient of an evidence."""
+"""Searches for the parameters of a family of kernels by the gradient of an evidence."""
 
 from abc import ABC, abstractmethod
 from time import perf_counter
@@ -12,23 +12,25 @@ from bochner._numerics.descent import minimised
 from bochner.learning.evidence.reparameterised import ParameterisedKernel
 
 _ROUNDS = 3
-"""Most searches of a stage after the first: after each, shorter scales of inputs are tried."""
+"""Largest number of searches in a stage: after each, shorter scales of single inputs are tried."""
 
 _DEVIATION = np.log(10.0)
-"""Prior standard deviation of every parameter: scales of two inputs may differ by a factor of ten
-before it matters. It keeps those of irrelevant inputs, which the evidence leaves open, finite."""
+"""Prior standard deviation of every parameter. Scales of two inputs may differ by a factor of ten
+before the prior matters. It keeps scales of irrelevant inputs finite, which the evidence does not
+determine."""
 
 _REACH = 3.0 * _DEVIATION
 """Largest change of a parameter, three prior standard deviations: a factor of a thousand."""
 
 _TOLERANCE = 1e-5
-"""Decrease of the loss of a row, of order one, at which a search ends: 0.01 of 1000 rows."""
+"""Decrease of the loss per row, which is of order one, at which a search ends: 0.01 nats for 1000
+rows."""
 
 
 class EvidenceSearch(ABC):
-    """A loss of points: parameters (q,) of a family of kernels, then further coordinates.
+    """A loss as a function of points: parameters (q,) of a family of kernels, then others.
 
-    The loss is the negative log evidence, per row and penalised by a weak prior of the parameters.
+    The loss is the negative log evidence per row, penalised by a weak prior of the parameters.
     """
 
     __slots__ = ()
@@ -63,11 +65,11 @@ class EvidenceSearch(ABC):
         return 0.5 * float(away @ away), away / _DEVIATION
 
     def climbed(self, start: Array, n_steps: int) -> tuple[Array, float]:
-        """Return the point and loss that L-BFGS reaches from a start."""
+        """Return the end of an L-BFGS search from a start, and its loss."""
         theta, _ = self.split(start)
-        origin, others = self.family.origin, self.bounds_of_others(start)
-        low = np.append(np.minimum(origin - _REACH, theta), others[0])
-        high = np.append(np.maximum(origin + _REACH, theta), others[1])
+        origin, other_bounds = self.family.origin, self.bounds_of_others(start)
+        low = np.append(np.minimum(origin - _REACH, theta), other_bounds[0])
+        high = np.append(np.maximum(origin + _REACH, theta), other_bounds[1])
         end = minimised(
             self.loss,
             start,
@@ -79,13 +81,16 @@ class EvidenceSearch(ABC):
         return end.point, end.loss
 
     def explored(self, point: Array, n_steps: int) -> Array:
-        """Return the point of least loss that searches find from a point, and from neighbours."""
+        """Return the best end of searches from a point and from its neighbours."""
         for _ in range(_ROUNDS):
             point, _ = self.climbed(point, n_steps)
             if perf_counter() > self.deadline:
                 break
-            theta, others = self.split(point)
-            near = [np.append(other, others) for other in self.family.neighbours(theta)]
+            theta, other_parameters = self.split(point)
+            near = [
+                np.append(neighbour, other_parameters)
+                for neighbour in self.family.neighbours(theta)
+            ]
             best = min([point, *near], key=self.value)
             if best is point:
                 break

@@ -1,8 +1,8 @@
 r"""Families of sums and products of kernels.
 
-Frequencies of a composite are functions of those of its members, so that slopes are passed on to
-the members by the chain rule. In a sum they stand one after the other; in a product
-:math:`\omega = \sum_f s_f \omega_f`, with signs :math:`s_f` of either kind, since
+Frequencies of a composite are functions of the frequencies of its members, so that derivatives
+follow from the chain rule. The frequencies of a sum are those of its terms, concatenated. In a
+product :math:`\omega = \sum_f s_f \omega_f` with signs :math:`s_f`, because
 :math:`\cos u \cos v = \tfrac12 \cos(u + v) + \tfrac12 \cos(u - v)`.
 """
 
@@ -35,10 +35,11 @@ from bochner.sampling import Scheme
 from bochner.spectral import HalfByMass
 
 Family = ParameterisedKernel[Any]
-"""A family, whatever its base draws are."""
+"""A family with any type of base draws."""
 
 _MOST_STARTS = 12
-"""Most starts of a composite: three times those of one kernel, some seconds."""
+"""Largest number of starts of a composite: three times as many as for a single kernel, which take
+some seconds."""
 
 
 class Composite(ParameterisedKernel[D]):
@@ -73,30 +74,31 @@ class Composite(ParameterisedKernel[D]):
         ]
         if len(each) == 1:
             return together
-        # Two equal members would stay equal if they only started together.
+        # Two equal members would remain equal if all their starts were equal.
         alone = [_with(pieces, i, s) for i, starts in enumerate(each) for s in starts[1:]]
         perturbed = self.origin + SPREAD * rng.standard_normal(self.origin.size)
         return [*together, perturbed, *alone][:_MOST_STARTS]
 
     def neighbours(self, theta: Array) -> Sequence[Array]:
         pieces = self.split(theta)
-        found = [
-            _with(pieces, i, other)
+        neighbours = [
+            _with(pieces, i, neighbour)
             for i, member in enumerate(self.members)
-            for other in member.neighbours(pieces[i])
+            for neighbour in member.neighbours(pieces[i])
         ]
-        return found if len(found) <= MOST_TRIED else ()
+        return neighbours if len(neighbours) <= MOST_TRIED else ()
 
     def _streams(self, seed: int) -> tuple[list[int], Generator]:
         """Return a seed for each member, and a generator; one member has the given seed."""
-        *members, own = np.random.SeedSequence(seed).spawn(len(self.members) + 1)
+        *members, last_stream = np.random.SeedSequence(seed).spawn(len(self.members) + 1)
+        # Members have independent streams: equal members must not have equal draws.
         seeds = [int(stream.generate_state(1)[0]) for stream in members]
-        return seeds if len(seeds) > 1 else [seed], np.random.default_rng(own)
+        return seeds if len(seeds) > 1 else [seed], np.random.default_rng(last_stream)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SumDraws:
-    """Draws of the terms of a sum, and where the frequencies of each are."""
+    """Draws of the terms of a sum, and the positions of their frequencies."""
 
     terms: tuple[Any, ...]
     places: tuple[slice, ...]
@@ -106,9 +108,9 @@ class SumDraws:
 class SumOfKernels(Composite[SumDraws]):
     r"""Sums :math:`\sum_i c_i k_i`: parameters of the terms, and logits (K,) of their shares.
 
-    The share of a term is its part of the total variation :math:`T = \sum_i c_i T_i`, which stays:
-    the evidence depends on it through alpha alone. :math:`c_i = T p_i / T_i`, p the softmax of the
-    logits. A sum of one term has no logits.
+    The share of a term is its part of the total variation :math:`T = \sum_i c_i T_i`, which does
+    not change: the evidence depends only on the ratio of :math:`T` and alpha. With the softmax
+    ``p`` of the logits, :math:`c_i = T p_i / T_i`. A sum of one term has no logits.
     """
 
     terms: tuple[Family, ...]
@@ -141,14 +143,18 @@ class SumOfKernels(Composite[SumDraws]):
 
     def draw(self, m: int, seed: int, scheme: Scheme | str) -> SumDraws:
         each = self._shares(m, seed)
-        return self._placed([term.draw(count, one, scheme) for term, count, one in each])
+        return self._placed(
+            [term.draw(count, term_seed, scheme) for term, count, term_seed in each]
+        )
 
     def draw_factor(self, m: int, seed: int, scheme: Scheme | str) -> SumDraws:
         each = self._shares(m, seed)
-        return self._placed([term.draw_factor(count, one, scheme) for term, count, one in each])
+        return self._placed(
+            [term.draw_factor(count, term_seed, scheme) for term, count, term_seed in each]
+        )
 
     def _shares(self, m: int, seed: int) -> Iterator[tuple[Family, int, int]]:
-        """Return every term with its number of frequencies and its seed."""
+        """Return the terms with their numbers of frequencies and their seeds."""
         if m < self.least:
             raise ValueError(
                 f"n_components must be at least {2 * self.least} to learn a sum of "
@@ -159,9 +165,10 @@ class SumOfKernels(Composite[SumDraws]):
         return zip(self.terms, counts, seeds, strict=True)
 
     def _counts(self, m: int, rng: Generator) -> list[int]:
-        """Return the least number of each term, and its share of the others."""
+        """Return numbers of frequencies: the least number of a term plus its share of the rest."""
         least = np.array([term.least for term in self.terms])
         most = np.array([term.n_atoms or m for term in self.terms])
+        # Each term has its least number; the rest is divided by mass.
         rest = m - int(least.sum())
         shares, _ = HalfByMass().share(self._masses, rest, rng, np.maximum(most - least, 1))
         counts: list[int] = (least + shares).tolist()
@@ -174,17 +181,19 @@ class SumOfKernels(Composite[SumDraws]):
     def frequencies(self, draws: SumDraws, theta: Array) -> Frequencies:
         *pieces, logits = self.split(theta)
         each = zip(self.terms, draws.terms, pieces, self._factors_at(logits), strict=True)
-        made = [(term.frequencies(one, piece), factor) for term, one, piece, factor in each]
-        return reduce(add, (f.with_weights(factor * f.weight) for f, factor in made))
+        parts = [(term.frequencies(draw, piece), factor) for term, draw, piece, factor in each]
+        return reduce(add, (f.with_weights(factor * f.weight) for f, factor in parts))
 
     def pulled_back(self, draws: SumDraws, theta: Array, slopes: FrequencySlopes) -> Array:
         *pieces, logits = self.split(theta)
-        own = [FrequencySlopes(slopes.omega[s], slopes.log_weight[s]) for s in draws.places]
-        each = zip(self.terms, draws.terms, pieces, own, strict=True)
-        by_terms = [term.pulled_back(one, piece, slope) for term, one, piece, slope in each]
+        slopes_of_terms = [
+            FrequencySlopes(slopes.omega[s], slopes.log_weight[s]) for s in draws.places
+        ]
+        each = zip(self.terms, draws.terms, pieces, slopes_of_terms, strict=True)
+        by_terms = [term.pulled_back(draw, piece, slope) for term, draw, piece, slope in each]
         if not logits.size:
             return np.concatenate(by_terms)
-        by_factor = np.array([slope.log_weight.sum() for slope in own])
+        by_factor = np.array([slope.log_weight.sum() for slope in slopes_of_terms])
         return np.concatenate((*by_terms, slopes_by_logit(by_factor, softmax(logits))))
 
     def kernel(self, theta: Array) -> Kernel:
@@ -202,7 +211,7 @@ class SumOfKernels(Composite[SumDraws]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductDraws:
-    """Draws of factors, and which of them, with which signs, make each frequency of a product."""
+    """Draws of factors, with indices and signs of their combinations in a product."""
 
     factors: tuple[Any, ...]
     index: tuple[NDArray[np.intp], ...]  # (m,) each
@@ -214,8 +223,8 @@ class ProductDraws:
 class ProductOfKernels(Composite[ProductDraws]):
     r"""Products of kernels: the parameters of the factors.
 
-    Every frequency is a signed sum of one frequency of each factor: all combinations, if the
-    factors have finitely many frequencies and there is room for all, else random ones.
+    Every frequency is a signed sum of one frequency of each factor. If the factors have finitely
+    many frequencies and there are enough draws, all combinations are used, else random ones.
     """
 
     factors: tuple[Family, ...]
@@ -236,8 +245,8 @@ class ProductOfKernels(Composite[ProductDraws]):
     @property
     def n_atoms(self) -> int | None:
         counts = [factor.n_atoms for factor in self.factors]
-        known = [count for count in counts if count is not None]
-        return None if len(known) < len(counts) else prod(known) * 2 ** (len(known) - 1)
+        finite = [count for count in counts if count is not None]
+        return None if len(finite) < len(counts) else prod(finite) * 2 ** (len(finite) - 1)
 
     def draw(self, m: int, seed: int, scheme: Scheme | str) -> ProductDraws:
         n_atoms = self.n_atoms
@@ -245,10 +254,11 @@ class ProductOfKernels(Composite[ProductDraws]):
             return self.draw_factor(m, seed, scheme)
         seeds, _ = self._streams(seed)
         draws = [
-            factor.draw(factor.n_atoms or m, one, scheme)
-            for factor, one in zip(self.factors, seeds, strict=True)
+            factor.draw(factor.n_atoms or m, factor_seed, scheme)
+            for factor, factor_seed in zip(self.factors, seeds, strict=True)
         ]
         n_signs = len(self.factors) - 1
+        # All combinations of frequencies and signs; the first sign is fixed, as cosines are even.
         grid = np.indices([*map(_count, self.factors, draws), *[2] * n_signs])
         *index, turned = np.split(grid.reshape(len(grid), -1), np.arange(1, len(draws) + 1))
         signs = [np.ones(turned.shape[1]), *(1.0 - 2.0 * turned)]
@@ -258,11 +268,11 @@ class ProductOfKernels(Composite[ProductDraws]):
     def draw_factor(self, m: int, seed: int, scheme: Scheme | str) -> ProductDraws:
         seeds, rng = self._streams(seed)
         draws = [
-            factor.draw_factor(m, one, scheme)
-            for factor, one in zip(self.factors, seeds, strict=True)
+            factor.draw_factor(m, factor_seed, scheme)
+            for factor, factor_seed in zip(self.factors, seeds, strict=True)
         ]
         counts = [*map(_count, self.factors, draws)]
-        # The first factor keeps its order, and the others are in step with none.
+        # The first factor keeps its order; all other factors are permuted independently.
         order = [np.arange(m), *(rng.permutation(m) for _ in seeds[1:])]
         index = tuple(places % count for places, count in zip(order, counts, strict=True))
         signs = (np.ones(m), *(rng.choice((-1.0, 1.0), m) for _ in seeds[1:]))
@@ -271,34 +281,35 @@ class ProductOfKernels(Composite[ProductDraws]):
     def frequencies(self, draws: ProductDraws, theta: Array) -> Frequencies:
         *pieces, _ = self.split(theta)
         each = zip(self.factors, draws.factors, pieces, strict=True)
-        made = [factor.frequencies(one, piece) for factor, one, piece in each]
+        parts = [factor.frequencies(draw, piece) for factor, draw, piece in each]
         omega = sum(
             sign[:, None] * f.omega[index]
-            for f, index, sign in zip(made, draws.index, draws.signs, strict=True)
+            for f, index, sign in zip(parts, draws.index, draws.signs, strict=True)
         )
         weight = draws.share * np.prod(
-            [f.weight[index] for f, index in zip(made, draws.index, strict=True)], axis=0
+            [f.weight[index] for f, index in zip(parts, draws.index, strict=True)], axis=0
         )
-        # Measures of products of two kernels with cosine factors are not known.
+        # At most one factor has cosine factors: other products have no measure in closed form.
         waves = [
             f.modulation.rearranged(index)
-            for f, index in zip(made, draws.index, strict=True)
+            for f, index in zip(parts, draws.index, strict=True)
             if f.modulation is not None
         ]
         return Frequencies(omega, weight, modulation=waves[0] if waves else None)
 
     def pulled_back(self, draws: ProductDraws, theta: Array, slopes: FrequencySlopes) -> Array:
         *pieces, _ = self.split(theta)
-        found = []
+        by_factors = []
         each = zip(self.factors, draws.factors, pieces, draws.index, draws.signs, strict=True)
-        for factor, one, piece, index, sign in each:
-            count = _count(factor, one)
+        for factor, draw, piece, index, sign in each:
+            count = _count(factor, draw)
             omega = np.zeros((count, slopes.omega.shape[1]))
             np.add.at(omega, index, sign[:, None] * slopes.omega)
+            # A frequency of a factor occurs in several frequencies of the product.
             log_weight = as_array(np.bincount(index, slopes.log_weight, count))
-            own = FrequencySlopes(omega, log_weight)
-            found.append(factor.pulled_back(one, piece, own))
-        return np.concatenate(found)
+            factor_slopes = FrequencySlopes(omega, log_weight)
+            by_factors.append(factor.pulled_back(draw, piece, factor_slopes))
+        return np.concatenate(by_factors)
 
     def kernel(self, theta: Array) -> Kernel:
         *pieces, _ = self.split(theta)
@@ -312,5 +323,5 @@ def _count(family: Family, draws: Any) -> int:
 
 
 def _with(pieces: list[Array], index: int, changed: Array) -> Array:
-    """Return parameters in one array, with another piece in place of one."""
+    """Return parameters in one array, with the piece ``index`` replaced."""
     return np.concatenate((*pieces[:index], changed, *pieces[index + 1 :]))

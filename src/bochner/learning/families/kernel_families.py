@@ -1,4 +1,4 @@
-"""The family of kernels around one kernel, whose parameters the evidence chooses."""
+"""Families of kernels around a given kernel, with parameters that the evidence chooses."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,11 +42,12 @@ _MOST_SCALES = 100
 
 
 def in_units(kernel: AnyKernel | str, rows: Chunk) -> tuple[Chunk, Array]:
-    """Return rows in the units (d,) of a search, and these.
+    """Return rows in the units of a search, and the units (d,).
 
-    They are those of the rows for a kernel, which has length scales, and deviations of columns for
-    a name; more than 100 columns share one. Entries are then rounded, so that rows in other units
-    are the same ones: the last digit may decide between two maxima of the evidence.
+    For a kernel, whose length scales have units, the rows are unchanged. For a name, columns are
+    divided by their standard deviations; more than 100 columns share one unit. Entries are then
+    rounded, so that rows in other units give the same result: otherwise the last digit could decide
+    between two maxima of the evidence.
     """
     dim = rows.X.shape[1]
     if not isinstance(kernel, str):
@@ -60,11 +61,11 @@ def in_units(kernel: AnyKernel | str, rows: Chunk) -> tuple[Chunk, Array]:
 def parameterised(
     kernel: AnyKernel | str, rows: Chunk, units: Array, rng: np.random.Generator
 ) -> Family | None:
-    """Return the family of kernels that a name or a kernel stands for, ``None`` if it is one only.
+    """Return the family of kernels of a name or around a kernel; ``None`` without parameters.
 
-    Rows and units are those of :func:`in_units`. Length scales of a name are searched about the
-    median distance of the rows. Those of a kernel are searched about its own, and so are those of
-    the parts of sums and products, if each part has a positive measure in closed form.
+    Rows and units are the results of :func:`in_units`. The search of length scales starts at the
+    median distance of the rows for a name, and at the length scales of a kernel. Sums and products
+    are searched if each part has a positive measure in closed form.
     """
     if isinstance(kernel, str):
         if not has_length_scale(kernel):
@@ -82,10 +83,10 @@ def parameterised(
 
 @singledispatch
 def family_of(kernel: Kernel, X: Any, weights: Array) -> Family | None:
-    """Return the family about a kernel of rows (n, d) with weights (n,).
+    """Return the family around a kernel, for rows (n, d) with weights (n,).
 
-    A kernel without parameters to learn is a family of one. ``None`` if its measure is not known in
-    closed form, or not positive: there is no evidence then.
+    A kernel without parameters to learn is a family of one kernel. The result is ``None`` if its
+    measure has no closed form or is not positive, because there is no evidence then.
     """
     measure = find_closed_form(kernel, X.shape[1])
     if measure is None or not measure.is_positive or measure.is_two_sided:
@@ -102,8 +103,8 @@ def _(kernel: SpectralMixture, X: Any, weights: Array) -> Family | None:
 @family_of.register(Anova)
 def _(kernel: Correlation | Anova, X: Any, weights: Array) -> Family | None:
     dim = X.shape[1]
-    own = kernel.kernel if isinstance(kernel, Anova) else kernel
-    unit = np.broadcast_to(as_array(own.length_scale), dim)
+    correlation = kernel.kernel if isinstance(kernel, Anova) else kernel
+    unit = np.broadcast_to(as_array(correlation.length_scale), dim)
     return LengthScales(partial(_with_scales, kernel), unit, dim > _MOST_SCALES)
 
 
@@ -139,13 +140,14 @@ def _(kernel: Sum, X: Any, weights: Array) -> Family | None:
 @family_of.register
 def _(kernel: Product, X: Any, weights: Array) -> Family | None:
     factors = _families(kernel.factors, X, weights)
-    # The product's own measure is asked, too: two kernels of lines have none.
+    # The product must have a measure, too: that of two kernels with spectral lines has none.
     if not factors or find_closed_form(kernel, X.shape[1]) is None:
         return None
     return ProductOfKernels(factors, lambda kernels: Product(tuple(kernels)))
 
 
 def _sum_of(terms: Sequence[Kernel], X: Any, weights: Array) -> Family | None:
+    # Scaled terms: their factors become the starting weights of the terms.
     factors = [term.factor if isinstance(term, Scaled) else 1.0 for term in terms]
     inner = [term.kernel if isinstance(term, Scaled) else term for term in terms]
     families = _families(inner, X, weights) if min(factors) > 0.0 else ()
@@ -153,15 +155,15 @@ def _sum_of(terms: Sequence[Kernel], X: Any, weights: Array) -> Family | None:
 
 
 def _families(kernels: Sequence[Kernel], X: Any, weights: Array) -> tuple[Family, ...]:
-    """Return the families of all kernels, none if one has none."""
-    found = [family_of(kernel, X, weights) for kernel in kernels]
-    families = tuple(family for family in found if family is not None)
-    return families if len(families) == len(found) else ()
+    """Return the families of all kernels, or an empty tuple if a kernel has no family."""
+    maybe_families = [family_of(kernel, X, weights) for kernel in kernels]
+    families = tuple(family for family in maybe_families if family is not None)
+    return families if len(families) == len(maybe_families) else ()
 
 
 def _periodic(kernel: Periodic, inputs: Sequence[Kernel]) -> Periodic:
-    """Return the kernel with the length scales of kernels of single inputs."""
-    scales = [one.get_params()["kernel__length_scale"] for one in inputs]
+    """Return the kernel with the length scales of the kernels of single inputs."""
+    scales = [kernel_of_input.get_params()["kernel__length_scale"] for kernel_of_input in inputs]
     return replace(kernel, length_scale=tuple(scales))
 
 

@@ -1,4 +1,4 @@
-"""Families of kernels on columns, of one kernel, and of periodic ones: members of others."""
+"""Families of kernels on columns, of a fixed kernel and of periodic kernels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -57,8 +57,8 @@ class KernelOnColumns(Composite[Any]):
         return Frequencies(self._embedded(f.omega), f.weight, modulation=waves)
 
     def pulled_back(self, draws: Any, theta: Array, slopes: FrequencySlopes) -> Array:
-        own = FrequencySlopes(slopes.omega[:, self.columns], slopes.log_weight)
-        return self.inner.pulled_back(draws, theta, own)
+        inner_slopes = FrequencySlopes(slopes.omega[:, self.columns], slopes.log_weight)
+        return self.inner.pulled_back(draws, theta, inner_slopes)
 
     def kernel(self, theta: Array) -> Kernel:
         return OnColumns(self.inner.kernel(theta), self.columns)
@@ -98,7 +98,8 @@ class FixedKernel(ParameterisedKernel[Frequencies]):
     def draw_factor(self, m: int, seed: int, scheme: Scheme | str) -> Frequencies:
         if self.n_atoms is None:
             return self.draw(m, seed, scheme)
-        # Atoms are drawn in proportion to their weights, which would multiply others' otherwise.
+        # Atoms are drawn in proportion to their weights, so that these do not multiply the weights
+        # of other factors.
         (part,) = self.measure.parts
         draw = part.law.draw_factor(m, np.random.default_rng(seed), resolve_scheme(scheme))
         return Frequencies(draw.omega, part.mass / m * draw.ratio, modulation=draw.modulation)
@@ -123,7 +124,7 @@ class PeriodicScale(ParameterisedKernel[BaseDraws]):
     .. math:: \frac{\partial \log w_k}{\partial \log \ell}
               = 2 r - r \frac{I_{k-1}(r) + I_{k+1}(r)}{I_k(r)}.
 
-    There are lines for half the length scale at the start.
+    The number of lines suffices for half the length scale of the start.
     """
 
     start: Periodic
@@ -138,8 +139,10 @@ class PeriodicScale(ParameterisedKernel[BaseDraws]):
     @property
     def _lines(self) -> Array:
         """The frequencies of the lines."""
-        own = _number(self.start.length_scale)
-        shorter = replace(self.start, length_scale=max(0.5 * own, min(own, SHORTEST)))
+        length_scale = _number(self.start.length_scale)
+        half = max(0.5 * length_scale, min(length_scale, SHORTEST))
+        # A search may halve the length scale without new lines.
+        shorter = replace(self.start, length_scale=half)
         ((omega, _),) = shorter.lines(1)
         return omega
 
@@ -156,7 +159,7 @@ class PeriodicScale(ParameterisedKernel[BaseDraws]):
     def draw_factor(self, m: int, seed: int, scheme: Scheme | str) -> BaseDraws:
         omega = self._lines[:, None]
         order = np.arange(len(omega))
-        # Shorter length scales need lines that the start's weights would leave out.
+        # Shorter length scales need lines with almost no weight at the start.
         chance = 0.5 * (self._weights(order, np.zeros(1)) + self._weights(order, -np.log([2.0])))
         chance /= chance.sum()
         law = Lattice(order[:, None].astype(np.float64), chance, np.zeros(len(order)))

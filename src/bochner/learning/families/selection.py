@@ -1,4 +1,4 @@
-"""Choosing the parameters of a kernel by the evidence of its features, along its gradient."""
+"""Selects the parameters of a kernel by the evidence of its features and its gradient."""
 
 from dataclasses import dataclass, replace
 from itertools import pairwise, starmap
@@ -25,7 +25,7 @@ from bochner.sampling import Scheme
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """Most rows, frequencies and steps of a search."""
+    """Largest numbers of rows, frequencies and steps of a search."""
 
     n_rows: int
     n_frequencies: int
@@ -33,34 +33,36 @@ class _Stage:
 
 
 _STAGES = (_Stage(1000, 128, 15), _Stage(8192, 256, 30), _Stage(2**15, 512, 40))
-"""From every start, the best of which goes on with more of both. More rows tell shorter length
-scales from noise, and more frequencies follow them. With half of the last ones, scales of rough
-functions come out longer than those of the exact evidence; twice as many take four times as long.
-The first steps tell starts apart, and the others mostly end by their tolerance."""
+"""Stages of a search. The first stage runs from every start, and the best end continues with more
+rows and frequencies. More rows distinguish short length scales from noise, and more frequencies
+approximate them. With half of the last frequencies, length scales of rough functions are longer
+than those of the exact evidence; twice as many take four times as long. A few steps suffice to
+compare starts, and later stages mostly end by their tolerance."""
 
 _EXACT_STAGES = (_Stage(400, 0, 60), _Stage(1000, 0, 60))
-"""Stages of searches that take the kernel itself: 1,000 rows are a second for a step of five
-components. A few dozen parameters take more steps than length scales."""
+"""Stages of a search by the exact evidence: with 1,000 rows a step takes a second for five
+components. A few dozen parameters need more steps than length scales do."""
 
 _KERNEL_VALUES = 10**7
-"""Most values of kernels, and inputs of rows for them, for a step along the evidence of the kernel
-itself: a tenth of a second."""
+"""Largest number of kernel values, plus inputs of their rows, for a step by the exact evidence: a
+tenth of a second."""
 
 _PRODUCTS = 2**33
-"""Most rows times squared features: one second for a step, on two cores."""
+"""Largest number of rows times squared features of a step: one second on two cores."""
 
 _MOST_ENTRIES = 2**24
-"""Frequencies times inputs: 128 MiB for an array of base draws."""
+"""Largest number of frequencies times inputs: 128 MiB for an array of base draws."""
 
 _LEAST_FREQUENCIES = 16
-"""Frequencies however many inputs there are."""
+"""Least number of frequencies for any number of inputs."""
 
 
 def _canonical(rows: Chunk) -> Chunk:
-    """Return the different rows in the order of their entries, with numbers of their repeats.
+    """Return the distinct rows, sorted, with their numbers of repeats.
 
-    Targets are in units of their deviations, and rounded, as the last digit may decide between two
-    maxima of the evidence: repeated rows, other orders and other units do not change it.
+    Targets are divided by their standard deviations and rounded. The selected kernel then does not
+    depend on repetitions, on the order of rows or on units: otherwise the last digit could decide
+    between two maxima of the evidence.
     """
     first, weight, repeats = canonical_rows(rows, rows.y)
     targets = _rounded(rows.y, rows.weights)[first]
@@ -73,12 +75,13 @@ def drawn_rows(rows: NDArray[np.intp], most: int, rng: np.random.Generator) -> N
 
 
 def canonical_rows(rows: Chunk, numbers: Array) -> tuple[NDArray[np.intp], Array, Array]:
-    """Return the first of equal rows, in the order of entries, their total weights and repeats.
+    """Return the first of each set of equal rows, sorted, with total weights and repeats.
 
-    Rows are equal if their numbers (n, t), such as targets, are, too, and their weights where
-    these are precisions. As many observations are left as there were.
+    Equal rows have equal ``numbers`` (n, t), such as targets, and equal weights if weights are
+    precisions. The total number of observations does not change.
     """
     units = rows.units
+    # Columns are compared in units of their deviations, so that rounding suits any unit.
     scaled = rows.X @ sparse.diags_array(1.0 / spreads(rows.X, rows.weights))
     columns = np.column_stack((_rounded(numbers, rows.weights), units.weights))
     keys = _sortable(rounded(scaled), columns)
@@ -90,7 +93,7 @@ def canonical_rows(rows: Chunk, numbers: Array) -> tuple[NDArray[np.intp], Array
 
 
 def _rounded(numbers: Array, weights: Array) -> Array:
-    """Return numbers (n, t) in units of their deviations, to some digits."""
+    """Return numbers (n, t) divided by their standard deviations, rounded to some digits."""
     return as_array(rounded(numbers / spreads(numbers, weights)))
 
 
@@ -120,15 +123,17 @@ def select_kernel(
     """Return the kernel with the parameters of greatest evidence, or ``None`` if it has none.
 
     The evidence is penalised by a weak prior of the parameters. Searches from several starts are
-    compared on at most 1000 rows with 128 frequencies. The best one goes on with more of both, at
-    most 512 frequencies and 32,768 rows, from where shorter length scales of single inputs are
-    tried, too. Each search has base draws of its own, and learns alpha, too, unless it is a number.
-    Where rows are no more than features, the last search takes the kernel itself, whose evidence
-    does not depend on draws. Otherwise, the shortest length scale is then shortened while the
-    evidence with ``n_landmarks`` rises, if there are any.
-    ``rows`` have targets (n, t), whose units do not matter, nor do those of columns for a name.
+    compared on at most 1000 rows with 128 frequencies. The best search continues with at most 512
+    frequencies and 32,768 rows, where shorter length scales of single inputs are tried, too. Each
+    search has separate base draws, and learns ``alpha`` unless it is a number. If there are no more
+    rows than features, the last search uses the exact kernel, whose evidence does not depend on
+    draws. Otherwise the shortest length scale is shortened while the evidence with ``n_landmarks``
+    increases, if landmarks are used.
+
+    ``rows`` have targets (n, t). The result does not depend on the units of targets and, for a
+    name, of columns.
     """
-    # Other rows, such as repetitions in place of weights, leave the draws as they are.
+    # Separate streams: repetitions of rows instead of weights must not change the base draws.
     row_rng, median_rng, start_rng, draw_rng = rng.spawn(4)
     present = drawn_rows(np.flatnonzero(rows.weights > 0), _STAGES[-1].n_rows, row_rng)
     rows, units = in_units(kernel, rows[present])
@@ -144,6 +149,7 @@ def select_kernel(
         m = min(n_frequencies, max(stage.n_frequencies, family.least), room)
         n_rows = min(stage.n_rows, _PRODUCTS // (2 * m) ** 2)
         some = drawn_rows(np.arange(len(rows)), n_rows, row_rng)
+        # New base draws for each stage, so that the fit to one set of draws is not continued.
         draws = family.draw(m, int(draw_rng.integers(2**32)), scheme)
         return FeatureSearch(family, rows[some], alpha, fit_intercept, draws)
 
@@ -160,6 +166,7 @@ def select_kernel(
         point = min(ends, key=itemgetter(1))[0]
         for wider, stage in zip((some, most), _STAGES[1:], strict=True):
             point = wider.explored(point, stage.n_steps)
+    # The last coordinate is the logarithm of alpha.
     theta = point[:-1]
     if n_landmarks is not None and isinstance(most, FeatureSearch):
         theta = shortened(most, theta, n_landmarks, int(draw_rng.integers(2**32)))
@@ -174,7 +181,7 @@ def _by_values(
     start_rng: np.random.Generator,
     fit_intercept: bool,
 ) -> Kernel:
-    """Return the kernel of greatest exact evidence on few rows, without random features."""
+    """Return the kernel of greatest exact evidence on at most 1000 rows."""
     order = row_rng.permutation(len(rows))
 
     def search(stage: _Stage) -> GramSearch:

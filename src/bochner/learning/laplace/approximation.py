@@ -15,37 +15,38 @@ from bochner.likelihoods import Likelihood
 from bochner.registry import register
 
 CONSTANT_SPREAD = 10.0
-"""Standard deviation of the constant's prior, in units of the latent function: rates and odds
-e^10 times those of the mean are within it, and it stays finite where all targets are equal."""
+"""Prior standard deviation of the constant, in units of the latent function. Rates and odds of e^10
+times the mean are within one deviation, and the constant is finite if all targets are equal."""
 
 _MOST_STEPS = 100
-"""Newton steps. A dozen are usual; likelihoods with outliers take most."""
+"""Largest number of Newton steps. A dozen are usual; likelihoods with outliers need more."""
 
 _DECREMENT = 1e-18
-"""Gain of log density in nats, as a Newton step predicts it, below which the mode is found: weights
+"""Predicted gain of the log density in nats (Newton decrement) at which the search ends: weights
 are then exact to 1e-9 of their posterior standard deviation."""
 
 _ROUNDINGS = 10.0
-"""Rounding errors of the log density, at least `NEGLIGIBLE`, below which such a gain may be
-rounding, too: it is taken for that when it stops to fall, as it does by squares before."""
+"""Number of rounding errors of the log density (but at least `NEGLIGIBLE`) below which a predicted
+gain may be a rounding error. It counts as one if it no longer decreases: near the mode, gains
+decrease quadratically."""
 
 _STALLED = 0.1
-"""Share of the gain before at which it has stopped to fall."""
+"""Ratio of successive predicted gains above which they count as no longer decreasing."""
 
 _SUFFICIENT = 1e-4
-"""Share of the predicted gain that a step must reach (Armijo's rule, of any small share)."""
+"""Share of the predicted gain that a step must reach (Armijo's rule, with any small share)."""
 
 _LEAST_STEP = 1e-12
-"""Share of a Newton step below which no more gain than rounding is possible."""
+"""Smallest share of a Newton step in backtracking: smaller steps gain less than rounding errors."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LatentRows:
     """Rows with targets, and their features followed by a constant, block by block.
 
-    Latent functions start from ``centre``, that of the constant's prior, plus ``offset`` (n,), the
-    logarithm of exposures. Features of up to 256 MiB are kept, more are computed again in every
-    pass.
+    The latent function of zero weights is ``centre``, the prior mean of the constant, plus
+    ``offset`` (n,), the logarithm of exposures. Features of up to 256 MiB are stored; larger ones
+    are recomputed in every pass.
     """
 
     X: Any
@@ -66,11 +67,11 @@ class LatentRows:
         frequencies: Frequencies,
         has_constant: bool,
     ) -> "LatentRows":
-        """Return the rows of a chunk with numbers for targets."""
-        made = cls(rows.X, rows.y, rows.weights, offset, centre, frequencies, has_constant, [])
-        if 8 * len(rows) * made.width <= limits.CACHED_FEATURES_BYTES:
-            made._kept.extend(made._computed())
-        return made
+        """Return the rows of a chunk with numeric targets."""
+        of_chunk = cls(rows.X, rows.y, rows.weights, offset, centre, frequencies, has_constant, [])
+        if 8 * len(rows) * of_chunk.width <= limits.CACHED_FEATURES_BYTES:
+            of_chunk._kept.extend(of_chunk._computed())
+        return of_chunk
 
     @property
     def origin(self) -> Array:
@@ -92,10 +93,10 @@ class LatentRows:
 
     def product(self, weights: Array) -> Array:
         """Return features times weights (P, L), of shape (n, L)."""
-        found = np.empty((len(self.y), weights.shape[1]))
+        products = np.empty((len(self.y), weights.shape[1]))
         for part, Z in self.blocks():
-            found[part] = Z @ weights
-        return found
+            products[part] = Z @ weights
+        return products
 
     def transposed(self, columns: Array) -> Array:
         """Return the sums over rows of features times columns (n, L), of shape (P, L)."""
@@ -137,27 +138,27 @@ def latent_features(frequencies: Frequencies, X: Any, has_constant: bool) -> Arr
 
 
 _FEW_FUNCTIONS = 4
-"""Latent functions up to which products of the whitener are quicker than the covariance itself,
-which takes a time cubic in the number of weights, whatever the number of rows."""
+"""Number of latent functions up to which products with the whitener are faster than the covariance,
+whose time is cubic in the number of weights for any number of rows."""
 
 _FEW_FEATURES = 128
-"""Features up to which products of all pairs of them, of a block of rows, are an array: curvatures
-of many functions then take one product of matrices."""
+"""Number of features up to which the products of all pairs of features of a block of rows are
+stored in an array: the Hessian of many functions is then one product of matrices."""
 
 
 @register(shapes={"coef": "pl", "whitener": "qq"})
 @dataclass(frozen=True, slots=True, eq=False)
 class LaplacePosterior:
-    r"""A normal law of the weights of ``P`` features for each of ``L`` latent functions.
+    r"""The normal approximation of the weights of ``P`` features for each of ``L`` functions.
 
-    Latent values are :math:`f = Z w + c`, with ``c`` the ``centre``. The mean of the weights is the
-    mode of their posterior, and their covariance the inverse of the negative Hessian there.
+    Latent values are :math:`f = Z w + c`, with the ``centre`` ``c``. The mean of the weights is
+    their posterior mode, and their covariance is the inverse of the negative Hessian there.
     """
 
     coef: Array  # (P, L): the mode
     whitener: Array  # (P L, P L): W with W W' the covariance, weights ordered by latent function
     centre: float
-    alpha: float  # Precision of the weights, but for the constant's
+    alpha: float  # Precision of the weights, except for that of the constant
     log_evidence: float
     n_iter: int  # Newton steps, summed over all values of alpha and the parameters
 
@@ -180,7 +181,7 @@ class LaplacePosterior:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LatentCovariances:
-    """Covariances of latent values, up to their origin, as a function of features."""
+    """Covariances of latent values as a function of features."""
 
     whitener: Array  # (P L, P L)
     n_latent: int
@@ -188,7 +189,7 @@ class LatentCovariances:
 
     @classmethod
     def of(cls, whitener: Array, n_latent: int) -> "LatentCovariances":
-        """Return the function for weights of that whitener."""
+        """Return the function for weights with the given whitener."""
         if n_latent <= _FEW_FUNCTIONS:
             return cls(whitener, n_latent, None)
         n_features = len(whitener) // n_latent
@@ -209,6 +210,7 @@ class LatentCovariances:
             return covariances
         for i in range(n_latent):
             block = np.ascontiguousarray(self.blocks[i, :, : i + 1])
+            # One large product instead of a small one for each pair of functions.
             half = (Z @ block.reshape(n_features, -1)).reshape(len(Z), i + 1, n_features)
             products = np.matmul(half, Z[:, :, None])[:, :, 0]
             covariances[:, i, : i + 1] = covariances[:, : i + 1, i] = products
@@ -219,7 +221,7 @@ class LatentCovariances:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InverseRoot:
-    """A matrix ``R`` with ``R R'`` the inverse of a symmetric matrix, and its log determinant."""
+    """A root ``R`` of the inverse ``R R'`` of a symmetric matrix, with its log determinant."""
 
     matrix: Array
     log_determinant: float
@@ -229,9 +231,9 @@ class InverseRoot:
 def inverse_root(symmetric: Array) -> InverseRoot:
     r"""Return the inverse root of a positive definite matrix, from its Cholesky factor.
 
-    Another matrix has its eigenvalues replaced by their absolute values, so that Newton's method
-    leaves saddle points (Dauphin et al., "Identifying and attacking the saddle point problem",
-    2014).
+    If the matrix is not positive definite, its eigenvalues are replaced by their absolute values,
+    so that Newton's method leaves saddle points (Dauphin et al., "Identifying and attacking the
+    saddle point problem", 2014).
     """
     try:
         lower = cholesky(symmetric, lower=True)
@@ -247,10 +249,10 @@ def inverse_root(symmetric: Array) -> InverseRoot:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mode:
-    """The mode of the weights for one likelihood and one prior, with what the evidence needs."""
+    """The mode of the weights for a likelihood and a prior, with quantities of the evidence."""
 
     likelihood: Likelihood
-    precision: Array  # (P,): of the prior
+    precision: Array  # (P,): Prior precision
     weights: Array  # (P, L)
     latent: Array  # (n, L)
     root: InverseRoot  # Inverse root of the negative Hessian
@@ -278,8 +280,8 @@ def find_mode(
 ) -> Mode:
     """Return the mode of the weights by Newton's method with backtracking.
 
-    ``precision`` (P,) is the prior's, ``start`` (P, L) are weights near the mode. Raises
-    ``LinAlgError`` if there is no mode.
+    ``precision`` (P,) is the prior precision, ``start`` (P, L) are weights near the mode. Raises
+    ``LinAlgError`` if no mode is found.
     """
     shape = rows.width, likelihood.n_latent
     weights = np.zeros(shape) if start is None else start
@@ -298,17 +300,19 @@ def find_mode(
         if root.is_exact and (decrement < _DECREMENT or is_rounding):
             return Mode(likelihood, precision, weights, latent, root, value, n_iter)
         step = (root.matrix @ forward).reshape(shape[::-1]).T
+        # Latent values are linear in the weights: backtracking needs no pass over the rows.
         change = rows.product(step)
+        # Full Newton steps first, halved until the gain suffices.
         share = 1.0
         while share > _LEAST_STEP:
             moved = weights + share * step, latent + share * change
-            found = _log_joint(rows, likelihood, precision, *moved)
+            moved_value = _log_joint(rows, likelihood, precision, *moved)
             # Near the mode gains are smaller than the rounding errors of the values.
-            needed = 2.0 * _SUFFICIENT * share * decrement - len(rows.y) * rounding
-            if found >= value + needed:
+            least_gain = 2.0 * _SUFFICIENT * share * decrement - len(rows.y) * rounding
+            if moved_value >= value + least_gain:
                 break
             share *= 0.5
-        weights, latent, value, before = *moved, found, decrement
+        weights, latent, value, before = *moved, moved_value, decrement
     raise LinAlgError(
         f"Newton's method has not found the mode of the weights in {_MOST_STEPS} steps. "
         f"{likelihood!r} may not suit y: change the unit of y, the likelihood or its parameters, "
@@ -326,7 +330,7 @@ def _log_joint(
 
 
 def _negative_hessian(rows: LatentRows, curvature: Array, precision: Array) -> Array:
-    """Return the negative Hessian (P L, P L) of the log density: its lower blocks."""
+    """Return the lower blocks of the negative Hessian (P L, P L) of the log density."""
     P, n_latent = rows.width, curvature.shape[1]
     hessian = np.zeros((n_latent * P, n_latent * P))
     pairs = np.tril_indices(n_latent)
@@ -334,9 +338,9 @@ def _negative_hessian(rows: LatentRows, curvature: Array, precision: Array) -> A
     totals = np.zeros((len(pairs[0]), P * P)) if is_one_product else None
     for part, Z in rows.blocks():
         if totals is not None:
-            for some in row_blocks(len(Z), 8 * (P * P + len(pairs[0]))):
-                products = (Z[some, :, None] * Z[some, None, :]).reshape(-1, P * P)
-                totals += curvature[part][some][:, *pairs].T @ products
+            for block_rows in row_blocks(len(Z), 8 * (P * P + len(pairs[0]))):
+                products = (Z[block_rows, :, None] * Z[block_rows, None, :]).reshape(-1, P * P)
+                totals += curvature[part][block_rows][:, *pairs].T @ products
             continue
         for i, j in zip(*pairs, strict=True):
             block = hessian[i * P : (i + 1) * P, j * P : (j + 1) * P]
@@ -349,6 +353,7 @@ def _negative_hessian(rows: LatentRows, curvature: Array, precision: Array) -> A
 
 def _weighted_products(Z: Array, weight: Array) -> Array:
     """Return products of features with weights (n, 1), in half the time if none is negative."""
+    # A product of a matrix with its transpose takes half of the operations.
     if weight.min(initial=0.0) < 0.0:
         return as_array(Z.T @ (weight * Z))
     scaled = np.sqrt(weight) * Z

@@ -1,9 +1,8 @@
-"""The precision of the weights and the parameters of a likelihood, by Laplace's evidence."""
+"""Learns the precision of the weights and parameters of a likelihood by Laplace's evidence."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -23,46 +22,47 @@ from bochner.learning.laplace.slopes import DIFFERENCE, EvidenceSlopes
 from bochner.likelihoods import Likelihood
 
 _LOG_ALPHA = (np.log(1e-6), np.log(1e6))
-"""Range of log alpha, for latent functions in their unit: standard deviations of a unit kernel from
-a thousand units, more than a smooth function needs, to a thousandth of one, which is a constant."""
+"""Range of log alpha, for latent functions in their unit. The standard deviation of a unit kernel
+is between a thousand units, more than a smooth function needs, and a thousandth, which is almost a
+constant."""
 
 _LOG_PARAMETER = np.log(1e3)
-"""Largest change of a parameter's logarithm from its first guess: to noise of 1e-6 of the targets'
-variance, as in ridge regression, or a dispersion that only 1e4 counts tell from zero. Systems with
-less noise lose half of their digits."""
+"""Largest change of the logarithm of a parameter from its initial value. The noise may decrease to
+1e-6 of the variance of targets, as in ridge regression, and a dispersion to a value that 1e4 counts
+hardly distinguish from zero. With less noise, linear systems lose half of their digits."""
 
 _TOLERANCE = 1e-4
-"""Largest slope of the evidence at the end of L-BFGS, in nats per unit of a logarithm: parameters
-are then exact to a hundredth of their posterior standard deviation, also where the evidence is
-flat."""
+"""Largest derivative of the evidence at the end of L-BFGS, in nats per unit of a logarithm:
+parameters are then exact to a hundredth of their posterior standard deviation, even if the evidence
+is flat."""
 
 _N_POLISHING = 2
-"""Newton steps that follow, each of which doubles the digits. Parameters then agree between runs
-that differ by rounding only, such as with rows in another order."""
+"""Number of final Newton steps, each of which doubles the number of digits. Runs that differ by
+rounding only, such as by the order of rows, then have the same parameters."""
 
 _MOST_STEPS = 100
-"""Most steps of L-BFGS; twenty are usual."""
+"""Largest number of L-BFGS steps; twenty are usual."""
 
 _NEAR = 0.1
-"""Longest Newton step in logarithms; the root of a longer one is another maximum's."""
+"""Largest Newton step in logarithms: a longer step may lead to another maximum."""
 
 _SUBSAMPLE = 1000
-"""Rows on which the search starts."""
+"""Number of rows of a subsample on which the search starts."""
 
 _MANY = 4
-"""Times so many rows from which on the search starts with a subsample: its share of the time is
-then at most a quarter, and it saves more than half of the steps on all rows."""
+"""Ratio of the number of rows to the subsample from which a subsample is used. It then takes at
+most a quarter of the time and saves more than half of the steps on all rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaplaceProblem:
-    """Rows, a likelihood and a prior; kernels and their features are given to the methods."""
+    """Rows, a likelihood and a prior; features are arguments of the methods."""
 
-    rows: Chunk  # With numbers for targets, all of positive weight
-    offset: Array  # (n,): logarithms of exposures
-    centre: float  # Mean of the constant's prior
-    likelihood: Likelihood  # With a number, known or to start from, for every parameter
-    names: tuple[str, ...]  # Parameters of the likelihood that are learned
+    rows: Chunk  # With numeric targets and positive weights
+    offset: Array  # (n,): Logarithms of exposures
+    centre: float  # Prior mean of the constant
+    likelihood: Likelihood  # With known or initial values of all parameters
+    names: tuple[str, ...]  # Names of the learned parameters of the likelihood
     alpha: float | None  # Precision of the weights; None to learn it
     has_constant: bool
     deadline: float = np.inf  # Of perf_counter: no step of a search is begun after it
@@ -70,12 +70,14 @@ class LaplaceProblem:
     def solved(self, frequencies: Frequencies) -> tuple[Likelihood, LaplacePosterior]:
         """Return the likelihood with its parameters learned, and the posterior of the weights.
 
-        Parameters to learn, and alpha, are those of least loss, by L-BFGS. On many rows it
-        starts from those of some of the rows.
+        L-BFGS minimises the loss over learned parameters and alpha. For many rows it starts at the
+        minimum of a subsample.
         """
+        # The same features for all values: only alpha and parameters of the likelihood change.
         search = self.search(frequencies)
         step = len(self.rows) // _SUBSAMPLE
         start = np.zeros(len(search.first))
+        # Evenly spaced rows: no generator, so that results are reproducible.
         if start.size and step >= _MANY:
             some = replace(self, rows=self.rows[::step], offset=self.offset[::step])
             start = some.search(frequencies).best(start)
@@ -91,21 +93,21 @@ class LaplaceProblem:
         return mode.likelihood, posterior
 
     def search(self, frequencies: Frequencies) -> "LaplaceSearch":
-        """Return the evidence on features of these frequencies, to be searched."""
+        """Return the search for the parameters, on features of the given frequencies."""
         rows = LatentRows.of(self.rows, self.offset, self.centre, frequencies, self.has_constant)
         return LaplaceSearch(rows, self.likelihood, self.alpha, self.names, self.deadline)
 
 
 @dataclass(slots=True, eq=False)
 class LaplaceSearch:
-    """The loss of a row as a function of log alpha and parameters, with its slope.
+    """The loss per row as a function of log alpha and parameters, with its gradient.
 
-    The loss is the negative log evidence, with that of a prior of the signal's standard deviation
-    where the likelihood has one (see :meth:`penalty`).
+    The loss is the negative log evidence. If the likelihood has a scale of the signal, the negative
+    log prior of the signal's standard deviation is added (see :meth:`penalty`).
 
-    Arguments are counted from first values, those for which a unit kernel has the unit of the
-    latent function: the search does not depend on units. Per row, slopes are of order one, and so
-    is the first step of L-BFGS.
+    Arguments are differences from initial values, at which a unit kernel has the unit of the latent
+    function. The search therefore does not depend on units. Derivatives of the loss per row are of
+    order one, which suits the first step of L-BFGS.
     """
 
     rows: LatentRows
@@ -128,14 +130,15 @@ class LaplaceSearch:
         self.size = max(float(self.rows.weight.sum()), 1.0)
 
     def mode(self, x: Array) -> Mode:
-        """Return the mode of the weights at such values."""
-        given = self.first + x
-        log_alpha, vector = (given[0], given[1:]) if self.alpha is None else (None, given)
+        """Return the mode of the weights at arguments ``x`` (k,)."""
+        values = self.first + x
+        log_alpha, vector = (values[0], values[1:]) if self.alpha is None else (None, values)
         alpha = self.alpha if log_alpha is None else np.exp(log_alpha)
         precision = np.full(self.rows.width, alpha)
         if self.rows.has_constant:
             precision[-1] = (CONSTANT_SPREAD * self.likelihood.unit) ** -2
         likelihood = self.likelihood.with_vector(self.names, vector)
+        # The last mode is close: Newton's method needs few steps from it.
         mode = find_mode(self.rows, likelihood, precision, self._weights)
         self._weights, self.n_iter = mode.weights, self.n_iter + mode.n_iter
         return mode
@@ -144,8 +147,8 @@ class LaplaceSearch:
         r"""Return the negative log prior of alpha, up to a constant, and its gradient.
 
         The standard deviation :math:`\sigma = \alpha^{-1/2}` has a half-Cauchy prior of scale ``s``
-        (Gelman, "Prior distributions for variance parameters in hierarchical models", 2006): of
-        :math:`\log(1 + \sigma^2 / s^2)` nats, so that signals far stronger than ``s`` cost few.
+        (Gelman, "Prior distributions for variance parameters in hierarchical models", 2006). The
+        penalty is :math:`\log(1 + \sigma^2 / s^2)` nats, which increases slowly for strong signals.
         """
         slope, scale = np.zeros(len(x)), self.likelihood.signal_scale
         if self.alpha is not None or scale is None:
@@ -155,7 +158,7 @@ class LaplaceSearch:
         return float(np.log1p(ratio)), slope
 
     def slopes(self, x: Array) -> tuple[Mode, EvidenceSlopes]:
-        """Return the mode at such values, and the derivatives of the log evidence there."""
+        """Return the mode at arguments ``x`` (k,), and the derivatives of the log evidence."""
         mode = self.mode(x)
         return mode, EvidenceSlopes.of(self.rows, mode)
 
@@ -164,15 +167,15 @@ class LaplaceSearch:
         by_alpha = [] if self.alpha is not None else [slopes.by_log_alpha()]
         return np.append(by_alpha, slopes.by_parameters(self.names))
 
-    def value_and_slope(self, x: Any) -> tuple[float, Array]:
-        """Return the loss of a row, and its derivatives."""
+    def value_and_slope(self, x: Array) -> tuple[float, Array]:
+        """Return the loss per row and its gradient (k,)."""
         mode, slopes = self.slopes(x)
         penalty, slope = self.penalty(x)
         slope -= self.by_numbers(slopes)
         return (penalty - mode.log_evidence) / self.size, slope / self.size
 
     def best(self, x: Array) -> Array:
-        """Return the values near ``x`` of least loss."""
+        """Return the local minimum of the loss near ``x``."""
         if not x.size:
             return x
         return minimised(
@@ -186,14 +189,14 @@ class LaplaceSearch:
         ).point
 
     def polished(self, x: Array) -> Array:
-        """Return values after Newton steps towards the root of the slope, ends of ranges fixed."""
+        """Return ``x`` after Newton steps towards a zero gradient; arguments at bounds are kept."""
         free = (x > self.bounds[:, 0]) & (x < self.bounds[:, 1])
         for _ in range(_N_POLISHING if free.any() else 0):
             if perf_counter() > self.deadline:
                 break
             slope = self.value_and_slope(x)[1][free]
             moved = x + DIFFERENCE * np.eye(len(x))[free]
-            changes = np.array([self.value_and_slope(to)[1][free] for to in moved]) - slope
+            changes = np.array([self.value_and_slope(end)[1][free] for end in moved]) - slope
             with suppress(LinAlgError):
                 step = np.linalg.solve(changes.T / DIFFERENCE, slope)
                 if np.abs(step).max() < _NEAR:

@@ -1,4 +1,4 @@
-"""Choosing the parameters of a kernel by Laplace's evidence of its features, along its gradient."""
+"""Selects the parameters of a kernel by Laplace's evidence of its features and its gradient."""
 
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index
 from bochner._numerics.threads import single_threaded_blas
 from bochner.features.length_scales import AnyKernel
 from bochner.kernels import Kernel
@@ -21,7 +21,7 @@ from bochner.sampling import Scheme
 
 @dataclass(frozen=True, slots=True)
 class _LaplaceStage:
-    """Most rows, frequencies and steps of a search."""
+    """Largest numbers of rows, frequencies and steps of a search."""
 
     n_rows: int
     n_frequencies: int
@@ -29,30 +29,30 @@ class _LaplaceStage:
 
 
 _STAGES = (_LaplaceStage(1000, 64, 20), _LaplaceStage(2000, 128, 30))
-"""From every start, the best of which goes on with more of both. Every step is some ten Newton
-steps, so that rows and frequencies are a quarter of those of ridge regression."""
+"""Stages of a search. The first stage runs from every start, and the best end continues with more
+rows and frequencies. A step needs some ten Newton steps, so that rows and frequencies are a quarter
+of those of ridge regression."""
 
 MOST_SEARCHED = _STAGES[-1].n_rows
-"""Rows up to which a search takes all of them."""
+"""Largest number of rows of which a search uses all."""
 
 _LEAST_FREQUENCIES = 32
-"""Frequencies of a search however many latent functions share the work: its cubic part grows with
-the number of weights of all of them."""
+"""Least number of frequencies of a search. Several latent functions have fewer frequencies each,
+because the cubic part of the time grows with the number of all weights."""
 
 _DECIMALS = 3
-"""Decimals of logarithms of length scales: a thousandth is far less than their uncertainty, and
-more than what rounding errors make of it. Runs that differ by rounding only have the same
-kernel."""
+"""Decimals of logarithms of length scales. A thousandth is far less than their uncertainty and more
+than the effect of rounding errors, so that runs that differ by rounding have the same kernel."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _KernelLaplaceSearch(EvidenceSearch):
-    """Laplace's problem for a family; points hold parameters, log alpha and the likelihood's."""
+    """Laplace's evidence of a family; points are kernel parameters, log alpha and likelihood's."""
 
     family: ParameterisedKernel[Any]
     draws: Any
     problem: LaplaceProblem
-    base: float = 0.0  # Loss that others are counted from: tolerances are relative to the loss
+    base: float = 0.0  # Loss that is subtracted: tolerances are relative to the loss
 
     @property
     def deadline(self) -> float:
@@ -63,23 +63,23 @@ class _KernelLaplaceSearch(EvidenceSearch):
         return replace(self, base=self.value(self.start(self.family.origin)))
 
     def start(self, theta: Array) -> Array:
-        """Return the point of parameters (q,) with first guesses of the other numbers."""
+        """Return the point of parameters (q,) with initial values of alpha and the likelihood."""
         return np.append(theta, np.zeros(len(self._search(theta).first)))
 
     def value(self, point: Array) -> float:
-        theta, others = self.split(point)
+        theta, other_parameters = self.split(point)
         search = self._search(theta)
-        penalty = self.penalty(theta)[0] + search.penalty(others)[0]
-        value = penalty - search.mode(others).log_evidence
+        penalty = self.penalty(theta)[0] + search.penalty(other_parameters)[0]
+        value = penalty - search.mode(other_parameters).log_evidence
         return value / search.size - self.base
 
     def loss(self, point: Array) -> tuple[float, Array]:
-        theta, others = self.split(point)
+        theta, other_parameters = self.split(point)
         search = self._search(theta)
-        mode, slopes = search.slopes(others)
+        mode, slopes = search.slopes(other_parameters)
         penalty, by_theta = self.penalty(theta)
         by_theta -= self.family.pulled_back(self.draws, theta, slopes.by_frequencies())
-        penalty_of_others, by_others = search.penalty(others)
+        penalty_of_others, by_others = search.penalty(other_parameters)
         by_others -= search.by_numbers(slopes)
         value = penalty + penalty_of_others - mode.log_evidence
         gradient = np.append(by_theta, by_others) / search.size
@@ -102,10 +102,10 @@ def select_latent_kernel(
 ) -> Kernel | None:
     """Return the kernel with the parameters of greatest evidence, or ``None`` if it has none.
 
-    As :func:`bochner.learning.families.selection.select_kernel` for ridge regression: Laplace's
-    evidence is penalised by a weak prior, and searched along its gradient together with alpha and
-    the parameters of the likelihood. Starts are compared on at most 1000 rows with 64 frequencies,
-    and the best one goes on with at most 2000 rows and 128 frequencies.
+    The counterpart of :func:`bochner.learning.families.selection.select_kernel` for other
+    likelihoods. Laplace's evidence, penalised by a weak prior, is maximised by its gradient over
+    kernel parameters, alpha and parameters of the likelihood. Starts are compared on at most 1000
+    rows with 64 frequencies, and the best one continues with at most 2000 rows and 128 frequencies.
     """
     row_rng, median_rng, start_rng, draw_rng = rng.spawn(4)
     every = np.arange(len(problem.rows))
@@ -117,6 +117,7 @@ def select_latent_kernel(
         return None
 
     def searched(stage: _LaplaceStage) -> _KernelLaplaceSearch:
+        # Latent functions share the frequencies, and each has its weights.
         m = max(stage.n_frequencies // problem.likelihood.n_latent, _LEAST_FREQUENCIES)
         m = min(n_frequencies, max(m, family.least))
         some = drawn_rows(np.arange(len(problem.rows)), stage.n_rows, row_rng)
@@ -137,13 +138,13 @@ def select_latent_kernel(
     return family.kernel(np.round(theta, _DECIMALS))
 
 
-def _part(problem: LaplaceProblem, some: Any) -> LaplaceProblem:
-    """Return the problem of some of the rows."""
+def _part(problem: LaplaceProblem, some: Index) -> LaplaceProblem:
+    """Return the problem of the rows ``some``."""
     return replace(problem, rows=problem.rows[some], offset=problem.offset[some])
 
 
 def _merged(problem: LaplaceProblem) -> LaplaceProblem:
-    """Return the problem of the different rows, in the order of their entries."""
+    """Return the problem of the distinct rows, sorted."""
     rows = problem.rows
     first, weight, _ = canonical_rows(rows, np.column_stack((rows.y, problem.offset)))
     merged = _part(problem, first)

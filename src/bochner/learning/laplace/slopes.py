@@ -1,11 +1,11 @@
-r"""Derivatives of Laplace's evidence: by alpha, by a likelihood's parameters, and by frequencies.
+r"""Derivatives of Laplace's evidence by alpha, by parameters of a likelihood and by frequencies.
 
-The mode moves with all of them. With :math:`S_n = z_n^\top H^{-1} z_n`, ``spread``, curvatures
-:math:`W_n` and slopes :math:`s_n` of the log density, the log determinant has the derivative
-:math:`b_n = -\tfrac12 S_n W_n'` by latent values, ``bend``. With :math:`u = H^{-1} \sum_n b_n z_n`
-a change of the gradient of the log density by :math:`\delta` changes the evidence by
-:math:`u \cdot \delta` (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006,
-section 5.5.1, in terms of weights). By features of a row it has the derivative
+The mode depends on all of these. :math:`S_n = z_n^\top H^{-1} z_n` is called ``spread``;
+:math:`W_n` and :math:`s_n` are curvatures and slopes of the log density. The derivative of minus
+half the log determinant by latent values is :math:`b_n = -\tfrac12 S_n W_n'`, called ``bend``. With
+:math:`u = H^{-1} \sum_n b_n z_n` a change of the gradient of the log density by :math:`\delta`
+changes the evidence by :math:`u \cdot \delta` (Rasmussen and Williams, "Gaussian Processes for
+Machine Learning", 2006, section 5.5.1, in terms of weights). The derivative by features of a row is
 
 .. math:: \frac{\partial \log p}{\partial z_n}
           = (s_n + b_n - W_n\, z_n^\top u)\, \hat w + s_n u - W_n H^{-1} z_n.
@@ -25,16 +25,17 @@ from bochner.learning.laplace.approximation import LatentCovariances, LatentRows
 from bochner.likelihoods import Likelihood
 
 DIFFERENCE = float(np.finfo(np.float64).eps ** (1.0 / 3.0))
-"""Step of central differences, in units of the latent function or of the logarithm of a parameter:
-its error and that of rounding are both 4e-11 of the value. Newton steps in parameters take it, too,
-whose error shows in the third step only."""
+"""Step of central differences, in units of the latent function or of the logarithm of a parameter.
+The truncation error and the rounding error are both 4e-11 of the value. Newton steps in parameters
+use the same step; its error would only be visible in a third step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvidenceSlopes:
-    """What all derivatives of the evidence at a mode share.
+    """Quantities at a mode from which all derivatives of the evidence are computed.
 
-    Derivatives of curvatures and by parameters are central differences of the likelihood's.
+    Derivatives of curvatures and derivatives by parameters are central differences of the
+    likelihood.
     """
 
     rows: LatentRows
@@ -57,7 +58,7 @@ class EvidenceSlopes:
         return cls(rows, mode, spread, bend, u)
 
     def by_log_alpha(self) -> float:
-        """Return the derivative by log alpha, the precision of all weights but the constant's."""
+        """Return the derivative by log alpha; the constant has a fixed precision."""
         mode, n_features = self.mode, 2 * self.rows.frequencies.n_frequencies
         n_latent, alpha = mode.weights.shape[1], float(mode.precision[0])
         weights = mode.weights[:n_features]
@@ -67,19 +68,19 @@ class EvidenceSlopes:
         return float(explicit - alpha * np.sum(self.u[:n_features] * weights))
 
     def by_parameters(self, names: tuple[str, ...]) -> Array:
-        """Return the derivatives by the numbers that stand for a likelihood's parameters."""
+        """Return the derivatives by the entries of the likelihood's parameter vector."""
         likelihood, latent, rows = self.mode.likelihood, self.mode.latent, self.rows
         response = rows.product(self.u)
         vector = likelihood.vector(names)
-        found = np.empty(len(vector))
+        slopes = np.empty(len(vector))
         for k in range(len(vector)):
             shift = DIFFERENCE * (np.arange(len(vector)) == k)
             ends = [likelihood.with_vector(names, vector + sign * shift) for sign in (1.0, -1.0)]
             change = _difference(rows.log_densities, ends, latent).sum()
             change -= 0.5 * np.sum(self.spread * _difference(rows.curvatures, ends, latent))
             change += np.sum(response * _difference(rows.slopes, ends, latent))
-            found[k] = change / (2.0 * DIFFERENCE)
-        return found
+            slopes[k] = change / (2.0 * DIFFERENCE)
+        return slopes
 
     def by_frequencies(self) -> FrequencySlopes:
         """Return the derivatives by symmetric frequencies and by logarithms of their weights."""
@@ -90,21 +91,22 @@ class EvidenceSlopes:
         pull = slope + self.bend - np.einsum("nij,nj->ni", curvature, rows.product(self.u))
         n_latent = slope.shape[1]
         whitener = mode.whitener.reshape(n_latent, rows.width, -1)
-        found = []
+        block_slopes = []
         for part, Z in rows.blocks():
             by_features = pull[part] @ mode.weights.T + slope[part] @ self.u.T
             for i, j in product(range(n_latent), repeat=2):
-                # The block of the covariance of weights of the latent functions i and j
+                # With the block (i, j) of the covariance of the weights
                 Zj = Z @ whitener[j] @ whitener[i].T
                 by_features -= curvature[part, i, j, None] * Zj
             Z, by_features = Z[:, :n_features], by_features[:, :n_features]
-            found.append(slopes_by_frequencies(rows.X[part], Z, by_features))
-        return reduce(add, found)
+            block_slopes.append(slopes_by_frequencies(rows.X[part], Z, by_features))
+        return reduce(add, block_slopes)
 
 
 def _bend(rows: LatentRows, mode: Mode, spread: Array) -> Array:
     """Return derivatives (n, L) of minus half the log determinant by latent values."""
     likelihood, latent = mode.likelihood, mode.latent
+    # In closed form if the likelihood has one, else by central differences.
     exact = likelihood.curvature_slope(latent, spread)
     if exact is not None:
         return -0.5 * rows.weight[:, None] * exact

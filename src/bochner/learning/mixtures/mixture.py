@@ -3,8 +3,8 @@ r"""A Dirichlet-process mixture of Gaussians over frequencies, and its Gibbs sam
 .. math:: \pi \sim \mathrm{GEM}(\alpha), \quad (\mu_k, \Sigma_k) \sim \mathrm{NIW}, \quad
           z_j \sim \pi, \quad \omega_j \sim N(\mu_{z_j}, \Sigma_{z_j}), \quad j = 1, \dots, m.
 
-The weights are integrated out, which leaves the Chinese restaurant process on the labels, and
-only the parameters of components that have frequencies are kept (Neal's algorithm 2).
+The weights are integrated out, so that labels follow a Chinese restaurant process. Only the
+parameters of components with frequencies are stored (Neal's algorithm 2).
 
 Sources: Oliva et al. (2016; see :class:`bochner.BaNKRegressor`), sections 2.2, 3.1 and 3.2. Neal,
 "Markov chain sampling methods for Dirichlet process mixture models", 2000.
@@ -35,7 +35,7 @@ Method = Callable[[GaussianComponent, Array], Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixturePrior:
-    r"""The law ``base`` of components, and that of :math:`\alpha`, ``concentration``.
+    r"""The prior ``base`` of components, and the prior ``concentration`` of :math:`\alpha`.
 
     ``m`` frequencies have about :math:`\alpha \log(1 + m / \alpha)` components.
     """
@@ -68,7 +68,7 @@ class Mixture:
 
     @property
     def n_components(self) -> int:
-        """Number of components that have frequencies."""
+        """Number of components, all of which have frequencies."""
         return len(self.means)
 
     @property
@@ -114,10 +114,10 @@ def sample_prior(rng: Generator, prior: MixturePrior, n_frequencies: int) -> tup
 
 
 def init(rng: Generator, omega: Array, prior: MixturePrior) -> Mixture:
-    """Return an initial mixture for frequencies (m, d): each joins a component given those before.
+    """Return an initial mixture for frequencies (m, d), which join components one by one.
 
     The probability of a component is its count times the density of the frequency given the
-    component's frequencies so far. The concentration starts at its mean.
+    frequencies that have joined it. The concentration starts at its prior mean.
     """
     concentration = prior.concentration.shape / prior.concentration.rate
     laws, counts, seats = [prior.base], [concentration], []
@@ -153,12 +153,15 @@ def sample_labels(
     # Seat 0 is a new component, whose count is the concentration.
     table = np.column_stack((base.log_marginal(omega), mixture.log_table(omega))).tolist()
     counts = [mixture.concentration, *np.bincount(mixture.labels).tolist()]
+    # Lists, because arrays of a few numbers are slower in a loop of Python.
     seats = (mixture.labels + 1).tolist()
     for j, uniform in enumerate(rng.random(len(seats)).tolist()):
+        # Without the frequency itself, as the Chinese restaurant process requires.
         choice = _pick(_without(counts, seats[j]), table[j], uniform)
         if choice == 0:
             mean, covariance = base.posterior(omega[j : j + 1]).sample(rng)
             component = GaussianComponent(mean, covariance_factor("covariance", covariance))
+            # Only later frequencies may join the new component in this sweep.
             column = component.log_density(omega[j + 1 :])
             for row, value in zip(table[j + 1 :], column.tolist(), strict=True):
                 row.append(value)
@@ -184,8 +187,8 @@ def _without(counts: list[float], seat: int) -> list[float]:
 def _pick(counts: list[float], logs: list[float], uniform: float) -> int:
     """Return an index with probability in proportion to its count times exp(log)."""
     cumulative = _cumulative(counts, logs)
-    # The greatest log adds its count, at least 1 unless its component is empty: then all others
-    # have underflowed, and their logs are taken relative to the greatest among them.
+    # The greatest log contributes its count, which is at least 1 unless its component is empty. In
+    # that case all other terms may underflow, and logs are taken relative to the greatest of them.
     if cumulative[-1] < 1e-200:
         logs = [log if count else -inf for count, log in zip(counts, logs, strict=True)]
         cumulative = _cumulative(counts, logs)
@@ -198,7 +201,7 @@ def _cumulative(counts: list[float], logs: list[float]) -> list[float]:
 
 
 def _join(counts: list[float], seat: int) -> int:
-    """Add one to the count of a seat (seat 0: of a new one), in place, and return the seat."""
+    """Add one to the count of a seat in place, of a new seat for seat 0, and return the seat."""
     if seat == 0:
         counts.append(0)
         seat = len(counts) - 1

@@ -31,9 +31,9 @@ from bochner._numerics.linalg import jittered_cholesky
 class NormalInverseWishart:
     r"""The law of a Gaussian component's mean and covariance, over ``d`` coordinates.
 
-    ``mean`` (d,) is in radians per unit of the inputs; ``strength`` :math:`\kappa`, positive, is
-    the number of frequencies that it counts as; ``scale`` :math:`\Psi` (d, d), in squared radians
-    per squared unit, is symmetric and positive definite; ``dof`` :math:`\nu` is above ``d - 1``.
+    ``mean`` (d,) is in radians per unit of the inputs. ``strength`` :math:`\kappa`, positive, is
+    the weight of the prior mean in frequencies. ``scale`` :math:`\Psi` (d, d), in squared radians
+    per squared unit, is symmetric and positive definite. ``dof`` :math:`\nu` is above ``d - 1``.
     """
 
     mean: Array
@@ -51,7 +51,7 @@ class NormalInverseWishart:
         return len(self.mean)
 
     def log_marginal(self, omega: Array) -> Array:
-        r"""Return the log density (m,) of frequencies (m, d), each alone in its component.
+        r"""Return the log density (m,) of frequencies (m, d), each in a separate component.
 
         With the component integrated out, it is the multivariate t of :math:`\nu - d + 1` degrees
         of freedom, location ``mean`` and scale :math:`\Psi (\kappa + 1) / (\kappa (\nu - d + 1))`.
@@ -84,7 +84,9 @@ class NormalInverseWishart:
         strength = self.strength + n
         centre = omega.mean(axis=0)
         centred, shift = omega - centre, centre - self.mean
+        # About the mean of the frequencies, which cancels fewer digits than moments about zero.
         scatter: Array = centred.T @ centred
+        # The distance of the mean from the prior mean adds to the scatter.
         between: Array = self.strength * n / strength * np.outer(shift, shift)
         return NormalInverseWishart(
             mean=(self.strength * self.mean + n * centre) / strength,
@@ -102,6 +104,7 @@ class NormalInverseWishart:
         """
         dim = self.dim
         root: Array = np.tril(rng.standard_normal((dim, dim)), -1)
+        # Degrees of freedom ascend, because coordinates are in reverse order.
         root[np.diag_indices(dim)] = np.sqrt(rng.chisquare(self.dof - dim + 1 + np.arange(dim)))
         factor: Array = _solve(root, self._factor.T, transposed=True).T
         covariance: Array = factor @ factor.T
@@ -121,7 +124,7 @@ class GaussianComponent:
         return _solve(self.factor, (omega - self.mean).T).T
 
     def colour(self, xi: Array) -> Array:
-        """Return the rows (m, d) that have these standard normal coordinates."""
+        """Return the rows (m, d) with standard normal coordinates ``xi``, the inverse of whiten."""
         return self.mean + xi @ self.factor.T
 
     def colour_gradient(self, gradient: Array) -> Array:
@@ -145,13 +148,14 @@ class GammaPrior:
     rate: float
 
     def sample(self, rng: Generator) -> float:
-        """Return one draw, kept from underflow to zero."""
+        """Return one draw, at least the smallest positive number."""
         return max(float(rng.gamma(self.shape, 1.0 / self.rate)), float(np.finfo(float).tiny))
 
     def sample_given(self, rng: Generator, last: float, n_components: int, m: int) -> float:
-        """Return a concentration given the last one and how many components ``m`` rows have.
+        """Return a concentration given the last one and the number of components of ``m`` rows.
 
-        A Beta variable makes its law a mixture of two Gammas: Escobar and West, section 6.
+        Given an auxiliary Beta variable it has a mixture of two Gamma laws: Escobar and West,
+        section 6.
         """
         rate = self.rate - float(np.log(rng.beta(last + 1.0, m)))
         shape = self.shape + n_components - 1.0
@@ -160,10 +164,12 @@ class GammaPrior:
 
 
 def covariance_factor(name: str, covariance: Array) -> Array:
-    """Return the lower Cholesky factor of a covariance (d, d), read-only.
+    """Return the lower Cholesky factor of a covariance (d, d), as a read-only array.
 
-    Raises ValueError if it is not symmetric, or not positive definite up to a jitter of 1e-6.
+    Raises ValueError if the covariance is not symmetric, or not positive definite up to a jitter
+    of 1e-6.
     """
+    # Asymmetry up to rounding is accepted.
     gap = float(np.max(np.abs(covariance - covariance.T)))
     if gap > FUNCTION_ROUNDING * float(np.max(np.abs(covariance))):
         raise ValueError(f"{name} must be symmetric, got entries that differ by {gap:.3g}.")

@@ -1,27 +1,27 @@
 r"""Ridge regression with an asymmetric kernel, from sums over rows.
 
-Rows ``x_i`` of weight ``w_i`` (one, unless given) and a kernel of either argument make the model
+With rows ``x_i`` of weight ``w_i`` (one by default) and an asymmetric kernel ``k``, the model is
 :math:`f(x) = \sum_i w_i \beta_i k(x, x_i)`. It minimises
 
 .. math:: \sum_i w_i (y_i - f(x_i))^2 + \alpha n \sum_i w_i \beta_i^2, \qquad n = \sum_i w_i.
 
-With unit weights its values on the rows are :math:`K K^\top (K K^\top + \alpha n I)^{-1} y`: those
-of kernel ridge regression with the composed kernel
+With unit weights its values on the rows are :math:`K K^\top (K K^\top + \alpha n I)^{-1} y`. These
+are the values of kernel ridge regression with the composed kernel
 
 .. math:: \kappa(x, x') = \frac 1 n \sum_i w_i k(x, x_i)\, k(x', x_i),
 
-which is symmetric and positive definite whatever ``k`` is. It is a mean over rows and does not grow
-with their number; neither does the scale of ``alpha``, the ratio of the noise variance to the prior
-variance where :math:`\kappa(x, x) = 1`.
+which is symmetric and positive definite for every ``k``. It is a mean over rows and does not grow
+with their number. Therefore the scale of ``alpha``, the ratio of the noise variance to the prior
+variance if :math:`\kappa(x, x) = 1`, does not depend on the number of rows either.
 
-On features, :math:`k(x, x') = z(x)^\top S\, z'(x')` with ``z`` of the left argument, ``z'`` of the
-right one and the signs ``S``,
+On features, :math:`k(x, x') = z(x)^\top S\, z'(x')` with left features ``z``, right features ``z'``
+and the signs ``S``. Then
 
 .. math:: \kappa(x, x') = z(x)^\top B\, z(x'), \qquad
           B = \frac 1 n S \Big( \sum_i w_i z'(x_i) z'(x_i)^\top \Big) S = L L^\top,
 
-so that it is ridge regression on the features :math:`L^\top z(x)`, whose sums are linear in those
-of ``z``.
+so that the model is ridge regression on the features :math:`L^\top z(x)`. Their sums over rows are
+linear functions of the sums of ``z``.
 """
 
 from dataclasses import replace
@@ -48,6 +48,7 @@ def right_gram(frequencies: Frequencies, X: Any, weight: Array | None = None) ->
 
 def composition(gram: Array, signature: Array, weight: float) -> Array:
     r"""Return ``L`` of shape (p, p) with :math:`L L^\top = S G S / n`, ``n`` the total weight."""
+    # A Cholesky factor would fail for the singular Gram matrix of few rows.
     values, vectors = eigh(gram)
     roots: Array = np.sqrt(np.maximum(values, 0.0) / weight)
     return signature[:, None] * vectors * roots
@@ -63,10 +64,10 @@ def fit_composed(
 ) -> RidgePosterior:
     r"""Return the posterior of a regression with an asymmetric kernel, for its left features.
 
-    ``sums`` are those of the left features and the targets; ``gram`` (p, p) is :func:`right_gram`
-    of the same rows with the same weights, and ``signature`` (p,) the signs of the features.
-    ``alpha=None`` maximises the evidence; an intercept has a flat prior. Coefficients and whitener
-    are those of the left features ``z``, not of :math:`L^\top z`: the covariance of the
+    ``sums`` are the sums over rows of left features and targets. ``gram`` (p, p) is
+    :func:`right_gram` of the same rows with the same weights, and ``signature`` (p,) the signs of
+    the features. ``alpha=None`` maximises the evidence; an intercept has a flat prior. Coefficients
+    and whitener belong to the left features ``z``, not to :math:`L^\top z`: the covariance of the
     coefficients is :math:`\sigma^2 W W^\top`.
     """
     factor = composition(gram, signature, sums.weight)

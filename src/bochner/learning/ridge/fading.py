@@ -1,4 +1,4 @@
-"""By how much predictions change where features are dropped that have faded."""
+"""The change of predictions when faded features are dropped."""
 
 import numpy as np
 
@@ -18,11 +18,11 @@ def prediction_change(
 ) -> float:
     """Return the change of predictions at the rows after a refresh, from ``both`` to ``later``.
 
-    It is the root mean square change of the mean, divided by the root mean square residual of
-    ``later`` at these rows; or, if that is greater, the change of the logarithm of the root mean
-    square of predictive standard deviations. Rows have their weights, and of several targets the
-    greatest change counts. ``since`` are the sums over the rows, of both features with unit shares;
-    ``both`` is the solution on those of :meth:`FadingFeatures.mixed`.
+    The result is the larger of two changes: the root mean square change of the mean, divided by the
+    root mean square residual of ``later`` at these rows, and the change of the logarithm of the
+    root mean square of predictive standard deviations. Means over rows are weighted, and the
+    largest change of all targets is returned. ``since`` are the sums over the rows, of both sets of
+    features with unit shares. ``both`` is the solution on :meth:`FadingFeatures.mixed`.
     """
     share, rows = fading.share(since), fading.later_sums(since)
     mixed = since.scaled(fading.factors(share))
@@ -33,6 +33,7 @@ def prediction_change(
     towards = np.sum(rows.cross * later.coef, axis=0) + rows.targets * later.intercept
     residual = (rows.square - 2.0 * towards) / rows.weight + fitted
     residual = np.maximum(residual, limits.NEGLIGIBLE * rows.square / rows.weight)
+    # A residual and a change of zero mean no change.
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.sqrt(np.nan_to_num(np.maximum(change, 0.0) / residual))
     greatest = float(relative.max())
@@ -43,7 +44,7 @@ def prediction_change(
 
 
 def _mean_square(sums: FeatureSums, coef: Array, intercept: Array) -> Array:
-    """Return the mean squares (t,) over the rows of functions of weights (p, t)."""
+    """Return the mean squares (t,) over the rows of functions with weights (p, t)."""
     squares = np.sum(coef * (sums.gram @ coef), axis=0) / sums.weight
     return as_array(squares + intercept * (2.0 * (sums.features @ coef) / sums.weight + intercept))
 

@@ -2,7 +2,7 @@ r"""Ridge regression by conjugate gradients, without the Gram matrix of the feat
 
 The weights solve :math:`(Z^\top W Z + \alpha J) w = Z^\top W y`. Forming :math:`Z^\top W Z` costs
 :math:`n p^2` operations; a product with it costs :math:`4 n p`, in one pass over the rows. With a
-good preconditioner some ten passes are enough, whatever the number of features.
+good preconditioner some ten passes are enough for any number of features.
 
 The preconditioner is an estimate of the same matrix from ``s`` rows drawn by weight (see
 :class:`~bochner.features.chunks.RowSample`), with a plus sign in place of every sign of ``J``:
@@ -10,9 +10,9 @@ The preconditioner is an estimate of the same matrix from ``s`` rows drawn by we
 .. math:: P = Z_s^\top \hat W_s Z_s + \alpha I,
 
 a Nyström approximation of :math:`Z Z^\top` from these rows (Rudi, Carratino and Rosasco, 2017).
-Its inverse comes from a Cholesky factor of ``s`` by ``s``, by Woodbury's identity. Preconditioned,
-eigenvalues lie near one, and near minus one where a negative sign prevails, so that conjugate
-gradients (``J = I``) and the minimal residual method take few steps.
+Its inverse follows from a Cholesky factor of ``s`` by ``s``, by Woodbury's identity. Eigenvalues of
+the preconditioned system are near one, or near minus one in directions with a negative sign, so
+that conjugate gradients (``J = I``) and the minimal residual method need few steps.
 
 Sources: Rudi, Carratino and Rosasco, "FALKON: An optimal large scale kernel method", 2017.
 Frangella, Tropp and Udell, "Randomized Nyström preconditioning", 2023. Elman, Silvester and Wathen,
@@ -49,11 +49,11 @@ from bochner.learning.ridge.row_products import (
 from bochner.registry import register
 
 MOST_STEPS = 200
-"""Greatest number of steps. So many passes cost 800 n p operations, as much as the Gram matrix of
-800 features: a problem that needs more is better solved by it."""
+"""Largest number of steps. 200 passes cost 800 n p operations, as much as the Gram matrix of 800
+features: a problem that needs more steps is better solved by the Gram matrix."""
 REFRESH_STEPS = 10
-"""Steps of conjugate gradients between fresh residuals, as in lineax: a tenth more products. At
-half it is a fifth, at twice rounding errors of twice the steps accumulate."""
+"""Number of steps of conjugate gradients between recomputed residuals, as in lineax, which need a
+tenth more products. Fewer steps need more products; with more steps rounding errors accumulate."""
 
 Product = Callable[[Array], Array]
 
@@ -101,32 +101,34 @@ def fit_iteratively(
 
     ``signature`` (p,) is the diagonal of ``J``, and ``rng`` draws the ``n_landmarks`` rows of the
     preconditioner. Steps end at a residual of ``tol``, in the norm of :math:`P^{-1}` and relative
-    to that of zero weights: with a good preconditioner about the relative root mean square error of
-    the predictions on the training rows, which may be greater near a pole. ``dtype`` is the type of
-    features and products, given the root mean square of the rows' weights; sums over blocks are in
-    float64. ``keep`` is whether features are kept, or computed again in every pass. Warns with a
-    ``ConvergenceWarning`` if 200 steps do not reach ``tol``: near a pole of a Krein space, above
-    all.
+    to the residual of zero weights. With a good preconditioner this is about the relative root mean
+    square error of the predictions on the training rows; near a pole the error may be greater.
+    ``dtype`` returns the type of features and products, given the root mean square of the weights
+    of rows; sums over blocks are in float64. ``keep`` is whether features are stored or recomputed
+    in every pass. Warns with a ``ConvergenceWarning`` if 200 steps do not reach ``tol``, which
+    happens mainly near a pole of a Krein space.
     """
     sample = rows.total(sample_rows, n_landmarks, rng)
     if not len(sample.rows):
-        raise ValueError("There are no rows, or none that has weight.")
-    made = dtype(sample.weight_rms)
-    Z = features.to_device_of(sample.rows.X).features(sample.rows.X, made)
+        raise ValueError("There are no rows, or no rows of positive weight.")
+    feature_type = dtype(sample.weight_rms)
+    Z = features.to_device_of(sample.rows.X).features(sample.rows.X, feature_type)
+    # One block of all features in memory replaces the rows of every pass.
     if keep:
         head = rows.head
-        rows = ArrayChunks(Chunk(features.features(head.X, made), head.y, head.weight))
+        rows = ArrayChunks(Chunk(features.features(head.X, feature_type), head.y, head.weight))
         features = PrecomputedFeatures(features.n_features)
-    moments = rows.total(target_products, features, made, targets)
+    moments = rows.total(target_products, features, feature_type, targets)
     p, t = Z.shape[1], targets.n_targets
     cross, sums, weight = moments[:p, :t], moments[:, t], float(moments[-1, t])
     means = sums[:-1] / weight if fit_intercept else np.zeros(p + t)
     mean_z, mean_y = means[:p], means[p:]
+    # Products are centred afterwards, so that one pass over the rows suffices.
     cross = cross - weight * np.outer(mean_z, mean_y)
     inverse = preconditioner(Z - like(mean_z, Z), sample, weight, alpha)
 
     def product(V: Array) -> Array:
-        products = rows.total(normal_products, features, made, V, mean_z @ V)
+        products = rows.total(normal_products, features, feature_type, V, mean_z @ V)
         return products + alpha * signature[:, None] * V
 
     is_positive = bool((signature > 0).all())
@@ -151,8 +153,9 @@ def fit_iteratively(
 def preconditioner(B: NDArray[Any], sample: RowSample, weight: float, alpha: float) -> Product:
     r"""Return the product with the inverse of :math:`P = B^\top B + \alpha I`, by Woodbury.
 
-    ``B`` (s, p) are the features of a sample of rows with a total ``weight``, weighted in place.
-    Products with them are made where they are, and the matrix of order s is factorised on the host.
+    ``B`` (s, p) are the features of a sample of rows with a total ``weight``; they are weighted in
+    place. Products with the features are computed on their device, and the matrix of order s is
+    factorised on the host.
     """
     share = sample.shares
     B *= like(np.sqrt(share * (weight / share.sum()))[:, None], B)
@@ -160,8 +163,8 @@ def preconditioner(B: NDArray[Any], sample: RowSample, weight: float, alpha: flo
     is_single = gram.dtype == np.float32
     factorise = lapack.spotrf if is_single else lapack.dpotrf
     solve = lapack.spotrs if is_single else lapack.dpotrs
-    # Rounding of the products must not make the matrix indefinite. A greater alpha is valid,
-    # as P may be any positive definite matrix.
+    # Rounding errors of the products must not make the matrix indefinite. A greater alpha is valid,
+    # because P may be any positive definite matrix.
     alpha = max(alpha, 10.0 * np.finfo(gram.dtype).eps * float(np.trace(gram)))
     gram[np.diag_indices(len(gram))] += alpha
     lower, info = factorise(gram, lower=1, overwrite_a=1)
@@ -191,8 +194,8 @@ def _conjugate_gradients(
     """Solve for all columns of ``b`` (p, t) in the same passes.
 
     Returns the solution, the number of products and whether the tolerance was reached. Rounding
-    errors accumulate in the recurrence of the residual, which a product more computes afresh every
-    :data:`REFRESH_STEPS` steps.
+    errors accumulate in the recurrence of the residual, which is therefore recomputed by one more
+    product every :data:`REFRESH_STEPS` steps.
     """
     x, r = np.zeros_like(b), b.copy()
     z = inverse(r)
@@ -202,15 +205,16 @@ def _conjugate_gradients(
     for step in range(1, MOST_STEPS + 1):
         if (norm <= goal).all():
             break
-        made = product(direction)
-        length = _ratio(norm, np.sum(direction * made, axis=0))
+        image = product(direction)
+        length = _ratio(norm, np.sum(direction * image, axis=0))
         x += length * direction
-        r -= length * made
+        r -= length * image
         n_products += 1
         if step % REFRESH_STEPS == 0:
             r = b - product(x)
             n_products += 1
         z = inverse(r)
+        # Norms per target: all targets share the passes over the rows.
         norm, last = np.sum(r * z, axis=0), norm
         direction = z + _ratio(norm, last) * direction
     return x, n_products, bool((norm <= goal).all())
@@ -235,12 +239,13 @@ def _minimal_residuals(
         if (np.abs(eta) <= goal).all():
             return x, step, True
         z = z * _ratio(1.0, gamma)
-        made = product(z)
-        delta = np.sum(made * z, axis=0)
-        new_v = made - _ratio(delta, gamma) * v - _ratio(gamma, last_gamma) * last_v
+        image = product(z)
+        delta = np.sum(image * z, axis=0)
+        new_v = image - _ratio(delta, gamma) * v - _ratio(gamma, last_gamma) * last_v
         new_z = inverse(new_v)
         new_gamma = np.sqrt(np.maximum(np.sum(new_z * new_v, axis=0), 0.0))
         diagonal = c * delta - last_c * s * gamma
+        # Givens rotations of the Lanczos tridiagonal matrix.
         length = np.hypot(diagonal, new_gamma)
         new_w = z - last_s * gamma * last_w - (s * delta + last_c * c * gamma) * w
         new_w *= _ratio(1.0, length)
@@ -253,6 +258,6 @@ def _minimal_residuals(
 
 
 def _ratio(numerator: Array | float, denominator: Array) -> Array:
-    """Return the ratio, zero where the denominator is: a column that is solved stays as it is."""
-    found = np.zeros_like(denominator)
-    return np.divide(numerator, denominator, out=found, where=denominator > 0.0)
+    """Return the ratio; zero for a denominator of zero, so that solved columns do not change."""
+    ratio = np.zeros_like(denominator)
+    return np.divide(numerator, denominator, out=ratio, where=denominator > 0.0)

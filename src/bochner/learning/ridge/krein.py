@@ -45,23 +45,23 @@ NO_LIKELIHOOD = (
     "associated=True, which learns in the associated Hilbert space."
 )
 _SINGULAR = 1e-6
-"""Relative distance from a pole below which the system counts as singular: a component of the
-targets is multiplied by a million there."""
+"""Relative distance from a pole below which the system counts as singular: at this distance a
+component of the targets is multiplied by a million."""
 _CLEAR = np.log(1.1)
-"""Distance in log alpha that is kept from poles: a component of the targets along the eigenvector
-is multiplied by about ten there."""
+"""Distance from poles in log alpha: at this distance the component of the targets along the
+eigenvector is multiplied by about ten."""
 _NARROW = np.log(1.01)
-"""Half the least distance in log alpha between poles with a usable value between them: a component
-is multiplied by about a hundred there."""
+"""Half of the least distance in log alpha between poles with a usable value between them: midway, a
+component is multiplied by about a hundred."""
 _STEP = np.log(10.0) / 20.0
-"""Step of the grid of log alpha, close to the clear distance, so that gaps between poles have
-points."""
+"""Step of the grid of log alpha, close to the distance from poles, so that gaps between poles
+contain points."""
 
 
 @register(shapes={"coef": "pt", "intercept": "t", "poles": "q"})
 @dataclass(frozen=True, slots=True, eq=False)
 class KreinSolution(LinearFunction, PointSolution):
-    """The stationary point: weights (p, t), intercepts (t,) and the regularisation in use."""
+    """The stationary point: weights (p, t), intercepts (t,) and the regularisation used."""
 
     coef: Array
     intercept: Array
@@ -76,9 +76,9 @@ def fit_krein(
 ) -> KreinSolution:
     """Return the stationary point given the sums and the signs (p,) of the features.
 
-    ``alpha=None`` minimises the generalised cross-validation score; a pole is moved to
-    :meth:`KreinSpectrum.clear_alpha`, with a ``RuntimeWarning``. An intercept is not penalised.
-    Raises ValueError if the signature is not a sign for every feature.
+    ``alpha=None`` minimises the generalised cross-validation score. If ``alpha`` is a pole,
+    :meth:`KreinSpectrum.clear_alpha` is used instead, with a ``RuntimeWarning``. An intercept is
+    not penalised. Raises ValueError if the signature does not have a sign for each feature.
     """
     p = len(sums.gram)
     if np.shape(signature) != (p,) or not np.isin(signature, (-1.0, 1.0)).all():
@@ -106,10 +106,10 @@ def fit_krein(
 
 
 def _solved(system: Array, cross: Array, alpha: float) -> Array:
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LinAlgWarning)
         coef: Array = solve(system, cross, assume_a="sym")
-    if any(issubclass(warning.category, LinAlgWarning) for warning in found):
+    if any(issubclass(warning.category, LinAlgWarning) for warning in caught):
         warn_user(
             f"The linear system is ill-conditioned at alpha = {alpha:.3g}: digits of the "
             f"coefficients are lost. Increase alpha, or bring the weights of the rows closer "
@@ -123,8 +123,9 @@ def _solved(system: Array, cross: Array, alpha: float) -> Array:
 class KreinSpectrum:
     r"""The eigenvalues of the Gram matrix, from which ``alpha`` is chosen.
 
-    With :math:`Z^\top Z = L L^\top` the nonzero eigenvalues of :math:`K = Z J Z^\top` are those of
-    the symmetric matrix :math:`L^\top J L`, whatever the number of rows.
+    With :math:`Z^\top Z = L L^\top` the nonzero eigenvalues of :math:`K = Z J Z^\top` are the
+    eigenvalues of the symmetric matrix :math:`L^\top J L`, whose size does not depend on the number
+    of rows.
     """
 
     values: Array  # (r,): Eigenvalues, ascending, where r is the numerical rank of Z
@@ -135,6 +136,7 @@ class KreinSpectrum:
     @classmethod
     def of(cls, sums: FeatureSums, signature: Array, degrees: float) -> "KreinSpectrum":
         """Return the spectrum, from one pivoted Cholesky factor and one eigendecomposition."""
+        # Pivoting reveals the rank: features of repeated rows are linearly dependent.
         lower, pivots = pivoted_cholesky(sums.gram)
         components = solve_triangular(lower[pivots], sums.cross[pivots], lower=True)
         values, vectors = eigh((lower.T * signature) @ lower)
@@ -146,14 +148,15 @@ class KreinSpectrum:
         return -self.values[self.values < 0.0][::-1]
 
     def is_pole(self, alpha: float) -> bool:
-        """Tell whether ``alpha`` is a pole up to a relative gap of 1e-6, or to rounding."""
+        """Return whether ``alpha`` is a pole up to a relative gap of 1e-6, or up to rounding."""
         reach = max(_SINGULAR * alpha, self._rounding)
         return bool(np.any(np.abs(self.values + alpha) < reach))
 
     def clear_alpha(self, alpha: float) -> float:
-        """Return the nearest value, in ratio, that is a tenth away from all poles.
+        """Return the value with the ratio closest to one that is ten per cent away from all poles.
 
-        It may lie midway between two poles, unless they are within two per cent of each other.
+        It may be midway between two closer poles, unless they are within two per cent of each
+        other.
         """
         return float(np.exp(_nearest(np.log(alpha), *self._clear_intervals())))
 
@@ -173,13 +176,15 @@ class KreinSpectrum:
     def best_alpha(self) -> float:
         """Return the alpha with the smallest score that is not close to a pole.
 
-        A grid of twenty values per decade reaches from 1e-6 to 1e5 times the features' mean square
-        or to ten times the greatest pole, each moved to :meth:`clear_alpha`; the root of the
-        derivative near the best follows. The greatest of equally good values is returned.
+        A grid has twenty values per decade, from 1e-6 to 1e5 times the mean square of the features
+        or ten times the greatest pole. Each value is moved to :meth:`clear_alpha`. The result is
+        the root of the derivative near the best value. Among equal scores the greatest alpha is
+        returned.
         """
         low, high = self._clear_intervals()
         grid = np.unique([_nearest(point, low, high) for point in self._grid()])
         scores = [self.score(alpha) for alpha in np.exp(grid)]
+        # From the end, so that the largest of equally good values is chosen.
         best = len(grid) - 1 - int(np.argmin(scores[::-1]))
         interval = int(np.argmin(np.abs(np.clip(grid[best], low, high) - grid[best])))
         left = max(low[interval], grid[max(best - 1, 0)])
@@ -191,18 +196,20 @@ class KreinSpectrum:
 
     def _score_and_slope(self, alpha: float) -> tuple[float, float]:
         """Return the score and its derivative with respect to log alpha."""
+        # Eigenvalues of the hat matrix, which may be negative or exceed one.
         hat = self.values / (self.values + alpha)
         square = self.sums.square
+        # |y - H y|² = |y|² - sum of h (2 - h) times squared components.
         residual = residual_squares(square, (hat * (2.0 - hat)) @ self.squares)
-        left = self.degrees - float(np.sum(np.abs(hat)))
-        if left <= 0.0:
+        remaining = self.degrees - float(np.sum(np.abs(hat)))
+        if remaining <= 0.0:
             return np.inf, np.nan
         score = float(np.mean(np.log(self.sums.n_observations * residual))) - 2.0 * float(
-            np.log(left)
+            np.log(remaining)
         )
         growth = 2.0 * (hat * (1.0 - hat) ** 2) @ self.squares
         gain = float(np.sum(np.abs(hat) * (1.0 - hat)))
-        return score, float(np.mean(growth / residual)) - 2.0 * gain / left
+        return score, float(np.mean(growth / residual)) - 2.0 * gain / remaining
 
     def _slope(self, log_alpha: float) -> float:
         return self._score_and_slope(float(np.exp(log_alpha)))[1]
@@ -222,7 +229,7 @@ class KreinSpectrum:
         return np.arange(lowest, highest + _STEP, _STEP)
 
     def _clear_intervals(self) -> tuple[Array, Array]:
-        """Return the ends of the intervals of log alpha that are clear of the poles."""
+        """Return the ends of the intervals of log alpha that are far enough from all poles."""
         tiny = float(np.finfo(np.float64).tiny)
         poles = -self.values[self.values < self._rounding][::-1]
         low = np.append(-np.inf, np.log(poles + self._rounding))

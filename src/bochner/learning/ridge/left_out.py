@@ -1,4 +1,4 @@
-"""Values of linear models on features at rows that are left out of their fit, in closed form."""
+"""Leave-one-out predictions of linear models on features, in closed form."""
 
 from collections.abc import Callable
 
@@ -18,12 +18,13 @@ from bochner.learning.ridge.krein import KreinSolution
 from bochner.learning.ridge.posterior import RidgePosterior, centred_sums, origin
 
 _FARTHEST = 3.0
-"""Greatest size of a left-out value, three times that of an indicator: a fit without a row may be
-close to a pole of a Krein space, where values have no bound and one row would decide."""
+"""Largest size of a leave-one-out prediction, three times that of an indicator. A fit without a row
+may be close to a pole of a Krein space, where predictions are unbounded and a single row would
+dominate the score."""
 
 Leverage = Callable[[Array], Array]
-"""Takes features (n, p) of rows; returns by how much the value of each row of unit weight follows
-its own target, of shape (n,)."""
+"""Takes features (n, p) of rows; returns the derivatives (n,) of predictions at rows of unit weight
+by their targets."""
 
 
 def left_out_indicators(
@@ -36,17 +37,18 @@ def left_out_indicators(
     *,
     fit_intercept: bool,
 ) -> Array:
-    r"""Return the values (s, t) at sampled rows of the fit without each of them.
+    r"""Return leave-one-out predictions (s, t) at sampled rows.
 
-    The row's residual without it is :math:`r_i / (1 - h_i)`, where :math:`r_i` is its residual and
-    :math:`h_i` its entry on the diagonal of the hat matrix. One observation of a row is left out,
-    see :class:`~bochner.features.units.Units`: one of ``w`` equal rows where weights are counts,
-    else the row. The solution and ``sums`` are those of all rows.
-    Without sums, which conjugate gradients do not form, the hat matrix is that of the sample with a
-    plus for every sign: it is exact for positive kernels if the sample has all rows.
+    The leave-one-out residual is :math:`r_i / (1 - h_i)`, where :math:`r_i` is the residual of a
+    row and :math:`h_i` its diagonal entry of the hat matrix. One observation of a row is left out,
+    see :class:`~bochner.features.units.Units`: one of ``w`` equal rows if weights are counts, else
+    the row. The solution and ``sums`` belong to the fit to all rows. Conjugate gradients do not
+    form sums. Without sums the hat matrix is computed from the sample, with all signs positive; it
+    is exact for positive kernels if the sample contains all rows.
     """
     rows = sample.rows
     if isinstance(solution, RidgePosterior):
+        # The posterior has the inverse root already; other solutions factorise the sums here.
         leverage = _of_posterior(solution)
     elif sums is not None:
         leverage = _of_sums(sums, signature, solution.alpha, fit_intercept)
@@ -57,9 +59,9 @@ def left_out_indicators(
     row_bytes = 8 * features.n_features
     for part in row_blocks(len(rows), row_bytes, block_bytes=limits.SUMS_BLOCK_BYTES):
         Z, y = _features(features, rows[part]), targets(rows.y[part])
-        left = 1.0 - weights[part] * leverage(Z)
-        left[np.abs(left) < limits.NEGLIGIBLE] = limits.NEGLIGIBLE
-        values[part] = y - (y - solution.mean(Z)) / left[:, None]
+        remaining = 1.0 - weights[part] * leverage(Z)
+        remaining[np.abs(remaining) < limits.NEGLIGIBLE] = limits.NEGLIGIBLE
+        values[part] = y - (y - solution.mean(Z)) / remaining[:, None]
     return np.clip(values, -_FARTHEST, _FARTHEST)
 
 
@@ -69,6 +71,7 @@ def _features(features: FeatureMap, rows: Chunk) -> Array:
 
 def _of_posterior(posterior: RidgePosterior) -> Leverage:
     def leverage(Z: Array) -> Array:
+        # The quadratic form of the inverse matrix, by its root.
         spread = np.sum(((Z - posterior.centre) @ posterior.whitener) ** 2, axis=1)
         return as_array(spread + posterior.intercept_variance)
 
@@ -101,7 +104,7 @@ def _of_sample(
 
     def leverage(Z: Array) -> Array:
         Z = Z - centre
-        known = np.sum(solve_triangular(lower, B @ Z.T, lower=True) ** 2, axis=0)
-        return as_array((np.sum(Z**2, axis=1) - known) / alpha + constant)
+        explained = np.sum(solve_triangular(lower, B @ Z.T, lower=True) ** 2, axis=0)
+        return as_array((np.sum(Z**2, axis=1) - explained) / alpha + constant)
 
     return leverage

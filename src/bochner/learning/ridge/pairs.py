@@ -5,18 +5,18 @@ of the left argument of a kernel and ``z'`` of the right one,
 
 .. math:: f(x, y) = b + z(x)^\top A\, z'(y),
 
-with the kernel itself among its values: :math:`A = S`, the signs of the features. It minimises
+which is the kernel if :math:`A = S`, the signs of the features. It minimises
 
 .. math:: \sum_i w_i (t_i - f(x_i, y_i))^2 + \alpha \min_c \|A - c S\|_F^2,
 
 so that strong regularisation leaves the best multiple of the kernel, not zero. ``A`` absorbs any
-rotation of ``z``, and with it the phases that make a kernel asymmetric: they would have no effect
-in a model that shrinks to zero. For links between papers, predicted from their words, this model is
-also better, and depends far less on ``alpha``.
+rotation of ``z``, and with it the phases that make a kernel asymmetric. In a model that shrinks to
+zero these phases would therefore have no effect. For links between papers, predicted from their
+words, this model has smaller errors, too, and depends far less on ``alpha``.
 
 As a Gaussian process it has the covariance :math:`(z(x) \cdot z(x')) (z'(y) \cdot z'(y'))` between
-pairs, plus a multiple of the kernel and a constant with flat priors. Up to 2000 pairs are solved
-for by their covariance matrix, more by conjugate gradients in the p² unknowns of ``A``.
+pairs, plus a multiple of the kernel and a constant with flat priors. Up to 2000 pairs are solved by
+their covariance matrix, more pairs by conjugate gradients in the p² unknowns of ``A``.
 """
 
 from collections.abc import Iterator
@@ -39,16 +39,16 @@ from bochner.learning.ridge.posterior import PointSolution, best_alpha
 from bochner.registry import register
 
 _DIRECT = 2000
-"""Number of pairs up to which their covariance matrix is factorised, in 3e9 operations. At twice
-it is eight times as many."""
+"""Largest number of pairs whose covariance matrix is factorised, in 3e9 operations. Twice as many
+pairs need eight times as many operations."""
 _SUBSAMPLE = 1000
-"""Number of pairs on which alpha is chosen, by an eigendecomposition of that order. Twice as many
-take eight times as long; half of them choose from half the information."""
+"""Number of pairs for the choice of alpha, by an eigendecomposition of this order. Twice as many
+pairs take eight times as long; half as many have half of the information."""
 _TOLERANCE = 1e-7
-"""Relative residual at which steps end: about six digits of the predictions are exact then. The
-number of steps is proportional to the number of digits."""
+"""Relative residual at which steps end: predictions then have about six digits. The number of steps
+is proportional to the number of digits."""
 _MAX_ITERATIONS = 2000
-"""Greatest number of steps. A system that needs more is nearly singular: alpha is too small."""
+"""Largest number of steps. A system that needs more is nearly singular: alpha is too small."""
 
 Block = tuple[slice, Array, Array]
 """Indices of some pairs, their left features and their right features."""
@@ -61,15 +61,15 @@ class PairFeatures:
     frequencies: Frequencies
     X: Any
     Y: Any
-    held: tuple[Block, ...] | None = None  # None: every pass computes the features again
+    held: tuple[Block, ...] | None = None  # None: every pass recomputes the features
 
     @classmethod
     def of(cls, frequencies: Frequencies, X: Any, Y: Any) -> "PairFeatures":
-        """Return the features of pairs, kept in memory if they take at most 256 MiB."""
-        made = cls(frequencies, X, Y)
+        """Return the features of pairs, stored in memory if they take at most 256 MiB."""
+        features = cls(frequencies, X, Y)
         if 32 * frequencies.n_frequencies * X.shape[0] > limits.CACHED_FEATURES_BYTES:
-            return made
-        return cls(frequencies, X, Y, tuple(made.blocks()))
+            return features
+        return cls(frequencies, X, Y, tuple(features.blocks()))
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -83,7 +83,7 @@ class PairFeatures:
             yield rows, *self.at(rows)
 
     def at(self, rows: Any) -> tuple[Array, Array]:
-        """Return left and right features of some pairs, in float64."""
+        """Return left and right features of the chosen pairs, in float64."""
         left = self.frequencies.features(self.X[rows]).astype(np.float64, copy=False)
         right = self.frequencies.features_right(self.Y[rows]).astype(np.float64, copy=False)
         return left, right
@@ -131,6 +131,7 @@ def fit_pairs(
         flat = _flat(left, right, features.frequencies.signature, fit_intercept)
         lower = jittered_cholesky(_covariance(left, right) + alpha * np.diag(1.0 / weight[rows]))
         solved = cho_solve((lower, True), np.column_stack([flat, targets[rows]]))
+        # Generalised least squares for the columns with flat priors.
         level = np.linalg.lstsq(flat.T @ solved[:, :-1], flat.T @ solved[:, -1], rcond=None)[0]
         dual = solved[:, -1] - solved[:, :-1] @ level
         coef = (left * dual[:, None]).T @ right + level[0] * np.diag(features.frequencies.signature)
@@ -152,14 +153,15 @@ def best_pair_alpha(
 ) -> float:
     """Return the ``alpha`` of greatest evidence on at most 1000 of the pairs, which ``rng`` draws.
 
-    The covariance does not depend on the number of pairs, so that a subsample can choose for all of
-    them. The evidence is that of the contrasts of targets which the flat priors leave alone.
+    The covariance does not depend on the number of pairs, so that the best alpha of a subsample
+    suits all pairs. The evidence is the density of contrasts of targets: columns with flat priors
+    are projected out.
     """
     rows = np.arange(len(targets)) if weight is None else np.flatnonzero(weight > 0)
     if len(rows) > _SUBSAMPLE:
         rows = np.sort(rng.choice(rows, _SUBSAMPLE, replace=False))
     left, right = features.at(rows)
-    # The rows of a factor of the covariance are features of the pairs, no more than there are.
+    # Rows of a factor of the covariance are features of the pairs, at most as many as pairs.
     factor, _ = pivoted_cholesky(_covariance(left, right))
     flat = _flat(left, right, features.frequencies.signature, fit_intercept)
     root = np.sqrt(np.ones(len(rows)) if weight is None else weight[rows])[:, None]
@@ -187,10 +189,11 @@ class PairSystem:
     r"""The equations for ``A``, as products with matrices of shape (p, p).
 
     They are :math:`\Phi^\top W \Phi\, a + \alpha P a = \Phi^\top W t`, where a row of
-    :math:`\Phi` is :math:`z(x_i) \otimes z'(y_i)`, and ``P`` projects on what is orthogonal to
-    ``S``. A product takes :math:`4 n p^2` operations and the memory of one block of rows. Were the
-    two rows of a pair independent, :math:`\Phi^\top W \Phi` would be a Kronecker product of two
-    sums, up to a factor; that is the preconditioner, which saves nine of ten steps.
+    :math:`\Phi` is :math:`z(x_i) \otimes z'(y_i)`, and ``P`` projects on the orthogonal complement
+    of ``S``. A product takes :math:`4 n p^2` operations and the memory of one block of rows. If the
+    two rows of a pair were independent, :math:`\Phi^\top W \Phi` would be a Kronecker product of
+    two sums, up to a factor. This Kronecker product is the preconditioner, which saves nine of ten
+    steps.
     """
 
     features: PairFeatures
@@ -204,7 +207,7 @@ class PairSystem:
     def of(
         cls, features: PairFeatures, weight: Array, alpha: float, fit_intercept: bool
     ) -> "PairSystem":
-        """Return the equations for weights of shape (n,), with a constant or without."""
+        """Return the equations for weights (n,), with or without an intercept."""
         p, total = len(features.frequencies.signature), float(weight.sum())
         left_gram, right_gram, mean = (np.zeros((p, p)) for _ in range(3))
         for rows, left, right in features.blocks():
@@ -213,9 +216,9 @@ class PairSystem:
             right_gram += (right * weight[rows, None]).T @ right
             if fit_intercept:
                 mean += weighted.T @ right / total
-        values, left_basis = eigh(left_gram)
-        others, right_basis = eigh(right_gram)
-        products = np.outer(np.maximum(values, 0.0), np.maximum(others, 0.0))
+        left_values, left_basis = eigh(left_gram)
+        right_values, right_basis = eigh(right_gram)
+        products = np.outer(np.maximum(left_values, 0.0), np.maximum(right_values, 0.0))
         scales: Array = products / total + alpha
         return cls(features, weight, alpha, mean, (left_basis, right_basis), scales)
 

@@ -17,23 +17,24 @@ from bochner.features.stats import FeatureSums
 from bochner.registry import register
 
 LOG_ALPHA = (np.log(1e-6), np.log(1e5))
-"""Range of log alpha that is searched, relative to the features' mean square: from a signal of 1e6
-times the noise's variance to noise of 1e5 times the signal's."""
+"""Search range of log alpha, relative to the mean square of the features: from a signal variance of
+1e6 noise variances to a noise variance of 1e5 signal variances."""
 _GRID = 33
-"""Number of values of alpha in that range, three per decade: every term of the evidence depends on
+"""Number of values of alpha in this range, three per decade: every term of the evidence depends on
 alpha by a logistic function of its logarithm, which changes over more than a decade."""
 
 _MOST_EIGENVALUES = 2048
-"""Features up to which an eigendecomposition chooses alpha. It takes as long as thirty Cholesky
-factorisations; twice as many take eight times as long, a minute on two cores."""
+"""Largest number of features for which an eigendecomposition chooses alpha. It takes as long as
+thirty Cholesky factorisations; for twice as many features eight times as long, a minute on two
+cores."""
 
 _APART = np.log(30.0)
-"""Range of log alpha about that of a part of the features, whose misfit counts as noise. Where the
-evidence still grows at an end, the search goes on from there."""
+"""Search range of log alpha around the best value for a part of the features, whose misfit counts
+as noise. If the evidence still increases at an end of the range, the search continues there."""
 
 _ALPHA_ERROR = 0.02
-"""Error of log alpha from factorisations, by which the evidence changes by less than 1e-4 times the
-number of features."""
+"""Tolerance of log alpha in a search by factorisations: the evidence changes by less than 1e-4
+times the number of features."""
 
 
 class LinearFunction:
@@ -63,7 +64,7 @@ class PointSolution(ABC):
 
     @property
     def condition_number(self) -> float | None:
-        """Condition number of the system for the weights; ``None`` where it is not known."""
+        """Condition number of the system for the weights; ``None`` if it is unknown."""
         return None
 
     @property
@@ -80,11 +81,11 @@ class RidgePosterior(LinearFunction):
     r"""The Gaussian posterior of a linear model on ``p`` features, for ``t`` targets.
 
     :math:`y_t = b_t + z \cdot w_t + \varepsilon`, :math:`\varepsilon \sim N(0, \sigma_t^2)`,
-    :math:`w_t \sim N(0, (\sigma_t^2 / \alpha) I)`: the mean of ``w`` is the ridge solution and
-    its covariance :math:`\sigma_t^2 A^{-1}`, :math:`A = Z^\top Z + \alpha I`. The noise
-    variance is its maximum-likelihood value, :math:`(y^\top y - b^\top A^{-1} b) / n`, where
-    ``n`` is the number of observations, less one with an intercept. It is that of a row of weight
-    one where weights are precisions.
+    :math:`w_t \sim N(0, (\sigma_t^2 / \alpha) I)`. The posterior mean of ``w`` is the ridge
+    solution, and its covariance is :math:`\sigma_t^2 A^{-1}` with :math:`A = Z^\top Z + \alpha I`.
+    The noise variance is its maximum-likelihood value, :math:`(y^\top y - b^\top A^{-1} b) / n`,
+    where ``n`` is the number of observations, less one with an intercept. If weights are
+    precisions, it is the noise variance of a row of weight one.
     """
 
     coef: Array  # (p, t)
@@ -94,7 +95,7 @@ class RidgePosterior(LinearFunction):
     alpha: float
     log_evidence: float  # Log marginal likelihood, summed over targets
     centre: Array  # (p,): Mean features, zero without an intercept
-    intercept_variance: float  # Relative to that of the noise, zero without an intercept
+    intercept_variance: float  # Relative to the noise variance; zero without an intercept
 
     limitation: ClassVar[None] = None  # All quantities are available
 
@@ -125,7 +126,7 @@ class RidgePosterior(LinearFunction):
         deviation = np.sqrt(self.noise_variance)[:, None]
         change = (self.whitener @ rng.normal(size=(p, t * n))).reshape(p, t, n) * deviation
         shift = deviation * np.sqrt(self.intercept_variance) * rng.normal(size=(t, n))
-        # The constant and the weights are independent where features count from their means.
+        # With centred features the constant and the weights are independent.
         intercept = self.intercept[:, None] + shift - np.tensordot(self.centre, change, 1)
         return self.coef[:, :, None] + change, intercept
 
@@ -133,11 +134,13 @@ class RidgePosterior(LinearFunction):
 def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -> RidgePosterior:
     """Return the posterior given the sums and the ratio ``alpha`` of noise to weight variance."""
     centred, degrees = centred_sums(sums, fit_intercept)
-    # Rounding of the centred sums is relative to the sums, which a heavy row makes far larger.
+    # Rounding errors of centred sums are relative to the sums before centring, which a row of large
+    # weight makes far larger.
     lower = jittered_cholesky(centred.gram, alpha, float(np.mean(np.diagonal(sums.gram))))
     log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(lower)))) - len(lower) * np.log(alpha)
     log_determinant -= sums.log_precision
     inverse, _ = lapack.dtrtri(lower, lower=1, overwrite_c=1)
+    # W W' = A^{-1} for the inverse transposed of the Cholesky factor.
     whitener = inverse.T
     coef = whitener @ (whitener.T @ centred.cross)
     noise = noise_variance(centred.square, np.sum(centred.cross * coef, axis=0), degrees)
@@ -157,9 +160,10 @@ def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -
 def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float, float]:
     """Return the ``alpha`` of greatest evidence, and its log evidence.
 
-    After one eigendecomposition every value of a grid over eleven decades costs O(p t); the root of
-    the derivative follows. Of more than 2048 features, a part is searched so, and Cholesky factors
-    of all follow, to a few per cent of alpha, within which the evidence is flat.
+    After one eigendecomposition, each value of a grid over eleven decades costs O(p t). The result
+    is the root of the derivative near the best value. For more than 2048 features, this search uses
+    a part of the features. A search by Cholesky factors of all features follows, with an error of a
+    few per cent of alpha, within which the evidence is flat.
     """
     if len(sums.gram) > _MOST_EIGENVALUES:
         return _alpha_by_factors(sums, fit_intercept)
@@ -179,6 +183,7 @@ def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float
 
 def _alpha_by_factors(sums: FeatureSums, fit_intercept: bool) -> tuple[float, float]:
     """Return the best alpha and its log evidence, from about ten Cholesky factorisations."""
+    # Every k-th feature: random features are exchangeable.
     step = -(-len(sums.gram) // _MOST_EIGENVALUES)
     first = float(np.log(best_alpha(sums.thinned(step), fit_intercept=fit_intercept)[0]))
     centred, degrees = centred_sums(sums, fit_intercept)
@@ -196,15 +201,15 @@ def _alpha_by_factors(sums: FeatureSums, fit_intercept: bool) -> tuple[float, fl
     least, greatest = (float(unit + end) for end in LOG_ALPHA)
     for _ in range(1 + int((greatest - least) / _APART)):
         low, high = max(first - _APART, least), min(first + _APART, greatest)
-        found = minimize_scalar(
+        minimum = minimize_scalar(
             loss, bounds=(low, high), method="bounded", options={"xatol": _ALPHA_ERROR}
         )
-        at_low = low > least and found.x < low + 2.0 * _ALPHA_ERROR
-        at_high = high < greatest and found.x > high - 2.0 * _ALPHA_ERROR
+        at_low = low > least and minimum.x < low + 2.0 * _ALPHA_ERROR
+        at_high = high < greatest and minimum.x > high - 2.0 * _ALPHA_ERROR
         if not (at_low or at_high):
             break
-        first = float(found.x)
-    return float(np.exp(found.x)), -float(found.fun)
+        first = float(minimum.x)
+    return float(np.exp(minimum.x)), -float(minimum.fun)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -247,7 +252,7 @@ def centred_sums(sums: FeatureSums, fit_intercept: bool) -> tuple[FeatureSums, f
 
 
 def degrees_of(n_observations: float, fit_intercept: bool) -> float:
-    """Return the degrees of freedom of a number of observations."""
+    """Return the degrees of freedom: observations, less one with an intercept."""
     return max(n_observations - 1.0, 1.0) if fit_intercept else n_observations
 
 
@@ -265,12 +270,12 @@ def noise_variance(square: Array, explained: Array, degrees: float) -> Array:
 
 
 def residual_squares(square: Array, explained: Array) -> Array:
-    """Return ``square - explained``, positive even if a fit is perfect, of infinite evidence."""
+    """Return ``square - explained``, but a positive number if a fit is perfect."""
     floor = np.maximum(limits.NEGLIGIBLE * square, np.finfo(np.float64).tiny)
     return np.maximum(square - explained, floor)
 
 
 def log_evidence(noise_variance: Array, log_determinant: float, degrees: float) -> float:
-    """Return the log density of targets, whose noise has the best variances (t,)."""
+    """Return the log evidence of targets at the maximum-likelihood noise variances (t,)."""
     per_target = degrees * (np.log(2.0 * np.pi * noise_variance) + 1.0) + log_determinant
     return -0.5 * float(np.sum(per_target))

@@ -1,4 +1,4 @@
-r"""The singular value decomposition of a Gram matrix that is never formed.
+r"""The singular value decomposition of a Gram matrix, without forming the matrix.
 
 With left features ``Z`` (n, p), right features ``Z'`` (n2, p) and signs ``S``, let
 :math:`Z = Q R` and :math:`Z' = Q' R'` with orthonormal columns in ``Q`` and ``Q'``. Then
@@ -6,9 +6,9 @@ With left features ``Z`` (n, p), right features ``Z'`` (n2, p) and signs ``S``, 
 .. math:: \hat K = Z S Z'^\top = Q (R S R'^\top) Q'^\top, \qquad
           R S R'^\top = P \Sigma H^\top,
 
-which gives the singular values of the Gram matrix and its vectors, :math:`U = Q P` and
-:math:`V = Q' H`. Only the triangles ``R`` and ``R'`` (p, p) are needed, and blocks of rows make
-them one after another.
+which gives the singular values of the Gram matrix and its singular vectors, :math:`U = Q P` and
+:math:`V = Q' H`. Only the triangles ``R`` and ``R'`` (p, p) are needed. They are updated by one
+block of rows after another.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from bochner._numerics.arrays import Array
 from bochner.registry import register
 
 _ROWS = 1024
-"""Least number of new rows in a step: fewer make more steps for few features."""
+"""Least number of new rows in a step: with fewer rows, small factors would need many steps."""
 
 
 def triangular_factor(features: Callable[[Any], Array], X: Any) -> Array:
@@ -34,7 +34,7 @@ def triangular_factor(features: Callable[[Any], Array], X: Any) -> Array:
     factor: Array = np.empty((0, 0))
     start = 0
     while start < X.shape[0]:
-        # At least as many new rows as old ones, as each step works on the old ones again.
+        # At least as many new rows as rows of the factor, which every step factorises again.
         stop = start + max(_ROWS, len(factor))
         Z = features(X[start:stop]).astype(np.float64, copy=False)
         (triangle,) = qr(np.concatenate([factor.reshape(-1, Z.shape[1]), Z]), mode="r")
@@ -57,8 +57,8 @@ class SingularComponents:
     """
 
     values: Array  # (r,): Singular values, in descending order
-    left: Array  # (p, r): Maps features to scores, zero where a singular value is, up to rounding
-    right: Array  # (p, r): Likewise
+    left: Array  # (p, r): Maps features to scores; zero columns for singular values of zero
+    right: Array  # (p, r): The same for right features
 
     @classmethod
     def of(
@@ -75,6 +75,7 @@ class SingularComponents:
         root = np.where(zero, 0.0, 1.0 / np.sqrt(np.where(zero, 1.0, values)))
         left: Array = signature[:, None] * (right_factor.T @ (H * root))
         right: Array = signed.T @ (P * root)
+        # Singular vectors are defined up to a sign.
         largest = np.argmax(np.abs(left), axis=0)
         sign = np.where(left[largest, np.arange(left.shape[1])] < 0.0, -1.0, 1.0)
         return cls(values, left * sign, right * sign)

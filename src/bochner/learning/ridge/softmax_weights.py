@@ -1,4 +1,4 @@
-"""Class probabilities from the values of several laws, each with one weight for all classes."""
+"""Class probabilities by a softmax of the values of several laws, with one weight per law."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,23 +13,24 @@ from bochner.features.units import Units
 from bochner.registry import register
 
 _PENALTY = 0.1
-"""Precision of the prior, that of logits of standard deviation three. It keeps them finite where
-classes are separated. Ten times less or more changes the log loss of digits and breast_cancer by
-less than 0.01."""
+"""Precision of the prior, with which logits have a standard deviation of three. It keeps logits
+finite if classes are separable. Ten times more or less changes the log loss of digits and
+breast_cancer by less than 0.01."""
 
 UNIFORM = float(np.sqrt(np.finfo(np.float64).eps))
-"""Share of equal probabilities that is mixed in, 1.5e-8: rounding makes no probability one."""
+"""Share of uniform probabilities in the result, 1.5e-8: no probability is rounded to one."""
 
 _INFLUENTIAL = 0.1
-"""Change of the logarithm of a probability from which on a Newton step is not exact enough: steps
-leave some tenths of such a change, and less of smaller ones. Few rows of a table have more."""
+"""Change of the logarithm of a probability above which a Newton step is not accurate enough. The
+error of a step is some tenths of such a change, and relatively less for smaller ones. Few rows of a
+table have a larger change."""
 
 _MOST_REFITS = 50
-"""Most fits without a row, of some 10 ms each: more are needed where parameters are nearly as many
-as rows, and a step is then exact enough for the mean of all."""
+"""Largest number of fits without a row, of some 10 ms each. If there are nearly as many parameters
+as rows, more rows would need a fit; Newton steps are then accurate enough for the mean."""
 
 _TOLERANCE = 1e-9
-"""Greatest gradient at the end, in nats per row: weights are then exact to about eight digits."""
+"""Largest gradient at the end of the fit, in nats per row: weights then have about eight digits."""
 
 
 @register(shapes={"weights": "k", "biases": "c"})
@@ -47,8 +48,8 @@ class SoftmaxWeights:
 
     def probabilities(self, scores: Array) -> Array:
         """Return class probabilities (n, C), never zero or one, given scores (n, K, C)."""
-        found: Array = softmax(_logits(scores, self.weights, self.biases), axis=1)
-        return (1.0 - UNIFORM) * found + UNIFORM / len(self.biases)
+        probabilities: Array = softmax(_logits(scores, self.weights, self.biases), axis=1)
+        return (1.0 - UNIFORM) * probabilities + UNIFORM / len(self.biases)
 
 
 def fit_softmax(
@@ -60,15 +61,16 @@ def fit_softmax(
 ) -> SoftmaxWeights:
     r"""Return the weights and biases of greatest penalised likelihood.
 
-    ``scores`` (n, K, C) are values of ``K`` laws for ``C`` classes at rows that the laws were not
-    fitted to, ``labels`` (n,) are numbers of classes, and a row of weight ``w`` counts as ``w``
-    equal rows. A standard normal prior of scale :math:`1 / \sqrt{0.1}` on biases, and on weights
-    times the standard deviation of a law's scores between classes, makes the result independent of
-    the scores' unit. Without biases, one law's most probable class is that of its greatest score.
+    ``scores`` (n, K, C) are out-of-fold values of ``K`` laws for ``C`` classes, ``labels`` (n,) are
+    indices of classes, and a row of weight ``w`` counts as ``w`` equal rows. Biases, and weights
+    times the standard deviation of a law's scores between classes, have a normal prior of standard
+    deviation :math:`1 / \sqrt{0.1}`. The result therefore does not depend on the unit of the
+    scores. Without biases, the most probable class of a single law has its greatest score.
     """
     n, n_laws, n_classes = scores.shape
     weight = np.ones(n) if sample_weight is None else sample_weight
     units = _law_units(scores, weight)
+    # Scaled, so that one penalty suits laws of any unit.
     scaled = scores / units[:, None]
     indicators = (labels[:, None] == np.arange(n_classes)).astype(np.float64)
     size = max(float(weight.sum()), 1.0)
@@ -82,7 +84,7 @@ def fit_softmax(
         slope = _PENALTY * parameters + np.append(by_law, excess.sum(axis=0))
         return float(value) / size, slope / size
 
-    found = minimised(
+    optimum = minimised(
         loss,
         np.append(np.full(n_laws, 1.0 / n_laws), np.zeros(n_classes)),
         n_steps=1000,
@@ -90,7 +92,7 @@ def fit_softmax(
         decrease=0.0,
         slope=_TOLERANCE,
     ).point
-    return SoftmaxWeights(found[:n_laws] / units, found[n_laws:])
+    return SoftmaxWeights(optimum[:n_laws] / units, optimum[n_laws:])
 
 
 def left_out_probabilities(
@@ -103,25 +105,26 @@ def left_out_probabilities(
 ) -> Array:
     r"""Return the probability (n,) of each row's label, by a softmax fitted without the row.
 
-    ``scores`` (n, K, C) and ``labels`` (n,) are those of :func:`fit_softmax`, and weights multiply
-    the log-likelihood. One observation of the ``units`` is removed at a time or, with ``groups``
-    (n,) of numbers, all observations of its group.
+    ``scores`` (n, K, C) and ``labels`` (n,) are the arguments of :func:`fit_softmax`, and weights
+    multiply the log-likelihood. One observation of the ``units`` is left out at a time or, with
+    ``groups`` (n,), all observations of its group.
 
-    The parameters follow the removal by one Newton step: with the gradient :math:`g_i` and the
-    Hessian :math:`H_i` of the loss of what is removed, they change by :math:`(H - H_i)^{-1} g_i`,
-    where :math:`H` is the Hessian of the penalised loss. Weights at their bound of zero stay there.
-    Where a probability changes by more than a tenth, the softmax is fitted again, without 50 rows
-    or groups at most.
+    Parameters without an observation follow from one Newton step: with the gradient :math:`g_i` and
+    the Hessian :math:`H_i` of the left-out loss, they change by :math:`(H - H_i)^{-1} g_i`, where
+    :math:`H` is the Hessian of the penalised loss. Weights at their bound of zero stay there. If
+    the logarithm of a probability changes by more than a tenth, the softmax is refitted without the
+    row or group, at most 50 times.
     """
     totals = units.totals
     number = np.arange(len(labels)) if groups is None else groups
     number = np.unique(number, return_inverse=True)[1]
     removed = np.where(totals > 0.0, units.weights, 0.0) if groups is None else totals
-    found = fit_softmax(scores, labels, totals, has_biases=has_biases)
-    before = _own(found.probabilities(scores), labels)
-    result = _after_a_step(found, scores, labels, totals, removed, number, has_biases)
+    full_fit = fit_softmax(scores, labels, totals, has_biases=has_biases)
+    before = _own(full_fit.probabilities(scores), labels)
+    result = _after_a_step(full_fit, scores, labels, totals, removed, number, has_biases)
     result = (1.0 - UNIFORM) * result + UNIFORM / scores.shape[2]
     change = np.abs(np.log(result / before))
+    # The largest changes are refitted first, as their number is limited.
     order = np.argsort(-change, kind="stable")[: np.count_nonzero(change > _INFLUENTIAL)]
     for index in list(dict.fromkeys(number[order]))[:_MOST_REFITS]:
         rows = number == index
@@ -132,7 +135,7 @@ def left_out_probabilities(
 
 
 def _after_a_step(
-    found: SoftmaxWeights,
+    full_fit: SoftmaxWeights,
     scores: Array,
     labels: NDArray[np.intp],
     totals: Array,
@@ -140,10 +143,10 @@ def _after_a_step(
     number: NDArray[np.intp],
     has_biases: bool,
 ) -> Array:
-    """Return probabilities (n,) of labels after a Newton step of each group's removal."""
+    """Return probabilities (n,) of labels, by one Newton step for the removal of each group."""
     n_laws, n_classes = scores.shape[1:]
-    free = np.append(found.weights > 0.0, np.full(n_classes, has_biases))
-    point = np.append(found.weights, found.biases)[free]
+    free = np.append(full_fit.weights > 0.0, np.full(n_classes, has_biases))
+    point = np.append(full_fit.weights, full_fit.biases)[free]
     low = np.append(np.zeros(n_laws), np.full(n_classes, -np.inf))[free]
     spread = np.append(_law_units(scores, totals), np.ones(n_classes))[free]
     hessian = np.diag(_PENALTY * spread**2)
@@ -156,6 +159,7 @@ def _after_a_step(
         design = _design(scores[rows])[..., free]
         terms = _derivatives(design, labels[rows], point)
         slope, curvature = (_added(removed[rows], term, place) for term in terms)
+        # All removals share the Hessian of the full fit.
         moved = point + np.linalg.solve(hessian - curvature, slope[..., None])[place, :, 0]
         logits = np.einsum("ncq,nq->nc", design, np.maximum(moved, low))
         result[rows] = _own(softmax(logits, axis=1), labels[rows])
@@ -187,20 +191,20 @@ def _derivatives(design: Array, labels: NDArray[np.intp], point: Array) -> tuple
     """Return gradients (n, q) and Hessians (n, q, q) of each row's loss at parameters (q,)."""
     probabilities = softmax(design @ point, axis=1)
     mean = np.einsum("ncq,nc->nq", design, probabilities)
-    own = design[np.arange(len(labels)), labels]
+    of_label = design[np.arange(len(labels)), labels]
     curvature = design.swapaxes(1, 2) @ (probabilities[..., None] * design)
-    return mean - own, curvature - mean[:, :, None] * mean[:, None]
+    return mean - of_label, curvature - mean[:, :, None] * mean[:, None]
 
 
 def _added(weights: Array, terms: Array, place: NDArray[np.intp]) -> Array:
-    """Return weighted sums of terms (n, ...) by places from zero."""
+    """Return weighted sums (g, ...) of terms (n, ...) over the rows of each group (n,)."""
     sums = np.zeros((int(place.max()) + 1, *terms.shape[1:]))
     np.add.at(sums, place, weights.reshape(-1, *[1] * (terms.ndim - 1)) * terms)
     return sums
 
 
 def _law_units(scores: Array, weight: Array) -> Array:
-    """Return the standard deviations (K,) of laws' scores between classes, one for zero."""
+    """Return standard deviations (K,) of scores between classes, with zeros replaced by one."""
     total = max(float(weight.sum()), np.finfo(np.float64).tiny)
     units: Array = np.sqrt(weight @ scores.var(axis=2) / total)
     return as_array(np.where(units == 0.0, 1.0, units))

@@ -1,4 +1,4 @@
-"""Sizes of everything that takes time in a fit of a table, and those that a time limit allows."""
+"""Sizes that determine the time of a fit of a table, reduced to what a time limit allows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,67 +11,67 @@ from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.tables.search import Family
 
 _ROUGH = Family(Laplacian)
-"""Functions with kinks along every input, as those of trees have steps."""
+"""Laplacian kernels: functions with kinks along every input, comparable to the steps of trees."""
 
 _TURNED = Family(Exponential, is_mapped=True)
-"""Functions with kinks in any direction."""
+"""Exponential kernels: functions with kinks in any direction."""
 
 _SMOOTH = Family(lambda length: Matern(length, nu=2.5), is_mapped=True)
-"""Functions with two derivatives."""
+"""Matérn-5/2 kernels: functions with two derivatives."""
 
 _LAW_SHARE = 0.35
-"""Share of a time limit that the first kernel's fit to all rows may take: the search has half, and
-the weights of the laws need the rest."""
+"""Share of a time limit for the fit of the first kernel to all rows: the search takes half, and the
+weights of the laws need the rest."""
 
 _SEARCH_SHARE = 0.15
-"""Share of a time limit that one kernel of the search may take. Several are searched within half of
+"""Share of a time limit for the search of one kernel. Several kernels are searched within half of
 the limit."""
 
 _OF_SEARCH = 200.0
 """Operations of a search per cube of its rows: some fifty steps, each a factor and an inverse."""
 
 _MORE_SHARE, _OF_MORE = 0.2, 60.0
-"""Share of a time limit for moving the best kernels on by more rows, and operations of that per
-cube of these rows: errors of all kernels, and some steps of two."""
+"""Share of a time limit for refining the best kernels on more rows, and its operations per cube of
+these rows: the errors of all kernels, and some steps of two kernels."""
 
 _OF_EXACT, _OF_LANDMARKS = 5.0, (4.0, 6.0)
 """Operations of an exact fit per cube of its rows, and of a fit on m landmarks per n m^2 and per
 m^3: products, factors and inverses for means, variances and left-out predictions."""
 
 _OF_DISTANCE = 60.0
-"""Operations, at the rate of products of matrices, of one column's difference between two rows."""
+"""Operations, at the rate of matrix products, for the difference of two rows in one column."""
 
 _OF_TREE = 8e7, 70.0
-"""Operations, at that rate, of a tree, and of a tree per row and column."""
+"""Operations, at the rate of matrix products, per tree, and per tree, row and column."""
 
 _OF_LAW = 4e10
-"""Operations, at that rate, of every fit of a kernel, however few its rows."""
+"""Operations, at the rate of matrix products, of a fit of a kernel to very few rows."""
 
 _FEWEST_SEARCHED, _FEWEST_LANDMARKS = 200, 200
 """Least sizes: a fit with fewer rows would be worse than no fit within the limit."""
 
 _MEASURED = 600
-"""Rows of the product of matrices by which the speed is measured, of some milliseconds."""
+"""Number of rows of the matrix product that measures the speed, in some milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """Sizes of everything that takes time."""
+    """Sizes that determine the time of a fit."""
 
     families: Mapping[str, tuple[Family, int]]  # By name, with the number of encodings
     search_rows: int
-    most_exact: int  # Rows that are fitted exactly
-    n_landmarks: int  # Number that represent more rows
-    more_rows: int = 2000  # Rows that move the best kernels of many rows on from the search
+    most_exact: int  # Largest number of rows with an exact fit
+    n_landmarks: int  # Number of landmarks for more rows
+    more_rows: int = 2000  # Rows on which the best kernels for many rows are refined
 
     def landmarks(self, n_rows: int) -> int:
         """Return the number of landmarks of a fit to ``n_rows`` rows; 0 if the fit is exact."""
         return self.n_landmarks if n_rows > self.most_exact else 0
 
     def within(self, seconds: float, n_rows: int, n_columns: int, rate: float) -> "Effort":
-        """Return the sizes for which a first kernel is expected within a time limit.
+        """Return sizes with which the first kernel is expected to be fitted within a time limit.
 
-        ``rate`` is the number of operations in a second. Sizes that are small enough are unchanged.
+        ``rate`` is the number of operations per second. Sizes that are small enough are unchanged.
         """
         search_rows = min(self.search_rows, _most(_SEARCH_SHARE * seconds * rate, _OF_SEARCH))
         search_rows = max(search_rows, min(self.search_rows, _FEWEST_SEARCHED))
@@ -91,7 +91,7 @@ class Effort:
 
 
 def _most(operations: float, per_cube: float) -> int:
-    """Return the largest number of rows whose cube takes so many operations at most."""
+    """Return the largest number of rows whose cube needs at most ``operations``."""
     return int(np.cbrt(operations / per_cube))
 
 
@@ -101,7 +101,7 @@ def tree_seconds(n_rows: int, n_columns: int, n_trees: int, rate: float) -> floa
 
 
 def measured_rate() -> float:
-    """Return the number of operations that products of matrices take in a second, now."""
+    """Return the current number of operations per second in products of matrices."""
     matrix = np.ones((_MEASURED, _MEASURED))
     matrix @ matrix  # Starts the threads
     began = perf_counter()

@@ -88,44 +88,47 @@ class SumOfLaws:
             raise ValueError("SumOfLaws has no scores")
 
     @classmethod
-    def of(cls, judged: ScoredLaws, y: Array, sample_weight: Array) -> "SumOfLaws":
+    def of(cls, models: ScoredLaws, y: Array, sample_weight: Array) -> "SumOfLaws":
         """Return the sum for targets (n, *t) of all observations.
 
         ``sample_weight`` (n,) has a mean of one. For the expected error, left-out residuals are
         scaled to the noise of a target of weight one.
         """
-        return cls.with_left_out(judged, y, sample_weight)[0]
+        return cls.with_left_out(models, y, sample_weight)[0]
 
     @classmethod
     def with_left_out(
-        cls, judged: ScoredLaws, y: Array, sample_weight: Array
+        cls, models: ScoredLaws, y: Array, sample_weight: Array
     ) -> tuple["SumOfLaws", Pair]:
         """Return the sum of :meth:`of`, with left-out means and standard deviations (s, *t).
 
         Scores are the left-out targets minus these means, divided by these standard deviations.
         """
-        target, root = y[judged.scored], np.sqrt(sample_weight[judged.scored])
-        residuals = judged.means - target.reshape(len(target), 1, -1)
+        target, root = y[models.scored], np.sqrt(sample_weight[models.scored])
+        residuals = models.means - target.reshape(len(target), 1, -1)
         residuals *= root[:, None, None]
         shape, all_weights = target.shape[1:], _weights(residuals, target.shape[1:])
+        # Equal weights do not distinguish the noise from the variance of the function.
         if np.ptp(root):
-            judged = _with_parts(judged, target, all_weights)
+            models = _with_parts(models, target, all_weights)
+        # new_std is the deviation of a target of weight one.
         mean, std, new_std, spread = (np.empty(target.shape) for _ in range(4))
-        folds = fold_numbers(judged.groups, len(target), _WEIGHT_FOLDS)
+        folds = fold_numbers(models.groups, len(target), _WEIGHT_FOLDS)
+        # Scores of weights that were fitted to the same observations would be too small.
         for fold in np.unique(folds):
-            rows, others = np.flatnonzero(folds == fold), folds != fold
-            weights = _weights(residuals[others] if others.any() else residuals[:0], shape)
-            means = judged.means[rows]
-            mean[rows], std[rows], spread[rows] = mixture(means, judged.variances[rows], weights)
-            new = judged.variances[rows] - judged.noise[rows] + judged.new_noise[rows]
+            rows, outside = np.flatnonzero(folds == fold), folds != fold
+            weights = _weights(residuals[outside] if outside.any() else residuals[:0], shape)
+            means = models.means[rows]
+            mean[rows], std[rows], spread[rows] = mixture(means, models.variances[rows], weights)
+            new = models.variances[rows] - models.noise[rows] + models.new_noise[rows]
             _, new_std[rows], _ = mixture(means, new, weights)
         std, new_std = np.maximum(std, _TINY), np.maximum(new_std, _TINY)
-        widths, factors = _widths(judged, Moments(mean, new_std**2, spread), (target - mean) / std)
+        widths, factors = _widths(models, Moments(mean, new_std**2, spread), (target - mean) / std)
         std, new_std = np.maximum(factors * std, _TINY), np.maximum(factors * new_std, _TINY)
         scores = (target - mean) / std
         scale, error = (np.sqrt(np.mean(part**2, axis=0)) for part in (scores, scores * new_std))
         scale = np.maximum(scale, _TINY)
-        return cls(judged.laws, all_weights, scores, scale, error, widths), (mean, std)
+        return cls(models.laws, all_weights, scores, scale, error, widths), (mean, std)
 
     def mapped_moments(
         self, X: Array, inverse: Callable[[Array], Array], sample_weight: Array | None = None
@@ -158,7 +161,7 @@ class SumOfLaws:
 
         Warns if ``level`` needs more scores than there are.
         """
-        # Half-widths need large errors alone: for a small level there are always enough.
+        # Half-widths are upper quantiles of absolute scores: levels below one half never lack them.
         warn_of_few_scores(len(self.scores), np.array([max(level, 0.5)]))
         mean, std = self._moments(X, sample_weight)
         half = self.score(level) * std
@@ -189,6 +192,7 @@ class SumOfLaws:
         All targets of a draw use the scores of one row, which preserves correlations of errors.
         """
         mean, std = self._moments(X, sample_weight)
+        # Scores of left-out observations replace a parametric law of errors.
         drawn = np.moveaxis(rng.choice(self.scores, (len(X), n_samples)), 1, -1)
         draws: Array = mean[..., None] + std[..., None] * drawn
         return draws
@@ -204,13 +208,14 @@ class SumOfLaws:
         mean = _averaged(means, weights)
         deviation = means - mean.reshape(len(mean), 1, -1)
         shares = weights.reshape(len(weights), -1)
+        # Covariance between the laws; the covariances of the laws are added.
         cov = np.einsum("ikt,jkt,kt->ijt", deviation, deviation, shares)
         variances = np.zeros((len(X), len(laws.members), shares.shape[1]))
         noise_weight = 1.0 if sample_weight is None else sample_weight
         for number, (law, share) in enumerate(zip(laws.members, shares, strict=True)):
-            own = law.covariance(X, laws.rows, noise_weight)
-            variances[:, number] = np.einsum("iit->it", own)
-            cov += share * own
+            law_cov = law.covariance(X, laws.rows, noise_weight)
+            variances[:, number] = np.einsum("iit->it", law_cov)
+            cov += share * law_cov
         cov = cov.reshape(len(X), *mean.shape)
         factors = self._factors(X, means, variances, sample_weight)
         return mean, self.scale**2 * cov * factors * factors[:, None]
@@ -240,47 +245,47 @@ class SumOfLaws:
             variances = variances + noise * (1.0 - 1.0 / sample_weight)[:, None, None]
         mean, std, spread = mixture(means, variances, weights)
         moments = Moments(mean, std**2, spread)
-        parts = zip(self.widths, moments.targets(), strict=True)
-        factors = np.stack([own(part, X) for own, part in parts], axis=1)
+        pairs = zip(self.widths, moments.targets(), strict=True)
+        factors = np.stack([width(of_target, X) for width, of_target in pairs], axis=1)
         return factors.reshape(mean.shape)
 
 
-def _with_parts(judged: ScoredLaws, target: Array, weights: Array) -> ScoredLaws:
+def _with_parts(models: ScoredLaws, target: Array, weights: Array) -> ScoredLaws:
     """Return base models whose variances of function and noise are rescaled to left-out residuals.
 
     Unequal weights of rows identify both variances. Leave-one-out errors, which select the kernels,
     hardly identify them, but variances of targets of other weights depend on their shares.
     """
     shares, targets = weights.reshape(len(weights), -1), target.reshape(len(target), -1)
-    mean = np.sum(judged.means * shares, axis=1)
-    spread = (judged.means - mean[:, None]) ** 2
-    noise = np.sum(judged.noise * shares, axis=1)
-    function = np.sum((judged.variances - judged.noise + spread) * shares, axis=1)
+    mean = np.sum(models.means * shares, axis=1)
+    spread = (models.means - mean[:, None]) ** 2
+    noise = np.sum(models.noise * shares, axis=1)
+    function = np.sum((models.variances - models.noise + spread) * shares, axis=1)
     total = np.maximum(function + noise, np.finfo(np.float64).tiny)
     parts = ((targets - mean) ** 2, function, noise)
     of_function, of_noise = variance_parts(*(np.mean(part / total, axis=1) for part in parts))
     of_function = max(of_function, _LEAST_FUNCTION * of_noise, np.finfo(np.float64).tiny)
-    members = [law.with_variances(of_function, of_noise) for law in judged.laws.members]
+    members = [law.with_variances(of_function, of_noise) for law in models.laws.members]
     return replace(
-        judged,
-        laws=replace(judged.laws, members=members),
-        variances=of_function * (judged.variances - judged.noise) + of_noise * judged.noise,
-        noise=of_noise * judged.noise,
-        new_noise=of_noise * judged.new_noise,
+        models,
+        laws=replace(models.laws, members=members),
+        variances=of_function * (models.variances - models.noise) + of_noise * models.noise,
+        noise=of_noise * models.noise,
+        new_noise=of_noise * models.new_noise,
     )
 
 
 def _widths(
-    judged: ScoredLaws, moments: Moments, scores: Array
+    models: ScoredLaws, moments: Moments, scores: Array
 ) -> tuple[tuple[Widths, ...], Array]:
     """Return the widths of each target from left-out scores (s, *t), with their factors (s, *t)."""
     columns = np.abs(scores).reshape(len(scores), -1).T
-    found = [
-        fitted_widths(own, column, judged.X, judged.columns, judged.groups)
-        for own, column in zip(moments.targets(), columns, strict=True)
+    fits = [
+        fitted_widths(of_target, column, models.X, models.columns, models.groups)
+        for of_target, column in zip(moments.targets(), columns, strict=True)
     ]
-    factors = np.stack([factors for _, factors in found], axis=1)
-    return tuple(widths for widths, _ in found), factors.reshape(scores.shape)
+    factors = np.stack([factors for _, factors in fits], axis=1)
+    return tuple(widths for widths, _ in fits), factors.reshape(scores.shape)
 
 
 def _weights(residuals: Array, shape: tuple[int, ...]) -> Array:
@@ -297,6 +302,7 @@ def ranked(scores: Array, level: float) -> Array:
     half the :math:`\lfloor (s + 1) l \rfloor`-th, and at one half the mean of both. Negated scores
     therefore have negated quantiles at the opposite levels.
     """
+    # n scores divide the line into n + 1 intervals, which a new exchangeable score hits equally.
     rank = (len(scores) + 1) * level
     above, below = np.ceil(rank - _SAME_RANK), np.floor(rank + _SAME_RANK)
     ranks = np.array([below if level <= 0.5 else above, above if level >= 0.5 else below])
@@ -311,18 +317,17 @@ def warn_of_few_scores(n_scores: int, levels: Array) -> None:
     if n_scores < least:
         level = levels[np.argmin(tails)]
         warn_user(
-            f"A quantile of level {level:g} needs the errors of at least {least:,} rows left out, "
-            f"and there are {n_scores:,}: the greatest error takes its place, and fewer new "
-            "targets than that lie within it. Choose a level nearer to one half, or fit more rows."
+            f"A quantile of level {level:g} needs the errors of at least {least:,} left-out rows, "
+            f"but there are {n_scores:,}: the greatest error is used instead, and the interval "
+            "covers fewer new targets. Choose a level nearer to one half, or fit more rows."
         )
 
 
 def mixture(means: Array, variances: Array, weights: Array) -> tuple[Array, Array, Array]:
     """Return mean, standard deviation and disagreement (n, *t) of mixtures of base models.
 
-    The disagreement is the part of the variance that is the variance of the laws' means.
-
-    Means and variances are (n, K, t) and weights (K, *t).
+    The disagreement is the variance between the means of the base models. Means and variances are
+    (n, K, t) and weights (K, *t).
     """
     mean = _averaged(means, weights)
     spread = _averaged((means - mean.reshape(len(means), 1, -1)) ** 2, weights)
@@ -362,18 +367,18 @@ class SoftmaxOfLaws:
 
     @classmethod
     def of(
-        cls, judged: ScoredLaws, classes: NDArray[Any], labels: NDArray[np.intp], weight: Array
+        cls, models: ScoredLaws, classes: NDArray[Any], labels: NDArray[np.intp], weight: Array
     ) -> "SoftmaxOfLaws":
         """Return the softmax fitted to class numbers (n,) of all rows."""
-        scores, labels = _both(judged.means), labels[judged.scored]
-        weights = weight[judged.scored]
+        scores, labels = _both(models.means), labels[models.scored]
+        weights = weight[models.scored]
         softmax = fit_softmax(scores, labels, weights)
         units = Units(weights, np.ones(len(labels)))
-        # The latest rows are a single group, without which no softmax could be fitted.
-        groups = judged.groups if judged.groups is not None and np.ptp(judged.groups) else None
+        # Without the single group of the latest rows no row would be left to fit the softmax.
+        groups = models.groups if models.groups is not None and np.ptp(models.groups) else None
         left_out = left_out_probabilities(scores, labels, units, groups)
         loss = -float(np.average(np.log(left_out), weights=weights))
-        return cls(judged.laws, softmax, classes, loss)
+        return cls(models.laws, softmax, classes, loss)
 
     def predict_proba(self, X: Array) -> Array:
         """Return class probabilities (n, C) of encoded rows (n, d), never zero or one."""

@@ -42,15 +42,15 @@ _SMALLEST = -708.0
 
 
 class Training(NamedTuple):
-    """The training rows of a law, by groups of columns: of ``columns``, or of numbered levels."""
+    """The training rows of a law: each group of columns as values or as codes of levels."""
 
     kind: int
-    values: Array  # (c, m): Columns; of MAPPED distances those of W
+    values: Array  # (c, m): Columns of the rows, or of W for MAPPED distances
     first_value: Integers  # (g + 1,): First column of each group
     codes: Integers  # (b, m): Places of the rows' levels
     first_code: Integers  # (g + 1,): First block of levels of each group
     first_level: Integers  # (b + 1,): First level of each block
-    images: Array  # (k, m): Of MAPPED distances
+    images: Array  # (k, m): Images of the rows, for MAPPED distances
     coef: Array  # (t, m)
 
 
@@ -106,11 +106,13 @@ def _update(
 ) -> None:
     """Update the distances of the mixed row ``base`` to the distances of row ``number``."""
     if training.kind == MAPPED:
+        # |a - b|² = |a|² - 2 a b + |b|², of which only the first two terms change.
         change = mixed.norms[number] - mixed.norms[base]
         for k in range(sums.size):
             sums[k] += change
     for group in range(mixed.sources.shape[1]):
         new, old = mixed.sources[number, group], mixed.sources[base, group]
+        # Groups from the same source row do not change the distance.
         if new == old:
             continue
         low, high = training.first_value[group], training.first_value[group + 1]
@@ -156,10 +158,11 @@ def _fill(training: Training, mixed: Mixed, number: int, start: int, sums: Array
 
 @compiled(fastmath=LOOSE | {"reassoc"})
 def _largest(sums: Array, largest: Array) -> float:
-    """Raise largest distances to current ones; return the least of what exceeds their share."""
+    """Raise the largest distances to the current ones; return the least excess over their share."""
     least = 0.0
     for k in range(sums.size):
         largest[k] = max(largest[k], sums[k])
+        # A minimum instead of a branch, so that the loop is vectorised.
         least = min(least, sums[k] - _CANCELLED * largest[k])
     return least
 
@@ -168,7 +171,7 @@ def _largest(sums: Array, largest: Array) -> float:
 def _renew(
     training: Training, mixed: Mixed, number: int, start: int, sums: Array, largest: Array
 ) -> None:
-    """Compute distances anew where little of larger ones is left."""
+    """Recompute the distances that are small relative to an earlier one, to undo cancellation."""
     for k in range(sums.size):
         if sums[k] < _CANCELLED * largest[k]:
             _fill(training, mixed, number, start + k, sums[k : k + 1])
@@ -235,12 +238,14 @@ def _product(values: Array, coef: Array) -> float:
 
 @compiled()
 def _bases(mixed: Mixed, sizes: Integers) -> tuple[Integers, NDArray[np.bool_]]:
-    """Return the mixed row from which each is updated, itself for none, and which are equal to it.
+    """Return the base row (q,) from which each mixed row is updated, and which rows equal it.
 
-    It is the last one of those computed anew or the one before, whichever differs in fewer columns.
+    The base is the last recomputed row or the preceding row, whichever differs in fewer
+    columns. A recomputed row is its own base.
     """
     n_mixed, n_groups = mixed.sources.shape
     base, is_equal = np.zeros(n_mixed, dtype=np.int64), np.zeros(n_mixed, dtype=np.bool_)
+    # The last recomputed row, the preceding row, and the number of columns.
     anchor, before, most = 0, 0, 0
     for group in range(n_groups):
         most += sizes[group]
@@ -255,6 +260,7 @@ def _bases(mixed: Mixed, sizes: Integers) -> tuple[Integers, NDArray[np.bool_]]:
         if is_equal[number]:
             continue
         before = number
+        # An update adds one term and subtracts one for each changed column.
         if 2 * min(of_anchor, of_before) >= most:
             base[number], anchor = number, number
     return base, is_equal
@@ -266,7 +272,7 @@ def add_kernel_sums(
 ) -> None:
     """Add sums (q, t) of kernel values times coefficients over the training rows.
 
-    ``sizes`` (g,) are numbers of columns of groups, zero for those that the kernel does not use.
+    ``sizes`` (g,) are numbers of columns of groups; zero if the kernel does not use the group.
     """
     base, is_equal = _bases(mixed, sizes)
     room = np.empty((6, _TILE))
@@ -282,13 +288,14 @@ def add_kernel_sums(
             if base[number] == number:
                 newest = number
                 _fill(training, mixed, number, start, anchor)
+            # Otherwise the base is the preceding row, whose distances are in ``sums``.
             if base[number] == newest:
                 for k in range(size):
                     sums[k] = largest[k] = anchor[k]
             if base[number] != number:
                 _update(training, mixed, number, base[number], start, sums)
                 if training.kind == MAPPED:
-                    # Rounding errors are those of squared norms.
+                    # Updates add squared norms, so that rounding errors are relative to them.
                     for k in range(size):
                         largest[k] = max(largest[k], 2.0 * mixed.norms[number])
                 if profile.is_root and _largest(sums, largest) < 0.0:

@@ -1,8 +1,8 @@
-r"""Means of laws at rows that take groups of their columns from other rows.
+r"""Means of laws at mixed rows, whose groups of columns come from several rows.
 
-An exchange of columns changes the distance of a row to a training row by a term of these columns
-alone. Kernel values at many exchanged rows then take a time that does not grow with the number of
-all columns; see :mod:`bochner.learning.tables.exchange_sums`.
+An exchange of columns changes the distance of a row to a training row by a term that depends on
+these columns only. The time for kernel values at many exchanged rows therefore does not grow with
+the number of all columns; see :mod:`bochner.learning.tables.exchange_sums`.
 """
 
 from collections.abc import Callable, Iterator
@@ -71,24 +71,26 @@ MeanOfMixed = Callable[[MixedRows], Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LawsOfMixed:
-    """Laws whose means are those at mixed rows: heads ask them as they ask :class:`Laws`."""
+    """Laws whose means are evaluated at mixed rows, with the interface of :class:`Laws`."""
 
     laws: Laws
     prepared: Callable[[KernelLaw | TreeLaw], MeanOfMixed]
 
     def used(self, weights: Array) -> tuple["LawsOfMixed", Array]:
-        """Return the laws of weights that are not zero, and these weights."""
+        """Return the laws with nonzero weights, and their weights."""
         laws, weights = self.laws.used(weights)
         return replace(self, laws=laws), weights
 
     def means(self, mixed: MixedRows) -> Array:
         """Return the laws' means (q, K, t) at mixed rows."""
+        # Exchanges between equal entries are then recognised as no change.
         mixed = _with_first_sources(mixed)
         means = [self.prepared(law) for law in self.laws.members]
 
         def block(part: MixedRows) -> Array:
             return np.stack([mean(part) for mean in means], axis=1)
 
+        # Blocks of successive rows, which differ in few groups.
         parts = list(mixed.blocks(_BLOCK))
         with single_threaded_blas() as n_threads:
             return np.concatenate([part for _, part in in_order(block, parts, n_threads)])
@@ -98,13 +100,14 @@ SumHead = TypeVar("SumHead", bound=SumOfLaws | SoftmaxOfLaws)
 
 
 def at_mixed_rows(head: SumHead, owners: NDArray[np.intp]) -> SumHead:
-    """Return a sum of laws whose predictions are those at :class:`MixedRows` with such owners."""
+    """Return a sum of laws that predicts at :class:`MixedRows` with the owners (d,) of columns."""
     prepared = cache(partial(_prepared, rows=head.laws.rows, owners=owners))
     return replace(head, laws=cast(Laws, LawsOfMixed(head.laws, prepared)))
 
 
 def _prepared(law: KernelLaw | TreeLaw, rows: Array, owners: NDArray[np.intp]) -> MeanOfMixed:
-    """Return the means of a law: by exchanges where its kernel has a closed form for them."""
+    """Return the means of a law: by exchanges if the kernel has a closed form, else by rows."""
+    # Trees and other kernels evaluate the encoded rows.
     if isinstance(law, KernelLaw) and (profile := profile_of(law.found.kernel)) is not None:
         return _KernelSums.of(law, profile, rows, owners)
 
@@ -119,8 +122,8 @@ def _prepared(law: KernelLaw | TreeLaw, rows: Array, owners: NDArray[np.intp]) -
 class _Part(NamedTuple):
     """Columns of one group, as columns or by levels."""
 
-    columns: NDArray[np.intp]  # Among those of the law
-    levels: Array  # (l, c): Distinct entries; none of them for columns
+    columns: NDArray[np.intp]  # (c,): Positions among the columns of the law
+    levels: Array  # (l, c): Distinct entries; empty unless distances are looked up by level
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,8 +133,8 @@ class _KernelSums:
     law: KernelLaw
     profile: ExponentialProfile
     training: Training
-    blocks: list[_Part]  # Those by levels, in the order of the training rows' codes
-    order: NDArray[np.intp]  # Columns of the law that are no levels, by group
+    blocks: list[_Part]  # Groups with levels, in the order of the training rows' codes
+    order: NDArray[np.intp]  # Columns of the law in groups without levels, by group
     centre: Array  # (d',): Of scaled columns
     sizes: Integers  # (g,): Numbers of columns
 
@@ -142,6 +145,7 @@ class _KernelSums:
         """Return the sum of a law, given its rows and the groups of encoded columns."""
         matrix, groups = law.found.matrix, owners[law.columns]
         Z = rows[: len(law.coef), law.columns] / _scales(law)
+        # Squared distances of images lose fewer digits around the mean of the rows.
         centre = np.zeros(Z.shape[1])
         if matrix is not None:
             centre = Z.mean(axis=0)
@@ -175,6 +179,7 @@ class _KernelSums:
     def __call__(self, mixed: MixedRows) -> Array:
         """Return the law's means (q, t)."""
         sources = mixed.sources[:, : len(self.sizes)]
+        # Only rows of the pool that are used get values and distances to levels.
         is_source = np.zeros(len(mixed.pool), dtype=bool)
         is_source[sources] = True
         sources = (np.cumsum(is_source, dtype=np.int64) - 1)[sources]
@@ -185,7 +190,7 @@ class _KernelSums:
         if self.training.kind == MAPPED:
             owners = mixed.owners[self.law.columns]
             images = _images(self.law, pool[sources[:, owners], np.arange(len(owners))])
-        given = Mixed(
+        mixed_rows = Mixed(
             sources,
             np.ascontiguousarray(pool[:, self.order]),
             np.hstack([np.zeros((len(pool), 0)), *levels]),
@@ -193,7 +198,7 @@ class _KernelSums:
             np.sum(images**2, axis=1),
         )
         means = np.zeros((len(mixed), len(self.training.coef)))
-        add_kernel_sums(self.training, self.profile, given, self.sizes, means)
+        add_kernel_sums(self.training, self.profile, mixed_rows, self.sizes, means)
         return means
 
 
@@ -221,11 +226,12 @@ def _part(Z: Array, columns: NDArray[np.intp], has_levels: bool) -> _Part:
 
 
 def _codes(X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first of all equal rows (l,), and for each row (n,) the place among these.
+    """Return the first of each set of equal rows (l,), and the set (n,) to which each row belongs.
 
-    Rows are compared by a random projection; rows with equal ones that differ are all distinct.
+    Rows are compared by a random projection. If unequal rows have the same projection, every row
+    is its own set.
     """
-    # Equal rows have equal sums, which products of matrices do not promise.
+    # A matrix product may round equal rows differently; sums along rows do not.
     projection = np.sum(X * np.random.default_rng(_SEED).normal(size=X.shape[1]), axis=1)
     _, first, codes = np.unique(projection, return_index=True, return_inverse=True)
     if not np.array_equal(X[first[codes]], X):
@@ -234,7 +240,10 @@ def _codes(X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _with_first_sources(mixed: MixedRows) -> MixedRows:
-    """Return the same rows, whose groups come from the first row of the pool that has them."""
+    """Return the same rows, with sources replaced by the first pool row of equal columns.
+
+    Equal sources then have the same number, so that exchanges between them cost nothing.
+    """
     sources = np.empty_like(mixed.sources)
     for group in range(sources.shape[1]):
         first, codes = _codes(mixed.pool[:, mixed.owners == group])
@@ -243,5 +252,5 @@ def _with_first_sources(mixed: MixedRows) -> MixedRows:
 
 
 def _starts(sizes: list[int]) -> Integers:
-    """Return where each of several ranges begins, and where the last one ends."""
+    """Return the starts of consecutive ranges of the given sizes, and the end of the last range."""
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int64)

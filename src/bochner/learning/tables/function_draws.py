@@ -56,32 +56,33 @@ def drawn_functions(
     shares = weights.reshape(len(weights), -1)
     n_targets = shares.shape[1]
     target = np.repeat(np.arange(n_targets), count)
-    chosen = np.concatenate([rng.choice(len(shares), count, p=own) for own in shares.T])
+    law_of_draw = np.concatenate([rng.choice(len(shares), count, p=p) for p in shares.T])
     scale = np.broadcast_to(factor, n_targets)[target]
     terms: list[FunctionTerm] = []
-    everyone = np.arange(len(target))
+    all_draws = np.arange(len(target))
     for number, law in enumerate(laws.members):
-        own = np.flatnonzero(chosen == number)
+        draws = np.flatnonzero(law_of_draw == number)
+        # m + scale (m_k - m): the mean m of all laws has the coefficients of every law.
         if isinstance(law, TreeLaw):
             factors = (1.0 - scale) * shares[number, target]
-            factors[own] += scale[own]
+            factors[draws] += scale[draws]
             coef = np.eye(n_targets)[:, target] * factors
-            terms.append(TreeTerm(coef, everyone, law))
+            terms.append(TreeTerm(coef, all_draws, law))
             continue
         coef = (1.0 - scale) * shares[number, target] * law.coef[:, target]
-        coef[:, own] += scale[own] * law.coef[:, target[own]]
+        coef[:, draws] += scale[draws] * law.coef[:, target[draws]]
         matrix = np.eye(laws.rows.shape[1])[:, law.columns] @ _matrix(law)
-        if len(own):
-            size = scale[own] * np.sqrt(np.broadcast_to(law.signal, n_targets)[target[own]])
-            drawn, waves, update = _deviations(law, laws.rows @ matrix, len(own), rng)
+        if len(draws):
+            size = scale[draws] * np.sqrt(np.broadcast_to(law.signal, n_targets)[target[draws]])
+            drawn, waves, update = _deviations(law, laws.rows @ matrix, len(draws), rng)
             coef = np.pad(coef, ((0, max(0, len(update) - len(coef))), (0, 0)))
-            coef[: len(update), own] += size * update
-            for place in range(len(own)):
+            coef[: len(update), draws] += size * update
+            for place in range(len(draws)):
                 in_columns = Frequencies(drawn[place].omega @ matrix.T, drawn[place].weight)
                 of_function = size[place] * waves[:, place : place + 1]
-                terms.append(WaveTerm(of_function, own[place : place + 1], in_columns))
+                terms.append(WaveTerm(of_function, draws[place : place + 1], in_columns))
         rows = laws.rows[: len(coef)] @ matrix
-        terms.append(KernelTerm(coef, everyone, law.found.kernel, rows, matrix))
+        terms.append(KernelTerm(coef, all_draws, law.found.kernel, rows, matrix))
     constant, shape = np.zeros(len(target)), (*weights.shape[1:], count)
     return SampledFunctions(tuple(terms), constant, shape, laws.rows.shape[1])
 
@@ -101,6 +102,7 @@ def _deviations(
     kernel, R = law.found.kernel, as_array(law.factor)
     measure, landmarks = spectral_measure(kernel, rows.shape[1]), rows[: len(R)]
     waves = rng.normal(size=(2 * _N_FREQUENCIES, count))
+    # What the factor of the rows leaves of the prior's variance at the landmarks.
     eta = _root(np.eye(len(R)) - R.T @ kernel(landmarks) @ R) @ rng.normal(size=(len(R), count))
     frequencies = [sample_with_tails(measure, _N_FREQUENCIES, rng) for _ in range(count)]
     prior = np.empty_like(eta)

@@ -1,8 +1,8 @@
 r"""Compiled sums of kernel values between new rows and the rows of a law, in either precision.
 
-Distances are sums over columns, and over columns of levels: two levels differ by a constant. A tile
-of distances becomes kernel values and is multiplied by coefficients before the next one, so that no
-matrix of kernel values is made where sums alone are asked for.
+Distances are sums over numeric columns and over columns of levels; two different levels have a
+constant distance. Distances are computed in tiles. A tile becomes kernel values and is multiplied
+by the coefficients before the next tile, so that sums need no matrix of kernel values.
 """
 
 from typing import Any, NamedTuple
@@ -12,12 +12,11 @@ from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Floats
 from bochner._numerics.compiling import compiled
 from bochner._numerics.wave_loops import LOOSE
 from bochner.learning.tables.exchange_sums import _exponentials as _double_exponentials
 
-Floats = NDArray[np.floating[Any]]
 Codes = NDArray[np.uint16]
 
 _TILE = 512
@@ -27,35 +26,36 @@ _LOG2E = np.float32(1.4426950408889634)  # The logarithm of e to base two
 _LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # Sum: log(2)
 _SHIFTER = np.float32(12582912.0)  # 1.5 times 2 to the 23rd: added, it rounds to whole numbers
 _SMALLEST = np.float32(-87.0)
-"""Those of :mod:`bochner.learning.tables.exchange_sums`, for single precision. Products of the
-first part of the logarithm of two with exponents are exact."""
+"""Single-precision twins of the constants of :mod:`bochner.learning.tables.exchange_sums`.
+Products of the first part of the logarithm of two with exponents are exact."""
 
-# Coefficients of the exponential series, whose next term is below rounding
+# Coefficients of the exponential series. The next term is smaller than a rounding error.
 _C6, _C5, _C4, _C3 = (
     np.float32(1.0 / 720.0),
     np.float32(1.0 / 120.0),
     np.float32(1.0 / 24.0),
     np.float32(1.0 / 6.0),
 )
-_HALF, _ONE = np.float32(0.5), np.float32(1.0)  # In single precision, as products with them are
+_HALF, _ONE = np.float32(0.5), np.float32(1.0)  # A double would make the sums double
 
 
 class Columns(NamedTuple):
-    """The rows of a law by columns: numbers in length scales, and numbers of levels."""
+    """The rows of a law by columns: numbers in units of length scales, and codes of levels."""
 
-    is_absolute: bool  # City-block distances, else squared Euclidean ones
+    is_absolute: bool  # City-block distances, else squared Euclidean distances
     values: Floats  # (c, n)
     codes: Codes  # (b, n)
     steps: Floats  # (b,): Distance of two levels
 
 
-def _exponentials(values: Any, powers: Any) -> None:
-    """Replace numbers, zero or less, by their exponentials; ``powers`` is room for as many."""
+def _exponentials(values: Floats, powers: Floats) -> None:
+    """Replace non-positive numbers (n,) by exponentials; ``powers`` (n,) is scratch space."""
     raise NotImplementedError
 
 
 @compiled(fastmath=LOOSE)
-def _single_exponentials(values: Any, powers: Any, bits: Any) -> None:
+def _single_exponentials(values: Floats, powers: Floats, bits: NDArray[np.int32]) -> None:
+    # exp(x) = 2^n exp(r) with |r| <= log(2) / 2, so that a short series of exp(r) suffices.
     for k in range(values.size):
         values[k] = max(values[k], _SMALLEST)
         powers[k] = values[k] * _LOG2E + _SHIFTER
@@ -76,6 +76,7 @@ def _single_exponentials(values: Any, powers: Any, bits: Any) -> None:
 
 @overload(_exponentials)
 def _exponentials_by_type(values: Any, powers: Any) -> Any:
+    # Numba compares the annotations of an overload with those of what it returns.
     def single(values: Any, powers: Any) -> None:
         _single_exponentials(values, powers, powers.view(np.int32))
 
@@ -86,7 +87,7 @@ def _exponentials_by_type(values: Any, powers: Any) -> Any:
 
 
 @compiled(fastmath=LOOSE)
-def _add_column(is_absolute: bool, column: Any, entry: Any, sums: Any) -> None:
+def _add_column(is_absolute: bool, column: Floats, entry: float, sums: Floats) -> None:
     if is_absolute:
         for k in range(sums.size):
             sums[k] += abs(entry - column[k])
@@ -97,9 +98,13 @@ def _add_column(is_absolute: bool, column: Any, entry: Any, sums: Any) -> None:
 
 @compiled(fastmath=LOOSE)
 def _add_four_columns(
-    is_absolute: bool, columns: tuple[Any, Any, Any, Any], row: Any, first: int, sums: Any
+    is_absolute: bool,
+    columns: tuple[Floats, Floats, Floats, Floats],
+    row: Floats,
+    first: int,
+    sums: Floats,
 ) -> None:
-    """Add distances by four columns: sums are read and written once for all of them."""
+    """Add the distances by four columns, so that sums are read and written once."""
     c, d, e, f = columns
     x, y, z, w = row[first], row[first + 1], row[first + 2], row[first + 3]
     if is_absolute:
@@ -113,15 +118,19 @@ def _add_four_columns(
 
 
 @compiled(fastmath=LOOSE)
-def _add_levels(codes: Any, code: Any, step: Any, sums: Any) -> None:
-    zero = step - step
+def _add_levels(codes: Codes, code: int, step: float, sums: Floats) -> None:
+    zero = step - step  # In the precision of the step
     for k in range(sums.size):
         sums[k] += step if codes[k] != code else zero
 
 
 @compiled(fastmath=LOOSE)
 def _add_four_levels(
-    codes: tuple[Any, Any, Any, Any], levels: Any, steps: Any, first: int, sums: Any
+    codes: tuple[Codes, Codes, Codes, Codes],
+    levels: Codes,
+    steps: Floats,
+    first: int,
+    sums: Floats,
 ) -> None:
     c, d, e, f = codes
     i, j, m, n = levels[first], levels[first + 1], levels[first + 2], levels[first + 3]
@@ -135,9 +144,9 @@ def _add_four_levels(
 
 @compiled(fastmath=LOOSE)
 def _add_polynomial(
-    is_root: bool, profile: Any, sums: Any, arguments: Any, polynomial: Any
+    is_root: bool, profile: Floats, sums: Floats, arguments: Floats, polynomial: Floats
 ) -> None:
-    """Write minus ``u`` to arguments, and the polynomial of a profile."""
+    """Write minus ``u`` to ``arguments``, and the polynomial of the profile in ``u``."""
     factor, p0, p1, p2 = profile[0], profile[1], profile[2], profile[3]
     if is_root:
         for k in range(sums.size):
@@ -151,8 +160,8 @@ def _add_polynomial(
 
 
 @compiled(fastmath=LOOSE | {"reassoc"})
-def _product(values: Any, coef: Any) -> float:
-    total = values[0] * coef[0]
+def _product(values: Floats, coef: Floats) -> float:
+    total = values[0] * coef[0]  # A zero to begin with would be a double
     for k in range(1, values.size):
         total += values[k] * coef[k]
     return total  # type: ignore[no-any-return]
@@ -162,14 +171,14 @@ def _product(values: Any, coef: Any) -> float:
 def _tile(
     columns: Columns,
     is_root: bool,
-    profile: Any,
-    row: Any,
-    levels: Any,
+    profile: Floats,
+    row: Floats,
+    levels: Codes,
     start: int,
-    room: tuple[Any, Any, Any, Any],
+    scratch: tuple[Floats, Floats, Floats, Floats],
 ) -> None:
-    """Write kernel values of a row at the rows of a law from ``start`` on to the second of room."""
-    sums, values, polynomial, powers = room
+    """Write the kernel values of a row at rows of a law, from ``start`` on, to ``scratch[1]``."""
+    sums, values, polynomial, powers = scratch
     size = sums.size
     for k in range(size):
         sums[k] = 0.0
@@ -203,7 +212,7 @@ def _tile(
 
 
 @compiled(fastmath=LOOSE)
-def _multiply(factors: Any, values: Any) -> None:
+def _multiply(factors: Floats, values: Floats) -> None:
     for k in range(values.size):
         values[k] *= factors[k]
 
@@ -220,14 +229,15 @@ def add_kernel_products(
 ) -> None:
     """Add sums (n', t) of kernel values times coefficients (t, n).
 
-    ``rows`` (n', c) and ``levels`` (n', b) are new rows, ``profile`` (4,) the numbers of
-    :class:`~bochner.learning.tables.exchange_sums.ExponentialProfile`, of which ``p0`` is one.
+    ``rows`` (n', c) and ``levels`` (n', b) are the numbers and the codes of new rows. ``profile``
+    (4,) has the factor, ``p0 = 1``, ``p1`` and ``p2`` of
+    :class:`~bochner.learning.tables.exchange_sums.ExponentialProfile`.
     """
     n_rows = coef.shape[1]
-    room = np.empty((4, _TILE), coef.dtype)
+    scratch = np.empty((4, _TILE), coef.dtype)
     for start in range(0, n_rows, _TILE):
         size = min(_TILE, n_rows - start)
-        parts = room[0, :size], room[1, :size], room[2, :size], room[3, :size]
+        parts = scratch[0, :size], scratch[1, :size], scratch[2, :size], scratch[3, :size]
         for i in range(len(rows)):
             _tile(columns, is_root, profile, rows[i], levels[i], start, parts)
             for target in range(len(coef)):
@@ -244,10 +254,10 @@ def write_kernel_values(
     out: Floats,
 ) -> None:
     """Write kernel values (n', m) of new rows at the first rows of a law."""
-    room = np.empty((4, _TILE), out.dtype)
+    scratch = np.empty((4, _TILE), out.dtype)
     for start in range(0, out.shape[1], _TILE):
         size = min(_TILE, out.shape[1] - start)
-        parts = room[0, :size], room[1, :size], room[2, :size], room[3, :size]
+        parts = scratch[0, :size], scratch[1, :size], scratch[2, :size], scratch[3, :size]
         for i in range(len(rows)):
             _tile(columns, is_root, profile, rows[i], levels[i], start, parts)
             for k in range(size):
@@ -255,10 +265,12 @@ def write_kernel_values(
 
 
 @compiled()
-def level_codes(X: Array, starts: Any, widths: Any, codes: Codes) -> bool:
-    """Write the numbers (n, b) of levels of rows (n, d); return whether all blocks have one level.
+def level_codes(
+    X: Array, starts: NDArray[np.int64], widths: NDArray[np.int64], codes: Codes
+) -> bool:
+    """Write the codes (n, b) of the levels of rows (n, d); return whether all blocks are one-hot.
 
-    A block of ``widths`` columns from ``starts`` on has a single one, and zeros.
+    A one-hot block has ``widths`` columns from ``starts`` on: a single 1, else zeros.
     """
     for i in range(len(X)):
         for b in range(starts.size):

@@ -1,19 +1,18 @@
-"""Laws prepared for new rows: kernel values by compiled loops, in the precision that they need."""
+"""Laws prepared for new rows: kernel values by compiled loops, in float32 if it suffices."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, Floats, as_array
 from bochner.kernels import Exponential, Gaussian, Kernel, Laplacian, Matern
 from bochner.learning.tables.exchange_sums import ExponentialProfile
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.kernel_loops import (
     Codes,
     Columns,
-    Floats,
     add_kernel_products,
     level_codes,
     write_kernel_values,
@@ -24,25 +23,25 @@ _ROUNDING = 2.0**-24
 """Relative rounding error of single precision."""
 
 _MOST_ROUNDED = 6e-5
-"""Most rounding error of a mean in single precision, as the root of the sum of squares of its
-coefficients says, relative to the deviation of the noise. On six tables errors were up to sixteen
-times as large: 1e-3 of the noise."""
+"""Largest estimated rounding error of a mean in single precision, relative to the standard
+deviation of the noise. The estimate is 2^-24 times the norm of the coefficients. On six tables
+errors were up to sixteen times the estimate: 1e-3 of the noise."""
 
 _MOST_LEVELS = 2**16
 """Most levels of a block, whose numbers have two bytes."""
 
 
 class Blocks(NamedTuple):
-    """Blocks of one-hot columns, and the levels of rows in them."""
+    """Blocks of one-hot columns, and the codes of the training rows' levels in each block."""
 
     starts: Chosen  # (b,)
     widths: Chosen  # (b,)
     codes: Codes  # (n, b)
-    twin: Chosen  # (b,): First block with the same levels in all rows, as of another encoding
+    twin: Chosen  # (b,): First block with the same levels in all rows, such as another encoding
 
     @classmethod
     def of(cls, rows: Array, starts: Chosen, widths: Chosen) -> "Blocks":
-        """Return the blocks that are one-hot encoded: with a single one in each row (n, d)."""
+        """Return the candidate blocks that are one-hot encoded in all rows (n, d)."""
         chosen = [
             number
             for number, (start, width) in enumerate(zip(starts, widths, strict=True))
@@ -52,15 +51,16 @@ class Blocks(NamedTuple):
         ]
         starts, widths = starts[chosen], widths[chosen]
         codes = _codes(rows, starts, widths)
-        assert codes is not None  # Each block was looked at
+        assert codes is not None  # Each chosen block is one-hot
         first = np.unique(codes, axis=1, return_index=True, return_inverse=True)
         return cls(starts, widths, codes, first[1][np.ravel(first[2])] if len(starts) else starts)
 
     def levels(self, X: Array) -> Codes | None:
-        """Return the levels (n', b) of other rows, or ``None`` if some row has not one of each.
+        """Return the levels (n', b) of new rows, or ``None`` if a block of some row is not one-hot.
 
-        So is the result if blocks of the same levels have other ones here.
+        The result is ``None``, too, if blocks with equal levels in all training rows differ here.
         """
+        # Twins share the codes of the training rows, which must hold for new rows, too.
         codes = _codes(X, self.starts, self.widths)
         if codes is None or not np.array_equal(codes, codes[:, self.twin]):
             return None
@@ -90,12 +90,12 @@ def profile_of(kernel: Kernel) -> ExponentialProfile | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelSums:
-    """A law whose rows are columns of numbers and of levels."""
+    """A law whose training rows are stored as columns of numbers and of codes of levels."""
 
     law: KernelLaw
     profile: ExponentialProfile
-    singles: Chosen  # (c,): Places of the numbers among the law's columns
-    used: Chosen  # (b,): Numbers of the blocks of levels
+    singles: Chosen  # (c,): Positions of the numeric columns among the law's columns
+    used: Chosen  # (b,): Indices of the blocks of levels
     of_means: Columns
     of_variances: Columns  # Of the first rows
 
@@ -111,17 +111,18 @@ class KernelSums:
         is_absolute = isinstance(law.found.kernel, Laplacian)
         steps: dict[int, float] = {}  # By the number of the block
         is_single = np.ones(len(law.columns), dtype=bool)
+        # Two levels of a block have a constant distance only if its columns share a length scale.
         for number, (start, width) in enumerate(zip(blocks.starts, blocks.widths, strict=True)):
-            own = place[start : start + width]
-            if law.found.matrix is not None or own.min() < 0 or np.ptp(scales[own]):
+            positions = place[start : start + width]
+            if law.found.matrix is not None or positions.min() < 0 or np.ptp(scales[positions]):
                 continue
-            is_single[own] = False
-            scale, twin = float(scales[own[0]]), int(blocks.twin[number])
+            is_single[positions] = False
+            scale, twin = float(scales[positions[0]]), int(blocks.twin[number])
             step = 2.0 / scale if is_absolute else 2.0 / scale**2
             steps[twin] = steps.get(twin, 0.0) + step
         singles, chosen = np.flatnonzero(is_single), np.array(list(steps), dtype=np.int64)
 
-        def columns(n_rows: int, dtype: Any) -> Columns:
+        def columns(n_rows: int, dtype: DTypeLike) -> Columns:
             images = _images(law, rows[:n_rows])[:, singles]
             codes = np.ascontiguousarray(blocks.codes[:n_rows, chosen].T)
             of_levels = np.array(list(steps.values()), dtype=dtype)
@@ -134,29 +135,30 @@ class KernelSums:
     def mean(self, X: Array, levels: Codes) -> Array:
         """Return means (n', t) of encoded rows (n', d) with their levels of all blocks."""
         means = np.zeros((len(X), self.law.coef.shape[1]))
-        given = self._given(X, levels, self.of_means)
-        coef = np.array(self.law.coef.T, given[2].dtype, order="C")
-        add_kernel_products(self.of_means, *given, coef, means)
+        arguments = self._loop_arguments(X, levels, self.of_means)
+        coef = np.array(self.law.coef.T, arguments[2].dtype, order="C")
+        add_kernel_products(self.of_means, *arguments, coef, means)
         return means
 
     def latent(self, X: Array, levels: Codes) -> Array:
         """Return variances (n',) of the function, relative to the signal's."""
         factor = self.law.factor
         values = np.empty((len(X), len(factor)), factor.dtype)
-        given = self._given(X, levels, self.of_variances)
-        write_kernel_values(self.of_variances, *given, values)
+        arguments = self._loop_arguments(X, levels, self.of_variances)
+        write_kernel_values(self.of_variances, *arguments, values)
+        # Squares are summed in float64: the variance is a small difference from one.
         explained = np.sum((values @ factor) ** 2, axis=1, dtype=np.float64)
         return np.maximum(1.0 - explained, 0.0)
 
     def variance(self, X: Array, levels: Codes, weight: Array) -> Array:
-        """Return :meth:`KernelLaw.variance` (n', t)."""
+        """Return variances (n', t) of new targets with a noise of ``weight`` (n',)."""
         noise = self.law.found.alpha / weight
         return as_array(self.law.signal * (noise + self.latent(X, levels))[:, None])
 
-    def _given(
+    def _loop_arguments(
         self, X: Array, levels: Codes, columns: Columns
     ) -> tuple[bool, Floats, Floats, Codes]:
-        """Return a profile, and new rows as the loops take them."""
+        """Return the profile and the new rows in the types and precision of the compiled loops."""
         dtype, profile = columns.values.dtype, self.profile
         numbers = (profile.factor, profile.p0, profile.p1, profile.p2)
         images = np.array(_images(self.law, X)[:, self.singles], dtype, order="C")
@@ -169,8 +171,8 @@ def _images(law: KernelLaw, X: Array) -> Array:
     return as_array(law.found.mapped(X[:, law.columns]) / as_array(law.found.kernel.length_scale))
 
 
-def _is_single(law: KernelLaw) -> NDArray[np.bool_] | bool:
-    """Tell whether means in single precision are those in double precision up to rounding."""
+def _is_single(law: KernelLaw) -> bool:
+    """Return whether single precision suffices for means: rounding is small next to the noise."""
     noise = np.sqrt(law.found.alpha * as_array(law.signal))
     size = _ROUNDING * np.linalg.norm(law.coef, axis=0)
     return bool((size <= _MOST_ROUNDED * noise).all())

@@ -28,7 +28,7 @@ class Laws:
 
     rows: Array  # (n, d)
     members: list[KernelLaw | TreeLaw]
-    blocks: TreeInputs | None = None  # One-hot columns; None in files from before
+    blocks: TreeInputs | None = None  # One-hot columns; None in older model files
 
     def __post_init__(self) -> None:
         """Raise ValueError if indices of members exceed the rows, which compiled loops read."""
@@ -53,11 +53,12 @@ class Laws:
     def used(self, weights: Array) -> tuple["Laws", Array]:
         """Return the members with nonzero weights (K, *t), at least one, with their weights."""
         is_used = weights.reshape(len(weights), -1).any(axis=1)
-        kept = np.flatnonzero(is_used | ~is_used.any())
-        if len(kept) == len(self.members):
+        used = np.flatnonzero(is_used | ~is_used.any())
+        if len(used) == len(self.members):
             return self, weights
-        members = [self.members[i] for i in kept]
-        return Laws(self.rows[: n_rows_of(members)], members, self.blocks), weights[kept]
+        # Rows after the last coefficient or factor are not needed by the remaining members.
+        members = [self.members[i] for i in used]
+        return Laws(self.rows[: n_rows_of(members)], members, self.blocks), weights[used]
 
     def variances(self, X: Array, sample_weight: Array | None = None) -> Array:
         """Return variances (n', K, t) of new targets for all members at encoded rows (n', d).
@@ -85,14 +86,15 @@ class Laws:
             return np.stack([values(number, rows, levels) for number in laws], axis=1)
 
         blocks = list(steps(len(X), _ROWS_OF_A_BLOCK))
+        # Threads share the blocks of rows, each with a single BLAS thread.
         with single_threaded_blas() as n_threads:
             return np.concatenate([part for _, part in in_order(block, blocks, n_threads)])
 
     @cached_property
     def _prepared(self) -> "_Prepared":
         none = np.empty(0, dtype=np.int64)
-        given = (none, none) if self.blocks is None else (self.blocks.starts, self.blocks.widths)
-        blocks = Blocks.of(self.rows, *given)
+        one_hot = (none, none) if self.blocks is None else (self.blocks.starts, self.blocks.widths)
+        blocks = Blocks.of(self.rows, *one_hot)
         sums = [
             KernelSums.of(law, self.rows, blocks) if isinstance(law, KernelLaw) else None
             for law in self.members

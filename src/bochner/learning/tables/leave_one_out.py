@@ -1,10 +1,10 @@
-r"""The error of kernels at rows that are left out, and its slopes by distances of rows."""
+r"""Leave-one-out errors of kernels, and their derivatives by the distances of rows."""
 
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from bochner._numerics import unlocked
 from bochner._numerics.arrays import Array, as_array
@@ -17,13 +17,13 @@ from bochner.learning.tables.rows import Rows
 from bochner.registry import register
 
 _TINY = 1e-6
-"""Least distance whose slope is finite, in length scales. Slopes of nearer rows count for less; the
-distance of a row to itself does not move."""
+"""Least distance, in length scales, by which slopes are divided: the slope of the exponential
+kernel is infinite at distance zero. The distance of a row to itself does not change."""
 
 LEAST_SINGLE = 1e-3
-"""Least ratio of noise to signal for single precision. Errors of 1,000 rows then differ by some
-1e-4 of themselves, and predictions of 5,000 by a hundredth of the target's standard deviation; by
-up to ten times as much at a tenth of it."""
+"""Least ratio of noise to signal for single precision. The leave-one-out errors of 1,000 rows then
+have relative errors of about 1e-4, and predictions of 5,000 rows have errors of a hundredth of the
+target's standard deviation; at a tenth of the ratio both are up to ten times as large."""
 
 Learnable = Gaussian | Laplacian | Matern | Exponential
 
@@ -64,24 +64,24 @@ class LearnedKernel:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was learned on all rows of a search, and on either half of them."""
+    """Kernels learned on all rows of a search, and on each half of them."""
 
-    whole: LearnedKernel
+    full: LearnedKernel  # Learned on all rows
     halves: tuple[LearnedKernel, ...]
-    error: float  # Leave-one-out error of the whole
+    error: float  # Leave-one-out error of the kernel of all rows
     across: float  # Error of halves that predict each other
 
     def with_noise(self, factor: float) -> "Found":
-        """Return the same with all ratios of noise to signal multiplied by a number."""
+        """Return the kernels with all ratios of noise to signal multiplied by a factor."""
         return replace(
             self,
-            whole=replace(self.whole, alpha=factor * self.whole.alpha),
+            full=replace(self.full, alpha=factor * self.full.alpha),
             halves=tuple(replace(half, alpha=factor * half.alpha) for half in self.halves),
         )
 
 
 def distances_of(kernel: Learnable, X: Array) -> Array:
-    """Return the distances (n, n) that a kernel is a function of, where its length scale is one."""
+    """Return the distances (n, n) of which the kernel is a function if its length scale is one."""
     return distances(X, X, "cityblock" if isinstance(kernel, Laplacian) else "euclidean")
 
 
@@ -90,8 +90,9 @@ def error_and_slope(
 ) -> tuple[float, Array, float]:
     r"""Return the error, minus its slopes (n, n) by distances, and the slope by log alpha.
 
-    ``distance`` (n, n) are those of :func:`distances_of`. Slopes are by halves of their squares,
-    but for the Laplacian kernel.
+    ``distance`` (n, n) is the result of :func:`distances_of`. For the Laplacian kernel, slopes are
+    derivatives by the distances; for other kernels, by half of the squared distances.
+
     With the weights ``W``, :math:`M = (K + \alpha W^{-1})^{-1}`, :math:`c = M y` and residuals
     :math:`e = M_{gg}^{-1} c` of the group ``g``, a change of the kernel adds
     :math:`\langle dK, M V M - M u c^\top \rangle` to the weighted mean of squares, where
@@ -100,7 +101,7 @@ def error_and_slope(
     :class:`~bochner.learning.tables.rows.CellObservations` by ``c`` and by the diagonal of
     ``M``. A matrix that is not positive definite has an infinite error.
     """
-    dtype: Any = np.float32 if alpha >= LEAST_SINGLE else np.float64
+    dtype: DTypeLike = np.float32 if alpha >= LEAST_SINGLE else np.float64
     gram, slope = _gram_and_slope(kernel, distance.astype(dtype))
     inverse = shifted_inverse(gram, alpha, rows.weights)
     if inverse is None:
@@ -112,14 +113,15 @@ def error_and_slope(
         error, u, v, by_noise = rows.observations.error(
             rows.weights, coefficients.astype(np.float64), diagonal, alpha
         )
-        # V is diagonal and not negative: half of the products are enough.
+        # V is diagonal and not negative: M V M is a matrix times its transpose, half the work.
         half = inverse * np.sqrt(v).astype(dtype)
         change = unlocked.products_of_columns(half.T)
     else:
         error, u, residuals = _without_groups(rows, inverse, coefficients)
+        # Products with one column per group and target are cheaper if there are few groups.
         n_columns = u.shape[1] * (int(rows.groups.max()) + 1)
         if n_columns < len(rows):
-            # V has a rank of one for each group and target.
+            # V is a sum of one matrix of rank one per group and target, which takes fewer products.
             of_group = rows.groups[:, None, None] == np.arange(rows.groups.max() + 1)[:, None]
             left, right = (
                 inverse @ (part[:, None] * of_group).reshape(-1, n_columns).astype(dtype)
@@ -133,6 +135,7 @@ def error_and_slope(
     pair = (inverse @ u.astype(dtype)).T, coefficients.T
     unlocked.add_products(change, *pair, -0.5)
     noise = float(np.sum(as_array(np.diagonal(change)) / rows.weights)) * alpha + by_noise
+    # Minus the slope of the kernel, times the derivative of the error by kernel values.
     slope *= change.T
     _mirror(slope)
     return error, slope, noise
@@ -140,7 +143,7 @@ def error_and_slope(
 
 def left_out_error(kernel: Learnable, distance: Array, alpha: float, rows: Rows) -> float:
     """Return the error of :func:`error_and_slope` alone."""
-    dtype: Any = np.float32 if alpha >= LEAST_SINGLE else np.float64
+    dtype: DTypeLike = np.float32 if alpha >= LEAST_SINGLE else np.float64
     gram, _ = _gram_and_slope(kernel, distance.astype(dtype))
     inverse = shifted_inverse(gram, alpha, rows.weights)
     if inverse is None:
@@ -150,7 +153,7 @@ def left_out_error(kernel: Learnable, distance: Array, alpha: float, rows: Rows)
 
 
 def _without_groups(rows: Rows, inverse: Array, coef: Array) -> tuple[float, Array, Array]:
-    """Return the error of groups left out, ``u`` of :func:`error_and_slope`, and residuals."""
+    """Return the leave-group-out error, ``u`` of :func:`error_and_slope`, and the residuals."""
     residuals = rows.solved(inverse, coef)
     weighted = rows.weights[:, None] * residuals
     squares = float(np.sum(weighted * residuals)) + rows.scatter()
@@ -162,6 +165,7 @@ def error_across(pair: tuple[LearnedKernel, ...], parts: tuple[Rows, ...]) -> fl
     """Return the sum of squared errors of two parts of the rows that predict each other."""
     total = 0.0
     for learned, training, new in zip(pair, parts, parts[::-1], strict=True):
+        # Each part is the training set of the other one.
         gram = learned(training.X, training.X)
         gram[np.diag_indices(len(training))] += learned.alpha / training.weights
         coefficients = np.array(training.Y, order="F")
@@ -208,7 +212,7 @@ def _gram_and_slope(kernel: Learnable, distance: Array) -> tuple[Array, Array]:
         gram = np.exp(-0.5 * distance**2)
         return gram, gram.copy()
     if isinstance(kernel, Matern):
-        # The slope of nu is the kernel of nu - 1 at the same argument, up to a factor.
+        # The slope of a Matérn kernel is, up to a factor, the one of nu - 1 at the same argument.
         distance *= np.sqrt(2.0 * kernel.nu)
         slope = matern_profile(distance, kernel.nu - 1.0)
         slope *= kernel.nu / (kernel.nu - 1.0)
@@ -216,13 +220,13 @@ def _gram_and_slope(kernel: Learnable, distance: Array) -> tuple[Array, Array]:
     gram = np.exp(-distance)
     if isinstance(kernel, Laplacian):
         return gram, gram.copy()
-    # No distance has a slope at zero; the diagonal does not move.
+    # The slope by half the square is infinite at zero; rows keep a distance of zero to themselves.
     return gram, gram / np.maximum(distance, distance.dtype.type(_TINY))
 
 
 def square_moments(weights: Array, X: Array) -> Array:
     """Return sums (d, d) of symmetric weights (n, n) times products of differences of inputs."""
-    weights = weights.astype(np.float64, copy=False)  # Sums nearly cancel
+    weights = weights.astype(np.float64, copy=False)  # Float32 loses digits: the terms cancel
     moments: Array = 2.0 * ((X.T * weights.sum(axis=1)) @ X - X.T @ (weights @ X))
     return moments
 

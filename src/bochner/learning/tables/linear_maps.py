@@ -24,50 +24,54 @@ from bochner.learning.tables.length_scales import (
 from bochner.learning.tables.rows import Rows
 
 PULLS = (100.0, 10.0)
-"""Pulls of maps to the length scales, per squared entry, in rows. Halves of the rows choose."""
+"""Penalties of squared differences between a map and the length scales, in rows. Halves of the
+rows choose one of them by cross-validation."""
 
 _TOLERANCE = 1e-3
-"""Relative decrease of the error below which a search ends: the many entries of a map have many
-directions of little slope, and ten times less takes twice the time for the same errors."""
+"""Relative decrease of the error below which a search ends. The many entries of a map have many
+directions of small slope: a tenth of the tolerance takes twice the time for the same errors."""
 
 _ROWS_PER_ENTRY = 10
-"""Fewest rows for each entry of a map: with fewer, leave-one-out errors fall and others rise."""
+"""Fewest rows per entry of a map. With fewer rows the map overfits: leave-one-out errors fall, but
+errors of new rows rise."""
 
 
-def with_linear_map(found: Found, rows: Rows) -> Found:
-    """Return the kernel with a linear map of all inputs, where halves of the rows gain by it.
+def with_linear_map(kernels: Found, rows: Rows) -> Found:
+    """Return the kernel with a linear map of all inputs, if halves of the rows gain by it.
 
-    The map starts from the length scales, with a pull to them that the halves choose.
+    The map starts from the length scales. Halves of the rows choose the penalty of the difference
+    from them.
     """
     if len(rows) < _ROWS_PER_ENTRY * rows.X.shape[1] ** 2:
-        return found
+        return kernels
     halves = rows.halves()
-    best, penalty, points = found, None, found.halves
+    best, penalty, points = kernels, None, kernels.halves
     for pull in PULLS:
         points = tuple(
             mapped(half, start, part, pull, STEPS_OF_HALVES)
-            for half, start, part in zip(found.halves, points, halves, strict=True)
+            for half, start, part in zip(kernels.halves, points, halves, strict=True)
         )
         across = error_across(points, halves)
         if not across < best.across:
             break
         best, penalty = replace(best, halves=points, across=across), pull
     if penalty is None:
-        return found
-    whole = mapped(found.whole, found.whole, rows, penalty, ITERATIONS)
-    return replace(best, whole=whole, error=whole.left_out_error(rows))
+        return kernels
+    full_map = mapped(kernels.full, kernels.full, rows, penalty, ITERATIONS)
+    return replace(best, full=full_map, error=full_map.left_out_error(rows))
 
 
 def mapped(
     origin: LearnedKernel, start: LearnedKernel, rows: Rows, penalty: float, iterations: int
 ) -> LearnedKernel:
-    """Return the map of least logarithm of the error, plus a pull to where a kernel is.
+    """Return the kernel whose map minimises the logarithm of the error plus a penalty.
 
-    Images of rows by ``origin``, in its length scales, are multiplied by a matrix near the
-    identity, and the pull is on their squared distance. ``start`` is ``origin`` or has been mapped
-    from it.
+    The map is that of ``origin``, in units of length scales, times a matrix. The penalty is on the
+    squared distance of this matrix from the identity. The descent begins at ``start``: ``origin``
+    or the result of an earlier descent from it.
     """
     dim, pull = rows.X.shape[1], penalty / rows.n_observations
+    # In units of length scales the penalty treats all inputs equally.
     to_origin, unit = origin.map_in_scales(dim), replace(origin.kernel, length_scale=1.0)
     scaled = rows.X @ to_origin
     first = np.linalg.solve(to_origin, start.map_in_scales(dim))
@@ -86,8 +90,8 @@ def mapped(
     high = np.append(np.full(dim**2, np.inf), LOG_ALPHA[1])
     low = np.append(np.full(dim**2, -np.inf), LOG_ALPHA[0])
     begin = np.append(first, np.log(start.alpha))
-    found = minimised(
+    end = minimised(
         loss, begin, n_steps=iterations, bounds=Bounds(low, high), decrease=_TOLERANCE
     ).point
-    matrix = to_origin @ found[:-1].reshape(dim, dim)
-    return LearnedKernel(unit, float(np.exp(found[-1])), matrix)
+    matrix = to_origin @ end[:-1].reshape(dim, dim)
+    return LearnedKernel(unit, float(np.exp(end[-1])), matrix)

@@ -1,4 +1,4 @@
-"""All observations of a table in encoded columns, of which a fit takes some as rows."""
+"""All observations of a table in encoded columns, from which fits take distinct rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,18 +10,18 @@ from bochner._numerics.arrays import Array, as_array
 from bochner.learning.tables.rows import CellObservations, Chosen, Rows, pooled
 
 REST, FIRST, SECOND = 0, 1, 2
-"""Parts of scored observations: those without a part in the search, and its halves. A half is
-predicted by the kernels that the other one has learned."""
+"""Parts of scored observations: observations that were not in the search, and the first and the
+second half of the search. A half is predicted by kernels that were learned on the other half."""
 
 _OBSERVATIONS_PER_ROW = 50
-"""Most observations a row of a search: more change its errors by less than rounding does."""
+"""Most observations per row of a search: more observations hardly change its errors."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observations:
     """Observations with encoded columns, targets, weights and groups.
 
-    Those of equal inputs in the same group have the same ``cell``.
+    Observations of equal inputs in the same group have the same ``cell``.
     """
 
     X: Array  # (n, d)
@@ -43,6 +43,7 @@ class Observations:
         unit: float = 1.0,
     ) -> "Observations":
         """Return observations with the cells of equal inputs."""
+        # Equal inputs of different groups are different rows: groups are left out separately.
         labels = [] if groups is None else [groups]
         return cls(X, Y, weights, groups, shared, equal_rows(X, *labels), unit)
 
@@ -50,22 +51,24 @@ class Observations:
         return len(self.Y)
 
     def rows(self, units: Chosen, n_last: int = 0) -> Rows:
-        """Return the distinct rows of some observations, in the order of their first one.
+        """Return the distinct rows of the observations ``units``, in order of first appearance.
 
-        Rows of the last ``n_last`` observations come after the rows of no such observation.
+        Rows with one of the last ``n_last`` observations come after all other rows.
         """
         members, cell = self._placed(units, n_last)
         if len(members) == len(units):
             return self._as_they_are(units)
         totals, means, deviations = pooled(cell, self.Y[units], self.weights[units])
+        # Halves of the observations, which are in random order.
         is_first = np.arange(len(units)) < (len(units) + 1) // 2
         observed = self._merged(units, cell, deviations, is_first)
         return Rows(self.X[members], means, totals, self._groups(members), self.shared, observed)
 
     def scored(self, units: Chosen, n_last: int, part: Chosen) -> "Scored":
-        """Return the last of some observations, in parts (n_last,), for a fit to all of them.
+        """Return the last ``n_last`` of the observations ``units`` as scored observations.
 
-        Numbers of rows are those of :meth:`rows` with the same arguments.
+        ``part`` (n_last,) has the part of each. Cells number the rows of :meth:`rows` with the same
+        arguments.
         """
         _, cell = self._placed(units, n_last)
         _, _, deviations = pooled(cell, self.Y[units], self.weights[units])
@@ -75,9 +78,10 @@ class Observations:
         return Scored(units[last], part, observed, self._centres(units)[units[last]])
 
     def _centres(self, units: Chosen) -> Array:
-        """Return means (n, t) of the targets of some observations, of mean zero, without each.
+        """Return the mean targets (n, t) of ``units`` without the group of each observation.
 
-        Targets are centred by the mean of all, which has to be left out with an observation.
+        Targets are centred by the mean of all observations; a left-out observation must not have
+        contributed to the mean that predicts it. Without groups each observation is its own group.
         """
         labels = np.arange(len(self)) if self.groups is None else self.groups
         total = np.bincount(labels[units], self.weights[units], int(labels.max()) + 1)
@@ -88,24 +92,26 @@ class Observations:
             ],
             axis=1,
         )
+        # A single group leaves no rest: its mean is zero divided by a tiny number.
         rest = np.maximum(total.sum() - total, np.finfo(np.float64).tiny)
         means: Array = ((sums.sum(axis=0) - sums) / rest[:, None])[labels]
         return means
 
     def _placed(self, units: Chosen, n_last: int) -> tuple[Chosen, Chosen]:
-        """Return an observation of each distinct row, and the numbers of the rows of all."""
+        """Return an observation of each distinct row (C,), and the row of each observation (m,)."""
         cells = self.cell[units]
         _, first, place = np.unique(cells, return_index=True, return_inverse=True)
         is_last = np.zeros(len(first), dtype=bool)
         is_last[place[len(units) - n_last :]] = True
+        # By whether a row has a last observation, then by first appearance.
         order = np.lexsort((first, is_last))
         return units[first[order]], np.argsort(order)[place]
 
     def prefix(self, units: Chosen, n_rows: int) -> Chosen:
-        """Return the longest beginning of some observations with at most ``n_rows`` distinct rows.
+        """Return the longest prefix of observations with at most ``n_rows`` distinct rows.
 
-        It has at most 50 observations a row, whose targets are then known to a seventh of their
-        deviation.
+        It has at most 50 observations per row on average: the standard error of the mean of 50
+        targets is a seventh of their standard deviation.
         """
         is_new = np.zeros(len(units), dtype=bool)
         is_new[np.unique(self.cell[units], return_index=True)[1]] = True
@@ -120,14 +126,16 @@ class Observations:
         if self.groups is None:
             return None
         numbers = np.unique(self.groups[units], return_inverse=True)[1]
-        # Nothing is left of a search among rows of one group if the group is left out.
+        # A single group cannot be left out, because no row would remain: its rows are left out
+        # one by one.
         return numbers if numbers.any() else None
 
     def _merged(
         self, units: Chosen, cell: Chosen, deviations: Array, is_first: NDArray[np.bool_]
     ) -> CellObservations:
-        """Return observations of which equal ones are one with their number as its count."""
+        """Return the distinct observations; ``counts`` says how many equal ones each stands for."""
         weights = self.weights[units]
+        # Equal observations have equal leave-one-out errors and are computed once.
         keys = equal_rows(self.Y[units], weights, cell)
         _, chosen, atom = np.unique(keys, return_index=True, return_inverse=True)
         counts = np.bincount(atom).astype(np.float64)
@@ -137,17 +145,18 @@ class Observations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """Observations that are predicted without themselves, and the kernels that predict them."""
+    """Observations whose left-out predictions are computed, with the part of the search."""
 
-    units: Chosen  # (s,): Numbers of the observations
+    units: Chosen  # (s,): Indices of the observations
     part: Chosen  # (s,): REST, FIRST or SECOND
     observed: CellObservations
-    centres: Array  # (s, t): Means of all other targets, without those removed with it
+    centres: Array  # (s, t): Mean targets without the observation and its group
 
 
-def equal_rows(*columns: NDArray[Any]) -> Chosen:
-    """Return numbers (n,) that are equal where all entries of columns (n,) or (n, k) are."""
+def equal_rows(*columns: NDArray[np.number[Any]]) -> Chosen:
+    """Return labels (n,) that are equal for rows with equal entries in all columns (n,), (n, k)."""
     table = np.column_stack([as_array(column) for column in columns]) + 0.0  # No negative zeros
     table = np.ascontiguousarray(table)
-    whole = table.view(np.dtype((np.void, table.dtype.itemsize * table.shape[1])))[:, 0]
-    return np.asarray(np.unique(whole, return_inverse=True)[1], dtype=np.int64)
+    # Sorting rows as bytes is faster than np.unique(axis=0), which sorts them field by field.
+    row_bytes = table.view(np.dtype((np.void, table.dtype.itemsize * table.shape[1])))[:, 0]
+    return np.asarray(np.unique(row_bytes, return_inverse=True)[1], dtype=np.int64)

@@ -19,7 +19,7 @@ Chosen = NDArray[np.int64]
 
 
 class Elsewhere(Protocol):
-    """Rows that are not in memory, in the encoding of the rows in memory."""
+    """Rows outside memory, such as other partitions, in the encoding of the rows in memory."""
 
     def total(self, function: Callable[["Rows"], Array]) -> Array:
         """Return the sum of a function of the rows of each part; the function can be pickled."""
@@ -30,8 +30,8 @@ class UnitError(NamedTuple):
 
     error: float
     by_coef: Array  # (C, t): By the coefficients of the cells
-    by_diagonal: Array  # (C,): Minus that by the diagonal of the inverse, not negative
-    by_noise: float  # By log alpha, coefficients and diagonal being fixed
+    by_diagonal: Array  # (C,): Minus the derivative by the diagonal of the inverse, not negative
+    by_noise: float  # By log alpha, at fixed coefficients and diagonal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,11 +42,11 @@ class CellObservations:
     variance. It represents ``counts`` equal and independent observations.
     """
 
-    cell: Chosen  # (m,): Numbers of their rows
+    cell: Chosen  # (m,): Row of each observation
     deviations: Array  # (m, t): Of targets from the mean of their cell
     weights: Array  # (m,)
     counts: Array  # (m,): Whole numbers
-    n_first: Array | None = None  # (m,): How many are in the first half; None: see Rows.halves
+    n_first: Array | None = None  # (m,): Part of the counts in the first half, see Rows.halves
 
     def left_out(
         self, totals: Array, coef: Array, diagonal: Array, alpha: float
@@ -62,11 +62,12 @@ class CellObservations:
         that a single observation has :math:`c / M_{cc}` and :math:`1 / M_{cc}` without rounding.
         """
         share, precision, left = self._shares(totals, diagonal, alpha)
+        # Multiplied by the precision, so that a cell of a single observation has no rounding error.
         numerators = precision[:, None] * self.deviations + coef[self.cell]
         return numerators / left[:, None], 1.0 / (share * left)
 
     def _shares(self, totals: Array, diagonal: Array, alpha: float) -> tuple[Array, Array, Array]:
-        """Return shares of the cells' weights, their precisions, and divisors, each (m,)."""
+        """Return shares of cell weights, cell precisions, and divisors of residuals, each (m,)."""
         share = self.weights / totals[self.cell]
         precision = totals[self.cell] / alpha
         return share, precision, (1.0 - share) * precision + share * diagonal[self.cell]
@@ -81,6 +82,7 @@ class CellObservations:
         n_cells, scale = len(totals), 1.0 / float(self.counts.sum())
         weighted = (scale * self.counts * self.weights)[:, None] * residuals
         change = 2.0 * weighted / left[:, None]
+        # Derivatives of all observations of a cell add up.
         by_coef = as_array([np.bincount(self.cell, part, n_cells) for part in change.T]).T
         by_left = np.sum(change * residuals, axis=1)
         lag = (1.0 - share)[:, None] * residuals - self.deviations
@@ -89,41 +91,42 @@ class CellObservations:
         return UnitError(float(np.sum(weighted * residuals)), by_coef, by_diagonal, by_noise)
 
     def part(self, chosen: Chosen, n_cells: int) -> "CellObservations":
-        """Return the observations of some of the cells."""
+        """Return the observations of the chosen cells, out of ``n_cells``."""
+        # Position of each cell among the chosen ones; -1 for others.
         place = np.full(n_cells, -1)
         place[chosen] = np.arange(len(chosen))
-        kept = np.flatnonzero(place[self.cell] >= 0)
-        n_first = None if self.n_first is None else self.n_first[kept]
-        cell = place[self.cell[kept]]
+        indices = np.flatnonzero(place[self.cell] >= 0)
+        n_first = None if self.n_first is None else self.n_first[indices]
+        cell = place[self.cell[indices]]
         return CellObservations(
-            cell, self.deviations[kept], self.weights[kept], self.counts[kept], n_first
+            cell, self.deviations[indices], self.weights[indices], self.counts[indices], n_first
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Encoded rows, no two of them equal, and the targets that were observed at them.
+    """Distinct encoded rows with their observed targets.
 
-    A single observation is left out at a time, or all of a group.
+    Leave-one-out errors leave out one observation at a time, or one group.
     """
 
     X: Array  # (C, d)
     Y: Array  # (C, t): Weighted means of the targets of each row
-    weights: Array  # (C,): Their total weights; noise variances are inversely proportional to them
+    weights: Array  # (C,): Total weights; noise variances are proportional to their inverses
     groups: Chosen | None = None  # (C,): Numbers from zero; None: no observations share a group
     shared: Chosen | None = None  # (d,): Numbers of the length scales of columns; None: all differ
-    observed: CellObservations | None = None  # None: a single one for each row
+    observed: CellObservations | None = None  # None: a single observation for each row
 
     def __len__(self) -> int:
         return len(self.Y)
 
     @property
     def observations(self) -> CellObservations:
-        """The observations, of which a row has one or several."""
+        """The observations, one or several for each row."""
         if self.observed is not None:
             return self.observed
-        n, one = len(self), np.ones(len(self))
-        return CellObservations(np.arange(n), np.zeros(self.Y.shape), self.weights, one)
+        n, ones = len(self), np.ones(len(self))
+        return CellObservations(np.arange(n), np.zeros(self.Y.shape), self.weights, ones)
 
     @property
     def n_observations(self) -> float:
@@ -153,9 +156,10 @@ class Rows:
         return replace(self, X=self.X[:, chosen], shared=shared)
 
     def with_unit_targets(self) -> "Rows":
-        """Return the rows with targets over the root of their number.
+        """Return the rows with targets divided by the square root of the number of targets.
 
-        Sums of squares over targets are means of them then, and equal targets count once.
+        Sums of squares over targets then are means over targets, so that a repeated target column
+        does not change the errors.
         """
         root, observed = np.sqrt(self.Y.shape[1]), self.observed
         if observed is not None:
@@ -163,14 +167,14 @@ class Rows:
         return replace(self, Y=self.Y / root, observed=observed)
 
     def length_scales(self) -> Chosen:
-        """Return the number (d,), from zero, of the length scale of each column."""
+        """Return the index (d,) of the length scale of each column."""
         if self.shared is None:
             return np.arange(self.X.shape[1])
         return np.unique(self.shared, return_inverse=True)[1]
 
     def members(self) -> list[Chosen]:
-        """Return the rows of each group."""
-        assert self.groups is not None  # Else rows have no common group
+        """Return the indices of the rows of each group."""
+        assert self.groups is not None
         order = np.argsort(self.groups, kind="stable")
         return np.split(order, np.flatnonzero(np.diff(self.groups[order])) + 1)
 
@@ -187,35 +191,36 @@ class Rows:
         return self._observed_by(n_first), self._observed_by(self.observed.counts - n_first)
 
     def _observed_by(self, counts: Array) -> "Rows":
-        """Return the rows that have other counts of their observations."""
+        """Return the rows whose observations have nonzero ``counts`` (m,), with these counts."""
         observed = self.observations
-        kept = np.flatnonzero(counts)
-        cell, counts = observed.cell[kept], counts[kept]
-        targets = self.Y[cell] + observed.deviations[kept]
+        indices = np.flatnonzero(counts)
+        cell, counts = observed.cell[indices], counts[indices]
+        targets = self.Y[cell] + observed.deviations[indices]
+        # Cells without an observation in this half are dropped.
         cells, cell = np.unique(cell, return_inverse=True)
-        totals, means, deviations = pooled(cell, targets, observed.weights[kept] * counts)
-        one_each = CellObservations(cell, deviations, observed.weights[kept], counts)
+        totals, means, deviations = pooled(cell, targets, observed.weights[indices] * counts)
+        one_each = CellObservations(cell, deviations, observed.weights[indices], counts)
         return Rows(self.X[cells], means, totals, None, self.shared, one_each)
 
     def solved(self, inverse: Array, right: Array) -> Array:
-        """Return the inverse of the groups' blocks of a matrix (n, n) times ``right`` (n, t)."""
+        """Return the inverses of the groups' diagonal blocks of (n, n) times ``right`` (n, t)."""
         result = np.empty_like(right)
         for rows in self.members():
             result[rows] = np.linalg.solve(inverse[np.ix_(rows, rows)], right[rows])
         return result
 
     def left_out_variance(self, inverse: Array) -> Array:
-        """Return the diagonal (n,) of the inverse of the groups' blocks of a matrix (n, n)."""
+        """Return the diagonals (n,) of the inverses of the groups' diagonal blocks of (n, n)."""
         result = np.empty(len(self))
         for rows in self.members():
             result[rows] = np.diagonal(np.linalg.inv(inverse[np.ix_(rows, rows)]))
         return result
 
     def left_out_squares(self, inverse: Array, coef: Array, alpha: float) -> float:
-        """Return the weighted sum of squares of residuals of observations left out.
+        """Return the weighted sum of squared leave-one-out or leave-group-out residuals.
 
-        ``inverse`` (n, n) is that of the covariance of targets, and ``coef`` (n, t) its product
-        with them.
+        ``inverse`` (n, n) is the inverse of the covariance of targets, ``coef`` (n, t) its product
+        with the targets.
         """
         if self.groups is None:
             diagonal = as_array(np.diagonal(inverse))
@@ -226,7 +231,7 @@ class Rows:
 
 
 def pooled(cell: Chosen, targets: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """Return total weights (C,) and means (C, t) of cells, and deviations (m, t) from these."""
+    """Return total weights (C,) and weighted means (C, t) of cells, and deviations from them."""
     totals = as_array(np.bincount(cell, weights))
     sums = as_array([np.bincount(cell, weights * target) for target in targets.T]).T
     means = sums / totals[:, None]

@@ -1,10 +1,10 @@
-r"""Gradient-boosted trees among the laws of a table, with predictions at observations left out.
+r"""Gradient-boosted trees among the laws of a table, with out-of-fold predictions.
 
-Trees are fitted by scikit-learn on the encoded columns, of which one-hot levels of a column are one
-categorical input, and waves of a cycle its phase. Some are fitted to what a ridge regression leaves
-of numbers: trees end at the training rows, where a line goes on. Left-out predictions are those of
-fits without a fold of the scored observations and of what is removed with them. The variance of a
-new target is that of the left-out residuals.
+scikit-learn fits the trees to the encoded columns. The one-hot levels of a column become one
+categorical input, the waves of a cycle its phase. Some trees are fitted to the residuals of a ridge
+regression, because trees are constant beyond the training rows and a line is not. Left-out
+predictions come from fits without a fold of the scored observations and their groups. The variance
+of a new target is the variance of the left-out residuals.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,17 +29,17 @@ from bochner.learning.tables.trees import TreeInputs, Trees
 from bochner.registry import register
 
 FEWEST_FOR_TREES = 400
-"""Fewest observations for trees: leaves of twenty rows tell little apart in fewer."""
+"""Fewest observations for trees: with fewer, leaves of twenty rows separate little."""
 
 _N_FOLDS = 4
-"""Folds of scored observations, each with a fit to the others."""
+"""Number of folds of the scored observations; each fold costs one more fit."""
 
 _FEW_SCORED = 0.2
-"""Share of scored observations up to which one fit to the others predicts them all: it has nearly
-as many rows as that to all."""
+"""Share of scored observations up to which a single fit without all of them predicts them: it has
+nearly as many rows as a fit to all observations."""
 
 _MANY = 2000
-"""Observations beyond which a tenth of them tells when to end the boosting of the others."""
+"""Number of observations above which boosting stops early, by the errors of a tenth of them."""
 
 
 _MOST_FITS = 6
@@ -95,12 +95,12 @@ BOOSTINGS = (
         has_waves=True,
     ),
 )
-"""Large trees have scikit-learn's defaults for few observations, and for many random halves of the
-columns, until errors of a tenth of the observations have not fallen for fifteen trees. They are
-fitted to residuals of a line. Small trees tell smaller groups of rows apart by fewer splits, and
-have the waves of cycles, too: one of them tells the days around New Year, or the night, from others
-by a single split. Among training rows of the tables of the benchmark ``real``, the errors of either
-are up to a fifth below those of the other."""
+"""Large trees have scikit-learn's defaults for few observations. For many observations each split
+uses a random half of the columns, and boosting stops after fifteen trees without a smaller error of
+a tenth of the observations. They are fitted to residuals of a line. Small trees have fewer splits
+and smaller leaves, and the waves of cycles as inputs: a single split of a wave separates the days
+around New Year, or the night, from other times. By cross-validation on the training rows of the
+benchmark ``real``, either has errors up to a fifth below those of the other."""
 
 _STRENGTHS = np.logspace(-1.0, 5.0, 7)
 """Ridge penalties of columns of variance about one: from a tenth of an observation up to a line
@@ -120,7 +120,7 @@ class Line:
     def of(cls, columns: Chosen, X: Array, Y: Array, weights: Array) -> "Line":
         """Return the ridge regression of least generalised cross-validation error."""
         model = RidgeCV(_STRENGTHS, alpha_per_target=True).fit(X[:, columns], Y, weights)
-        coef = np.reshape(model.coef_, (Y.shape[1], len(columns)))  # One of a single target
+        coef = np.reshape(model.coef_, (Y.shape[1], len(columns)))  # (c,) for a single target
         return cls(columns, rounded(coef.T), rounded(np.ravel(model.intercept_)))
 
     def __call__(self, X: Array) -> Array:
@@ -134,7 +134,7 @@ class TreeLaw:
     """Boosted trees as a law of a table: means, and the variance of left-out residuals.
 
     The variance is ``signal`` times the sum of ``misfit`` and ``alpha`` over the target's weight.
-    Draws of functions are the mean, as nothing tells how errors at different rows depend.
+    Draws of functions equal the mean, because residuals do not identify correlations between rows.
     """
 
     name: str
@@ -156,7 +156,7 @@ class TreeLaw:
 
     @property
     def columns(self) -> Chosen:
-        """The encoded columns (d',) that it uses."""
+        """The encoded columns (d',) that the trees and the line use."""
         return (
             self.inputs.used
             if self.line is None
@@ -184,7 +184,7 @@ class TreeLaw:
         return cov
 
     def with_variances(self, of_function: float, of_noise: float) -> "TreeLaw":
-        """Return the law with the variances of its misfit and of its noise times numbers."""
+        """Return the law with the variances of misfit and noise multiplied by factors."""
         alpha = of_noise / of_function * self.alpha
         return replace(self, signal=of_function * self.signal, alpha=alpha)
 
@@ -192,7 +192,7 @@ class TreeLaw:
 @register(shapes={"members": "k"})
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeTerm(FunctionTerm):
-    """A sum of the outputs of trees, whose slopes are zero but for jumps."""
+    """A sum of outputs of trees; gradients are zero except at jumps."""
 
     law: TreeLaw
 
@@ -211,18 +211,19 @@ def _sum(line: Line | None, trees: Trees, inputs: TreeInputs, X: Array) -> Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeLearner:
-    """How trees are fitted to the targets of laws, or to labels."""
+    """Fits trees to numeric targets or to class labels."""
 
     boosting: Boosting
     inputs: TreeInputs
-    labels: NDArray[np.int64] | None  # (n,): Numbers of classes; None for numbers
+    labels: NDArray[np.int64] | None  # (n,): Indices of classes; None for a regression
     seed: int
-    line: Chosen | None = None  # Columns of a line of numbers, which is taken off first
+    line: Chosen | None = None  # Columns of a line, which is subtracted from numeric targets
 
     def trees(self, data: Observations, rows: Chosen) -> tuple[Line | None, Trees]:
         """Return a line, if there is one, and trees, fitted to some of the observations."""
         inputs, weights = self.inputs(data.X[rows]), data.weights[rows]
         line, Y = None, data.Y[rows]
+        # No line for classes: residuals of class indicators are no labels for a classifier.
         if self.line is not None and self.labels is None:
             line = Line.of(self.line, data.X[rows], Y, weights)
             Y = rounded(Y - line(data.X[rows]))
@@ -241,6 +242,7 @@ class TreeLearner:
         Threads share the fits to all observations and to folds of them. The result is ``None`` if
         a fold leaves fewer than two observations of a class.
         """
+        # Fits without a fold: all observations of the order except the removed ones.
         folds = [
             (np.setdiff1d(order, removed), places)
             for removed, places in self._folds(data, order, scored)
@@ -252,32 +254,35 @@ class TreeLearner:
                 return None
 
         def fitted(rows: Chosen) -> tuple[Line | None, Trees]:
+            # Fits run in threads, each with a single OpenMP thread.
             with threadpool_limits(1, user_api="openmp"):
                 return self.trees(data, rows)
 
         parts = [np.sort(order), *(rows for rows, _ in folds)]
         with single_threaded_blas():
-            (line, whole), *others = (found for _, found in in_order(fitted, parts, n_threads))
+            (line, trees), *fits = (fit for _, fit in in_order(fitted, parts, n_threads))
         name, units, means = (
             self.boosting.name,
             scored.units,
-            np.empty((len(scored.units), len(whole.baseline))),
+            np.empty((len(scored.units), len(trees.baseline))),
         )
-        for found, (_, places) in zip(others, folds, strict=True):
-            means[places] = _sum(*found, self.inputs, data.X[units[places]])
+        for fit, (_, places) in zip(fits, folds, strict=True):
+            means[places] = _sum(*fit, self.inputs, data.X[units[places]])
         if self.labels is not None:
             unknown = np.full(means.shape, np.nan)
-            law = TreeLaw(name, self.inputs, whole, np.ones(means.shape[1]), 0.0, 1.0)
+            law = TreeLaw(name, self.inputs, trees, np.ones(means.shape[1]), 0.0, 1.0)
             return law, LeaveOneOutPredictions(means, unknown, unknown)
+        # Out-of-fold residuals give the variance of a new target.
         squares = (data.Y[units] - means) ** 2
         weights = scored.observed.weights
         signal = squares.mean(axis=0)
         relative = np.mean(squares / np.where(signal > 0.0, signal, 1.0), axis=1)
-        # Equal weights tell no misfit from noise: all is noise then.
+        # Equal weights do not distinguish misfit from noise: all variance counts as noise.
         misfit, alpha = 0.0, 1.0
         if np.ptp(weights):
             misfit, alpha = variance_parts(relative, np.ones(len(units)), 1.0 / weights)
-        law = TreeLaw(name, self.inputs, whole, signal, float(misfit), float(alpha), line)
+        law = TreeLaw(name, self.inputs, trees, signal, float(misfit), float(alpha), line)
+        # The share of the noise falls with the weight, that of the misfit does not.
         variances = signal * (misfit + alpha / weights)[:, None]
         return law, LeaveOneOutPredictions(
             means, variances, np.broadcast_to(signal * alpha, means.shape)
@@ -286,7 +291,7 @@ class TreeLearner:
     def _folds(
         self, data: Observations, order: Chosen, scored: Scored
     ) -> Iterator[tuple[Chosen, Chosen]]:
-        """Yield observations that are removed, and places of the scored ones among them."""
+        """Yield the observations that each fit leaves out, and their positions in ``scored``."""
         n_scored = len(scored.units)
         groups = None if data.groups is None else data.groups[scored.units]
         is_one_block = groups is not None and not np.ptp(groups)

@@ -12,13 +12,14 @@ from bochner.learning.tables.rows import Chosen
 from bochner.registry import register
 
 _MOST_LEVELS = 255
-"""Most levels of a categorical input of scikit-learn's trees; more are numbers in their order."""
+"""Most levels of a categorical input of scikit-learn's trees. An input with more levels is treated
+as numeric, by the order of its levels."""
 
 _SAME_PHASE = 1e-9
-"""Rounding of phases, relative to their cycle."""
+"""Rounding error of phases, relative to their cycle."""
 
 _ROWS_OF_A_BLOCK = 64
-"""Rows that go through a tree side by side: a hundred columns of them fit the second cache."""
+"""Rows that descend a tree in lockstep: a hundred columns of them fit the L2 cache."""
 
 
 def _none() -> Chosen:
@@ -55,8 +56,8 @@ class TreeInputs:
         """
         if cycles is not None and len(cycles):
             waves = np.concatenate([first + np.arange(width) for first, width in cycles])
-            found = cls.of(columns if has_waves else np.setdiff1d(columns, waves), shared)
-            return replace(found, cycles=cycles[np.isin(cycles[:, 0], columns), 0])
+            inputs = cls.of(columns if has_waves else np.setdiff1d(columns, waves), shared)
+            return replace(inputs, cycles=cycles[np.isin(cycles[:, 0], columns), 0])
         numbers = np.arange(len(columns)) if shared is None else shared[columns]
         edges = np.flatnonzero(np.diff(numbers)) + 1
         runs = np.split(columns, edges)
@@ -73,7 +74,7 @@ class TreeInputs:
         pairs = zip(self.starts.tolist(), self.widths.tolist(), strict=True)
         levels = [X[:, first : first + width].argmax(axis=1) for first, width in pairs]
         turns = np.arctan2(X[:, self.cycles + 1], X[:, self.cycles]) / (2.0 * np.pi)
-        # Rounding puts none of the beginnings of a cycle at its end.
+        # Rounding must not move the beginning of a cycle to its end.
         phases = np.where(turns < -_SAME_PHASE, turns + 1.0, np.maximum(turns, 0.0))
         return np.column_stack([*levels, X[:, self.columns], phases]).astype(np.float64)
 
@@ -108,19 +109,22 @@ class Trees:
     """Boosted trees as arrays of nodes, whose values add up to outputs."""
 
     feature: Chosen  # (m,)
-    threshold: Array  # (m,): Numbers up to it go left
+    threshold: Array  # (m,): Numbers up to the threshold go left
     left: Chosen  # (m,): Nodes
     right: Chosen
     value: Array  # (m,)
     is_leaf: NDArray[np.bool_]  # (m,)
-    level_set: Chosen  # (m,): Row of level_sets, those go left; minus one for numbers
-    level_sets: NDArray[np.bool_]  # (s, l)
+    level_set: Chosen  # (m,): Row of level_sets; minus one for splits of numbers
+    level_sets: NDArray[np.bool_]  # (s, l): Whether a level goes left
     roots: Chosen  # (r,): First node of each tree
-    output: Chosen  # (r,): Output that it belongs to
+    output: Chosen  # (r,): Output to which each tree adds
     baseline: Array  # (t,)
 
     def __post_init__(self) -> None:
-        """Refuse numbers that are none of a node, a set or an output, as after loading a file."""
+        """Raise ValueError for indices beyond the nodes, sets or outputs.
+
+        Compiled loops do not check indices, and a model file may contain any.
+        """
         is_inner, node = ~self.is_leaf, np.arange(len(self.left))
         children = np.stack([self.left, self.right])[:, is_inner]
         is_sound = (
@@ -136,13 +140,13 @@ class Trees:
             and self.output.max(initial=-1) < len(self.baseline)
         )
         if not is_sound:
-            raise ValueError("the nodes of trees do not fit together")
+            raise ValueError("nodes, level sets and outputs of trees do not fit together")
 
     @classmethod
     def of(cls, models: list[Any], codes: list[Array]) -> "Trees":
-        """Return the trees of fitted models, whose outputs are side by side.
+        """Return the trees of fitted models, whose outputs are concatenated.
 
-        ``codes`` are the levels that each categorical input had at the fit, in ascending order.
+        ``codes`` are the levels of each categorical input at the fit, in ascending order.
         """
         parts: list[NDArray[Any]] = []
         level_sets: list[NDArray[np.bool_]] = []
@@ -155,6 +159,7 @@ class Trees:
             for iteration in model._predictors:
                 for place, tree in enumerate(iteration):
                     nodes = tree.nodes.copy()
+                    # Nodes of all trees are concatenated, so that indices are shifted.
                     nodes["left"] += roots[-1]
                     nodes["right"] += roots[-1]
                     splits = np.flatnonzero(nodes["is_categorical"])
@@ -195,24 +200,25 @@ class Trees:
         n_blocks: int,
         weights: Array,
     ) -> "Trees":
-        """Return the trees of models, each fitted to its targets, whose outputs are side by side.
+        """Return the trees of models, each fitted to its targets, with concatenated outputs.
 
-        The first ``n_blocks`` inputs are numbers of levels.
+        The first ``n_blocks`` inputs are codes of levels.
         """
         inputs = inputs.copy()
         codes = [np.unique(inputs[:, block]) for block in range(n_blocks)]
         is_category = np.zeros(inputs.shape[1], dtype=bool)
         for block, levels in enumerate(codes):
+            # scikit-learn needs categories from zero on; the levels of the fit are compressed.
             if len(levels) <= _MOST_LEVELS:
                 inputs[:, block] = np.searchsorted(levels, inputs[:, block])
                 is_category[block] = True
         categories = np.flatnonzero(is_category)
-        # scikit-learn numbers categories first, whatever their places in the table.
+        # scikit-learn numbers categorical features first, independent of their positions.
         order = np.concatenate((categories, np.flatnonzero(~is_category)))
-        # Bins of weighted rows take as long as the trees.
-        given = weights if np.ptp(weights) else None
+        # With weights scikit-learn's binning takes as long as the trees: omit equal weights.
+        sample_weight = weights if np.ptp(weights) else None
         fits = [
-            model.set_params(categorical_features=categories).fit(inputs, y, given)
+            model.set_params(categorical_features=categories).fit(inputs, y, sample_weight)
             for model, y in models
         ]
         trees = cls.of(fits, [codes[block] for block in categories])
@@ -253,8 +259,8 @@ def _add_values(
     output: Chosen,
     outputs: Array,
 ) -> None:
-    # Rows of a block descend side by side, those at a leaf stay there: no step waits for another or
-    # for a branch that nothing predicts.
+    # Rows of a block descend in lockstep, and a leaf is its own child. No step waits for another
+    # row or for a branch that the processor mispredicts.
     children, depth = _children(left, right, is_leaf, roots)
     inner = feature.astype(np.uint32)  # Indices without a sign need no check
     places = np.empty(_ROWS_OF_A_BLOCK, dtype=np.uint32)
@@ -284,7 +290,7 @@ def _add_values(
 def _children(
     left: Chosen, right: Chosen, is_leaf: NDArray[np.bool_], roots: Chosen
 ) -> tuple[NDArray[np.uint32], Chosen]:
-    """Return both children (2 m,) of nodes, leaves their own ones, and depths (r,) of trees."""
+    """Return both children (2 m,) of nodes, a leaf its own child, and depths (r,) of trees."""
     children = np.empty(2 * left.size, dtype=np.uint32)
     of_node, depth = np.zeros(left.size, dtype=np.int64), np.zeros(roots.size, dtype=np.int64)
     tree = -1
@@ -300,6 +306,6 @@ def _children(
 
 
 def _ranks(bits: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Return which of 256 numbers are in a set of bits, 32 to a word."""
+    """Return a mask (256,) of the bits that are set in eight 32-bit words."""
     words = bits.astype(np.uint32)[:, None] >> np.arange(32, dtype=np.uint32)
     return np.asarray((words & 1).ravel(), dtype=bool)

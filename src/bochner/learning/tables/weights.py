@@ -1,4 +1,4 @@
-"""Weights of the members of an ensemble, from predictions of rows that they have not seen."""
+"""Weights of the members of an ensemble, from predictions of left-out rows."""
 
 import numpy as np
 from scipy.optimize import nnls
@@ -6,18 +6,19 @@ from scipy.optimize import nnls
 from bochner._numerics.arrays import Array
 
 _SHRINKAGE = 0.3
-"""Greatest pull towards equal weights, relative to the median member's mean square error. At a
-third, the best of four members 10 per cent better than the rest gets a quarter more than its
-share, and one of three times the error next to nothing; tenfold less follows the noise of a hundred
-rows."""
+"""Largest penalty of unequal weights, relative to the median member's mean square error. At this
+value, a member with an error 10 per cent below three other members gets a quarter more than an
+equal weight, and a member with three times the error almost no weight. With a tenth of the penalty
+weights follow the noise of a hundred rows."""
 
 _OBSERVATIONS = 10.0
-"""Pull times the effective number of rows: beyond 33 the pull falls as errors of the products of
-residuals do. On fifteen splits of nine tables errors are 0.98 to 1.002 times those of a constant
-pull; a third of the factor makes errors of 500 rows with heavy tails two per cent greater."""
+"""Penalty times the effective number of rows. Above 33 effective rows the penalty decreases like
+the errors of the mean products of residuals. On fifteen splits of nine tables errors are 0.98 to
+1.002 times the errors of a constant penalty; with a third of the factor, errors of 500 rows with
+heavy tails are two per cent greater."""
 
 _CONSTRAINT = 1e4
-"""Weight of the equation that weights sum to one, whose error is then 1e-8."""
+"""Weight of the equation that the weights sum to one; the sum then has an error of 1e-8."""
 
 
 def member_weights(residuals: Array) -> Array:
@@ -32,8 +33,9 @@ def member_weights(residuals: Array) -> Array:
     n_members = residuals.shape[1]
     products = residuals.T @ residuals / max(len(residuals), 1)
     level = float(np.median(np.diagonal(products)))
-    if not level > 0.0:  # Members without any error, or any row, are as good as each other.
+    if not level > 0.0:  # Without errors or rows, no member is better than another.
         return np.full(n_members, 1.0 / n_members)
+    # Medians over members, so that one bad member does not decide.
     squares = np.median(residuals**2, axis=1)
     share = _SHRINKAGE
     if squares.any():

@@ -44,10 +44,12 @@ def are_precisions(X: Array, Y: Array, weights: Array, rng: Generator) -> bool:
     weights : array of shape (n,)
     rng : Generator
     """
-    some: Chosen = rng.permutation(len(Y))[:_ROWS]
-    data = Observations.of(X[some], Y[some], weights[some] / weights[some].mean())
-    rows = data.rows(np.arange(len(some))).with_unit_targets()
-    if len(rows) < max(2.0, _DISTINCT_SHARE * len(some)):
+    test_rows: Chosen = rng.permutation(len(Y))[:_ROWS]
+    data = Observations.of(
+        X[test_rows], Y[test_rows], weights[test_rows] / weights[test_rows].mean()
+    )
+    rows = data.rows(np.arange(len(test_rows))).with_unit_targets()
+    if len(rows) < max(2.0, _DISTINCT_SHARE * len(test_rows)):
         return False
     median = median_distance(rows.X, rng, None)
     kernels = [Laplacian(median * 2.0**octave) for octave in _OCTAVES]
@@ -66,5 +68,6 @@ def are_precisions(X: Array, Y: Array, weights: Array, rng: Generator) -> bool:
         scale = np.average(squares / variance, weights=counts)
         return -0.5 * float(counts @ np.log(scale * variance))
 
+    # The likelihood of counts differs in the noise of the new target only: alpha, not alpha / w.
     of_counts = variance - alpha / observed.weights + alpha
     return log_likelihood(variance) > log_likelihood(of_counts) + _LEAST_EVIDENCE

@@ -1,6 +1,6 @@
 """Moves of a Markov chain over frequencies, and likelihoods with latent variables of the rows.
 
-:class:`Move` and :class:`Augmentation` tell how to add one.
+:class:`Move` and :class:`Augmentation` document how to add one.
 """
 
 from bochner.learning.chains.moves.augmentation import Augmentation

@@ -1,4 +1,4 @@
-"""Likelihood of targets that latent variables of the rows make Gaussian in the weights."""
+"""Likelihoods of targets that latent variables of the rows make Gaussian in the weights."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -21,13 +21,13 @@ from bochner.likelihoods import Likelihood
 from bochner.likelihoods.numbers import LocationLikelihood
 
 _START_ROUNDS = 10
-"""Draws of the latent variables at the first frequencies, which forget the guess they start from:
-outliers are told from the rest in two or three."""
+"""Number of draws of the latent variables at the first frequencies, after which the initial guess
+does not matter: outliers are identified after two or three."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowVariables:
-    """Latent variables of the rows, and the law given which they were drawn."""
+    """Latent variables of the rows, and the law under which they were drawn."""
 
     law: Likelihood
     values: Columns
@@ -35,35 +35,35 @@ class RowVariables:
 
 @dataclass(frozen=True, slots=True)
 class Augmentation(ConditionallyGaussian):
-    """A law of targets whose latent variables give rows weights and pseudo-targets.
+    """A law of targets whose latent variables determine weights and pseudo-targets of rows.
 
-    A derived class states both: :meth:`variables` draws the variables given the function, and
-    :meth:`pseudo` returns what they make of a row. Rows have targets and offsets of the function in
-    ``part.observed`` (2, n). A row of weight ``w`` has its likelihood to the power ``w``, unless
-    ``part.precisions`` divide the variance of the noise of each of its ``part.counts``.
-    Parameters that are not given, but for a scale, move by slices of the law's own density.
-    ``bochner.learning.chains.moves.augmented.register(Law, OwnAugmentation)`` gives a law its
-    class.
+    A derived class implements two methods: :meth:`variables` draws the variables given the
+    function, and :meth:`pseudo` returns the weights and pseudo-targets. ``part.observed`` (2, n)
+    has the targets and the offsets of the function. A row of weight ``w`` has its likelihood to the
+    power ``w``; if there are ``part.precisions``, they divide the noise variance of each of the
+    ``part.counts`` observations instead. Unknown parameters other than a scale move by slice
+    sampling of the density of the law.
+    ``bochner.learning.chains.moves.augmented.register(Law, OwnAugmentation)`` registers it.
 
     Parameters
     ----------
     law : Likelihood
         The law in the unit of the chain; parameters that are ``None`` are drawn.
     guess : Likelihood
-        The law with all parameters, to start from.
+        The law with initial values of all parameters.
     origin : float
-        Value of the function to start from.
+        Initial value of the function.
     noise : Noise
         Law of the noise variance, given the latent variables.
 
     Attributes
     ----------
     prior : GammaPrior
-        Prior of each positive number that is drawn, the exponential of an entry of ``law.vector``.
+        Prior of each unknown positive parameter, the exponential of an entry of ``law.vector``.
     n_held : int, default=0
-        First entries of ``law.vector`` that stay as guessed.
+        Number of first entries of ``law.vector`` that keep their initial values.
     takes_weights : bool, default=True
-        Whether rows may have weights; if not, whole weights are repetitions of rows.
+        Whether rows may have weights; if not, rows with whole-number weights are repeated.
     """
 
     law: Likelihood
@@ -84,7 +84,7 @@ class Augmentation(ConditionallyGaussian):
         """Return weights of a part of the rows, and pseudo-targets times them, both (n,)."""
 
     def check(self, y: Array) -> None:
-        """Raise ``ValueError`` for targets (n,) under which the constant has no posterior."""
+        """Raise ``ValueError`` for targets (n,) that leave the posterior improper."""
 
     @property
     def target_law(self) -> Likelihood:
@@ -92,7 +92,7 @@ class Augmentation(ConditionallyGaussian):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the parameters that are drawn, but for a scale."""
+        """Names of the unknown parameters, except for a scale."""
         return tuple(name for name in self.law.unknown if name != "scale")
 
     def start(
@@ -101,6 +101,7 @@ class Augmentation(ConditionallyGaussian):
         """Return variables after some draws at the first frequencies, and the evidence there."""
         f = rows.each(_constant, self.origin)
         values = rows.drawn(rng, partial(self.variables, self.guess), along=(f,))
+        # The features of the first evidence are reused by the next ones.
         latent, evidence = RowVariables(self.guess, values), None
         for _ in range(_START_ROUNDS):
             _, evidence = self.conditioned(rows, latent, omega, precision, n_copies, evidence)
@@ -120,10 +121,11 @@ class Augmentation(ConditionallyGaussian):
     ) -> tuple[RowVariables, Info]:
         """Draw noise and weights given the variables, then parameters and new variables.
 
-        Parameters move given weights and noise alone, and the variables are drawn given all of
-        them: together that leaves their joint law invariant.
+        Parameters move with the variables integrated out, given weights and noise. Then variables
+        are drawn given all of these. Together this leaves the joint law invariant.
         """
         variance = self.noise.sample(rng, evidence.residual, evidence.degrees)
+        # The covariance is relative to the noise variance, which is drawn first.
         lower = np.linalg.cholesky(evidence.covariance)
         deviation = np.sqrt(variance) * (lower @ rng.normal(size=len(evidence.mean)))
         beta, along = evidence.mean + deviation, (evidence.features,)
@@ -142,7 +144,7 @@ class Augmentation(ConditionallyGaussian):
 
             def log_density(log_value: float, index: int = index) -> float:
                 vector[index] = log_value
-                # That of the logarithm has one power more.
+                # The density of the logarithm has one power more than that of the parameter.
                 log_prior = self.prior.shape * log_value - self.prior.rate * np.exp(log_value)
                 changed = law.with_vector(self.names, vector)
                 return float(log_prior) + _log_likelihood(rows, changed, f)
@@ -181,7 +183,7 @@ def part_log_density(part: TrainingData, f: Array, law: Likelihood) -> tuple[flo
     """Return the log likelihood of a part of the rows, given the function's values (n,)."""
     y, offset = observed(part)
     mean = f + offset
-    if part.precisions is not None:  # Up to the logarithms of their roots
+    if part.precisions is not None:  # Up to a constant, the logarithms of their square roots
         y = mean + np.sqrt(part.precisions) * (y - mean)
     counts = 1.0 if part.counts is None else part.counts
     return (float(np.sum(counts * law.log_density(y, mean))),)

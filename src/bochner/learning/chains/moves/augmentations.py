@@ -1,4 +1,4 @@
-"""From laws of targets to the likelihoods that chains sample."""
+"""Selects the likelihood that chains sample, by the law of the targets."""
 
 from functools import singledispatch
 from typing import Any
@@ -20,30 +20,30 @@ from bochner.likelihoods import (
 
 @singledispatch
 def augmented(law: Any, guess: Any, origin: float, noise: Noise) -> ConditionallyGaussian:
-    """Return the likelihood of a chain for a law of targets, found by the class of the law.
+    """Return the likelihood of a chain, chosen by the class of the law of targets.
 
-    ``augmented.register(OwnLikelihood, OwnAugmentation)`` adds another law and its class derived
-    from :class:`bochner.learning.chains.moves.Augmentation`.
+    ``augmented.register(OwnLikelihood, OwnAugmentation)`` adds a law, with a class derived from
+    :class:`bochner.learning.chains.moves.Augmentation`.
 
     Parameters
     ----------
     law, guess : Likelihood
-        The law in the unit of the chain, whose parameters that are ``None`` are drawn, and the same
-        with all parameters, to start from.
+        The law in the unit of the chain, in which unknown parameters are ``None``, and the law with
+        initial values of all parameters.
     origin : float
-        Value of the function to start from.
+        Initial value of the function.
     noise : Noise
         Law of the noise variance.
 
     Raises
     ------
     ValueError
-        If no latent variables are known that make the law Gaussian in the weights.
+        If no class of latent variables is registered for the law.
     """
-    known = ", ".join(cls.__name__ for cls in augmented.registry if cls is not object)
+    names = ", ".join(cls.__name__ for cls in augmented.registry if cls is not object)
     raise ValueError(
-        f"{type(law).__name__} has no latent variables that make it normal given them, which "
-        f"chains need. Use one of {known}; KernelGLMRegressor and KernelGLMClassifier take every "
+        f"{type(law).__name__} has no latent variables given which it is normal, which chains "
+        f"need. Use one of {names}; KernelGLMRegressor and KernelGLMClassifier take every "
         f"likelihood."
     )
 

@@ -1,4 +1,4 @@
-"""What every move of a chain over frequencies is, and the simplest one."""
+"""The base class of moves of a chain over frequencies, and the simplest move."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from bochner.registry import register
 class Move(ABC):
     r"""A Markov kernel that leaves the posterior of a chain's state invariant.
 
-    A move changes the state in place and returns only what happened. A round of a chain is a
+    A move changes the state in place and returns numbers for the trace. A round of a chain is a
     sequence of moves; ``BaNKRegressor(sampler=...)`` takes such a sequence.
 
     Attributes
@@ -21,12 +21,13 @@ class Move(ABC):
     name : str
         Key of the step size, and part of the names in the trace.
     step_size : float or None, default=None
-        Initial step size, found as ``state.steps[name]``; ``None`` for a move without one.
+        Initial step size; the current one is ``state.steps[name]``. ``None`` for a move without a
+        step size.
     target_acceptance : float or None, default=None
-        Acceptance towards which the step size is adapted during burn-in; ``None`` keeps it. The
-        move reports ``acceptance_<name>``.
+        Acceptance rate towards which the step size is adapted during burn-in; ``None`` keeps the
+        step size. The move reports ``acceptance_<name>``.
     n_copies : int, default=1
-        Sets of features of all rows that the move holds at once, the state's own included.
+        Number of sets of features of all rows in memory during the move, including the state's.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Censored targets: true ones beyond a limit are drawn."""
+"""Censored targets: the unknown true targets beyond a limit are drawn."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,10 +15,10 @@ from bochner.likelihoods import CensoredGaussianLikelihood
 
 @dataclass(frozen=True, slots=True)
 class CensoredNumbers(Augmentation):
-    r"""Normal targets known between two limits; the latent variables are the true targets.
+    r"""Normal targets that are observed between two limits; latent variables are true targets.
 
-    A row at or beyond a limit has a true target of the law :math:`N(f_i, \sigma^2)`, truncated to
-    beyond the limit. The others have their own.
+    A row at or beyond a limit has a true target with the law :math:`N(f_i, \sigma^2)`, truncated to
+    the range beyond the limit. The true target of any other row is its observed target.
 
     References
     ----------
@@ -33,8 +33,8 @@ class CensoredNumbers(Augmentation):
         left, right = self.law.limits
         if not ((y > left) & (y < right)).any():
             raise ValueError(
-                "All targets are censored, so that a chain cannot tell the function from a larger "
-                "one: check left and right of the likelihood, or use KernelGLMRegressor, whose "
+                "All targets are censored, so that functions far beyond the limits are equally "
+                "likely: check left and right of the likelihood, or use KernelGLMRegressor, whose "
                 "constant has a normal prior."
             )
 
@@ -63,7 +63,7 @@ class CensoredNumbers(Augmentation):
 def normal_below(rng: Generator, limit: Array) -> Array:
     """Return standard normal variates below limits (n,), by the inverse of their distribution.
 
-    Logarithms of probabilities keep it exact where these underflow.
+    It uses logarithms of probabilities, so that it is exact where probabilities underflow.
     """
     log_uniform = -rng.standard_exponential(size=limit.shape)
     return as_array(np.minimum(ndtri_exp(log_ndtr(limit) + log_uniform), limit))

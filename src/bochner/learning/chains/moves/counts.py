@@ -36,8 +36,8 @@ class NegativeBinomialCounts(Augmentation):
     def check(self, y: Array) -> None:
         if not y.any():
             raise ValueError(
-                "All counts are zero, so that a chain cannot tell their mean from a smaller one: "
-                "use KernelGLMRegressor, whose constant has a normal prior."
+                "All counts are zero, so that arbitrarily small means are equally likely: use "
+                "KernelGLMRegressor, whose constant has a normal prior."
             )
 
     def variables(

@@ -16,7 +16,8 @@ from bochner.learning.chains.training_data import SummedRows
 from bochner.registry import register
 
 _DIVERGENCE = 50.0
-"""Gain of energy, in nats, at which a trajectory is given up: its acceptance would be e^-50."""
+"""Increase of the energy, in nats, at which a trajectory is rejected early: its acceptance
+probability would be e^-50."""
 
 
 @register
@@ -24,16 +25,16 @@ _DIVERGENCE = 50.0
 class Hamiltonian(Move):
     """One leapfrog trajectory of all frequencies, along the gradient of the log evidence.
 
-    Positions are whitened coordinates. A gradient costs about as much as one sweep.
+    Positions are whitened coordinates. A gradient costs about as much as a sweep of replacements.
 
     Parameters
     ----------
     n_steps : int, default=8
-        Leapfrog steps of a trajectory, one gradient each. Half as many make the move a random
-        walk; twice as many double its cost.
+        Number of leapfrog steps of a trajectory, one gradient each. With half as many the move is
+        close to a random walk; twice as many double the cost.
     jitter : float, default=0.2
-        Share of its nominal value within which the step size of a trajectory is drawn, so that no
-        trajectory length repeats a period of the motion.
+        Relative range of the random step size of a trajectory, so that trajectories do not end
+        after whole periods of the motion.
     """
 
     n_steps: int = 8
@@ -58,6 +59,7 @@ class Hamiltonian(Move):
             position = position + step * momentum
             try:
                 evidence = state.evidence_at(whitening.colour(position))
+            # Positions far away may make features collinear: such a trajectory is rejected.
             except LinAlgError:
                 return {"acceptance_hmc": 0.0}
             force = _force(evidence, rows, whitening, position)

@@ -1,36 +1,36 @@
 """Binary labels: the logistic likelihood, made Gaussian by Polya-Gamma variables."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from polyagamma import random_polyagamma
 from scipy.special import expit
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, Floats, as_array
 from bochner.learning.chains.evidence import ChainEvidence, KnownNoise, Noise, evidence_of
 from bochner.learning.chains.likelihood import ConditionallyGaussian
 from bochner.learning.chains.state import ChainState, Info
 from bochner.learning.chains.training_data import Columns, SummedRows, TrainingData
 
 MODE_STEPS = 12
-"""Most steps towards the mode that a chain starts near."""
+"""Largest number of steps towards the posterior mode, near which a chain starts."""
 
 MODE_GAIN = 0.1
-"""Gain of log density, in nats, below which the search of the mode ends: a start, no estimate."""
+"""Increase of the log density, in nats, below which the search of the mode ends. The mode is only a
+starting point."""
 
 _LEAST_CURVATURE = 1e-10
-"""Curvature of rows that are predicted with certainty, whose targets are divided by it."""
+"""Lower bound of curvatures, by which pseudo-targets are divided: rows that are predicted with
+certainty have a curvature of zero."""
 
 _NEAR_ZERO = 1e-6
 """Half log odds below which tanh(x)/(4 x) is its limit 1/4, to twelve digits."""
 
 
 _LEAST_COUNT = 1e-3
-"""Count of a row below which its variable is drawn by its series: the sampler of larger ones stops
-with an error below 1e-4."""
+"""Count of a row below which its variable is drawn by a series: the sampler of polyagamma fails for
+counts below 1e-4."""
 
 _TERMS = 32
 """Number of sampled terms of the series. The variance of the other terms is 1e-5 of the total."""
@@ -79,21 +79,25 @@ def _mode(
 ) -> tuple[ChainEvidence, Columns]:
     """Return the evidence at the posterior mode of the weights, and the activation there.
 
-    Newton's method, and where it would descend steps of Polya-Gamma EM, which never do.
+    Newton's method. If a step would decrease the log density, the search goes on by Pólya-Gamma EM
+    steps, which never decrease it.
     """
     activation, value = rows.each(part_zeros), -np.inf
     evidence: ChainEvidence | None = None
     newton = True
     for _ in range(MODE_STEPS):
-        given = rows.reweighted(tangent if newton else bound, along=(activation,))
-        evidence = evidence_of(given, omega, precision, _UNIT, n_copies=n_copies, known=evidence)
-        reached = _activation(rows, evidence, evidence.mean)
+        weighted_rows = rows.reweighted(tangent if newton else bound, along=(activation,))
+        evidence = evidence_of(
+            weighted_rows, omega, precision, _UNIT, n_copies=n_copies, reused=evidence
+        )
+        trial = _activation(rows, evidence, evidence.mean)
         weights = evidence.mean[: 2 * evidence.n_waves]
-        height = _log_likelihood(rows, reached) - 0.5 * precision * float(weights @ weights)
+        height = _log_likelihood(rows, trial) - 0.5 * precision * float(weights @ weights)
+        # Newton steps may overshoot, for example with separable targets.
         if height < value:
             newton = False
             continue
-        gain, activation, value = height - value, reached, height
+        gain, activation, value = height - value, trial, height
         if gain < MODE_GAIN:
             break
     if evidence is None:
@@ -116,7 +120,7 @@ def part_zeros(part: TrainingData) -> Array:
     return np.zeros(part.n_samples)
 
 
-def part_activation(part: TrainingData, Z: NDArray[Any] | None, omega: Array, beta: Array) -> Array:
+def part_activation(part: TrainingData, Z: Floats | None, omega: Array, beta: Array) -> Array:
     """Return the values of the function with weights ``beta`` (p,), of shape (n,)."""
     values: Array = beta @ part.features(omega, Z)
     return values
@@ -128,7 +132,7 @@ def part_weights(part: TrainingData, activation: Array, rng: Generator) -> Array
 
 
 def polya_gamma(size: Array | float, activation: Array, rng: Generator) -> Array:
-    """Return Polya-Gamma variables of counts ``size``, one or (n,), of shape (n,)."""
+    """Return Pólya-Gamma variables (n,) of counts ``size``, a number or (n,)."""
     count = np.broadcast_to(size, activation.shape)
     rare = count < _LEAST_COUNT
     if not rare.any():
@@ -141,7 +145,7 @@ def polya_gamma(size: Array | float, activation: Array, rng: Generator) -> Array
 
 
 def _series(count: Array, activation: Array, rng: Generator) -> Array:
-    r"""Return Polya-Gamma variables by their series of gamma variables, its end by its mean.
+    r"""Return Pólya-Gamma variables by a series of gamma variables; the tail is its mean.
 
     Polson et al., equation 1: :math:`\frac{1}{2 \pi^2} \sum_k g_k / ((k - 1/2)^2 + z^2 / 4 \pi^2)`.
     """
@@ -160,6 +164,7 @@ def given_weights(part: TrainingData, weight: Array) -> tuple[Array, Array]:
 def tangent(part: TrainingData, activation: Array) -> tuple[Array, Array]:
     """Return curvatures of the log likelihood, and pseudo-targets times the curvatures."""
     count, probability = count_of(part), expit(activation)
+    # Newton's method as weighted least squares.
     curvature = np.maximum(count * probability * (1.0 - probability), _LEAST_CURVATURE)
     slope = part.target - count * (probability - 0.5)
     return curvature, curvature * activation + slope
@@ -186,5 +191,5 @@ def _mean_weight(activation: Array) -> Array:
 
 
 def count_of(part: TrainingData) -> Array | float:
-    """Return how many rows each row of a part stands for."""
+    """Return the number of observations of each row of a part: its weight."""
     return 1.0 if part.weight is None else part.weight

@@ -1,7 +1,7 @@
 r"""Noise whose variance varies with the inputs.
 
-White noise under an envelope is locally stationary, too: its variance is :math:`\sigma^2 e^{h(x)}`,
-where ``h`` is a sum of few waves whose frequencies have a law of the envelope's kind.
+The variance is :math:`\sigma^2 e^{h(x)}`, where ``h`` is a sum of few waves. Their frequencies have
+the same kind of prior as the envelopes of locally stationary kernels.
 """
 
 from collections.abc import Mapping
@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Floats, as_array
 from bochner.learning.chains.evidence import InverseGammaNoise
 from bochner.learning.chains.likelihood import ConditionallyGaussian
 from bochner.learning.chains.prior import FrequencyPrior
@@ -21,19 +20,20 @@ from bochner.learning.chains.training_data import Columns, SummedRows, TrainingD
 from bochner.learning.chains.waves import WaveFeatures
 
 N_WAVES = 8
-"""Waves of a field, which has a few bends; the cost of a round is in proportion to them."""
+"""Number of waves of a field, which allows a few bends; the cost of a round is proportional to
+it."""
 
 _SLICES = 4
-"""Elliptical slices of the weights in a round, each a few evaluations of their likelihood."""
+"""Number of elliptical slice moves of the weights in a round, each a few likelihood evaluations."""
 
 _SPREAD_SHAPE = 1.0
-"""Shape of the inverse gamma prior of a field's variance; one has heavy tails."""
+"""Shape of the inverse gamma prior of a field's variance; a shape of one has heavy tails."""
 
 _SPREAD_RATE = 0.5
-"""Rate of that prior, whose mode is a variance of 1/4."""
+"""Rate of the inverse gamma prior of a field's variance; the mode is a variance of 1/4."""
 
 _START_SPREAD = 0.3
-"""Standard deviation of the field's weights at the start, when they are all zero."""
+"""Initial prior standard deviation of the weights of the field, which start at zero."""
 
 _MOST = 30.0
 """Largest size of a field, so that its exponential is at most 10^13."""
@@ -54,7 +54,7 @@ class NoiseField:
 
     @classmethod
     def start(cls, rng: Generator, prior: FrequencyPrior) -> "NoiseField":
-        """Return a constant field, with frequencies of the prior."""
+        """Return a constant field, with frequencies drawn from the prior."""
         return cls(prior.sample(rng, N_WAVES), np.zeros(2 * N_WAVES), _START_SPREAD, prior)
 
     def values(self, rows: SummedRows) -> Columns:
@@ -62,12 +62,13 @@ class NoiseField:
         return rows.each(part_field, self.omega, self.weights, n_features=2 * len(self.weights))
 
     def moved(self, rng: Generator, rows: SummedRows, squares: Columns) -> "NoiseField":
-        r"""Return the field after moves that leave its posterior given residuals invariant.
+        r"""Return the field after moves that leave its posterior given the residuals invariant.
 
-        ``squares`` are weights of the rows times squared residuals, over :math:`\sigma^2`.
+        ``squares`` (n,) are weights of rows times squared residuals, divided by :math:`\sigma^2`.
         """
         weights = self._weights_moved(rng, rows, squares)
         omega, prior = self._frequencies_moved(rng, rows, squares, weights)
+        # The conjugate inverse gamma law of the variance of the weights.
         rate = _SPREAD_RATE + 0.5 * float(weights @ weights)
         spread = np.sqrt(rate / rng.gamma(_SPREAD_SHAPE + 0.5 * len(weights)))
         return NoiseField(omega, weights, float(spread), prior.refresh(rng, omega))
@@ -77,13 +78,14 @@ class NoiseField:
         waves = rows.each(part_waves, self.omega, n_features=2 * len(self.weights))
         weights = self.weights
         for _ in range(_SLICES):
-            other = self.spread * rng.normal(size=len(weights))
+            direction = self.spread * rng.normal(size=len(weights))
             level = _log_likelihood(rows, squares, waves, self.omega, weights)
             least = level + float(np.log(rng.random()))
             angle = 2.0 * np.pi * rng.random()
+            # The bracket of the ellipse shrinks towards the current weights at angle zero.
             low, high = angle - 2.0 * np.pi, angle
             while True:
-                candidate: Array = np.cos(angle) * weights + np.sin(angle) * other
+                candidate: Array = np.cos(angle) * weights + np.sin(angle) * direction
                 if _log_likelihood(rows, squares, waves, self.omega, candidate) > least:
                     break
                 low, high = (angle, high) if angle < 0.0 else (low, angle)
@@ -97,6 +99,7 @@ class NoiseField:
         omega, prior = self.omega.copy(), self.prior
         current = _log_likelihood(rows, squares, None, omega, weights)
         for k in rng.permutation(len(omega)):
+            # One frequency at a time: the few waves of a field make this cheap.
             index = np.array([k])
             suggestion = prior.suggest(rng, omega, index)
             threshold = float(np.log(rng.random())) - float(suggestion.log_ratio[0])
@@ -117,7 +120,7 @@ class VaryingNoise(ConditionallyGaussian):
     """
 
     noise: InverseGammaNoise  # Law of sigma^2
-    prior: FrequencyPrior  # Law of the frequencies of h, with the parameters to start from
+    prior: FrequencyPrior  # Prior of the frequencies of h, with initial parameters
 
     def start(
         self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
@@ -147,8 +150,8 @@ class VaryingNoise(ConditionallyGaussian):
         return {"log_evidence": log_evidence, "noise_spread": field.spread}
 
     def saved(self, latent: NoiseField) -> dict[str, Any]:
-        own = {"omega": latent.omega, "weights": latent.weights, "spread": latent.spread}
-        return {**own, "prior": latent.prior.state()}
+        values = {"omega": latent.omega, "weights": latent.weights, "spread": latent.spread}
+        return {**values, "prior": latent.prior.state()}
 
     def restored(self, saved: Mapping[str, Any]) -> NoiseField:
         omega, weights = np.array(saved["omega"]), np.array(saved["weights"])
@@ -158,15 +161,15 @@ class VaryingNoise(ConditionallyGaussian):
         return {"field_omega": latent.omega, "field_weights": latent.weights}
 
 
-def log_factor(inputs: Array, omega: Array, weights: Array) -> Array:
+def log_factor(inputs: Floats, omega: Array, weights: Array) -> Array:
     """Return ``h`` at inputs (d, n), of shape (n,)."""
     return np.clip(weights @ _waves(inputs, omega), -_MOST, _MOST)
 
 
-def _waves(inputs: NDArray[Any], omega: Array) -> Array:
+def _waves(inputs: Floats, omega: Array) -> Array:
     """Return the waves of a field at inputs (d, n), of shape (2K, n)."""
     inputs = inputs.astype(np.float64, copy=False)
-    return WaveFeatures(omega).features(inputs, 1.0 / np.sqrt(len(omega)))
+    return as_array(WaveFeatures(omega).features(inputs, 1.0 / np.sqrt(len(omega))))
 
 
 def part_waves(part: TrainingData, omega: Array) -> Array:
@@ -188,21 +191,21 @@ def part_field_likelihood(part: TrainingData, field: Array, squares: Array) -> t
 def part_likelihood(
     part: TrainingData, squares: Array, waves: Array | None, omega: Array, weights: Array
 ) -> tuple[float]:
-    """Return the log likelihood of a field, whose waves (2K, n) are kept or made anew."""
+    """Return the log likelihood of a field; ``waves`` (2K, n) are recomputed if they are None."""
     waves = part_waves(part, omega) if waves is None else waves
     return part_field_likelihood(part, np.clip(weights @ waves, -_MOST, _MOST), squares)
 
 
 def under_field(part: TrainingData, field: Array) -> tuple[Array, Array]:
-    """Return weights of rows under a field (n,), and targets times them."""
+    """Return weights (n,) of rows given a field (n,), and targets times the weights."""
     factor = np.exp(-field)
     return factor if part.weight is None else part.weight * factor, part.target * factor
 
 
 def part_squares(
-    part: TrainingData, Z: NDArray[Any] | None, omega: Array, beta: Array, variance: float
+    part: TrainingData, Z: Floats | None, omega: Array, beta: Array, variance: float
 ) -> Array:
-    """Return squared residuals over a variance, times the rows' weights, of shape (n,)."""
+    """Return weights of rows times squared residuals, divided by ``variance``, of shape (n,)."""
     fit: Array = beta @ part.features(omega, Z)
     if part.weight is None:
         return (part.target - fit) ** 2 / variance

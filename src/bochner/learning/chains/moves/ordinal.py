@@ -18,11 +18,11 @@ from bochner.likelihoods import OrdinalLikelihood
 class OrdinalLabels(Augmentation):
     r"""Proportional odds, with cutpoints :math:`b_0 < b_1 < \dots`.
 
-    The probability of a class between the cutpoints ``l`` and ``u`` is, as a function of ``f``, in
-    proportion to :math:`\frac{1}{1 + e^{f - u}} \cdot \frac{1}{1 + e^{l - f}}`: two logistic
-    likelihoods of opposite labels, each with its Pólya-Gamma variable. The constant of the function
-    stands for the first cutpoint, which is held; distances of the others have an exponential prior
-    of mean two.
+    As a function of ``f``, the probability of a class between the cutpoints ``l`` and ``u`` is
+    proportional to :math:`\frac{1}{1 + e^{f - u}} \cdot \frac{1}{1 + e^{l - f}}`: two logistic
+    likelihoods of opposite labels, each with its Pólya-Gamma variable. The first cutpoint is fixed,
+    because the constant of the function has the same effect. Distances of successive cutpoints have
+    an exponential prior of mean two.
 
     References
     ----------

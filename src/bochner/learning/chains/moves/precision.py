@@ -23,24 +23,25 @@ class LogNormalPrecision:
     Parameters
     ----------
     mean, std : float
-        The default is centred on a signal of a few tens of times the noise's variance and spans
-        thirteen decades within three standard deviations.
+        With the defaults the prior median of the signal variance is a few tens of the noise
+        variance, and three standard deviations span thirteen decades.
     """
 
     mean: float = -4.0
     std: float = 5.0
 
     def log_density(self, log_precision: Any) -> Any:
-        r"""Return the log density of :math:`\log \lambda_0`, one or an array, up to a constant."""
+        r"""Return the log density of :math:`\log \lambda_0`, elementwise, up to a constant."""
         return -0.5 * ((log_precision - self.mean) / self.std) ** 2
 
 
 @register
 @dataclass(frozen=True, slots=True)
 class PrecisionWalk(Move):
-    r"""Random-walk moves of :math:`\log \lambda_0`, weights and noise integrated out.
+    r"""Random-walk moves of :math:`\log \lambda_0`, with weights and noise integrated out.
 
-    Precisions at which rounding leaves the weights' posterior without a covariance are refused.
+    Precisions at which rounding makes the posterior precision of the weights indefinite are
+    rejected.
 
     Parameters
     ----------
@@ -81,13 +82,14 @@ class PrecisionWalk(Move):
         level: float,
         log_likelihood: Callable[[float], float],
     ) -> tuple[float, float]:
-        r"""Return :math:`\log \lambda_0` after all steps, and the share of those accepted.
+        r"""Return :math:`\log \lambda_0` after all steps, and the share of accepted steps.
 
         ``level`` is the log likelihood at the start.
         """
         current, n_accepted = level + self.prior.log_density(log_precision), 0
         for _ in range(self.n_steps):
             proposal = log_precision + step * float(rng.normal())
+            # Drawn before the likelihood is evaluated, so that streams do not depend on its value.
             threshold = np.log(rng.random())
             proposed = log_likelihood(proposal) + self.prior.log_density(proposal)
             if threshold < proposed - current:

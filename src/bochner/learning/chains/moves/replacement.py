@@ -21,7 +21,8 @@ from bochner.registry import register
 
 _ILL_CONDITIONED = 1e-3
 """Precision, as a share of the mean diagonal of the Gram matrix, below which products with the
-covariance are corrected once: a matrix product against the rounding of ill-conditioned sums."""
+covariance are corrected once: sums are then ill-conditioned, and one more matrix product removes
+most of their rounding error."""
 
 
 @register
@@ -33,7 +34,8 @@ class ReplacementSweep(Move):
     inputs, new components, amplitudes) and names their kinds in the trace.
     """
 
-    # Waves decided between two passes over the rows: more make larger products, and larger panels
+    # Number of waves decided between two passes over the rows. Larger blocks make products more
+    # efficient, but need larger panels
     block_size: int = 64
 
     name: ClassVar[str] = "replacement"
@@ -50,12 +52,13 @@ class ReplacementSweep(Move):
             state.prior = state.prior.decided(index, suggestion, decided)
             tried += np.bincount(suggestion.kind, minlength=len(tried))
             accepted += np.bincount(suggestion.kind[decided], minlength=len(tried))
+        # From the updated sums, so that rounding errors of a sweep do not accumulate.
         state.evidence = solved(state.evidence, state.evidence.precision)
         return acceptances(kinds, tried, accepted)
 
 
 def acceptances(kinds: tuple[str, ...], tried: NDArray[Any], accepted: NDArray[Any]) -> Info:
-    """Return the share of accepted proposals by kind, zero where there were none."""
+    """Return the share of accepted proposals by kind; zero for a kind without proposals."""
     rates = accepted / np.maximum(tried, 1.0)
     return {f"acceptance_{kind}": float(rate) for kind, rate in zip(kinds, rates, strict=True)}
 
@@ -81,13 +84,13 @@ class Proposals:
 
 
 def replace_frequencies(evidence: ChainEvidence, rows: SummedRows, proposals: Proposals) -> Mask:
-    r"""Decide a block of proposals and update the evidence in place; return which were accepted.
+    r"""Decide a block of proposals and update the evidence in place; return a mask of acceptances.
 
-    Exactly the chain of one proposal at a time, each with its own evidence (equation (15) of the
-    paper), in three products with the data: :math:`C = \Phi^\top W F`, :math:`H = F^\top W F` and
-    :math:`F^\top W y`, ``F`` the features of all proposals, ``w`` of each unit. Decisions need of
-    :math:`P = A^{-1}` its columns at the block's features and :math:`P C`; these panels follow
-    every acceptance, ``P`` itself once at the end, by one product.
+    The result is that of one proposal after another, each with its evidence (equation (15) of the
+    paper). With the features ``F`` of all proposals it needs three products with the data:
+    :math:`C = \Phi^\top W F`, :math:`H = F^\top W F` and :math:`F^\top W y`. Decisions depend on
+    :math:`P = A^{-1}` only by its columns at the block's features and by :math:`P C`. These panels
+    are updated at every acceptance; ``P`` is updated once at the end, by one product.
     """
     if not len(proposals.index):
         return np.zeros(0, dtype=np.bool_)
@@ -95,18 +98,19 @@ def replace_frequencies(evidence: ChainEvidence, rows: SummedRows, proposals: Pr
     touched = rows.basis.touched(proposals.index, len(evidence.omega))
     columns = (2 * touched[:, :, None] + np.arange(2)).ravel()
     waves = rows.basis.proposed(evidence.omega, proposals.index, proposals.omega)
-    # Features of the proposals are kept where those of all rows are.
-    kept = evidence.features
-    fresh = None if kept is None else rows.room(2 * len(waves))
+    # Features of the proposals are stored if those of the current state are.
+    features = evidence.features
+    fresh = None if features is None else rows.room(2 * len(waves))
     products, within, cross = rows.total(
         part_products,
         evidence.omega,
         waves,
-        along=(kept, fresh),
+        along=(features, fresh),
         n_features=len(evidence.cross),
     )
     panel = _panel(evidence, columns, products, width=2 * touched.shape[1])
     reached = np.array([evidence.explained, evidence.log_determinant])
+    # Rows of the low-rank change of P, filled by the compiled loop.
     factors, scaled = np.zeros((2, *panel.shape))
     accepted = np.zeros(len(proposals.log_ratio), dtype=np.bool_)
     decide_exchanges(
@@ -136,18 +140,18 @@ def replace_frequencies(evidence: ChainEvidence, rows: SummedRows, proposals: Pr
             1.0, scaled[of_units].T, factors[of_units].T, 1.0, evidence.covariance, trans_b=1
         )
         evidence.omega[proposals.index[changed]] = proposals.omega[changed]
-        if kept is not None and fresh is not None:
+        if features is not None and fresh is not None:
             of_features = np.repeat(accepted, len(columns) // len(accepted))
-            kept[columns[of_features]] = fresh[of_features]
+            features[columns[of_features]] = fresh[of_features]
     return accepted
 
 
 def _panel(evidence: ChainEvidence, columns: Index, products: Array, width: int) -> Array:
-    """Return columns of P and of P C as rows, for each unit of ``width`` features."""
+    """Return columns of P and of P C as rows, in blocks of ``width`` features of a unit."""
     covariance = evidence.covariance
     propagated = products @ covariance
     if evidence.precision < _ILL_CONDITIONED * np.mean(np.diagonal(evidence.gram)):
-        # Rounding in P is as large as its condition: one correction takes most of it away.
+        # Rounding errors of P grow with its condition number: one correction removes most of them.
         propagated += (products - propagated @ evidence.posterior_precision()) @ covariance
     units = (-1, width, len(covariance))
     pair = (covariance[columns].reshape(units), propagated.reshape(units))
@@ -161,7 +165,7 @@ def part_products(
     omega: Array,
     proposed: WaveFeatures,
 ) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
-    """Return C', H and F'Wy of a part of the rows, and write ``F`` to ``fresh``, if it is there."""
+    """Return C', H and F'Wy of a part of the rows; write ``F`` to ``fresh`` unless it is None."""
     scale = 1.0 / np.sqrt(part.basis.n_waves(len(omega)))
     F = proposed.features(part.inputs, scale)
     weighted = F if part.weight is None else F * part.weight.astype(F.dtype)

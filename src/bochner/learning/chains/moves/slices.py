@@ -6,8 +6,8 @@ import numpy as np
 from numpy.random import Generator
 
 _WIDTH = 1.0
-"""Width of the first interval: of the logarithm of a number, a factor of 2.7. Others cost more
-evaluations, and have the same law."""
+"""Width of the first interval; for the logarithm of a parameter it is a factor of 2.7. Another
+width needs more evaluations and leaves the same law invariant."""
 
 
 def slice_sampled(rng: Generator, value: float, log_density: Callable[[float], float]) -> float:

@@ -17,10 +17,10 @@ from bochner.likelihoods import StudentTLikelihood
 class StudentTNoise(Augmentation):
     r"""Student-t noise, :math:`y_i \mid \lambda_i \sim N(f_i, \sigma^2 / (w_i \lambda_i))`.
 
-    The law of :math:`\lambda_i` is :math:`\mathrm{Gamma}(\nu/2, \nu/2)`, and given the residuals
-    :math:`r_i` of ``n`` equal observations of precision :math:`w_i`, the sum of theirs is
-    :math:`\mathrm{Gamma}(n (\nu + 1)/2, \nu/2 + w_i r_i^2 / 2 \sigma^2)`. The degrees of freedom
-    :math:`\nu`, if not given, have a Gamma(2, 0.1) prior, and move with all :math:`\lambda`
+    The prior of :math:`\lambda_i` is :math:`\mathrm{Gamma}(\nu/2, \nu/2)`. Given the residual
+    :math:`r_i` of ``n`` equal observations of precision :math:`w_i`, the sum of their ``n``
+    variables is :math:`\mathrm{Gamma}(n (\nu + 1)/2, \nu/2 + w_i r_i^2 / 2 \sigma^2)`. Unknown
+    degrees of freedom :math:`\nu` have a Gamma(2, 0.1) prior, and move with all :math:`\lambda`
     integrated out.
 
     References

@@ -89,6 +89,7 @@ class ExpectedCosines:
         decay = np.exp(-0.5 * (quadratic + square))
         cosine, sine = np.cos(phase), np.sin(phase)
         self.cosine, self.sine = decay * cosine, decay * sine
+        # exp(-q / 2) at twice the differences, where q is four times as large.
         doubled = decay**4
         self.doubled_cosine = doubled * (2.0 * cosine**2 - 1.0)
         self.doubled_sine = doubled * (2.0 * sine * cosine)
@@ -98,9 +99,10 @@ class ExpectedCosines:
         self.variance: Array = np.maximum(spread, 0.0) / N_LATENT
 
     def pulled_back(self, by_kernel: Array, by_doubled: Array) -> tuple[Array, Array, Array]:
-        """Return gradients by weights, means and covariances from those by the kernel (P,).
+        """Return gradients by weights, means and covariances, given gradients by kernels (P,).
 
-        ``by_doubled`` is the gradient by the kernel at twice the differences.
+        ``by_kernel`` and ``by_doubled`` are gradients by the kernel at the differences and at twice
+        the differences.
         """
         by_kernel, by_doubled = by_kernel[:, None], by_doubled[:, None]
         r, deltas = self.factor.weights, self.deltas
@@ -114,10 +116,10 @@ class ExpectedCosines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Objective:
-    """Everything that the bound depends on apart from the factors."""
+    """The data and the priors of the bound, which is a function of the factors."""
 
     observed: PairSimilarities
-    signs: Array  # (S,): Of the factors
+    signs: Array  # (S,): Signs of the factors
     prior: ComponentPrior
     concentration: float  # Concentration of both Dirichlet processes
     noise: float | None  # Standard deviation in the units of ``observed``; None maximises over it
@@ -152,10 +154,11 @@ class Objective:
         self, factor: Factor, by_weights: Array, by_means: Array, by_covariances: Array
     ) -> tuple[float, Factor]:
         """Return a factor's prior and entropy terms, and the gradient of the whole bound."""
+        # Expected numbers of latent frequencies of each component.
         r, covariances = factor.weights, factor.covariances
         counts = N_LATENT * r
         scales = np.exp(factor.log_scales)
-        found = component_evidence(self.prior, counts, factor.means, covariances, scales)
+        evidence = component_evidence(self.prior, counts, factor.means, covariances, scales)
         spread, by_spread = log_scale_prior(factor.log_scales)
         beta = sticks.posterior(counts, self.concentration)
         log_r = np.log(np.maximum(r, np.finfo(float).tiny))
@@ -163,17 +166,17 @@ class Objective:
         entropy += 0.5 * self.prior.dim * (1.0 + np.log(2.0 * np.pi))
         value = (
             sticks.log_evidence(counts, self.concentration)
-            + float(np.sum(found.value) + counts @ (entropy - log_r))
+            + float(np.sum(evidence.value) + counts @ (entropy - log_r))
             + spread
         )
-        by_counts = found.counts + sticks.expected_log_weights(beta) + entropy - log_r - 1.0
+        by_counts = evidence.counts + sticks.expected_log_weights(beta) + entropy - log_r - 1.0
         by_entropy = 0.5 * counts[:, None, None] * np.linalg.inv(covariances)
-        by_roots = np.tril((by_covariances + found.covariances + by_entropy) @ factor.roots)
+        by_roots = np.tril((by_covariances + evidence.covariances + by_entropy) @ factor.roots)
         return value, Factor(
             by_weights + N_LATENT * by_counts,
-            by_means + found.means,
+            by_means + evidence.means,
             np.asarray(2.0 * by_roots, dtype=np.float64),
-            found.log_scales + by_spread,
+            evidence.log_scales + by_spread,
         )
 
 
@@ -181,6 +184,7 @@ def _best_masses(kernels: Array, variances: Array, data: PairSimilarities) -> Ar
     """Return the non-negative masses that maximise the bound."""
     matrix = (kernels.T * data.counts) @ kernels + np.diag(data.counts @ variances)
     vector = kernels.T @ (data.counts * data.values)
+    # Each sign alone; used if both masses would not be non-negative.
     alone = np.maximum(vector / np.diagonal(matrix), 0.0)
     if len(vector) == 1:
         return alone

@@ -21,8 +21,8 @@ from bochner._numerics.arrays import Array
 # multiple of the identity. Smaller values let it vary more between directions, and a sketch of
 # few rows has no information about most directions.
 STIFFNESS = 100.0
-# Number of frequencies that the prior mean (zero) is worth: component means have ten times the
-# component's standard deviation, 1 / sqrt(0.01).
+# Strength of the prior mean (zero), in frequencies: the standard deviation of component means is
+# 1 / sqrt(0.01), ten times the component's standard deviation.
 _STRENGTH = 0.01
 # Standard deviation of the log prior variance: one standard deviation is a factor exp(2) = 7.4.
 _SPREAD = 2.0
@@ -32,13 +32,14 @@ _SPREAD = 2.0
 class ComponentPrior:
     """The prior of the components of a mixture in ``dim`` coordinates, except for their scales.
 
-    The degrees of freedom couple directions: the widths seen in the directions of the sketch carry
-    over to the others. Coordinates in a subspace have the same prior and the same ``stiffness``.
+    The degrees of freedom couple directions: the widths in the directions of the sketch determine
+    the widths in other directions. Coordinates in a subspace have the same prior with the same
+    ``stiffness``.
     """
 
     dim: int
     stiffness: float = STIFFNESS  # Degrees of freedom beyond dim + 1
-    strength: float = _STRENGTH  # Number of frequencies that the prior mean is worth
+    strength: float = _STRENGTH  # Strength of the prior mean, in frequencies
 
     @property
     def dof(self) -> float:
@@ -48,7 +49,7 @@ class ComponentPrior:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComponentEvidence:
-    """Log evidence (T,) of components, and its gradient by each argument, in that shape."""
+    """Log evidence (T,) of components, and gradients in the shapes of the arguments."""
 
     value: Array
     counts: Array

@@ -26,13 +26,13 @@ from bochner.learning.mixtures.double_mixture.starts import from_scales, random_
 from bochner.registry import register
 from bochner.spectral import ByMass
 
-# Iterations of every start before the best one continues: each start costs 15 / 200 of a full
-# ascent. More compare starts more reliably, fewer take less time.
+# Iterations of every start before the best start continues: each start costs 15 / 200 of a full
+# ascent. More iterations would compare starts more reliably but take more time.
 _TRIAL = 15
 # Bounds of the coordinates (log weights, means, roots, log scales), in units of the typical
 # distance. They exclude overflow only: exp(50) and 1e3 are far outside of every prior.
 _LIMITS = (50.0, 1e3, 1e3, 12.0)
-# Value of the negated bound where it overflows: the line search steps back from there.
+# Value of the negated bound if it overflows: the line search steps back from such points.
 _OVERFLOW = 1e100
 # Smallest component weight that has a logarithm in the coordinates; exp(-46).
 _LEAST_LOGARITHM = 1e-20
@@ -48,8 +48,8 @@ _LEAST_MASS = 1e-9
 class Exact(Expectation):
     """The maximum of the bound with exact expectations, both signs together.
 
-    It splits the measure itself, not the similarities: the parts of the eigen-split are not
-    functions of the difference of rows even where the kernel is.
+    It splits the spectral measure and not the matrix of similarities: the positive and the negative
+    part of an eigendecomposition are not stationary even if the kernel is.
     """
 
     scheme = "orthogonal"
@@ -68,10 +68,10 @@ class Exact(Expectation):
         masses = bound.masses.copy()
         if not masses.any():
             masses[0] = _LEAST_MASS
-        found = zip(ascent.objective.signs.tolist(), masses, ascent.factors, strict=True)
+        factors = zip(ascent.objective.signs.tolist(), masses, ascent.factors, strict=True)
         parts = [
             _part_of_factor(sign, data.unit * float(mass), factor, data, sketch.distance)
-            for sign, mass, factor in found
+            for sign, mass, factor in factors
             if mass > 0.0
         ]
         parts.sort(key=lambda part: -part.sign)
@@ -85,18 +85,18 @@ def _part_of_factor(
     """Return a part in the units of the inputs, isotropic outside of the span of the sketch."""
     factor = factor.ordered()
     labels = np.eye(len(factor.weights))
-    kept = factor.weights >= _LEAST_WEIGHT
+    is_used = factor.weights >= _LEAST_WEIGHT
     basis = data.basis
     complement = np.eye(len(basis)) - basis @ basis.T
-    inside = basis @ factor.covariances[kept] @ basis.T
-    outside = np.exp(factor.log_scales[kept])[:, None, None] * complement
+    inside = basis @ factor.covariances[is_used] @ basis.T
+    outside = np.exp(factor.log_scales[is_used])[:, None, None] * complement
     return LearnedPart(
         sign,
         mass,
-        factor.weights[kept] / factor.weights[kept].sum(),
-        factor.means[kept] @ basis.T / distance,
+        factor.weights[is_used] / factor.weights[is_used].sum(),
+        factor.means[is_used] @ basis.T / distance,
         (inside + outside) / distance**2,
-        labels[kept],
+        labels[is_used],
     )
 
 
@@ -115,24 +115,27 @@ def best_ascent(
 ) -> tuple[Ascent, Bound]:
     """Return the best of several ascents of the bound, and the bound at its end.
 
-    The prevailing sign, the first, is tried alone, then both: the bound, which has a cost for every
-    component, decides. All starts run some iterations, and the best one continues.
+    Ascents with the prevailing sign, the first of ``signs``, are compared with ascents with both
+    signs by the bound, which penalises components. All starts run some iterations, and the best one
+    continues.
     """
     prior = ComponentPrior(data.deltas.shape[1])
-    one, both = (
-        Objective(data, np.array(some), prior, settings.concentration, settings.noise)
-        for some in (signs[:1], signs)
+    one_sign, both_signs = (
+        Objective(data, np.array(objective_signs), prior, settings.concentration, settings.noise)
+        for objective_signs in (signs[:1], signs)
     )
+    # All starts are compared after a few iterations, and only the best one is completed.
     trial = min(_TRIAL, settings.max_iter)
     sizes = settings.n_starts, settings.truncation
     ascents = [
-        _climbed(one, start, trial, settings.tol)
-        for start in random_starts(rng, data, one.signs, *sizes)
+        _climbed(one_sign, start, trial, settings.tol)
+        for start in random_starts(rng, data, one_sign.signs, *sizes)
     ]
     best = max(ascents, key=lambda ascent: ascent.history[-1])
-    starts = random_starts(rng, data, both.signs, *sizes)
-    starts.append((*best.factors, *from_scales(rng, data, both.signs[1:], settings.truncation)))
-    ascents += [_climbed(both, start, trial, settings.tol) for start in starts]
+    starts = random_starts(rng, data, both_signs.signs, *sizes)
+    second = from_scales(rng, data, both_signs.signs[1:], settings.truncation)
+    starts.append((*best.factors, *second))
+    ascents += [_climbed(both_signs, start, trial, settings.tol) for start in starts]
     best = max(ascents, key=lambda ascent: ascent.history[-1])
     if len(best.history) > trial and trial < settings.max_iter:
         more = _climbed(best.objective, best.factors, settings.max_iter - trial, settings.tol)
@@ -151,13 +154,14 @@ def _climbed(objective: Objective, start: tuple[Factor, ...], max_iter: int, tol
     def negated(x: Array) -> tuple[float, Array]:
         factors = factors_at(x)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = objective.bound(factors)
-            pairs = zip((factor.weights for factor in factors), found.gradients, strict=True)
-            by = [_coordinates(r * (one.weights - r @ one.weights), one) for r, one in pairs]
-            gradient = np.concatenate(by)
-        if not (np.isfinite(found.value) and np.isfinite(gradient).all()):
+            bound = objective.bound(factors)
+            pairs = zip((factor.weights for factor in factors), bound.gradients, strict=True)
+            # By the chain rule of the softmax, from which weights r are computed
+            parts = [_coordinates(r * (by.weights - r @ by.weights), by) for r, by in pairs]
+            gradient = np.concatenate(parts)
+        if not (np.isfinite(bound.value) and np.isfinite(gradient).all()):
             return _OVERFLOW, np.zeros_like(x)
-        return -found.value, -gradient
+        return -bound.value, -gradient
 
     def record(point: Array, loss: float) -> None:
         visited.append(point)
@@ -184,7 +188,7 @@ def _climbed(objective: Objective, start: tuple[Factor, ...], max_iter: int, tol
 
 
 def _sizes(truncation: int, dim: int) -> NDArray[np.intp]:
-    """Return how many coordinates are log weights, means, entries of roots and log scales."""
+    """Return the numbers of coordinates: log weights, means, entries of roots, log scales."""
     return truncation * np.array((1, dim, dim * (dim + 1) // 2, 1))
 
 
@@ -195,9 +199,10 @@ def _coordinates(first: Array, factor: Factor) -> Array:
 
 
 def _factor_at(x: Array, truncation: int, dim: int) -> Factor:
-    """Return the factor that has given coordinates."""
+    """Return the factor with the coordinates ``x``, the inverse of :func:`_coordinates`."""
     ends = np.cumsum(_sizes(truncation, dim))
     logarithms, means, entries, log_scales = np.split(x, ends[:-1])
+    # Softmax: logarithms of weights are defined up to a constant.
     weights = np.exp(logarithms - logarithms.max())
     roots = np.zeros((truncation, dim, dim))
     roots[:, *np.tril_indices(dim)] = entries.reshape(truncation, -1)

@@ -15,7 +15,7 @@ from bochner.learning.mixtures.double_mixture.sketch import Sketch
 from bochner.learning.mixtures.wishart import GaussianComponent, covariance_factor
 from bochner.spectral import Allocation, SpectralMeasure, closed_form
 
-# Share of the frequencies from which on a component counts as used, in ``n_used_`` only.
+# Least share of the frequencies of a component that counts as used, in ``n_used_`` only.
 _USED_SHARE = 1e-3
 
 
@@ -25,7 +25,7 @@ class LearnedPart:
 
     sign: float
     mass: float  # Value of the kernel at distance zero
-    weights: Array  # (K,): Positive, and of sum one
+    weights: Array  # (K,): Positive, with a sum of one
     means: Array  # (K, d)
     covariances: Array  # (K, d, d)
     labels: Array  # (K, T): Probabilities of the model's components for each Gaussian's frequencies
@@ -88,7 +88,7 @@ class LearnedMixture:
 
 @dataclass(frozen=True, slots=True)
 class MixtureSettings:
-    """The checked parameters of an inference; :class:`bochner.DIGMMFeatures` documents them."""
+    """Valid parameters of an inference; :class:`bochner.DIGMMFeatures` documents them."""
 
     truncation: int = 5
     shift: float = 1.1
@@ -104,9 +104,9 @@ class Expectation(ABC):
 
     __slots__ = ()
 
-    scheme: str  # Sampling scheme of the frequencies drawn from what it learns
+    scheme: str  # Sampling scheme of frequencies drawn from the learned measure
     max_iter: int  # Default number of iterations
-    learns_noise: bool  # Whether the noise, unless given, is learned from the similarities
+    learns_noise: bool  # Whether noise that is not given is learned from the similarities
 
     @abstractmethod
     def choose(self, rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:

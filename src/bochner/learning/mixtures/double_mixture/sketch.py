@@ -1,4 +1,4 @@
-"""The data of the inference: similarities of a few rows, and which rows to take."""
+"""The data of the inference: similarities of a few rows, and the choice of these rows."""
 
 from dataclasses import dataclass
 
@@ -37,8 +37,8 @@ class Sketch:
 class PairSimilarities:
     """Differences of rows, in the span of all differences, and their similarities.
 
-    The self-similarities of all rows are one observation, their mean. ``unit`` is their mean size,
-    or that of all similarities where those are zero up to rounding.
+    The self-similarities of all rows are one observation: their mean. ``unit`` is the mean size of
+    self-similarities, or of all similarities if self-similarities are zero up to rounding.
     """
 
     deltas: Array  # (P, q): Differences in ``basis``, in units of the typical distance
@@ -60,22 +60,23 @@ def observed(sketch: Sketch, rng: Generator) -> PairSimilarities:
     coordinates = sketch.rows @ basis / sketch.distance
     first, second = np.triu_indices(len(sketch.rows), k=1)
     share = 1.0
+    # A random subset of pairs, with weights so that self-similarities count as before.
     if len(first) > _MOST_PAIRS:
         share = _MOST_PAIRS / len(first)
         chosen = rng.choice(len(first), _MOST_PAIRS, replace=False)
         first, second = first[chosen], second[chosen]
-    unit, every = (
+    unit, mean_size = (
         float(np.mean(np.abs(values))) for values in (np.diagonal(sketch.gram), sketch.gram)
     )
-    if unit <= _ZERO_DIAGONAL * every:
-        unit = every
-    own = np.diagonal(sketch.gram) / unit
+    if unit <= _ZERO_DIAGONAL * mean_size:
+        unit = mean_size
+    self_similarities = np.diagonal(sketch.gram) / unit
     zero = np.zeros((1, basis.shape[1]))
     return PairSimilarities(
         deltas=np.concatenate((zero, coordinates[first] - coordinates[second])),
-        values=np.append(own.mean(), sketch.gram[first, second] / unit),
-        counts=np.append(share * len(own), np.ones(len(first))),
-        spread=share * float(np.sum((own - own.mean()) ** 2)),
+        values=np.append(self_similarities.mean(), sketch.gram[first, second] / unit),
+        counts=np.append(share * len(self_similarities), np.ones(len(first))),
+        spread=share * float(np.sum((self_similarities - self_similarities.mean()) ** 2)),
         unit=unit,
         basis=basis,
     )
@@ -90,12 +91,12 @@ def _span(rows: Array) -> Array:
 
 
 def spread_rows(rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
-    """Return the indices of ten random rows and of others that lie far apart, ``n`` in all.
+    """Return the indices of ``n`` rows: ten random rows, and rows that are far apart.
 
     Each further row is drawn with a probability proportional to its squared distance from the
     nearest row chosen before, as in Arthur and Vassilvitskii, "k-means++: the advantages of careful
-    seeding", 2007: a kernel learned from random rows alone is wrong for the few rows that lie far
-    from the rest. At most 10,000 random rows, or ``n``, are candidates.
+    seeding", 2007. A kernel learned from random rows only is wrong for the few rows far from all
+    others. Candidates are at most 10,000 random rows, or ``n`` if that is more.
     """
     order = rng.permutation(len(rows))[: max(n, _N_CANDIDATES)]
     candidates = rows[order]

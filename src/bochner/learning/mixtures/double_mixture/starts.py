@@ -27,9 +27,9 @@ _CLUSTER_STEPS = 10
 # Spread of random component means, relative to the component's width. Components then differ
 # from the first step on; at zero, components of one width would stay equal.
 _MEAN_SPREAD = 0.2
-# Width added to that of a cluster of frequencies, which may be a single point.
+# Width added to the width of a cluster of frequencies, which may be a single point.
 _LEAST_WIDTH = 0.2
-# Weight that a component without frequencies starts with: above zero, so that it can grow.
+# Initial weight of a component without frequencies: above zero, so that it can grow.
 _LEAST_WEIGHT = 1e-3
 # Ratio of the widest and the middle component's width (and of the middle to the narrowest).
 _WIDTH_RATIO = 3.0
@@ -42,7 +42,7 @@ Start = Callable[[Generator, PairSimilarities, Array, int], tuple[Factor, ...]]
 def random_starts(
     rng: Generator, data: PairSimilarities, signs: Array, n_starts: int, truncation: int
 ) -> list[tuple[Factor, ...]]:
-    """Return starts: one near a Gaussian, one from single frequencies, the rest at random."""
+    """Return starts: one near a Gaussian, one from single frequencies, all others at random."""
     kinds: list[Start] = [from_width, from_atoms, *[from_scales] * n_starts]
     return [start(rng, data, signs, truncation) for start in kinds[:n_starts]]
 
@@ -71,8 +71,8 @@ def from_atoms(
     """Return factors around clusters of single frequencies that explain the similarities.
 
     Candidate frequencies of random directions and lengths get weights of both signs by least
-    squares with a penalty on their sum, which leaves few of them: an approximate split of the
-    measure itself into its positive and its negative part.
+    squares with a penalty on the sum of weights, so that few weights are nonzero. This is an
+    approximate decomposition of the measure into its positive and its negative part.
     """
     dim = data.deltas.shape[1]
     chosen = rng.permutation(len(data.values))[:_MOST_PAIRS]
@@ -80,6 +80,7 @@ def from_atoms(
     low, high = np.log(_LENGTHS)
     log_lengths = rng.uniform(low, high, (_N_CANDIDATES, 1))
     omega: Array = directions * np.exp(log_lengths)
+    # The constant, which kernels without decay need.
     omega[0] = 0.0
     waves = np.cos(data.deltas[chosen] @ omega.T)
     design = np.concatenate([sign * waves for sign in signs], axis=1)
@@ -111,29 +112,29 @@ def _isotropic(rng: Generator, dim: int, truncation: int, middle: float | None =
 
 
 def _around_clusters(rng: Generator, omega: Array, weight: Array, truncation: int) -> Factor:
-    """Return a factor around clusters of weighted frequencies, whose signs do not matter."""
-    kept = np.flatnonzero(weight > 0.0)
+    """Return a factor around clusters of weighted frequencies (m, d) of arbitrary signs."""
+    used = np.flatnonzero(weight > 0.0)
     factor = _isotropic(rng, omega.shape[1], truncation)
-    if not len(kept):
+    if not len(used):
         return factor
-    labels, omega = _clusters(omega[kept], weight[kept], truncation)
-    weight = weight[kept]
+    labels, omega = _clusters(omega[used], weight[used], truncation)
+    weight = weight[used]
     weights = np.full(truncation, _LEAST_WEIGHT)
     means, roots, log_scales = factor.means, factor.roots, factor.log_scales
     for k in range(int(labels.max()) + 1):
-        mine = labels == k
-        share = weight[mine] / weight[mine].sum()
-        means[k] = share @ omega[mine]
-        centred = omega[mine] - means[k]
+        in_cluster = labels == k
+        share = weight[in_cluster] / weight[in_cluster].sum()
+        means[k] = share @ omega[in_cluster]
+        centred = omega[in_cluster] - means[k]
         covariance = (centred.T * share) @ centred + _LEAST_WIDTH**2 * np.eye(len(means[k]))
         roots[k] = np.linalg.cholesky(covariance)
         log_scales[k] = np.log(np.trace(covariance) / len(covariance))
-        weights[k] += weight[mine].sum() / weight.sum()
+        weights[k] += weight[in_cluster].sum() / weight.sum()
     return Factor(weights / weights.sum(), means, roots, log_scales).ordered()
 
 
 def _clusters(omega: Array, weight: Array, most: int) -> tuple[Array, Array]:
-    """Return labels, and frequencies negated where that brings them closer to their centre."""
+    """Return labels (m,), and the frequencies with the sign that is closer to their centre."""
     centres = omega[np.argsort(-weight)[:most]]
     for _ in range(_CLUSTER_STEPS):
         square = np.sum(omega**2, axis=1)[:, None] + np.sum(centres**2, axis=1)
