@@ -13,12 +13,13 @@ import pytest
 from cli.command import SMALL, bochner, fit, labelled, predict, table, write
 
 import bochner as library
+from bochner.experimental import SequenceFeatures
 
 COMPARED = ("--effort", "quick")
-COLUMNS, PAIRS = "columns that matter", "pairs that act together"
+COLUMNS, PAIRS = "important columns", "interacting pairs"
 
 
-COMMANDS = ("fit", "predict", "evaluate", "explain", "inspect", "diagnose", "demo")
+COMMANDS = ("fit", "predict", "evaluate", "explain", "forecast", "inspect", "diagnose", "demo")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -32,7 +33,7 @@ def test_help_ends_with_an_example_that_the_command_takes(name, tmp_path, monkey
     if name != "demo":
         refused = bochner(*example.split())
         assert refused.exit_code == 2
-        assert "houses" in refused.stderr
+        assert "houses" in refused.stderr or "sales" in refused.stderr
         assert "Usage" not in refused.stderr
 
 
@@ -145,7 +146,7 @@ def test_inspect(regressor):
     for part in (
         "model TableRegressor target y rows 120 of ",
         f"tested on 30 rows: RMSE {record['test_rmse']:.4g}, mean absolute error",
-        f"expected RMSE {model.score_:.4g} on new rows, by rows left out of the fit",
+        f"expected RMSE {model.score_:.4g} on new rows, from rows left out of the fit",
         "law kernel inputs weight",
         "Matern",
         "a numbers b numbers colour text",
@@ -369,7 +370,18 @@ def test_the_demo(tmp_path):
 
 def test_features_of_sequences_have_a_summary(tmp_path):
     path = tmp_path / "words.bochner"
-    model = library.SequenceFeatures(n_components=32, random_state=0).fit(["abc", "abcd"])
+    model = SequenceFeatures(n_components=32, random_state=0).fit(["abc", "abcd"])
     library.save(model, path)
     flat = " ".join(bochner("inspect", path).stdout.split())
     assert "features 32, method 'windows'" in flat
+
+
+@pytest.mark.parametrize("frame", [table(80), labelled(80)], ids=["numbers", "classes"])
+def test_the_command_that_the_screen_advises_works(frame, tmp_path):
+    path = write(frame, tmp_path / "train.csv")
+    out = tmp_path / "model.bochner"
+    result = bochner("fit", path, "--target", "y", "--out", out, *SMALL, "--no-analysis")
+    (advice,) = re.findall(r"^Next +bochner (.*)$", result.stdout, re.MULTILINE)
+    advised = bochner(*advice.replace("FILE", str(path)).split())
+    assert advised.exit_code == 0, advised.stderr
+    assert len(pd.read_csv(io.StringIO(advised.stdout))) == 80

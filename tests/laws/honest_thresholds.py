@@ -9,16 +9,18 @@ from laws.honest_laws import COVERAGE, RELATIVE, Bias, Trial, bias, trial_on
 from laws.honest_models import Model
 from laws.honest_tables import Drawn, Kind
 
-from bochner.learning.ensemble import learner
-from bochner.learning.ensemble.learner import Effort
+from bochner.learning.tables import efforts
+from bochner.learning.tables.efforts import Effort
 
-LEARNER = "bochner.learning.ensemble.learner"
-_FAMILIES = {"rough": (learner._ROUGH, 1), "smooth": (learner._SMOOTH, 1)}
+LEARNER = "bochner.learning.tables.learner"
+_FAMILIES = {"rough": (efforts._ROUGH, 1), "smooth": (efforts._SMOOTH, 1)}
 
 
-def effort(search_rows: int = 120, most_exact: int = 3000, n_landmarks: int = 150) -> Any:
+def effort(
+    search_rows: int = 120, most_exact: int = 3000, n_landmarks: int = 150, more_rows: int = 2000
+) -> Any:
     """Return an effort of few kernels, by name, to put in place of the usual ones."""
-    return {"quick": Effort(_FAMILIES, search_rows, most_exact, n_landmarks)}
+    return {"quick": Effort(_FAMILIES, search_rows, most_exact, n_landmarks, more_rows)}
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Threshold:
 
 
 EFFORTS = "bochner.estimators.table_base.EFFORTS"
-SEARCH = "bochner.learning.ensemble.search"
+SEARCH = "bochner.learning.tables.search"
 
 THRESHOLDS = [
     Threshold("observations that learn length scales", 31, 33, ("one column", "six cells")),
@@ -50,9 +52,8 @@ THRESHOLDS = [
         250,
         256,
         constants={
-            EFFORTS: effort(),
+            EFFORTS: effort(more_rows=180),
             f"{LEARNER}._MANY_ROWS": 250,
-            f"{LEARNER}._MORE_ROWS": 180,
         },
     ),
     Threshold(
@@ -94,7 +95,7 @@ THRESHOLDS = [
         206,
         constants={
             EFFORTS: effort(),
-            "bochner.learning.ensemble.kernel_laws._FEW": 200,
+            "bochner.learning.tables.kernel_laws._FEW": 200,
         },
     ),
     Threshold(
@@ -104,7 +105,7 @@ THRESHOLDS = [
         ("six cells",),
         {
             EFFORTS: effort(),
-            "bochner.learning.ensemble.observations._OBSERVATIONS_PER_ROW": 30,
+            "bochner.learning.tables.observations._OBSERVATIONS_PER_ROW": 30,
         },
     ),
     Threshold(
@@ -126,7 +127,7 @@ THRESHOLDS = [
         200,
         206,
         ("smooth", "skewed"),
-        {EFFORTS: effort(), "bochner.learning.ensemble.widths._FEWEST_FOR_TREES": 203},
+        {EFFORTS: effort(), "bochner.learning.tables.widths._FEWEST_FOR_TREES": 203},
     ),
     Threshold(
         "rows that counts are expanded to",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from estimators import test_bank_learned_kernel, test_bank_left_out, test_bank_predictions
-from learning.inference import (
+from learning.chains import (
     test_components,
     test_draws,
     test_driver,
@@ -20,10 +20,10 @@ from mutants.registry import changes, plant_edits, planted, quietly, replaces
 from bochner.estimators import bank
 from bochner.estimators.bank_models import BaNKClassification, BaNKRegression
 from bochner.features.units import Units
-from bochner.learning.inference import components, draws, driver, pooling, relevance
-from bochner.learning.inference.draws import Draws
-from bochner.learning.inference.evidence import InverseGammaNoise
-from bochner.learning.inference.preparation import Scaling
+from bochner.learning.chains import components, draws, driver, pooling, relevance
+from bochner.learning.chains.draws import Draws
+from bochner.learning.chains.evidence import InverseGammaNoise
+from bochner.learning.chains.preparation import Scaling
 
 
 def check_resumption():
@@ -186,7 +186,7 @@ plant_edits(
     test_bank_left_out.assert_regression,
     scale_without_the_variance_between_chains=("means.var(axis=0)", "0.0 * means[0]"),
     error_of_other_weights=("left_out.mean(new * ratio))", "left_out.mean(residual**2))"),
-    scale_of_weights_of_one=(", left_out.units.weights[own])", ")"),
+    scale_of_weights_of_one=(", left_out.units.weights[rows])", ")"),
 )
 plant_edits(
     BaNKClassification,
@@ -203,13 +203,13 @@ plant_edits(
     "parts_of",
     test_bank_left_out.test_a_chain_does_not_depend_on_the_rows_that_it_leaves_out,
     users=(bank,),
-    rows_that_are_not_left_out=("units.counts - own", "units.counts"),
+    rows_that_are_not_left_out=("units.counts - n_removed", "units.counts"),
 )
 plant_edits(
     pooling,
     "_of_greatest_evidence",
     test_pooling.assert_pooled,
-    precision_that_stays=("fit = solved(fit, found)", "pass"),
+    precision_that_stays=("fit = solved(fit, precision)", "pass"),
 )
 plant_edits(
     pooling,

@@ -5,7 +5,7 @@ from mutants.registry import plant_edits
 
 from bochner.estimators.table_predictors import NumberPredictor
 from bochner.estimators.table_tasks import RegressionTask
-from bochner.learning.ensemble.transformations import Transformation
+from bochner.learning.tables.transformations import Transformation
 
 plant_edits(
     NumberPredictor,
@@ -17,7 +17,7 @@ plant_edits(
     RegressionTask,
     "sum_of_laws",
     test_transformed_targets.check_means,
-    errors_of_medians=("rows.y[judged.scored] - expected", "0.5 * rows.y[judged.scored]"),
+    errors_of_medians=("rows.y[scored_laws.scored] - expected", "0.5 * rows.y[scored_laws.scored]"),
 )
 plant_edits(
     Transformation,

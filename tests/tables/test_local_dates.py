@@ -186,7 +186,7 @@ def test_entries_that_are_no_dates_are_counted(tmp_path):
     assert found.layout.types == {"a": "text"}
     again = read_text(tmp_path, column("1.10.2021"), layout=found.layout)
     assert again.frame["a"].tolist() == ["1.10.2021"]
-    assert "but 1 of 29 entries are none (row 29: 'soon')" in refusal(
+    assert "but 1 of 29 entries are something else (row 29: 'soon')" in refusal(
         tmp_path, column(*entries, "soon"), types={"a": "date"}
     )
     unknown = read_text(tmp_path, column(*entries, "?")).frame["a"]

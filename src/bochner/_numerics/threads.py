@@ -4,6 +4,7 @@ from _thread import start_new_thread
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
+from numbers import Integral
 from queue import Empty, SimpleQueue
 from threading import Lock, local
 from typing import Any, ParamSpec, TypeVar
@@ -69,6 +70,19 @@ def single_threaded_blas() -> Iterator[int]:
         _ONE_THREAD.release()
 
 
+def checked_n_jobs(n_jobs: Any) -> int | None:
+    """Return the number of processes or threads; raise ``TypeError`` or ``ValueError``."""
+    if n_jobs is None:
+        return None
+    is_integer = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if not is_integer or not n_jobs:
+        kind = ValueError if is_integer else TypeError
+        raise kind(
+            f"n_jobs must be a nonzero integer or None, got {n_jobs!r}. Minus one means all cores."
+        )
+    return int(n_jobs)
+
+
 def threads_for(n_jobs: int | None, n_threads: int) -> int:
     """Return the number of threads of ``n_jobs``, at most one per core; None: ``n_threads``."""
     return n_threads if n_jobs is None else min(effective_n_jobs(n_jobs), cpu_count())
@@ -95,15 +109,15 @@ def in_order(
             yield block, function(block)
         return
     with _sharing(function, blocks, n_threads) as (tasks, answers):
-        n_asked, done = 0, dict[int, _Answer]()
+        n_asked, finished = 0, dict[int, _Answer]()
         for number, block in enumerate(blocks):
             while n_asked < min(len(blocks), number + 2 * n_threads + 1):
                 tasks.put(n_asked)
                 n_asked += 1
-            while number not in done:
-                found, answer = answers.get()
-                done[found] = answer
-            part, error = done.pop(number)
+            while number not in finished:
+                answered, answer = answers.get()
+                finished[answered] = answer
+            part, error = finished.pop(number)
             if error is not None:
                 raise error
             yield block, part

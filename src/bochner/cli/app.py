@@ -15,6 +15,8 @@ from bochner.cli.evaluating import EvaluateOptions, evaluate_table
 from bochner.cli.explaining import ExplainOptions, explain_table
 from bochner.cli.fit_options import FitOptions
 from bochner.cli.fitting import fit_table
+from bochner.cli.forecast_options import ForecastOptions
+from bochner.cli.forecasting import forecast_table
 from bochner.cli.inspecting import inspect_model
 from bochner.cli.options import (
     OUTPUT,
@@ -145,9 +147,19 @@ def explain(
         explain_table(model, file, options, Console())
 
 
+@app.command(
+    epilog="Example: bochner forecast sales.csv --target sales --horizon 24 --report sales.html"
+)
+@with_options(ForecastOptions)
+def forecast(file: TableFile, options: ForecastOptions) -> None:
+    """Forecast series in the rows of a table, with intervals, and test it on their last values."""
+    with refusals():
+        forecast_table(file, options, Console())
+
+
 @app.command(epilog="Example: bochner inspect houses.bochner")
 def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
-    """Show what a model file holds: data, errors, kernels and the columns that matter."""
+    """Show the content of a model file: data, errors, kernels and important columns."""
     with refusals():
         inspect_model(model, Console())
 
@@ -165,7 +177,7 @@ def diagnose(
     ] = MOST_ROWS,
     seed: Seed = 0,
 ) -> None:
-    """Analyse a kernel on a table: its definiteness, the error of its features, what to use."""
+    """Analyse a kernel on a table: definiteness, error of its features, and which model to use."""
     with refusals():
         left_out = [*(target or ()), *(drop or ())]
         diagnose_table(file, kernel, left_out, rows, seed, Console())

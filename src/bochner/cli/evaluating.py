@@ -114,19 +114,21 @@ def _studies(
             importance,
             interactions,
             kind="file",
-            reason=f"The test rows are all {len(fresh.known):,} rows with a known target.",
+            reason=(
+                f"The test rows are all {len(fresh.rows_with_targets):,} rows with a known target."
+            ),
             record={"command": f"bochner evaluate MODEL {path}", **versions()},
         )
         for number, (name, of_target) in enumerate(named)
     ]
 
 
-def _groups(own: Outcome, fresh: Fresh, name: str | None) -> dict[str, Outcome]:
+def _groups(outcome: Outcome, fresh: Fresh, name: str | None) -> dict[str, Outcome]:
     if name is None:
         return {}
-    labels = side_column(fresh.frame.iloc[fresh.known], name, "group").raw
-    found = by_group(replace(own, clusters=None), labels)
-    return dict(found)
+    labels = side_column(fresh.frame.iloc[fresh.rows_with_targets], name, "group").raw
+    outcomes = by_group(replace(outcome, clusters=None), labels)
+    return dict(outcomes)
 
 
 def _print(console: Console, study: Study, groups: dict[str, Outcome], group: str | None) -> None:
@@ -141,8 +143,8 @@ def _print(console: Console, study: Study, groups: dict[str, Outcome], group: st
         shown = dict(list(groups.items())[:_MOST_GROUPS])
         console.print()
         console.print(groups_table(shown, group))
-        if rest := len(groups) - len(shown):
-            rows = sum(len(found.y) for found in groups.values()) - sum(
-                len(found.y) for found in shown.values()
+        if n_unlisted := len(groups) - len(shown):
+            rows = sum(len(outcome.y) for outcome in groups.values()) - sum(
+                len(outcome.y) for outcome in shown.values()
             )
-            console.print(f"{rest} more groups have {np.round(rows):,} rows: see --json.")
+            console.print(f"{n_unlisted} more groups have {np.round(rows):,} rows: see --json.")

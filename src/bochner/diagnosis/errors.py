@@ -14,10 +14,8 @@ from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.spectral import (
     Auto,
-    HashLaw,
     Lattice,
     Law,
-    LogarithmLaw,
     Mapped,
     NoMeasureError,
     SpectralMeasure,
@@ -136,9 +134,9 @@ def features_of(
                 sampled_error=_sampled_error(kernel, measure, split, m, rng),
             )
         errors.append(error)
-    known = [measure for measure in measures if measure is not None]
-    kind = _kind(known[0]) if known else "none"
-    return Features(kind, _sign(kernel, known, middle), reason, refused, tuple(errors))
+    available = [measure for measure in measures if measure is not None]
+    kind = _kind(available[0]) if available else "none"
+    return Features(kind, _sign(kernel, available, middle), reason, refused, tuple(errors))
 
 
 def _measures(
@@ -197,7 +195,7 @@ def _predicted_error(
     part, mass = measure.parts[0], measure.mass
     is_known = len(measure.parts) == 1 and not measure.max_error and not part.envelope[0]
     law = _unmapped(part.law)
-    if not (is_known and law.is_positive) or isinstance(law, HashLaw | LogarithmLaw):
+    if not (is_known and law.is_positive) or law.has_carriers:
         return None
     value, twice = (_distinct(kernel(factor * split.fit)) for factor in (1.0, 2.0))
     variance = (mass * (mass + twice) - 2.0 * value**2) / (2.0 * m)
@@ -220,13 +218,13 @@ def _least_squares_error(kernel: Any, split: HeldOutSplit, m: int, rng: Generato
         # A poor fit shows in the errors.
         warnings.simplefilter("ignore", UserWarning)
         recipe = Recipe(m, weights="least_squares")
-        found = approximate(kernel, split.fit, recipe, *rng.spawn(2))
-    return _held_out_error(found.frequencies, split)
+        approximation = approximate(kernel, split.fit, recipe, *rng.spawn(2))
+    return _held_out_error(approximation.frequencies, split)
 
 
 def _held_out_error(frequencies: Frequencies, split: HeldOutSplit) -> float:
-    exact, found = _distinct(split.exact), _distinct(frequencies.gram(split.held_out))
-    return _ratio(float(np.mean((found - exact) ** 2)), exact)
+    exact, approximate_values = _distinct(split.exact), _distinct(frequencies.gram(split.held_out))
+    return _ratio(float(np.mean((approximate_values - exact) ** 2)), exact)
 
 
 def _distinct(gram: Array) -> Array:

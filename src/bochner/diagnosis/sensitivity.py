@@ -1,6 +1,6 @@
 """Sobol importance of columns, interactions of pairs, and average predictions of a function."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, product
 from typing import Any
@@ -12,7 +12,7 @@ from bochner._numerics.arrays import Array, steps
 from bochner.diagnosis.evaluators import Evaluator
 
 _MOST_EVALUATIONS, _FEWEST_ROWS = 40_000, 100
-"""Rows that one call predicts, a few seconds, and rows of the table used even if it takes more."""
+"""Most rows that one call predicts, in a few seconds, and fewest rows of the table that it uses."""
 
 _N_PARTNERS = 2
 """Rows from which each row takes a column."""
@@ -34,17 +34,27 @@ class VarianceShares:
 
     ``columns`` are k names, or k pairs of names. ``share`` (k,) are the shares that involve them,
     and ``std_error`` (k,) their standard errors from blocks of rows, ``nan`` below 16 rows.
+    ``pandas.DataFrame(shares)`` has a row for each name or pair.
     """
 
     columns: tuple[Any, ...]
     share: Array
     std_error: Array
 
-    def __repr__(self) -> str:
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the records of a table."""
         names = [name if isinstance(name, str) else " × ".join(name) for name in self.columns]
-        rows = zip(names, self.share, self.std_error, strict=True)
-        cells = [[name, f"{share:.1%}", f"{error:.1%}"] for name, share, error in rows]
-        return aligned(["column", "share", "std error"], cells)
+        for name, share, error in zip(names, self.share, self.std_error, strict=True):
+            yield {"column": name, "share": float(share), "std_error": float(error)}
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __repr__(self) -> str:
+        rows = [
+            [each["column"], f"{each['share']:.1%}", f"{each['std_error']:.1%}"] for each in self
+        ]
+        return aligned(["column", "share", "std error"], rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -57,7 +67,8 @@ class Effect:
     values. ``lower`` and ``upper``, of the same shape, are quartiles over rows of each row's
     predictions along the grid, after each row is shifted to the common average over the grid. The
     band is not a confidence interval: it has zero width if the effect is the same for all rows, and
-    a positive width if the effect depends on other columns.
+    a positive width if the effect depends on other columns. ``pandas.DataFrame(effect)`` has a row
+    for each point of the grid.
     """
 
     columns: tuple[str, ...]
@@ -66,6 +77,18 @@ class Effect:
     lower: Array
     upper: Array
     classes: NDArray[Any] | None = None
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the records of a table."""
+        points = list(product(*self.values))
+        if self.classes is None:
+            parts = {"mean": self.mean, "lower": self.lower, "upper": self.upper}
+        else:
+            means = self.mean.reshape(len(points), -1).T
+            parts = dict(zip(map(str, self.classes), means, strict=True))
+        rows = np.column_stack([np.ravel(part) for part in parts.values()]).tolist()
+        for point, row in zip(points, rows, strict=True):
+            yield dict(zip((*self.columns, *parts), (*point, *row), strict=True))
 
     def __repr__(self) -> str:
         cells = list(product(*self.values))
@@ -94,9 +117,9 @@ class Dependence:
 
     def interactions(self) -> VarianceShares:
         """Return the superset importance of the pairs of the most important groups."""
-        found = self.importance()
-        n_used = min(_MOST_PAIRED, int(np.sum(found.share > _LEAST_SHARE)))
-        used = [name for name in self.groups if name in found.columns[:n_used]]
+        importance = self.importance()
+        n_used = min(_MOST_PAIRED, int(np.sum(importance.share > _LEAST_SHARE)))
+        used = [name for name in self.groups if name in importance.columns[:n_used]]
         return self._shares(list(combinations(used, 2)), 1)
 
     def effect(
@@ -132,9 +155,9 @@ class Dependence:
             # Partners are in the same block, so that blocks are independent.
             partners = np.concatenate([np.roll(block, -shift) for block in blocks])
             values = self._exchanged(n_rows, is_exchanged, partners[:, None, None])
-            known = dict(zip(distinct, values.swapaxes(0, 1), strict=True))
+            values_of = dict(zip(distinct, values.swapaxes(0, 1), strict=True))
             for squares, of_set in zip(terms, subsets, strict=True):
-                sums = sum((-1) ** len(v) * known[v] for v in of_set)
+                sums = sum((-1) ** len(v) * values_of[v] for v in of_set)
                 squares += np.sum(sums**2, axis=1) / (len(of_set) * n_partners)
         base = values[:, 0]
         spread = np.sum((base - base.mean(axis=0)) ** 2, axis=1)
@@ -158,9 +181,9 @@ class Dependence:
         """
         parts = []
         for block in steps(n_rows, max(1, _BLOCK_SOURCES // is_exchanged.size)):
-            own = np.arange(block.start, block.stop)[:, None, None]
+            rows = np.arange(block.start, block.stop)[:, None, None]
             of_block = donors[block] if len(donors) > 1 else donors
-            sources = np.where(is_exchanged, of_block, own)
+            sources = np.where(is_exchanged, of_block, rows)
             values = self.evaluator.exchanged(self.X, sources.reshape(-1, sources.shape[2]))
             parts.append(values.reshape(*sources.shape[:2], -1))
         return np.concatenate(parts)
@@ -180,12 +203,12 @@ def averages(curves: Array) -> tuple[Array, Array, Array]:
     Each row's predictions are shifted to the common average over the v values of a grid.
     """
     mean = curves.mean(axis=1)
-    own = curves + (mean.mean(axis=0) - curves.mean(axis=0))
-    lower, upper = np.quantile(own, (0.25, 0.75), axis=1)
+    shifted = curves + (mean.mean(axis=0) - curves.mean(axis=0))
+    lower, upper = np.quantile(shifted, (0.25, 0.75), axis=1)
     return mean, lower, upper
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return value if isinstance(value, str) else f"{value:.5g}"
 
 

@@ -6,16 +6,12 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import astuple
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
+from bochner.diagnosis.errors import Features
+from bochner.diagnosis.spectrum import SingularValues, Spectrum
 from bochner.features.length_scales import kernel_name
-from bochner.kernels import Kernel
-
-if TYPE_CHECKING:
-    from bochner.diagnosis.diagnosis import Diagnosis
-    from bochner.diagnosis.errors import Features
-    from bochner.diagnosis.spectrum import SingularValues, Spectrum
-    from bochner.kernels import Definiteness
+from bochner.kernels import Definiteness, Kernel
 
 # Names of the fields of FeatureErrors, in their order.
 HEADINGS = ("features", "total variation", "max error", "predicted", "sampled", "least squares")
@@ -36,34 +32,80 @@ _WIDTH = 88
 _N_SHOWN = 3
 
 
-def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
+class KernelFindings(Protocol):
+    """The attributes of a :class:`~bochner.Diagnosis` that its text shows."""
+
+    @property
+    def kernel(self) -> Any: ...
+
+    @property
+    def n_samples(self) -> int: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def dim(self) -> int: ...
+
+    @property
+    def in_domain(self) -> bool: ...
+
+    @property
+    def domain_message(self) -> str: ...
+
+    @property
+    def n_outside(self) -> int: ...
+
+    @property
+    def symmetric(self) -> bool | None: ...
+
+    @property
+    def asymmetry(self) -> float | None: ...
+
+    @property
+    def spectrum(self) -> Spectrum | None: ...
+
+    @property
+    def singular_values(self) -> SingularValues | None: ...
+
+    @property
+    def definiteness(self) -> Definiteness | None: ...
+
+    @property
+    def features(self) -> Features | None: ...
+
+    @property
+    def advice(self) -> str: ...
+
+
+def facts(diagnosis: KernelFindings) -> Mapping[str, str]:
     """Return names and values of all facts except the advice."""
     outside = f"{diagnosis.n_outside} of the {diagnosis.n_rows} examined rows are outside"
-    found = {
+    values = {
         "kernel": kernel_name(diagnosis.kernel),
         "rows": f"{diagnosis.n_rows} of {diagnosis.n_samples}, with {diagnosis.dim} inputs",
         "domain": "contains all rows" if diagnosis.in_domain else outside,
     }
     if diagnosis.spectrum is not None:
-        found["symmetric"] = (
+        values["symmetric"] = (
             "yes"
             if diagnosis.symmetric
             else f"no; the asymmetric part has {diagnosis.asymmetry:.3g} of the Frobenius norm; "
             f"the eigenvalues are those of the symmetric part"
         )
-        found |= _spectrum(diagnosis.spectrum)
+        values |= _spectrum(diagnosis.spectrum)
     if diagnosis.definiteness is not None:
-        found["on all inputs"] = _definiteness(diagnosis.definiteness)
+        values["on all inputs"] = _definiteness(diagnosis.definiteness)
     if diagnosis.singular_values is not None:
-        found["effective rank"] = _rank(diagnosis.singular_values, "singular values", "sum")
+        values["effective rank"] = _rank(diagnosis.singular_values, "singular values", "sum")
     features = diagnosis.features
     if features is not None:
-        known = features.measure != "none"
-        found["measure"] = f"{features.sign}, {features.measure}" if known else "not known"
-    return found
+        has_measure = features.measure != "none"
+        values["measure"] = f"{features.sign}, {features.measure}" if has_measure else "not known"
+    return values
 
 
-def error_rows(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
+def error_rows(diagnosis: KernelFindings) -> list[tuple[str, ...]]:
     """Return the cells of the table of errors, under ``HEADINGS``."""
     rows = []
     for errors in () if diagnosis.features is None else diagnosis.features.errors:
@@ -72,7 +114,7 @@ def error_rows(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
     return rows
 
 
-def legend(diagnosis: Diagnosis) -> str:
+def legend(diagnosis: KernelFindings) -> str:
     """Return an explanation of the table of errors."""
     features = diagnosis.features
     if features is None:
@@ -88,11 +130,11 @@ def legend(diagnosis: Diagnosis) -> str:
     return "; ".join(words) + "."
 
 
-def page(diagnosis: Diagnosis) -> str:
+def page(diagnosis: KernelFindings) -> str:
     """Return the whole diagnosis as lines of text."""
-    known = facts(diagnosis)
-    indent = max(map(len, known)) + 2
-    lines = [_wrapped(value, name.ljust(indent), indent) for name, value in known.items()]
+    values = facts(diagnosis)
+    indent = max(map(len, values)) + 2
+    lines = [_wrapped(value, name.ljust(indent), indent) for name, value in values.items()]
     table = [HEADINGS, *error_rows(diagnosis)]
     if len(table) > 1:
         widths = [len(head) for head in HEADINGS]
@@ -107,18 +149,18 @@ def _wrapped(text: str, start: str = "", indent: int = 0) -> str:
 
 
 def _spectrum(spectrum: Spectrum) -> dict[str, str]:
-    found = {
+    values = {
         "definiteness": f"{spectrum.definiteness} on these rows",
         "eigenvalues": f"{spectrum.n_positive} positive, {spectrum.n_negative} negative, "
         f"{spectrum.n_zero} zero (at most {spectrum.tolerance:.1g} of the largest absolute value)",
     }
     if spectrum.n_negative:
-        found["negative part"] = (
+        values["negative part"] = (
             f"{spectrum.negative_share:.3g} of the sum of absolute values; the most negative "
             f"eigenvalue is {spectrum.most_negative:.3g} of the largest absolute value"
         )
-    found["effective rank"] = _rank(spectrum, "eigenvalues", "sum of absolute values")
-    return found
+    values["effective rank"] = _rank(spectrum, "eigenvalues", "sum of absolute values")
+    return values
 
 
 def _definiteness(verdict: Definiteness) -> str:
@@ -151,14 +193,14 @@ _MUCH_BETTER = 0.5
 _NEARLY_FULL_RANK = 0.5
 
 
-def advise(diagnosis: Diagnosis) -> str:
+def advise(diagnosis: KernelFindings) -> str:
     """Recommend an estimator in one to three sentences, with ``kernel`` for the kernel."""
     if not diagnosis.in_domain:
         return diagnosis.domain_message
     return " ".join(filter(None, (_what_to_use(diagnosis), _how_to_improve(diagnosis))))
 
 
-def _what_to_use(diagnosis: Diagnosis) -> str:
+def _what_to_use(diagnosis: KernelFindings) -> str:
     spectrum, features = diagnosis.spectrum, diagnosis.features
     assert spectrum is not None
     assert features is not None
@@ -185,7 +227,7 @@ def _what_to_use(diagnosis: Diagnosis) -> str:
     )
 
 
-def _for_both_arguments(diagnosis: Diagnosis, features: Features, declared: bool) -> str:
+def _for_both_arguments(diagnosis: KernelFindings, features: Features, declared: bool) -> str:
     """Recommend an estimator for a kernel whose two arguments have different features."""
     arguments = "kernel.__call__" if features.refused else "kernel"
     if features.measure == "none":
@@ -216,7 +258,7 @@ def _without_a_measure(kernel: object, features: Features) -> str:
     )
 
 
-def _how_to_improve(diagnosis: Diagnosis) -> str:
+def _how_to_improve(diagnosis: KernelFindings) -> str:
     """Return advice on how to lower the error of the features if it is high."""
     features, ranks = diagnosis.features, diagnosis.singular_values or diagnosis.spectrum
     assert ranks is not None

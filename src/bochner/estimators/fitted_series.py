@@ -1,6 +1,6 @@
 """Fitted model of one series of a forecaster."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -8,7 +8,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import as_positive_scalar
 from bochner._numerics.progress import Progress
 from bochner.estimators.series_rows import SeriesRows, future_inputs
 from bochner.learning.series.law import SeriesLaw
@@ -35,7 +34,7 @@ class FittedSeries:
     law: SeriesLaw
     input_names: list[str] | None
 
-    def at(self, horizon: Any, X: Any) -> Ahead:
+    def at(self, horizon: object, X: Any) -> Ahead:
         """Return the rows to predict at."""
         law, future = self.law, self.timeline.future(horizon)
         if future.numbers.min() < law.units.start:
@@ -62,7 +61,7 @@ class FittedSeries:
 
 def fitted_series(
     series: SeriesRows,
-    periods: Iterable[float] | None,
+    periods: Iterable[float | str] | None,
     find_cycle: bool,
     transformations: list[str] | None,
     n_threads: int,
@@ -72,7 +71,8 @@ def fitted_series(
     """Fit a series; ``None`` compares the periods of the calendar, or all transformations."""
     timeline, seasons = series.timeline, series.timeline.calendar
     if periods is not None:
-        lengths = [as_positive_scalar("periods", one) for one in periods]
+        lengths = [timeline.length(period) for period in periods]
+        _check_lengths(lengths, series)
         seasons = [(length, timeline.name(length)) for length in lengths]
     plan = Plan(
         seasons,
@@ -89,12 +89,26 @@ def fitted_series(
     return FittedSeries(timeline, law, series.input_names)
 
 
+def _check_lengths(lengths: Sequence[float], series: SeriesRows) -> None:
+    """Raise ValueError for a period that is longer than the series."""
+    span = float(series.times[-1] - series.times[0])
+    too_long = [length for length in lengths if length > span]
+    if too_long:
+        kind = series.timeline.kind
+        unit = {"days": " days", "months": " months", "steps": " steps"}.get(kind, "")
+        year = " A year of these dates is 12 months." if kind == "months" else ""
+        raise ValueError(
+            f"periods must not be longer than the series, of {span:.4g}{unit}, got "
+            f"{too_long[0]:g}{unit}.{year}"
+        )
+
+
 def in_one_frame(results: dict[str, Any]) -> Any:
     """Return a data frame if all series have one index; otherwise return ``results``."""
-    if not all(hasattr(one, "index") for one in results.values()):
+    if not all(hasattr(result, "index") for result in results.values()):
         return results
-    indices = [one.index for one in results.values()]
+    indices = [result.index for result in results.values()]
     if any(not index.equals(indices[0]) for index in indices[1:]):
         return results
-    columns = np.column_stack([one.to_numpy() for one in results.values()])
+    columns = np.column_stack([result.to_numpy() for result in results.values()])
     return labelled(columns, indices[0], list(results))

@@ -26,7 +26,7 @@ from bochner.features.parameters import KernelParameters, drawn_seed
 from bochner.features.targets import Indicators
 from bochner.kernels import Kernel
 from bochner.kernels.foreign import is_sklearn_kernel
-from bochner.learning.feature_process import process_features
+from bochner.learning.ridge.process import process_features
 from bochner.registry import register
 
 MOST_EXACT_CLASSIFIED = 1000

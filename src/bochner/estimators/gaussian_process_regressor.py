@@ -24,7 +24,7 @@ from bochner.features.chunks import Chunk
 from bochner.features.parameters import KernelParameters, drawn_seed
 from bochner.kernels import Kernel
 from bochner.kernels.foreign import is_sklearn_kernel
-from bochner.learning.feature_process import FeatureProcess, process_features
+from bochner.learning.ridge.process import FeatureProcess, process_features
 from bochner.registry import register
 
 MOST_EXACT = 2000

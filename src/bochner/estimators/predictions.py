@@ -12,10 +12,10 @@ from bochner._numerics.limits import DEVICE_BLOCK_BYTES
 from bochner._numerics.namespaces import like, namespace, on_device, widened
 from bochner._numerics.promises import NotPromisedError
 from bochner.features.residual import FeatureMap
-from bochner.learning.iterative import IterativeSolution
-from bochner.learning.krein import KreinSolution
-from bochner.learning.pair_ridge import PairSolution
-from bochner.learning.ridge import RidgePosterior
+from bochner.learning.ridge.iterative import IterativeSolution
+from bochner.learning.ridge.krein import KreinSolution
+from bochner.learning.ridge.pairs import PairSolution
+from bochner.learning.ridge.posterior import RidgePosterior
 
 LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
 """Types of solutions in model files of linear models."""
@@ -67,7 +67,7 @@ def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
     return solution
 
 
-def _moved(solution: LinearSolution, wide: Any, names: Iterable[str]) -> Any:
+def _moved(solution: LinearSolution, wide: object, names: Iterable[str]) -> Any:
     """Return the solution with some fields as arrays of the type and on the device of ``wide``."""
     # The new fields are arrays of the device, which contradicts the declared types of the fields.
     fields: dict[str, Any] = {name: like(getattr(solution, name), wide) for name in names}

@@ -12,8 +12,8 @@ from bochner.features.length_scales import auto_length_scale
 from bochner.features.stats import chunk_sums
 from bochner.features.targets import Numbers
 from bochner.kernels import Gaussian, Kernel, Scaled, Sum, White, from_sklearn, to_sklearn
-from bochner.learning.ridge import best_alpha, fit_ridge
-from bochner.learning.selection import select_kernel
+from bochner.learning.families.selection import select_kernel
+from bochner.learning.ridge.posterior import best_alpha, fit_ridge
 from bochner.sampling import resolve_scheme
 from bochner.spectral import spectral_measure
 

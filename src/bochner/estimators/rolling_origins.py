@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from bochner._numerics.arrays import Array, as_count
 from bochner.estimators.series_rows import SeriesRows, check_taken, read_series, several
 from bochner.tables.timelines import tidy
 
-_FEWEST = 8
+FEWEST_BEFORE = 8
 """Smallest number of values before the first origin; a fit needs as many known values."""
 
 _PERIODS = 4
@@ -25,9 +26,9 @@ _MOST_STEPS = 1_000_000
 
 def rolling_table(
     model: Any,
-    y: Any,
-    X: Any,
-    times: Any,
+    y: ArrayLike,
+    X: object,
+    times: object,
     horizon: int,
     n_origins: int,
     stride: int | None,
@@ -40,16 +41,19 @@ def rolling_table(
     series = read_series(y, X, times)
     count, n_steps = as_count("n_origins", n_origins), as_count("horizon", horizon)
     apart = n_steps if stride is None else as_count("stride", stride)
-    origins = len(series.values) - n_steps - apart * np.arange(count)[::-1]
-    if origins[0] < _FEWEST:
+    n_values = len(series.values)
+    origins = n_values - n_steps - apart * np.arange(count)[::-1]
+    if origins[0] < FEWEST_BEFORE:
         raise ValueError(
             f"{count} origins, {apart} values apart, with {n_steps} values to forecast need at "
-            f"least {_FEWEST + n_steps + apart * (count - 1)} values, got {len(series.values)}: "
-            "use fewer origins, a shorter horizon or a smaller stride."
+            f"least {FEWEST_BEFORE + n_steps + apart * (count - 1)} values, got {n_values}: use "
+            " fewer origins, a shorter horizon or a smaller stride."
         )
     for origin in origins:  # Raise errors before the first fit
         check_taken(model.transformation, series.values[:origin])
-    season = _season(series) if season_length is None else as_count("season_length", season_length)
+    season = (
+        season_steps(series) if season_length is None else as_count("season_length", season_length)
+    )
     parts = [
         part
         for origin in origins.tolist()
@@ -60,9 +64,9 @@ def rolling_table(
 
 
 def _forecast(
-    model: Any,
-    y: Any,
-    X: Any,
+    model: object,
+    y: ArrayLike | None,
+    X: object,
     times: Any,
     series: SeriesRows,
     origin: int,
@@ -80,8 +84,8 @@ def _forecast(
     observed = series.values[after]
     predicted = np.asarray(fitted.predict(where, later))
     lower, upper = (np.asarray(end) for end in fitted.predict_interval(where, level, later))
-    known = np.where(np.isfinite(observed), observed, predicted)
-    density = np.asarray(fitted.log_density(known, later, times=where))
+    filled = np.where(np.isfinite(observed), observed, predicted)
+    density = np.asarray(fitted.log_density(filled, later, times=where))
     is_known = np.isfinite(observed)
     row = {"origin": np.full(horizon, origin), "step": np.arange(1, horizon + 1)}
     index: Any = getattr(y, "index", None)
@@ -93,26 +97,26 @@ def _forecast(
         "lower": lower,
         "upper": upper,
         "covered": np.where(is_known, (lower <= observed) & (observed <= upper), np.nan),
-        "scaled_error": (observed - predicted) / _scale(series.values[before], season),
+        "scaled_error": (observed - predicted) / seasonal_scale(series.values[before], season),
         "log_density": np.where(is_known, density, np.nan),
     }
     yield row
 
 
-def _rows(table: Any, rows: slice) -> Any:
+def _rows(table: object, rows: slice) -> Any:
     if table is None:
         return None
     return table.iloc[rows] if hasattr(table, "iloc") else np.asarray(table)[rows]
 
 
-def _where(y: Any, times: Any, after: slice, horizon: int) -> Any:
+def _where(y: ArrayLike | None, times: Any, after: slice, horizon: int) -> Any:
     if times is not None:
         return times[after]
     index: Any = getattr(y, "index", None)
     return index[after] if hasattr(index, "get_indexer") else horizon
 
 
-def _season(series: SeriesRows) -> int:
+def season_steps(series: SeriesRows) -> int:
     """Return the shortest period of the calendar in steps, or one."""
     timeline, step = series.timeline, series.timeline.step
     if step is None:
@@ -128,7 +132,7 @@ def _season(series: SeriesRows) -> int:
     return 1
 
 
-def _scale(values: Array, season: int) -> float:
+def seasonal_scale(values: Array, season: int) -> float:
     """Return the mean absolute seasonal difference, NaN where there is none."""
     gaps = np.abs(values[season:] - values[:-season])
     gaps = gaps[np.isfinite(gaps)]

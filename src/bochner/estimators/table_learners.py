@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from time import perf_counter
 from typing import Any, Generic, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.progress import Progress
@@ -17,9 +18,10 @@ from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetM
 from bochner.features.parameters import generators
 from bochner.kernels import Kernel
 from bochner.kernels.foreign import native
-from bochner.learning.ensemble.laws import ScoredLaws
-from bochner.learning.ensemble.learner import Effort, Learner
-from bochner.learning.ensemble.observations import Observations
+from bochner.learning.tables.efforts import Effort
+from bochner.learning.tables.laws import ScoredLaws
+from bochner.learning.tables.learner import Learner
+from bochner.learning.tables.observations import Observations
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import cycle_places, output_names, scale_numbers
 
@@ -32,6 +34,10 @@ _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
 _MOST_QMC_INPUTS = 256
 """Largest number of encoded columns for quasi-Monte Carlo frequencies. With more columns, Sobol'
 points are no more uniform than orthogonal blocks, and scrambling them takes longer."""
+
+
+_LEAST_SECONDS = 1e-3
+"""Time limit of a fit whose encoding took all of it: limits are positive."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +53,9 @@ class FittedHead(Generic[TargetMap, LawSum, OneKernel]):
 class TableLearner(Protocol):
     """Fits encoders and a head to the rows of a table, for a task."""
 
-    def check_in_partitions(self, groups: Any, time: Any) -> None:
+    def check_in_partitions(
+        self, groups: ArrayLike | str | None, time: ArrayLike | str | None
+    ) -> None:
         """Raise ValueError for options that need all rows in memory."""
 
     def fit(
@@ -65,7 +73,9 @@ class SumLearner:
     n_jobs: int | None
     random_state: Any
 
-    def check_in_partitions(self, groups: Any, time: Any) -> None:
+    def check_in_partitions(
+        self, groups: ArrayLike | str | None, time: ArrayLike | str | None
+    ) -> None:
         """Raise ValueError for groups and times, which need all rows in memory."""
         if groups is not None or time is not None:
             raise ValueError(
@@ -78,11 +88,11 @@ class SumLearner:
     ) -> FittedHead[TargetMap, LawSum, OneKernel]:
         """Return the fitted encoders of both encodings with the weighted sum."""
         targets = task.targets(rows)
-        encoders, judged = self.judged(rows, task, targets, progress)
-        head, error = task.sum_of_laws(judged, rows, rows.weights_or_ones, targets)
+        encoders, scored_laws = self.scored_laws(rows, task, targets, progress)
+        head, error = task.sum_of_laws(scored_laws, rows, rows.weights_or_ones, targets)
         return FittedHead(encoders, head, targets, error)
 
-    def judged(
+    def scored_laws(
         self,
         rows: TableRows,
         task: TableTask[TargetMap, LawSum, OneKernel],
@@ -90,11 +100,12 @@ class SumLearner:
         progress: Progress,
     ) -> tuple[list[TableEncoder], ScoredLaws]:
         """Return encoders, and base models with their predictions of left-out rows."""
+        began = perf_counter()
         progress("encoding the table")
         scaled = targets(rows.y)
         encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
-        removal, others = rows.removal, rows.others
-        if task.is_numeric and others is None:  # Trees are fitted to rows in memory
+        removal, elsewhere = rows.removal, rows.others
+        if task.is_numeric and elsewhere is None:  # Trees are fitted to rows in memory
             encoders.append(TableEncoder(numeric="tails"))
         tables = [
             as_array(encoder.fit_transform(rows.X, scaled, removal=removal)) for encoder in encoders
@@ -106,7 +117,10 @@ class SumLearner:
         (rng,) = generators(self.random_state, 1)
         # Other units change the rounding, after which a search may end at another optimum.
         encoded = rounded(np.hstack(tables))
-        judged = Learner(self.effort, n_threads, self.time_limit, progress).fit(
+        seconds_left = None
+        if self.time_limit is not None:
+            seconds_left = max(self.time_limit - (perf_counter() - began), _LEAST_SECONDS)
+        scored_laws = Learner(self.effort, n_threads, seconds_left, progress).fit(
             Observations.of(
                 encoded,
                 rounded(scaled),
@@ -120,12 +134,12 @@ class SumLearner:
             latest=removal.latest,
             trends=_trends(encoded, rows.order),
             with_variance=task.is_numeric,
-            elsewhere=None if others is None else others.encoded(encoders, targets),
+            elsewhere=None if elsewhere is None else elsewhere.encoded(encoders, targets),
             labels=task.numbers_of_classes(rows),
             cycles=_cycles(encoders),
             line=np.concatenate([first, *tails]),
         )
-        return encoders, judged
+        return encoders, scored_laws
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +154,9 @@ class OneKernelLearner:
     n_components: int
     random_state: Any
 
-    def check_in_partitions(self, groups: Any, time: Any) -> None:
+    def check_in_partitions(
+        self, groups: ArrayLike | str | None, time: ArrayLike | str | None
+    ) -> None:
         """Raise ValueError: this learner does not support tables in partitions."""
         raise ValueError(
             f"Rows in partitions are fitted by kernel='auto', got kernel={self.kernel!r}: leave it "
@@ -194,14 +210,14 @@ def _trends(encoded: Array, order: NDArray[np.intp] | None) -> NDArray[np.intp] 
 def _scale_numbers(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
     """Return the index of the length scale of each column of several encoded tables."""
     of_columns = [scale_numbers(state) for encoder in encoders for state in encoder.columns_]
-    ends = np.cumsum([0] + [len(own) for own in of_columns])
-    return np.concatenate([end + own for end, own in zip(ends, of_columns, strict=False)])
+    ends = np.cumsum([0] + [len(numbers) for numbers in of_columns])
+    return np.concatenate([end + numbers for end, numbers in zip(ends, of_columns, strict=False)])
 
 
 def _cycles(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
     """Return the first column and the width (c, 2) of each cycle of several encoded tables."""
-    found, end = [np.empty((0, 2), dtype=np.intp)], 0
+    places, end = [np.empty((0, 2), dtype=np.intp)], 0
     for state in (state for encoder in encoders for state in encoder.columns_):
-        found.append(cycle_places(state) + np.array([end, 0]))
+        places.append(cycle_places(state) + np.array([end, 0]))
         end += len(output_names(state))
-    return np.concatenate(found)
+    return np.concatenate(places)

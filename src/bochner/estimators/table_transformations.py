@@ -11,10 +11,10 @@ from bochner.estimators.table_learners import SumLearner
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_tasks import RegressionTask
 from bochner.features.parameters import generators
-from bochner.learning.ensemble.ensemble import SumOfLaws
-from bochner.learning.ensemble.learner import TRIAL
-from bochner.learning.ensemble.transformations import Transformation, candidates, most_likely
-from bochner.learning.removal import Removal
+from bochner.learning.tables.efforts import TRIAL
+from bochner.learning.tables.ensemble import SumOfLaws
+from bochner.learning.tables.removal import Removal
+from bochner.learning.tables.transformations import Transformation, candidates, most_likely
 
 _TRIED_ROWS = 800
 """Largest number of rows on which transformations of the target are compared."""
@@ -35,8 +35,10 @@ def chosen_transformation(
             f"transformation={name!r} takes a single target y of shape (n,), got {rows.y.shape}: "
             "fit a model to each, or leave it out."
         )
-    found = Transformation.of(name, rows.y) if name != "auto" else _best(rows, learner, progress)
-    return None if found.name == "none" else found
+    transformation = (
+        Transformation.of(name, rows.y) if name != "auto" else _best(rows, learner, progress)
+    )
+    return None if transformation.name == "none" else transformation
 
 
 def _best(rows: TableRows, learner: SumLearner, progress: Progress) -> Transformation:
@@ -60,8 +62,8 @@ def _left_out_density(rows: TableRows, learner: SumLearner) -> Array:
     """Return leave-one-out log densities (n,) of the targets of few rows."""
     task, weights = RegressionTask(), rows.weights_or_ones
     targets = task.targets(rows)
-    _, judged = replace(learner, effort=TRIAL).judged(rows, task, targets, Progress(None))
-    head, (_, std) = SumOfLaws.with_left_out(judged, targets.scaled(rows.y), weights)
+    _, scored_laws = replace(learner, effort=TRIAL).scored_laws(rows, task, targets, Progress(None))
+    head, (_, std) = SumOfLaws.with_left_out(scored_laws, targets.scaled(rows.y), weights)
     densities = np.empty(len(rows.y))
-    densities[judged.scored] = norm.logpdf(head.scores, scale=head.scale) - np.log(std)
+    densities[scored_laws.scored] = norm.logpdf(head.scores, scale=head.scale) - np.log(std)
     return as_array(densities - np.log(targets.scale))

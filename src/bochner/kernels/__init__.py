@@ -10,13 +10,6 @@ from bochner.kernels.definiteness import Definiteness
 from bochner.kernels.foreign import KernelAdapter, from_sklearn, to_sklearn
 from bochner.kernels.functions import DotProduct, Radial, Stationary
 from bochner.kernels.harmonizable import Harmonizable
-from bochner.kernels.histograms import (
-    Additive,
-    ChiSquared,
-    Intersection,
-    JensenShannon,
-    Tanimoto,
-)
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
 from bochner.kernels.levels import Categorical, Levels, Ordinal
 from bochner.kernels.linear import Constant, Linear, White
@@ -43,13 +36,11 @@ __all__ = [
     "NAMED_KERNELS",
     "NTK",
     "TL1",
-    "Additive",
     "Anova",
     "ArcCosine",
     "Bilinear",
     "Categorical",
     "Cauchy",
-    "ChiSquared",
     "Constant",
     "Correlation",
     "CoshGaussian",
@@ -61,8 +52,6 @@ __all__ = [
     "Gaussian",
     "Harmonizable",
     "Hellinger",
-    "Intersection",
-    "JensenShannon",
     "Kernel",
     "KernelAdapter",
     "Laplacian",
@@ -90,7 +79,6 @@ __all__ = [
     "Stationary",
     "Sum",
     "Tanh",
-    "Tanimoto",
     "Transposed",
     "UnitSphere",
     "White",

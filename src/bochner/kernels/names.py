@@ -9,7 +9,6 @@ from types import MappingProxyType
 from bochner._numerics.arrays import LengthScale
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel
-from bochner.kernels.histograms import ChiSquared, Intersection, JensenShannon, Tanimoto
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
 from bochner.kernels.spherical import NTK, ArcCosine, SphericalPolynomial
 from bochner.kernels.stationary import (
@@ -50,10 +49,6 @@ KERNELS_BY_DIMENSION: Mapping[str, Callable[[int], Kernel]] = MappingProxyType(
         "arccosine1": lambda dim: ArcCosine(1),
         "ntk": lambda dim: NTK(),
         "hellinger": lambda dim: Hellinger(),
-        "chi_squared": lambda dim: ChiSquared(),
-        "intersection": lambda dim: Intersection(),
-        "jensen_shannon": lambda dim: JensenShannon(),
-        "tanimoto": lambda dim: Tanimoto(),
         "shift_gaussian": lambda dim: ShiftGaussian(2.0, 2.0 / dim),
         "sinh_gaussian": lambda dim: SinhGaussian(2.0, 0.5 * math.pi / dim),
         "cosh_gaussian": lambda dim: CoshGaussian(2.0, 0.5 * math.pi / dim),
@@ -67,6 +62,15 @@ of He, He, Liu and Huang, "Random Fourier features for asymmetric kernels", 2022
 the latter times ``dim ** 3``.
 """
 
+_EXPERIMENTAL = frozenset({"chi_squared", "intersection", "jensen_shannon", "tanimoto"})
+"""Names that exist once `bochner.experimental` is imported."""
+
+
+def has_length_scale(name: str) -> bool:
+    """Return whether the kernel called ``name`` is made from a length scale."""
+    registered = registered_kernel_names().get(name)
+    return name not in KERNELS_BY_DIMENSION and (registered is None or registered[1])
+
 
 def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScale], Correlation]:
     """Return the function from a length scale to the kernel called ``name``.
@@ -78,22 +82,27 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
     >>> named_kernel("matern52")(0.3)
     Matern(length_scale=0.3, nu=2.5)
     """
-    own = registered_kernel_names()
+    registered = registered_kernel_names()
     by_scale: dict[str, Callable[[LengthScale], Correlation]] = {**NAMED_KERNELS}
-    by_scale |= {n: cls for n, (cls, is_scaled) in own.items() if is_scaled}
+    by_scale |= {n: cls for n, (cls, is_scaled) in registered.items() if is_scaled}
     if name in by_scale:
         return by_scale[name]
-    if name in KERNELS_BY_DIMENSION or name in own:
+    if name in KERNELS_BY_DIMENSION or name in registered:
         raise ValueError(
             f"The kernel {name!r} is not made from a length scale, and one is needed here. Names "
             f"of kernels that are: {', '.join(dict.fromkeys([*also, *by_scale]))}; or give a "
             f"Kernel object."
         )
-    known = list(dict.fromkeys([*also, *by_scale, *KERNELS_BY_DIMENSION, *own]))
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    if name in _EXPERIMENTAL:
+        raise ValueError(
+            f"The kernel {name!r} is experimental: import bochner.experimental before you use it."
+        )
+    kernel_names = list(dict.fromkeys([*also, *by_scale, *KERNELS_BY_DIMENSION, *registered]))
+    near = difflib.get_close_matches(name, kernel_names, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ValueError(
-        f"No kernel is called {name!r}.{hint} Names: {', '.join(known)}; or give a Kernel object."
+        f"No kernel is called {name!r}.{hint} Names: {', '.join(kernel_names)}; or give a Kernel "
+        f"object."
     )
 
 
@@ -112,8 +121,8 @@ def kernel_called(
     """
     if name in KERNELS_BY_DIMENSION:
         return KERNELS_BY_DIMENSION[name](dim)
-    own, scaled = registered_kernel_names().get(name, (Kernel, True))
-    if not scaled:
-        made: Kernel = own()
+    constructor, is_scaled = registered_kernel_names().get(name, (Kernel, True))
+    if not is_scaled:
+        made: Kernel = constructor()
         return made
     return named_kernel(name)(length_scale() if callable(length_scale) else length_scale)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_level
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import check_level
 from bochner.plot.labels import finish, legend
 from bochner.plot.predicted import intervals, observed
 from bochner.plot.style import MISSED, MODEL, WIDTH, Theme
@@ -123,14 +123,14 @@ class PredictionsDisplay(Display):
 
 
 def predictions(
-    model: Any,
-    X: Any,
+    model: BaseEstimator,
+    X: object,
     y: ArrayLike,
     *,
     level: float = 0.9,
     target: int | None = None,
     unit: str = "",
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> PredictionsDisplay:
     """Draw predictions against observations, with intervals where the model has them.
@@ -178,7 +178,7 @@ def predictions(
     >>> display.ax_.get_ylabel(), len(display.observed)
     ('predicted (V)', 25)
     """
-    check_level(level)
+    as_level(level)
     values = observed(y, target)
-    found = intervals(model, X, level, target)
-    return PredictionsDisplay(values, *found, level, unit).plot(ax, theme=theme)
+    mean_and_ends = intervals(model, X, level, target)
+    return PredictionsDisplay(values, *mean_and_ends, level, unit).plot(ax, theme=theme)

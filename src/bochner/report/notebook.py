@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.checked import check_targets, labels, numbers
 from bochner._numerics.files import as_path, replacing
+from bochner.comparison.shown import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, own_outcomes, table_facts
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.report.page import html
-from bochner.report.words import counted
 
 _HEIGHT = 720
 """Pixels of the frame that a notebook shows: most of a laptop's screen."""
@@ -45,7 +46,7 @@ class Report:
         )
 
 
-def report_of(model: Model, X: Any, y: Any) -> Report:
+def report_of(model: Model, X: Any, y: object) -> Report:
     """Return a report on a fitted model and rows with known targets.
 
     Parameters
@@ -58,9 +59,12 @@ def report_of(model: Model, X: Any, y: Any) -> Report:
 
     Raises
     ------
+    NotFittedError
+        If the model is not fitted.
     ValueError
         If there are no rows, or if a row has no target that the model can predict.
     """
+    check_is_fitted(model, "head_")
     is_class = isinstance(model, TableClassifier)
     targets = np.asarray(labels(y) if is_class else numbers(y))
     if targets.shape[:1] != (len(X),) or not len(targets):
@@ -97,12 +101,14 @@ def report_of(model: Model, X: Any, y: Any) -> Report:
     return Report(studies, html(studies))
 
 
-def _names(model: Model, y: Any, targets: np.ndarray) -> list[str]:
+def _names(model: Model, y: object, targets: np.ndarray) -> list[str]:
     """Return the names of the targets, taken from ``y`` or else from the fit."""
     count = 1 if targets.ndim == 1 else targets.shape[1]
     if count == 1 and targets.ndim == 1:
-        given = getattr(y, "name", None)
-        named = [given] if given is not None else [model.record_.get("target", "target")]
+        series_name = getattr(y, "name", None)
+        named = (
+            [series_name] if series_name is not None else [model.record_.get("target", "target")]
+        )
     else:
         named = list(getattr(y, "columns", model.record_.get("target", ())))
     names = [str(name) for name in named if isinstance(name, str)]

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bochner._numerics.files import as_path, replacing
+from bochner.comparison.shown import counted
 from bochner.comparison.study import Study
 from bochner.comparison.verdict import calibration, scope, verdict
 from bochner.report.about import data_section, model_section, reproduction_section
@@ -31,7 +32,7 @@ from bochner.report.figures import without_control
 from bochner.report.residuals import MOST_COLUMNS, drifts, residuals_section
 from bochner.report.subject import Subject, subjects_of
 from bochner.report.times import times_section
-from bochner.report.words import counted, cut, quoted
+from bochner.report.words import cut, quoted
 
 _MOST_FIGURES = {"residuals": MOST_COLUMNS, "effects": 8, "pairs": 2}
 """Most figures of a kind; several targets share them, so that the file stays small."""
@@ -51,6 +52,22 @@ _KEY_FIGURES = {
     "auc": "area under the ROC curve",
 }
 """Metrics in the head of a report, and what stands next to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """What a report is, what it is about, the file that was read, and its rows."""
+
+    kind: str
+    before: str
+    name: str
+    source: str
+    rows: str
+
+    @property
+    def short_source(self) -> str:
+        """The source, cut if it is long."""
+        return cut(self.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +110,20 @@ def html(studies: Sequence[Study]) -> str:
     '<!doctype html>'
     """
     subjects = subjects_of(studies)
-    found = [drifts(subject) for subject in subjects]
-    checks = [findings(*each) for each in zip(subjects, found, strict=True)]
+    drifts_of_targets = [drifts(subject) for subject in subjects]
+    checks = [findings(*each) for each in zip(subjects, drifts_of_targets, strict=True)]
     prefixes = [f"t{n}-" for n in range(1, len(subjects) + 1)] if len(subjects) > 1 else [""]
     parts = [
-        _target_sections(subject, drifted, own, prefix, len(subjects))
-        for subject, drifted, own, prefix in zip(subjects, found, checks, prefixes, strict=True)
+        _target_sections(subject, drifted, own_checks, prefix, len(subjects))
+        for subject, drifted, own_checks, prefix in zip(
+            subjects, drifts_of_targets, checks, prefixes, strict=True
+        )
     ]
     first = subjects[0]
     if len(subjects) > 1:
         targets = [
-            Section(f"{prefix}target", f"Target {quoted(subject.study.target)}", parts=own)
-            for subject, own, prefix in zip(subjects, parts, prefixes, strict=True)
+            Section(f"{prefix}target", f"Target {quoted(subject.study.target)}", parts=target_parts)
+            for subject, target_parts, prefix in zip(subjects, parts, prefixes, strict=True)
         ]
         targets += filter(None, [importance_section(first)])
     else:
@@ -116,7 +135,16 @@ def html(studies: Sequence[Study]) -> str:
         reproduction_section(first),
     ]
     heads = [_head(*each) for each in zip(subjects, checks, prefixes, strict=True)]
-    return _rendered(subjects, heads, numbered(sections))
+    study = first.study
+    rows = f"{first.n_fit:,} rows to fit, {counted(len(study.own.y), 'test row')}"
+    title = Title(
+        "Report on a model",
+        "Predictions of",
+        " and ".join(subject.name for subject in subjects),
+        study.table.source,
+        f"{rows} ({scope(study)})",
+    )
+    return rendered(title, heads, numbered(sections))
 
 
 def write(studies: Sequence[Study], path: str | PathLike[str]) -> None:
@@ -132,7 +160,7 @@ def write(studies: Sequence[Study], path: str | PathLike[str]) -> None:
 
 def _target_sections(
     subject: Subject,
-    found: Sequence[Drift],
+    column_drifts: Sequence[Drift],
     checks: Sequence[Finding],
     prefix: str,
     n_subjects: int,
@@ -148,7 +176,7 @@ def _target_sections(
         sections.append(predictions_section(subject))
         if subject.study.own.lower is not None:
             sections.append(intervals_section(subject))
-    sections.append(residuals_section(subject, found, most["residuals"]))
+    sections.append(residuals_section(subject, column_drifts, most["residuals"]))
     if n_subjects == 1:
         sections.append(importance_section(subject))
     sections += [
@@ -161,14 +189,14 @@ def _target_sections(
 
 def _head(subject: Subject, checks: Sequence[Finding], prefix: str) -> Head:
     study = subject.named
-    own, scores = study.own, study.own.scores()
-    level = f"{100.0 * own.level:g} %"
+    outcome, scores = study.own, study.own.scores()
+    level = f"{100.0 * outcome.level:g} %"
     figures = [
-        (shown(name, scores[name]), what.format(level=level))
-        for name, what in _KEY_FIGURES.items()
-        if name in scores and (name != "error" or own.classes is not None)
+        (shown(name, scores[name]), label.format(level=level))
+        for name, label in _KEY_FIGURES.items()
+        if name in scores and (name != "error" or outcome.classes is not None)
     ]
-    has_calibration = own.lower is not None or own.probability is not None
+    has_calibration = outcome.lower is not None or outcome.probability is not None
     return Head(
         subject.name,
         verdict(study),
@@ -179,9 +207,7 @@ def _head(subject: Subject, checks: Sequence[Finding], prefix: str) -> Head:
     )
 
 
-def _rendered(
-    subjects: Sequence[Subject], heads: Sequence[Head], sections: Sequence[Section]
-) -> str:
+def rendered(title: Title, heads: Sequence[Head], sections: Sequence[Section]) -> str:
     """Render the page: text is escaped; pictures, styles and the script are inserted verbatim."""
     environment = Environment(
         loader=PackageLoader("bochner.report", "template"),
@@ -193,12 +219,8 @@ def _rendered(
     )
     folder = files("bochner.report") / "template"
     style, script = ((folder / name).read_text("utf-8") for name in ("report.css", "report.js"))
-    study = subjects[0].study
     page = environment.get_template("report.html.jinja").render(
-        title=" and ".join(subject.name for subject in subjects),
-        source=cut(study.table.source),
-        scope=scope(study),
-        rows=f"{subjects[0].n_fit:,} rows to fit, {counted(len(study.own.y), 'test row')}",
+        title=title,
         heads=heads,
         sections=sections,
         style=Markup(style),
@@ -208,7 +230,7 @@ def _rendered(
     return without_control(page)
 
 
-def _unbroken(value: Any) -> Any:
+def _unbroken(value: object) -> Any:
     """Keep numbers in a text on one line; other values are returned unchanged."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value

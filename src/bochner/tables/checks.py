@@ -38,7 +38,7 @@ def drop_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """Return a table without some columns, or raise InputError if it lacks one of them."""
     names = list(names)
     for name in names:
-        _check_name(frame, name)
+        check_name(frame, name)
     return frame.drop(columns=names)
 
 
@@ -48,7 +48,7 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     Raises InputError if the table has no such column (the message suggests a similar name), no
     other column, or one row, or if the target has missing or infinite entries.
     """
-    _check_name(frame, target)
+    check_name(frame, target)
     if frame.shape[1] == 1:
         raise InputError(
             f"The table has no column but the target {target!r}: expected at least one to "
@@ -60,19 +60,19 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     return frame.drop(columns=[target]), frame[target]
 
 
-def side_column(frame: pd.DataFrame, name: str, what: str, kinds: Sequence[Kind] = ()) -> Column:
+def side_column(frame: pd.DataFrame, name: str, role: str, kinds: Sequence[Kind] = ()) -> Column:
     """Return a complete column of metadata of the rows, such as weights.
 
     Raises InputError if the table lacks it, entries are missing or infinite, or it is of another
     kind than one of ``kinds``, if there are some.
     """
-    _check_name(frame, name)
+    check_name(frame, name)
     column = read_column(name, frame[name])
-    _check_complete(what, column)
+    _check_complete(role, column)
     if kinds and column.kind not in kinds:
         expected = " or ".join(KIND_NAMES[kind] for kind in kinds)
         raise InputError(
-            f"The {what} {name!r} holds {KIND_NAMES[column.kind]} ({column.first()}): expected "
+            f"The {role} {name!r} holds {KIND_NAMES[column.kind]} ({column.first()}): expected "
             f"{expected} in every row. Convert it, or choose another column."
         )
     return column
@@ -89,11 +89,11 @@ def infer_task(target: pd.Series) -> Task:
     if column.kind == "text" or column.raw.dtype.kind == "b":
         return "classification"
     values, counts = np.unique(column.values, return_counts=True)
-    whole = bool(np.all(values == np.round(values)))
+    are_whole = bool(np.all(values == np.round(values)))
     enough_rows = column.values.size >= _FEWEST_ROWS_PER_CLASS * values.size
     few = values.size <= _MOST_CLASSES and enough_rows
     two = values.size == 2 and bool(counts.min() >= 2)
-    return "classification" if whole and (few or two) else "regression"
+    return "classification" if are_whole and (few or two) else "regression"
 
 
 def check_target(target: pd.Series, task: Task) -> None:
@@ -106,9 +106,9 @@ def check_target(target: pd.Series, task: Task) -> None:
         )
     values, counts = np.unique(column.values, return_counts=True)
     if values.size == 1:
-        what = "one value throughout" if task == "regression" else "a single class"
+        problem = "one value throughout" if task == "regression" else "a single class"
         raise InputError(
-            f"The target {column.name!r} has {what} ({column.first()}): expected at least two. "
+            f"The target {column.name!r} has {problem} ({column.first()}): expected at least two. "
             "Choose another target, or add rows."
         )
     single = [] if task == "regression" else values[counts == 1].tolist()
@@ -181,21 +181,22 @@ def _read_target(target: pd.Series) -> Column:
     return column
 
 
-def _check_complete(what: str, column: Column) -> None:
+def _check_complete(role: str, column: Column) -> None:
     large = column.infinite_rows()
     is_infinite = large.size and np.isinf(column.values[large]).any()
     infinite = "infinite" if is_infinite else f"beyond {LARGEST_ENTRY:g}"
     for rows, how in ((np.flatnonzero(~column.present), "missing"), (large, infinite)):
         if rows.size:
             raise InputError(
-                f"The {what} {column.name!r} is {how} in {rows.size} of {len(column.raw)} rows "
+                f"The {role} {column.name!r} is {how} in {rows.size} of {len(column.raw)} rows "
                 f"(row{'s' if rows.size > 1 else ''} {_listed([row + 1 for row in rows])}, "
                 "counting from 1 below the header): expected a finite value in every row. Drop "
                 "those rows, or fill them in."
             )
 
 
-def _check_name(frame: pd.DataFrame, name: str) -> None:
+def check_name(frame: pd.DataFrame, name: str) -> None:
+    """Raise InputError unless the table has a column of that name; the message suggests one."""
     if name in frame.columns:
         return
     names = list(map(str, frame.columns))

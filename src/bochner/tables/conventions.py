@@ -43,7 +43,9 @@ def decide(
     guesses, decimal = list(guesses), options.decimal
     if decimal == "auto":
         guesses = _with_points(guesses, has_semicolons=has_semicolons)
-        votes = Counter(g.found.decimals for g in guesses if isinstance(g.found, LocalNumbers))
+        votes = Counter(
+            g.interpretation.decimals for g in guesses if isinstance(g.interpretation, LocalNumbers)
+        )
         decimal = "," if votes[",",] > votes[".",] else "."
     # With points as decimal marks, slashes are more often American than not.
     american = decimal == "." and not has_semicolons
@@ -60,15 +62,18 @@ def _with_points(guesses: list[Guess], *, has_semicolons: bool) -> list[Guess]:
     Points may group thousands if semicolons separate the fields, or if a column may have decimal
     commas.
     """
-    commas = any(isinstance(g.found, LocalNumbers) and "," in g.found.decimals for g in guesses)
+    commas = any(
+        isinstance(g.interpretation, LocalNumbers) and "," in g.interpretation.decimals
+        for g in guesses
+    )
     if not (commas or has_semicolons):
         return guesses
     changed = []
-    for some in guesses:
-        if isinstance(some.found, PlainNumbers) and some.kind != "decimal point":
-            local = find_numbers(some.cleaned, (".", ","))
-            some = replace(some, found=local) if local and local.decimals else some
-        changed.append(some)
+    for column in guesses:
+        if isinstance(column.interpretation, PlainNumbers) and column.kind != "decimal point":
+            local = find_numbers(column.cleaned, (".", ","))
+            column = replace(column, interpretation=local) if local and local.decimals else column
+        changed.append(column)
     return changed
 
 
@@ -80,26 +85,29 @@ def _orders(
     guesses: Sequence[Guess], options: ReadOptions, *, american: bool
 ) -> dict[str, tuple[Order, str]]:
     """Return the order of days and months of each column that has them as numbers, and why."""
-    found: dict[str, tuple[Order, str]] = {}
+    orders: dict[str, tuple[Order, str]] = {}
     open_columns: list[tuple[str, LocalDates]] = []
-    for some in guesses:
-        if not isinstance(some.found, LocalDates) or some.found.family != "numeric":
+    for column in guesses:
+        if (
+            not isinstance(column.interpretation, LocalDates)
+            or column.interpretation.family != "numeric"
+        ):
             continue
-        kind = some.kind and DATE_KINDS[some.kind]
-        possible = some.found.orders()
-        n_present = len(some.cleaned) - some.cleaned.null_count
-        if given := _explicit(kind) or _explicit(options.dates):
-            found[some.name] = given, BY_OPTION
-        elif not some.found.reads(n_present):
+        kind = column.kind and DATE_KINDS[column.kind]
+        possible = column.interpretation.orders()
+        n_present = len(column.cleaned) - column.cleaned.null_count
+        if requested := _explicit(kind) or _explicit(options.dates):
+            orders[column.name] = requested, BY_OPTION
+        elif not column.interpretation.reads(n_present):
             continue  # text, perhaps with a remark
         elif len(possible) == 1:
-            found[some.name] = possible[0], BY_ENTRIES
+            orders[column.name] = possible[0], BY_ENTRIES
         else:
-            open_columns.append((some.name, some.found))
-    decided = [(order, name) for name, (order, reason) in found.items() if reason == BY_ENTRIES]
+            open_columns.append((column.name, column.interpretation))
+    decided = [(order, name) for name, (order, reason) in orders.items() if reason == BY_ENTRIES]
     for name, dates in open_columns:
-        found[name] = _open_order(dates, decided, american=american)
-    return found
+        orders[name] = _open_order(dates, decided, american=american)
+    return orders
 
 
 def _open_order(
@@ -108,8 +116,8 @@ def _open_order(
     """Return the order of dates that have a meaning in both, and the reason."""
     if decided:
         counts = Counter(order for order, _ in decided)
-        order = max(ORDERS, key=lambda some: counts[some])
-        other = next(name for some, name in decided if some == order)
+        order = max(ORDERS, key=lambda decided_order: counts[decided_order])
+        other = next(name for decided_order, name in decided if decided_order == order)
         return order, f"as in {other!r}"
     rising = [order for order in ORDERS if _rises(dates, order)]
     if len(rising) == 1:

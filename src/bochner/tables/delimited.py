@@ -43,9 +43,9 @@ def read_columns(path: Path, layout: DelimitedText) -> dict[str, Any]:
     return dict(zip(names, columns, strict=True))
 
 
-def _unnamed(position: int, taken: Sequence[str]) -> str:
+def _unnamed(position: int, names: Sequence[str]) -> str:
     name = f"Unnamed: {position}"
-    while name in taken:  # the table has been saved with its index before
+    while name in names:  # the table has been saved with its index before
         name += ".1"
     return name
 

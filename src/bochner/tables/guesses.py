@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from bochner.tables.local_numbers import (
     plain_numbers,
 )
 from bochner.tables.options import DATE_KINDS, NUMBER_KINDS, ReadOptions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MARKERS = (
     *dict.fromkeys(map(str.lower, MISSING)), "n.a.", "missing", "-", "--", "---", "\u2013",
@@ -76,7 +79,7 @@ class IsoDates:
     clock: NDArray[np.datetime64] | None = None
 
 
-Found = PlainNumbers | LocalNumbers | Truths | IsoDates | LocalDates
+Interpretation = PlainNumbers | LocalNumbers | Truths | IsoDates | LocalDates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,8 +96,8 @@ class Guess:
         Texts without white space around them, null where missing.
     cleaned : Arrow array (n,)
         The same with null in place of `MARKERS`.
-    found : Found or None
-        Interpretation of the cleaned texts, None for text.
+    interpretation : Interpretation or None
+        Numbers or dates that the cleaned texts stand for, None for text.
     padded : bool
         Whether white space was removed.
     """
@@ -103,7 +106,7 @@ class Guess:
     kind: str | None
     texts: Any
     cleaned: Any
-    found: Found | None = None
+    interpretation: Interpretation | None = None
     padded: bool = False
 
     def markers(self) -> dict[str, int]:
@@ -116,13 +119,13 @@ class Guess:
         return {some["values"]: some["counts"] for some in pc.value_counts(marked).to_pylist()}
 
 
-def guess(name: str, texts: Any, kind: str | None, options: ReadOptions) -> Guess:
+def guess(name: str, texts: pa.Array, kind: str | None, options: ReadOptions) -> Guess:
     """Guess the type of the texts (n,) of a column, an Arrow array with null where missing."""
     import pyarrow.compute as pc
 
-    found = None if kind == "text" else _interpret(texts, kind, options)
-    if found is not None and _is_complete(found, texts):
-        return Guess(name, kind, texts, texts, found)
+    interpretation = None if kind == "text" else _interpret(texts, kind, options)
+    if interpretation is not None and _is_complete(interpretation, texts):
+        return Guess(name, kind, texts, texts, interpretation)
     trimmed = pc.utf8_trim_whitespace(texts)
     padded = bool(pc.any(pc.not_equal(trimmed, texts)).as_py())
     texts = _without(trimmed, MISSING if padded else ("",))
@@ -130,46 +133,46 @@ def guess(name: str, texts: Any, kind: str | None, options: ReadOptions) -> Gues
     if kind == "text" or cleaned.null_count == texts.null_count:
         cleaned = texts
     if kind != "text" and (padded or cleaned is not texts):
-        found = _interpret(cleaned, kind, options)
-    return Guess(name, kind, texts, cleaned, found, padded)
+        interpretation = _interpret(cleaned, kind, options)
+    return Guess(name, kind, texts, cleaned, interpretation, padded)
 
 
-def _is_complete(found: Found, texts: Any) -> bool:
-    """Tell whether all present texts have the pattern that was found."""
-    if not isinstance(found, LocalDates):
+def _is_complete(interpretation: Interpretation, texts: pa.Array) -> bool:
+    """Return whether all present texts have the pattern that was found."""
+    if not isinstance(interpretation, LocalDates):
         return True
-    return bool(found.matched.sum() == len(texts) - texts.null_count)
+    return bool(interpretation.matched.sum() == len(texts) - texts.null_count)
 
 
-def looks_otherwise(levels: Any) -> bool:
-    """Tell whether some levels (k,) of text would not be read as text in a separate file."""
+def looks_otherwise(levels: pa.Array) -> bool:
+    """Return whether some levels (k,) of text would not be read as text in a separate file."""
     if may_hold_numbers(levels) or dates_among(levels).any():
         return True
     texts = levels.to_pylist()
     return any(text in _TRUTHS or text.lower() in MARKERS for text in texts)
 
 
-def _interpret(texts: Any, kind: str | None, options: ReadOptions) -> Found | None:
-    found: Found | None = None
+def _interpret(texts: pa.Array, kind: str | None, options: ReadOptions) -> Interpretation | None:
+    interpretation: Interpretation | None = None
     if kind is None or kind in NUMBER_KINDS:
         mark = None if kind is None else NUMBER_KINDS[kind]
         wanted = replace(options, decimal=mark) if mark else options
-        found = _plain(texts, wanted) or find_numbers(texts, _decimals(wanted))
+        interpretation = _plain(texts, wanted) or find_numbers(texts, _decimals(wanted))
     if kind is None:
-        found = found or _truths(texts)
-    if found is None and (kind is None or kind in DATE_KINDS):
+        interpretation = interpretation or _truths(texts)
+    if interpretation is None and (kind is None or kind in DATE_KINDS):
         families = _FAMILIES[options.dates] if kind is None else _FORCED_FAMILIES
         times = iso_times(texts) if families else None
-        found = find_dates(texts, families) if families and times is None else None
-        found = IsoDates(*times) if times is not None else found
-    return found
+        interpretation = find_dates(texts, families) if families and times is None else None
+        interpretation = IsoDates(*times) if times is not None else interpretation
+    return interpretation
 
 
 def _decimals(options: ReadOptions) -> Sequence[str]:
     return (".", ",") if options.decimal == "auto" else options.decimal
 
 
-def _plain(texts: Any, options: ReadOptions) -> PlainNumbers | None:
+def _plain(texts: pa.Array, options: ReadOptions) -> PlainNumbers | None:
     """Return numbers that programs write, unless they have points where commas are expected."""
     numbers = plain_numbers(texts)
     if numbers is None or (options.decimal == "," and has_points(texts)):
@@ -177,10 +180,10 @@ def _plain(texts: Any, options: ReadOptions) -> PlainNumbers | None:
     return PlainNumbers(numbers, loses_digits(texts, numbers))
 
 
-def _truths(texts: Any) -> Truths | None:
+def _truths(texts: pa.Array) -> Truths | None:
     import pyarrow.compute as pc
 
-    def are_truths(some: Any) -> bool:
+    def are_truths(some: pa.Array) -> bool:
         return set(pc.unique(some).to_pylist()) <= {*_TRUTHS, None}
 
     # Columns of other text differ within a few entries.
@@ -190,7 +193,7 @@ def _truths(texts: Any) -> Truths | None:
     return Truths(np.array(values, dtype=object if texts.null_count else bool))
 
 
-def _without(texts: Any, markers: Sequence[str], keys: Any = None) -> Any:
+def _without(texts: pa.Array, markers: Sequence[str], keys: pa.Array = None) -> Any:
     """Return texts with null in place of those whose keys are markers."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -52,12 +52,12 @@ _FEWEST_DISTINCT = 0.4
 
 
 def is_index(name: str) -> bool:
-    """Tell whether a name is one that a saved index has."""
+    """Return whether a name is a usual name of a saved index."""
     return _INDEX.fullmatch(name) is not None
 
 
 def leave_out(
-    columns: Mapping[str, pd.Series], kept: Collection[str], remarks: Remarks, only_index: bool
+    columns: Mapping[str, pd.Series], keep: Collection[str], remarks: Remarks, only_index: bool
 ) -> list[str]:
     """Return the names of columns to leave out, with a remark on each.
 
@@ -65,7 +65,7 @@ def leave_out(
     ----------
     columns : mapping of str to Series of shape (n,)
         The table.
-    kept : collection of str
+    keep : collection of str
         Columns that stay.
     remarks : Remarks
         Takes the remarks.
@@ -74,7 +74,7 @@ def leave_out(
     """
     left: list[str] = []
     for name, series in columns.items():
-        if name in kept:
+        if name in keep:
             continue
         remaining = len(columns) - len(left) - 1
         words = _reason(name, series, remaining, only_index=only_index)
@@ -107,9 +107,9 @@ def _reason(
 
 
 def _left_out(
-    one: str, several: str, advice: str = "; a type given for a column (--types FILE) keeps it"
+    singular: str, plural: str, advice: str = "; a type given for a column (--types FILE) keeps it"
 ) -> tuple[str, str]:
-    return f"{one} and is left out{advice}", f"{several} and are left out{advice}"
+    return f"{singular} and is left out{advice}", f"{plural} and are left out{advice}"
 
 
 def _reason_of_numbers(name: str, values: np.ndarray, remaining: int) -> tuple[str, str] | None:

@@ -60,7 +60,7 @@ class ReadOptions:
 
     Examples
     --------
-    >>> from bochner.tables.reading import ReadOptions
+    >>> from bochner.tables.options import ReadOptions
     >>> options = ReadOptions(decimal=",", types={"code": "text"})
     >>> ReadOptions.from_record(options.to_record()).types
     {'code': 'text'}
@@ -75,10 +75,10 @@ class ReadOptions:
     def __post_init__(self) -> None:
         """Refuse other values, and copy the types."""
         for name, choices in (("decimal", DECIMALS), ("dates", DATES)):
-            given = getattr(self, name)
-            if given not in choices:
+            value = getattr(self, name)
+            if value not in choices:
                 listed = ", ".join(map(repr, choices))
-                raise InputError(f"{name} must be one of {listed}, got {given!r}.")
+                raise InputError(f"{name} must be one of {listed}, got {value!r}.")
         if not isinstance(self.types, Mapping):
             raise TypeError(
                 f'types must be a mapping of columns to kinds, such as {{"zip": "text"}}, got '
@@ -102,8 +102,8 @@ class ReadOptions:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Return the layout that `to_record` wrote."""
-        known = {name: record[name] for name in ("decimal", "dates", "types", "table")}
-        return cls(**known, recorded=True)
+        options = {name: record[name] for name in ("decimal", "dates", "types", "table")}
+        return cls(**options, recorded=True)
 
 
 def check_kind(kind: str, place: str) -> None:
@@ -148,7 +148,7 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from bochner.tables.reading import read_types
+    >>> from bochner.tables.options import read_types
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "types.csv"
     ...     _ = path.write_text("column,type\nzip,text\n")
@@ -185,8 +185,8 @@ def _pairs_of_json(path: Path, content: str) -> list[tuple[str, Any]]:
         raise InputError(f"{path} has lists in too many lists: {expected}.") from None
     if content.lstrip().startswith("["):
         raise InputError(f"{path} holds a list: {expected}.")
-    found: list[tuple[str, Any]] = pairs
-    return found
+    checked: list[tuple[str, Any]] = pairs
+    return checked
 
 
 def _pairs_of_csv(path: Path, content: str) -> list[tuple[str, str]]:

@@ -17,15 +17,13 @@ from bochner.tables.guesses import guess
 from bochner.tables.identifiers import is_index, leave_out
 from bochner.tables.layout import find_layout
 from bochner.tables.native import prepare
-from bochner.tables.options import ReadOptions, check_names, read_types
+from bochner.tables.options import ReadOptions, check_names
 from bochner.tables.refusals import InputError
 from bochner.tables.remarks import Remarks
 from bochner.tables.settling import settle
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["ReadOptions", "TableRead", "read", "read_table", "read_types"]
 
 _AUTOMATIC = ReadOptions()
 
@@ -131,8 +129,8 @@ def read(
         check_names(options.types, raw.columns)
     remarks = Remarks()
     columns, kinds, conventions, mixed = _resolve(raw, options, text, remarks)
-    kept = {*keep, *text, *options.types, *mixed}
-    left = leave_out(columns, kept, remarks, options.recorded)
+    keep_names = {*keep, *text, *options.types, *mixed}
+    left = leave_out(columns, keep_names, remarks, options.recorded)
     frame = pd.DataFrame({name: column for name, column in columns.items() if name not in left})
     if frame.empty:
         raise InputError(f"{place(path)} has no rows or no columns: expected at least one of each.")
@@ -191,10 +189,10 @@ def read_table(
     0   52.5 2021-01-31
     1  110.0 2021-02-28
     """
-    found = read(path, ReadOptions(decimal, dates, types or {}, table), text)
-    if found.notes:
-        warnings.warn(f"Read {path}: {' '.join(found.notes)}", stacklevel=2)
-    return found.frame
+    table_read = read(path, ReadOptions(decimal, dates, types or {}, table), text)
+    if table_read.notes:
+        warnings.warn(f"Read {path}: {' '.join(table_read.notes)}", stacklevel=2)
+    return table_read.frame
 
 
 def text_columns(frame: pd.DataFrame) -> list[str]:
@@ -224,10 +222,10 @@ def _resolve(
     raw: _Raw, options: ReadOptions, text: Collection[str], remarks: Remarks
 ) -> tuple[dict[str, pd.Series], dict[str, str], Conventions, list[str]]:
     """Return converted columns, kinds to record, conventions, and names of columns with errors."""
-    asked = {**dict.fromkeys(text, "text"), **options.types}
+    requested = {**dict.fromkeys(text, "text"), **options.types}
     columns, guesses = {}, []
     for name, column in raw.columns.items():
-        kind = asked.get(name)
+        kind = requested.get(name)
         if kind == "ignore":
             continue
         prepared = prepare(name, column, kind) if hasattr(column, "iloc") else column
@@ -236,11 +234,11 @@ def _resolve(
             guesses.append(guess(name, prepared, kind, options))
     guesses, conventions = decide(guesses, options, has_semicolons=raw.has_semicolons)
     kinds, mixed = {}, []
-    for some in guesses:
-        settled = settle(some, conventions, options, remarks)
-        columns[some.name] = settled.series
+    for guessed in guesses:
+        settled = settle(guessed, conventions, options, remarks)
+        columns[guessed.name] = settled.series
         if settled.kind is not None:
-            kinds[some.name] = settled.kind
+            kinds[guessed.name] = settled.kind
         if settled.is_mixed:
-            mixed.append(some.name)
+            mixed.append(guessed.name)
     return columns, kinds, conventions, mixed

@@ -21,33 +21,38 @@ _KINDS_BY_MARK = {".": "decimal point", ",": "decimal comma"}
 
 
 def settle(
-    some: Guess, conventions: Conventions, options: ReadOptions, remarks: Remarks
+    column: Guess, conventions: Conventions, options: ReadOptions, remarks: Remarks
 ) -> Settled:
     """Return the values of a column, and add remarks on guesses.
 
     Raises InputError if entries are not of the requested kind.
     """
-    found, settled = some.found, None
-    if isinstance(found, PlainNumbers):
-        settled = _plain_numbers(some, found, conventions, options, remarks)
-    elif isinstance(found, LocalNumbers):
-        settled = _local_numbers(some, found, conventions, options, remarks)
-    elif isinstance(found, IsoDates):
-        settled = Settled(_zoned(found.times, found.clock), None)
-    elif isinstance(found, LocalDates):
-        settled = _local_dates(some, found, conventions, remarks)
-    elif isinstance(found, Truths):
-        settled = _settled(found.values, None)
+    interpretation, settled = column.interpretation, None
+    if isinstance(interpretation, PlainNumbers):
+        settled = _plain_numbers(column, interpretation, conventions, options, remarks)
+    elif isinstance(interpretation, LocalNumbers):
+        settled = _local_numbers(column, interpretation, conventions, options, remarks)
+    elif isinstance(interpretation, IsoDates):
+        settled = Settled(_zoned(interpretation.times, interpretation.clock), None)
+    elif isinstance(interpretation, LocalDates):
+        settled = _local_dates(column, interpretation, conventions, remarks)
+    elif isinstance(interpretation, Truths):
+        settled = _settled(interpretation.values, None)
     if settled is None:
-        return settle_text(some, options, remarks)
-    markers = some.markers()
+        return settle_text(column, options, remarks)
+    markers = column.markers()
     for marker, count in markers.items():
         if marker in MISSING:
             continue
         words = f"entries {marker!r}, which count as missing"
-        remarks.add(some.name, f"has {words}", f"have {words}", f"{count} of {len(some.texts)}")
-    if markers and settled.kind is None and not isinstance(found, Truths):
-        is_date = isinstance(found, IsoDates | LocalDates)
+        remarks.add(
+            column.name,
+            f"has {words}",
+            f"have {words}",
+            f"{count} of {len(column.texts)}",
+        )
+    if markers and settled.kind is None and not isinstance(interpretation, Truths):
+        is_date = isinstance(interpretation, IsoDates | LocalDates)
         return Settled(settled.series, "date" if is_date else "number")
     return settled
 
@@ -59,35 +64,37 @@ def _settled(values: NDArray[Any], kind: str | None) -> Settled:
 
 
 def _plain_numbers(
-    some: Guess,
-    found: PlainNumbers,
+    column: Guess,
+    plain: PlainNumbers,
     conventions: Conventions,
     options: ReadOptions,
     remarks: Remarks,
 ) -> Settled | None:
-    if found.too_long and some.kind is None and not options.recorded:  # else it would be recorded
+    if plain.too_long and column.kind is None and not options.recorded:  # else it would be recorded
         words = "whole numbers with more digits than floating-point numbers hold: read as text"
-        remarks.add(some.name, f"has {words}", f"have {words}")
+        remarks.add(column.name, f"has {words}", f"have {words}")
         return None
-    differs = conventions.decimal == "," and has_points(some.cleaned)
-    return _settled(np.array(found.numbers), _KINDS_BY_MARK["."] if differs else None)
+    differs = conventions.decimal == "," and has_points(column.cleaned)
+    return _settled(np.array(plain.numbers), _KINDS_BY_MARK["."] if differs else None)
 
 
 def _local_numbers(
-    some: Guess,
-    found: LocalNumbers,
+    column: Guess,
+    local: LocalNumbers,
     conventions: Conventions,
     options: ReadOptions,
     remarks: Remarks,
 ) -> Settled:
-    marks = found.decimals
+    marks = local.decimals
     decimal = marks[0] if len(marks) == 1 else conventions.decimal
-    asked = options.decimal if some.kind is None else (NUMBER_KINDS[some.kind] or options.decimal)
-    numbers = found.read(decimal)
-    for mark, row in found.rows.items():
-        example = f"{shown(some.cleaned[row])} is read as {numbers[row]}"
+    requested_decimal = (
+        options.decimal if column.kind is None else (NUMBER_KINDS[column.kind] or options.decimal)
+    )
+    numbers = local.read(decimal)
+    for mark, row in local.rows.items():
+        example = f"{shown(column.cleaned[row])} is read as {numbers[row]}"
         words = f"decimal {MARKS[mark]}" if mark == decimal else f"{MARKS[mark]} between thousands"
-        if len(marks) == 2 and asked == "auto":
+        if len(marks) == 2 and requested_decimal == "auto":
             other = "," if decimal == "." else "."
             words = (
                 f"{MARKS[mark]} that may separate thousands or decimals: "
@@ -95,40 +102,40 @@ def _local_numbers(
                 f"(--decimal {other}) overrules that"
             )
         if mark == "," or mark != decimal or len(marks) == 2:
-            remarks.add(some.name, f"has {words}", f"have {words}", example)
-    if found.unit:
-        words = "percentages" if found.unit == "%" else f"amounts in {found.unit}"
-        example = f"{shown(some.cleaned.drop_null()[0])} is read as {numbers.drop_null()[0]}"
-        remarks.add(some.name, f"holds {words}", f"hold {words}", example)
+            remarks.add(column.name, f"has {words}", f"have {words}", example)
+    if local.unit:
+        words = "percentages" if local.unit == "%" else f"amounts in {local.unit}"
+        example = f"{shown(column.cleaned.drop_null()[0])} is read as {numbers.drop_null()[0]}"
+        remarks.add(column.name, f"holds {words}", f"hold {words}", example)
     differs = bool(marks) and decimal != conventions.decimal
     return _settled(np.array(numbers), _KINDS_BY_MARK[decimal] if differs else "number")
 
 
 def _local_dates(
-    some: Guess, found: LocalDates, conventions: Conventions, remarks: Remarks
+    column: Guess, dates: LocalDates, conventions: Conventions, remarks: Remarks
 ) -> Settled | None:
     default: tuple[Order, str] = ("dayfirst", BY_OPTION)
-    order, reason = conventions.orders.get(some.name, default)
-    times = found.times(order)
-    if np.count_nonzero(~np.isnat(times)) < len(some.cleaned) - some.cleaned.null_count:
+    order, reason = conventions.orders.get(column.name, default)
+    times = dates.times(order)
+    if np.count_nonzero(~np.isnat(times)) < len(column.cleaned) - column.cleaned.null_count:
         return None
     if reason == BY_ENTRIES:
-        row = int(np.argmax(np.isnat(found.times(other_order(order))) & ~np.isnat(times)))
-        words, example = ORDERS[order], shown(some.cleaned[row])
-        remarks.add(some.name, f"holds {words}", f"hold {words}", example)
+        row = int(np.argmax(np.isnat(dates.times(other_order(order))) & ~np.isnat(times)))
+        words, example = ORDERS[order], shown(column.cleaned[row])
+        remarks.add(column.name, f"holds {words}", f"hold {words}", example)
     elif reason != BY_OPTION:
         other = other_order(order)
         words = (
             f"days and months in an order that no entry shows: {ORDERS[order]} is assumed, "
             f"{reason}; dates={other!r} (--dates {other}) overrules that"
         )
-        example = shown(some.cleaned.drop_null()[0])
-        remarks.add(some.name, f"has {words}", f"have {words}", example)
-    if found.has_short_years:
+        example = shown(column.cleaned.drop_null()[0])
+        remarks.add(column.name, f"has {words}", f"have {words}", example)
+    if dates.has_short_years:
         words = "years of two digits, which are taken for 1969 to 2068"
-        remarks.add(some.name, f"has {words}", f"have {words}")
-    differs = found.family == "numeric" and order != conventions.order
-    clock = found.clock(times)
+        remarks.add(column.name, f"has {words}", f"have {words}")
+    differs = dates.family == "numeric" and order != conventions.order
+    clock = dates.clock(times)
     return Settled(_zoned(times, clock), order if differs else "date")
 
 
