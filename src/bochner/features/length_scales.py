@@ -95,9 +95,11 @@ def resolve_kernel(
         if not isinstance(length_scale, str):
             return as_positive("length_scale", length_scale)
         if length_scale not in ("auto", "median"):
+            learned = length_scale == "evidence"
+            also = " 'evidence' needs targets: KreinRidge and KernelGLMRegressor learn with it."
             raise ValueError(
                 f"length_scale must be 'auto', 'median', a number or one per input, got "
-                f"{length_scale!r}."
+                f"{length_scale!r}.{also if learned else ''}"
             )
         find = auto_length_scale if length_scale == "auto" else median_distance
         return find(X, rng, sample_weight)

@@ -6,7 +6,7 @@ files would import each other in a circle.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -215,7 +215,7 @@ class Kernel(Parameterised, ABC):
         return -1.0 * self
 
     def __repr__(self) -> str:
-        named = fields(self) if is_dataclass(self) else ()
+        named: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
         values = [f"{each.name}={_shown_value(getattr(self, each.name))}" for each in named]
         return f"{type(self).__name__}({', '.join(values)})"
 
