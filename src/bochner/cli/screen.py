@@ -17,8 +17,9 @@ from bochner.comparison.study import Study, TableFacts
 from bochner.comparison.verdict import calibration, verdict
 from bochner.diagnosis.sensitivity import VarianceShares
 
-_SHOWN_COLUMNS = 8
-"""Columns listed, the most important first: a screen has room for a few lines."""
+_FEWEST_SHOWN, _MOST_SHOWN, _LEAST_SHARE = 3, 10, 0.005
+"""Fewest and most columns listed, the most important first, and the share of the variance below
+which further ones are only counted: it is shown as 0.4 % or less."""
 
 _SHOWN_PAIRS = 4
 """Number of listed pairs of columns, by decreasing share."""
@@ -162,10 +163,13 @@ def _print_details(console: Console, study: Study) -> None:
 
 def share_tables(importance: VarianceShares, pairs: VarianceShares | None) -> list[Table]:
     """Return tables of the most important columns and of interacting pairs."""
-    cells = _share_cells(importance, _SHOWN_COLUMNS)
-    if n_others := len(importance.columns) - len(cells):
-        most = importance.share[_SHOWN_COLUMNS]
-        cells.append((f"{n_others} more", f"{100.0 * most:.1f} % or less", ""))
+    n_shown = int(np.sum(importance.share[:_MOST_SHOWN] >= _LEAST_SHARE))
+    n_shown = max(n_shown, min(_FEWEST_SHOWN, len(importance.columns)))
+    n_shown += n_shown == len(importance.columns) - 1  # A line for one is its own line
+    cells = _share_cells(importance, n_shown)
+    if n_others := len(importance.columns) - n_shown:
+        rest = float(importance.share[n_shown:].sum())
+        cells.append((f"{n_others} more", f"{100.0 * rest:.1f} % together", ""))
     tables = [cells_table(("important columns", "share of variance", "std error"), cells)]
     if pairs is not None and (n_pairs := int(np.sum(pairs.share >= LEAST_PAIR))):
         headings = "interacting pairs", "share of variance", "std error"

@@ -56,7 +56,7 @@ _KEY_FIGURES = {
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """What a report is, what it is about, the file that was read, and its rows."""
+    """Kind and subject of a report, with its source file and rows."""
 
     kind: str
     before: str
