@@ -51,8 +51,8 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         :mod:`bochner.kernels`. Its hyper-parameters are learned within their bounds. ``None`` is a
         constant times a Gaussian kernel with a length scale for each input, plus white noise. All
         its values are learned: the length scales by the marginal likelihood with a weak prior, from
-        several starts. The mean of the targets is then subtracted. With ``optimizer=None``
-        ``None`` is ``ConstantKernel(1.0) * RBF(1.0)``, as in scikit-learn.
+        several starts. Targets are then standardised. With ``optimizer=None`` ``None`` is
+        ``ConstantKernel(1.0) * RBF(1.0)``, as in scikit-learn.
     alpha : float or array of shape (n,), default=1e-10
         Variance of the noise that is added to that of the kernel. An array needs the exact solver.
     optimizer, n_restarts_optimizer, copy_X_train, n_targets
@@ -181,19 +181,15 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         seed = drawn_seed(self.random_state)
         kernel = as_process_kernel(self.kernel, getattr(self, "feature_names_in_", None), rows)
         by_features = self._is_by_features(kernel, rows)
-        origin = np.zeros(targets.shape[1:])
-        optimizer = self.optimizer
-        if kernel is None and optimizer is not None:
-            origin = targets.mean(axis=0)
-            kernel, optimizer = self._default(rows, targets - origin, seed)
+        process = self._exact(kernel, self.optimizer)
+        if kernel is None and self.optimizer is not None:
+            process.normalize_y = True
+            process.kernel, process.optimizer = self._default(rows, targets, seed)
         self.__dict__.pop("process_", None)
-        process = self._exact(kernel, optimizer)
         if by_features:
-            self._fit_features(process, rows, targets - origin, seed)
+            self._fit_features(process, rows, targets, seed)
         else:
-            self._adopt(_fitted(process, rows, targets - origin, self.kernel is None))
-        shape = np.ones(1) if targets.ndim == 1 else np.ones(targets.shape[1])
-        self._y_train_mean = self._y_train_mean + (origin if targets.ndim > 1 else origin * shape)
+            self._adopt(_fitted(process, rows, targets, self.kernel is None))
         self._seed = seed
         return self
 
@@ -219,10 +215,7 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
 
     def _default(self, X: Array, y: Array, seed: int) -> tuple[Any, Any]:
         """Return the default kernel, and the optimizer that it is left to."""
-        columns = y.reshape(len(y), -1)
-        if self.normalize_y:
-            deviations = columns.std(axis=0)
-            columns = columns / np.where(deviations > 0.0, deviations, 1.0)
+        columns = _standardised(y.reshape(len(y), -1))[0]
         is_plain = self.optimizer == "fmin_l_bfgs_b" if isinstance(self.optimizer, str) else False
         if not is_plain or self.n_restarts_optimizer or np.ndim(self.alpha):
             return start_kernel(X, columns), self.optimizer
@@ -262,11 +255,8 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         for name in ("L_", "alpha_"):
             self.__dict__.pop(name, None)
         self._y_train_mean, self._y_train_std = np.zeros(1), np.ones(1)
-        if self.normalize_y:
-            deviations = y.std(axis=0)
-            self._y_train_mean = y.mean(axis=0)
-            self._y_train_std = np.where(deviations > 0.0, deviations, 1.0)
-        y = (y - self._y_train_mean) / self._y_train_std
+        if process.normalize_y:
+            y, self._y_train_mean, self._y_train_std = _standardised(y)
         self.X_train_ = X.copy() if self.copy_X_train else X
         self.y_train_ = y
         self._seed = seed
@@ -385,6 +375,13 @@ def _checked(model: Any, X: Any, y: Any) -> tuple[Any, Any]:
             f"`n_targets`. Got {n_targets} != {model.n_targets}."
         )
     return X, y
+
+
+def _standardised(y: Any) -> tuple[Array, Any, Any]:
+    """Return targets less their means, in units of their deviations, and both of these."""
+    mean, deviation = y.mean(axis=0), y.std(axis=0)
+    deviation = np.where(deviation > 0.0, deviation, 1.0)
+    return as_array((y - mean) / deviation), mean, deviation
 
 
 def _fitted(process: Any, X: Any, y: Any, is_default: bool) -> Any:

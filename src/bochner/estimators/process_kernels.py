@@ -67,7 +67,7 @@ def kernel_of_classes(X: Array, indicators: Array, rng: np.random.Generator) -> 
 
 
 def start_kernel(X: Array, y: Array) -> Any:
-    """Return the default kernel in the units of rows (n, d) and targets (n, t).
+    """Return the default kernel in the units of rows (n, d) and of standardised targets (n, t).
 
     A tenth of the variance of the targets is noise.
     """
