@@ -295,6 +295,19 @@ def test_features_of_classes_are_refused_with_a_reason(settings, message):
         model.fit(X, LABELS)
 
 
+@pytest.mark.parametrize("dtype", [np.int64, np.float32])
+@pytest.mark.parametrize("solver", ["exact", "features"])
+def test_rows_of_other_types_are_converted(dtype, solver):
+    rows = (10.0 * X).astype(dtype)
+    y = np.round(10.0 * Y).astype(np.int64)
+    settings = {"solver": solver, "n_components": 64, "random_state": 0}
+    model = GaussianProcessRegressor(**settings).fit(rows, y)
+    assert model.score(rows, y) > 0.9
+    assert model.predict(rows, return_std=True)[1].dtype == np.float64
+    labels = GaussianProcessClassifier(**settings).fit(rows, LABELS)
+    assert labels.score(rows, LABELS) > 0.7
+
+
 def fitted():
     """Yield fitted models of every kind."""
     fixed = {"optimizer": None}

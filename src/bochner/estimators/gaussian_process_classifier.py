@@ -215,7 +215,7 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
     def _default(self, X: Array, labels: Any, classes: NDArray[Any], seed: int) -> Any:
         """Return the default kernel, whose constant is left to be learned."""
         rng = np.random.default_rng(seed)
-        return kernel_of_classes(X, Indicators(classes)(labels), rng)
+        return kernel_of_classes(X.astype(np.float64, copy=False), Indicators(classes)(labels), rng)
 
     def _exact(self, kernel: Any) -> Any:
         """Return scikit-learn's unfitted process of the same parameters."""
@@ -242,7 +242,7 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
         learned = process.kernel_
         is_binary = len(self.classes_) == 2
         self._kernels = [learned] if is_binary else list(learned.kernels)
-        self._rows = X.copy() if self.copy_X_train else X
+        self._rows = X.astype(np.float64, copy=self.copy_X_train)
         self._numbers = np.searchsorted(self.classes_, labels)
         self.processes_ = self._on_features(self._kernels)
         evidences = [model.log_evidence_ for model in self.processes_]

@@ -215,7 +215,7 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
 
     def _default(self, X: Array, y: Array, seed: int) -> tuple[Any, Any]:
         """Return the default kernel, and the optimizer that it is left to."""
-        columns = _standardised(y.reshape(len(y), -1))[0]
+        X, columns = X.astype(np.float64, copy=False), _standardised(y.reshape(len(y), -1))[0]
         is_plain = self.optimizer == "fmin_l_bfgs_b" if isinstance(self.optimizer, str) else False
         if not is_plain or self.n_restarts_optimizer or np.ndim(self.alpha):
             return start_kernel(X, columns), self.optimizer
@@ -257,7 +257,8 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         self._y_train_mean, self._y_train_std = np.zeros(1), np.ones(1)
         if process.normalize_y:
             y, self._y_train_mean, self._y_train_std = _standardised(y)
-        self.X_train_ = X.copy() if self.copy_X_train else X
+        # Features are computed in the type of the rows.
+        self.X_train_ = X.astype(np.float64, copy=self.copy_X_train)
         self.y_train_ = y
         self._seed = seed
         self.process_ = self._on_features(self.kernel_)
