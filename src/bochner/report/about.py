@@ -20,6 +20,9 @@ from bochner.report.words import cut, listed, number, percent, plain, quoted
 _MOST_COLUMNS = 200
 """Columns of the table that are listed: more would be most of the file's size."""
 
+_MOST_UNFOLDED = 12
+"""Most columns that are shown without a click: more fill a screen."""
+
 _PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
 """Packages whose versions affect numerical results."""
 
@@ -77,7 +80,8 @@ def _columns_table(study: Study) -> Table:
     n_unlisted = len(columns) - len(shown)
     note = f"{counted(n_unlisted, 'more column')} not listed." if n_unlisted else ""
     heads = ("column", "kind", "missing", "distinct", "range, or most frequent texts")
-    return Table("Columns", heads, [_column_row(c, study.table.n_rows) for c in shown], note)
+    rows = [_column_row(column, study.table.n_rows) for column in shown]
+    return Table("Columns", heads, rows, note, is_folded=len(rows) > _MOST_UNFOLDED)
 
 
 def _column_row(column: ColumnFacts, n_rows: int) -> list[Cell]:

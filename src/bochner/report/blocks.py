@@ -56,6 +56,7 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     note: str = ""
     emphasized: int | None = None  # Number of a row
+    is_folded: bool = False  # Whether a click shows the rows
     kind: ClassVar[str] = "table"
 
     @property

@@ -129,9 +129,9 @@ def html(studies: Sequence[Study]) -> str:
     else:
         targets = parts[0]
     sections = [
-        data_section(first),
-        model_section(subjects),
         *targets,
+        model_section(subjects),
+        data_section(first),
         reproduction_section(first),
     ]
     heads = [_head(*each) for each in zip(subjects, checks, prefixes, strict=True)]
