@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from bochner.tables.guesses import Guess, PlainNumbers
+from bochner.tables.guesses import Found, Guess, PlainNumbers
 from bochner.tables.local_dates import ORDERS, LocalDates, Order
-from bochner.tables.local_numbers import LocalNumbers, find_numbers
-from bochner.tables.options import DATE_KINDS, ReadOptions
+from bochner.tables.local_numbers import LocalNumbers, find_numbers, has_mark
+from bochner.tables.options import DATE_KINDS, NUMBER_KINDS, ReadOptions
+from bochner.tables.quantities import Quantities
 
 _FEWEST_DATES = 5
 """Fewest distinct dates whose rising order is evidence: five random dates rise once in 120."""
@@ -43,7 +45,8 @@ def decide(
     guesses, decimal = list(guesses), options.decimal
     if decimal == "auto":
         guesses = _with_points(guesses, has_semicolons=has_semicolons)
-        votes = Counter(g.found.decimals for g in guesses if isinstance(g.found, LocalNumbers))
+        locals_ = (_local(g.found) for g in guesses)
+        votes = Counter(found.decimals for found in locals_ if found is not None)
         decimal = "," if votes[",",] > votes[".",] else "."
     # With points as decimal marks, slashes are more often American than not.
     american = decimal == "." and not has_semicolons
@@ -54,13 +57,21 @@ def decide(
     return guesses, Conventions(decimal, order, orders)
 
 
+def _local(found: Found | None) -> LocalNumbers | None:
+    """Return the numbers of a column whose decimal mark is to be decided."""
+    if isinstance(found, Quantities):
+        return found.numbers
+    return found if isinstance(found, LocalNumbers) else None
+
+
 def _with_points(guesses: list[Guess], *, has_semicolons: bool) -> list[Guess]:
     """Return guesses in which points of plain numbers may separate thousands.
 
     Points may group thousands if semicolons separate the fields, or if a column may have decimal
     commas.
     """
-    commas = any(isinstance(g.found, LocalNumbers) and "," in g.found.decimals for g in guesses)
+    locals_ = (_local(g.found) for g in guesses)
+    commas = any(found is not None and "," in found.decimals for found in locals_)
     if not (commas or has_semicolons):
         return guesses
     changed = []
@@ -70,6 +81,31 @@ def _with_points(guesses: list[Guess], *, has_semicolons: bool) -> list[Guess]:
             some = replace(some, found=local) if local and local.decimals else some
         changed.append(some)
     return changed
+
+
+_OTHER_MARKS = {",": (",", ".", "decimal point"), ".": (";", ",", "decimal comma")}
+"""By the decimal mark of an earlier file: a delimiter with which a later file hardly has that mark,
+the mark that its numbers then have, and the kind of such columns."""
+
+
+def own_kind(texts: Any, kind: str | None, options: ReadOptions, delimiter: str) -> str | None:
+    """Return the kind of a column of a later file whose decimal mark is not that of the fit.
+
+    Fields that commas separate have no decimal commas, unless some are quoted. Semicolons separate
+    fields where commas are decimal marks. Returns None if there is no such evidence.
+    """
+    if not options.recorded or not (kind is None or kind in NUMBER_KINDS):
+        return None
+    recorded = (kind and NUMBER_KINDS[kind]) or options.decimal
+    if recorded not in _OTHER_MARKS:
+        return None
+    other, mark, found = _OTHER_MARKS[recorded]
+    has_recorded, has_other = has_mark(texts, recorded), has_mark(texts, mark)
+    if delimiter != other or has_recorded or not has_other:
+        return None
+    if recorded == "." and kind is not None:  # Separators of thousands, as at the fit
+        return None
+    return None if find_numbers(texts, (mark,)) is None else found
 
 
 def _explicit(dates: str | None) -> Order | None:

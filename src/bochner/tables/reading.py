@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bochner.tables.binary import WITH_TABLES, read_frame
-from bochner.tables.conventions import Conventions, decide
-from bochner.tables.delimited import read_columns
+from bochner.tables.binary import SPREADSHEETS, WITH_TABLES, read_frame
+from bochner.tables.conventions import Conventions, decide, own_kind
+from bochner.tables.delimited import read_columns, without_repeated_names
 from bochner.tables.files import TEXT_ENDINGS, content_of, find, place
-from bochner.tables.guesses import guess
+from bochner.tables.guesses import Guess, PlainNumbers, guess
+from bochner.tables.headings import find_totals
 from bochner.tables.identifiers import is_index, leave_out
 from bochner.tables.layout import find_layout
+from bochner.tables.local_numbers import LARGEST_EXACT
 from bochner.tables.native import prepare
 from bochner.tables.options import ReadOptions, check_names, read_types
 from bochner.tables.refusals import InputError
-from bochner.tables.remarks import Remarks
+from bochner.tables.remarks import Remarks, shown
 from bochner.tables.settling import settle
 
 if TYPE_CHECKING:
@@ -45,20 +47,29 @@ class TableRead:
         Sentences on oddities and guesses, and how each was handled.
     layout : ReadOptions
         Decisions of this reading, to read another file of the same kind in the same way.
+    first : tuple of str
+        Entries of the first row if the file has no names of columns.
     """
 
     frame: pd.DataFrame
     notes: tuple[str, ...]
     layout: ReadOptions
+    first: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Raw:
-    """Columns (n,) by name, Arrow arrays of texts or pandas Series of anything else."""
+    """Columns (n,) by name, Arrow arrays of texts or pandas Series of anything else.
+
+    ``delimiter`` is that of a text file, ``n_names`` the number of lines of names, and ``first``
+    has the entries of the first row if there are no names.
+    """
 
     columns: dict[str, Any]
     notes: tuple[str, ...]
-    has_semicolons: bool = False
+    delimiter: str = ""
+    n_names: int | None = None
+    first: tuple[str, ...] = ()
 
 
 def read(
@@ -127,11 +138,18 @@ def read(
         ) from None
     path, ending = find(path)
     raw = _load(path, ending, options)
+    keep = [named_by(raw.first, name) for name in keep]
     if not options.recorded:
         check_names(options.types, raw.columns)
     remarks = Remarks()
-    columns, kinds, conventions, mixed = _resolve(raw, options, text, remarks)
-    kept = {*keep, *text, *options.types, *mixed}
+    resolved = _resolve(raw, options, text, remarks)
+    columns, conventions = resolved.columns, resolved.conventions
+    notes = raw.notes
+    if options.skip is None and ending in _WITH_TOTALS:
+        note = find_totals(columns, only_labelled=options.recorded)
+        columns = _without_last(columns) if note else columns
+        notes += (note,) * bool(note)
+    kept = {*keep, *text, *options.types, *resolved.mixed}
     left = leave_out(columns, kept, remarks, options.recorded)
     frame = pd.DataFrame({name: column for name, column in columns.items() if name not in left})
     if frame.empty:
@@ -142,11 +160,42 @@ def read(
     layout = ReadOptions(
         decimal=conventions.decimal,
         dates="none" if options.dates == "none" else conventions.order or "iso",
-        types={**stay, **kinds, **dict.fromkeys(left, "ignore"), **options.types},
+        types={**stay, **resolved.kinds, **dict.fromkeys(left, "ignore"), **options.types},
         table=options.table,
         recorded=True,
+        missing=options.missing,
+        skip=options.skip,
+        header=raw.n_names if options.header is None else options.header,
+        units={**options.units, **resolved.units},
+        words={**options.words, **resolved.words},
     )
-    return TableRead(frame, (*raw.notes, *remarks.sentences()), layout)
+    return TableRead(frame, (*notes, *remarks.sentences()), layout, raw.first)
+
+
+def named_by(first: Sequence[str], name: str) -> str:
+    """Return the name of a column, which may be given by its entry in the first row.
+
+    ``first`` has the entries of the first row of a file without names. Such a row looks like names.
+    """
+    return f"column {list(first).index(name) + 1}" if first.count(name) == 1 else name
+
+
+_WITH_TOTALS = (*TEXT_ENDINGS, *SPREADSHEETS)
+"""Endings of files that people write, with sums below the rows."""
+
+
+def _without_last(columns: Mapping[str, pd.Series]) -> dict[str, pd.Series]:
+    """Return columns without their last row; whole numbers that had a gap there are integers."""
+    import numpy as np
+
+    kept = {}
+    for name, series in columns.items():
+        rows = series.iloc[:-1]
+        if rows.dtype.kind == "f" and series.isna().iloc[-1] and not rows.isna().any():
+            is_whole = bool((rows % 1 == 0).all()) and bool((rows.abs() < LARGEST_EXACT).all())
+            rows = rows.astype(np.int64) if is_whole else rows
+        kept[name] = rows
+    return kept
 
 
 def read_table(
@@ -213,17 +262,39 @@ def _load(path: Path, ending: str, options: ReadOptions) -> _Raw:
         )
     if ending not in TEXT_ENDINGS:
         table = options.table
-        frame, notes = read_frame(path, ending, table, only_preferred=options.recorded)
-        return _Raw({str(name): series for name, series in frame.items()}, notes)
-    layout = find_layout(path, content_of(path), "\t" if ending == ".tsv" else ",")
-    columns = read_columns(place(path), layout)
-    return _Raw(columns, layout.notes, has_semicolons=layout.delimiter == ";")
+        found = read_frame(path, ending, table, options)
+        columns = {str(name): series for name, series in found.frame.items()}
+        return _Raw(columns, found.notes, n_names=found.n_names, first=found.first)
+    layout = find_layout(path, content_of(path), "\t" if ending == ".tsv" else ",", options)
+    columns, note = read_columns(place(path), layout), ""
+    if options.skip is None:
+        columns, note = without_repeated_names(columns)
+    return _Raw(
+        columns,
+        (*layout.notes, note) if note else layout.notes,
+        layout.delimiter,
+        layout.n_names,
+        layout.first,
+    )
 
 
-def _resolve(
-    raw: _Raw, options: ReadOptions, text: Collection[str], remarks: Remarks
-) -> tuple[dict[str, pd.Series], dict[str, str], Conventions, list[str]]:
-    """Return converted columns, kinds to record, conventions, and names of columns with errors."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Resolved:
+    """Converted columns and what is to be recorded about them, by name.
+
+    ``mixed`` has the names of columns of text that seem to hold numbers or dates with errors.
+    """
+
+    columns: dict[str, pd.Series]
+    conventions: Conventions
+    kinds: dict[str, str]
+    units: dict[str, str]
+    words: dict[str, tuple[str, ...]]
+    mixed: list[str]
+
+
+def _resolve(raw: _Raw, options: ReadOptions, text: Collection[str], remarks: Remarks) -> _Resolved:
+    """Return converted columns by the conventions of the file."""
     asked = {**dict.fromkeys(text, "text"), **options.types}
     columns, guesses = {}, []
     for name, column in raw.columns.items():
@@ -233,14 +304,34 @@ def _resolve(
         prepared = prepare(name, column, kind) if hasattr(column, "iloc") else column
         columns[name] = prepared
         if not hasattr(prepared, "iloc"):
+            if other := own_kind(prepared, kind, options, raw.delimiter):
+                kind = other
+                delimiter = f"the delimiter {raw.delimiter!r}"
+                words = f"{other}s, unlike the file of the fit, as {delimiter} shows"
+                remarks.add(name, f"has {words}", f"have {words}")
             guesses.append(guess(name, prepared, kind, options))
-    guesses, conventions = decide(guesses, options, has_semicolons=raw.has_semicolons)
-    kinds, mixed = {}, []
+    guesses, conventions = decide(guesses, options, has_semicolons=raw.delimiter == ";")
+    made = _Resolved(columns, conventions, {}, {}, {}, [])
     for some in guesses:
         settled = settle(some, conventions, options, remarks)
         columns[some.name] = settled.series
         if settled.kind is not None:
-            kinds[some.name] = settled.kind
+            made.kinds[some.name] = settled.kind
+        if settled.unit is not None:
+            made.units[some.name] = settled.unit
+        if settled.words:
+            made.words[some.name] = settled.words
         if settled.is_mixed:
-            mixed.append(some.name)
-    return columns, kinds, conventions, mixed
+            made.mixed.append(some.name)
+        if isinstance(some.found, PlainNumbers) and hasattr(raw.columns[some.name], "iloc"):
+            _remark_on_stored_text(some, settled.series, remarks)
+    return made
+
+
+def _remark_on_stored_text(some: Guess, series: pd.Series, remarks: Remarks) -> None:
+    """Note numbers that a spreadsheet or another typed file holds as text."""
+    if series.dtype.kind not in "iuf" or some.kind is not None or series.isna().all():
+        return
+    words = "numbers that the file stores as text: read as numbers; a type text (--types FILE)"
+    remarks.add(some.name, f"has {words} keeps them", f"have {words} keeps them",
+                shown(some.cleaned.drop_null()[0]))  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +11,15 @@ from numpy.typing import NDArray
 
 from bochner.tables.guesses import Guess, PlainNumbers, guess, looks_otherwise
 from bochner.tables.local_dates import ORDERS, LocalDates, other_order
-from bochner.tables.local_numbers import MARKS, LocalNumbers, numbers_among
+from bochner.tables.local_numbers import MARKS, SHARE_READ, LocalNumbers, numbers_among
 from bochner.tables.options import DATE_KINDS, NUMBER_KINDS, ReadOptions
+from bochner.tables.quantities import MixedUnits, Quantities
 from bochner.tables.refusals import InputError
 from bochner.tables.remarks import Remarks, shown
+from bochner.tables.times_of_day import ClockTimes
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_MOSTLY = 0.9
-"""Share of numbers or dates from which other entries of a column are worth a remark."""
 
 _HALF = 0.5
 """Share of numbers or dates from which text is not an identifier, but a column with errors."""
@@ -35,12 +35,16 @@ _MOST_LEVELS = 256
 class Settled:
     """A column (n,), and the kind to record, since another file might not show it.
 
-    ``is_mixed`` is for text that seems to hold numbers or dates with errors.
+    ``is_mixed`` is for text that seems to hold numbers or dates with errors. ``unit`` is that of
+    quantities, "" without a unit, and None for other columns. ``words`` are entries that count as
+    missing in this column.
     """
 
     series: pd.Series
     kind: str | None
     is_mixed: bool = False
+    unit: str | None = None
+    words: tuple[str, ...] = ()
 
 
 def settle_text(some: Guess, options: ReadOptions, remarks: Remarks) -> Settled:
@@ -57,6 +61,12 @@ def settle_text(some: Guess, options: ReadOptions, remarks: Remarks) -> Settled:
         asked = some.name in options.types and not options.recorded
         return Settled(series.astype("category") if asked else series, "text")
     if _remark_on_looks(some, options, remarks):
+        return Settled(series.astype("category"), "text", is_mixed=True)
+    if isinstance(some.found, MixedUnits):
+        rows = some.found.rows
+        words = f"text, because its numbers have several units, or none: {_listed_units(rows)}"
+        example = ", ".join(f"row {row + 1}: {shown(some.cleaned[row])}" for row in rows.values())
+        remarks.add(some.name, f"is {words}", f"are {words}", example)
         return Settled(series.astype("category"), "text", is_mixed=True)
     if _has_errors(some, remarks):
         return Settled(series, "text", is_mixed=True)
@@ -79,9 +89,13 @@ def _remark_on_looks(some: Guess, options: ReadOptions, remarks: Remarks) -> boo
     if options.decimal == "auto" and options.dates == "auto":
         return False
     free = guess(some.name, some.texts, None, ReadOptions()).found
-    if free is None:
+    if free is None or isinstance(free, MixedUnits):
         return False
-    numbers = isinstance(free, PlainNumbers | LocalNumbers)
+    if isinstance(free, PlainNumbers) and free.code is not None:
+        return False
+    if options.recorded and isinstance(free, Quantities | ClockTimes):
+        return False
+    numbers = isinstance(free, PlainNumbers | LocalNumbers | Quantities)
     given = f"decimal={options.decimal!r}" if numbers else f"dates={options.dates!r}"
     words = f"text, because {given} does not allow for its entries"
     remarks.add(some.name, f"is {words}", f"are {words}", shown(some.cleaned.drop_null()[0]))
@@ -109,7 +123,7 @@ def _has_errors(some: Guess, remarks: Remarks) -> bool:
             return False
         what, good = "numbers", numbers_among(texts)
     n_good, n_present = good.sum(), len(texts) - texts.null_count
-    if _MOSTLY * n_present <= n_good < n_present:
+    if SHARE_READ * n_present <= n_good < n_present:
         n_bad, example = _others(some, good)
         words = f"text, because {n_bad} of {n_present} entries are no {what}"
         remarks.add(some.name, f"is {words}", f"are {words}", example)
@@ -129,6 +143,17 @@ def _refusal(some: Guess, options: ReadOptions) -> InputError:
         decimal = NUMBER_KINDS[some.kind] or options.decimal
         good = numbers_among(some.cleaned, (decimal,) if decimal != "auto" else (".", ","))
         what = "numbers" if decimal == "auto" else f"numbers with decimal {MARKS[decimal]}"
+        if unit := options.units.get(some.name):
+            what = f"numbers with the unit {unit}, as at the fit"
+        if isinstance(some.found, MixedUnits):
+            rows = some.found.rows
+            examples = (f"row {row + 1}: {shown(some.cleaned[row])}" for row in rows.values())
+            return InputError(
+                f"Column {some.name!r} should hold {what}, but has several units, or none: "
+                f"{_listed_units(rows)} ({', '.join(examples)}). Convert its entries to one unit."
+            )
+        if isinstance(some.found, Quantities | ClockTimes):
+            good = ~some.found.unread
     else:
         found = some.found
         wanted = DATE_KINDS[some.kind] or options.dates
@@ -144,6 +169,10 @@ def _refusal(some: Guess, options: ReadOptions) -> InputError:
         f"({example}). Correct them, leave unknown ones empty, or give the column another type "
         "(--types FILE)."
     )
+
+
+def _listed_units(rows: Mapping[str, int]) -> str:
+    return " and ".join(rows)
 
 
 def _levels(texts: Any) -> Any | None:
