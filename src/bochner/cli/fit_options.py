@@ -1,7 +1,7 @@
 """Options of `bochner fit`: each is stated here, and nowhere else."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from math import inf
 from pathlib import Path
 from typing import Annotated, get_args
@@ -38,6 +38,7 @@ _CHOICES: Mapping[str, Sequence[str]] = {
 _REPEATED = (
     "target", "task", "effort", "transformation", "time_limit", "weight", "id", "split",
     "time", "group", "test_size", "interval", "seed", "compare", "analysis", "drop",
+    "decimal", "dates", "types", "missing", "skip", "header", "table",
 )  # fmt: skip
 """Options that change a fit or its errors."""
 
@@ -126,8 +127,31 @@ class FitOptions:
     types: Annotated[
         Path | None,
         typer.Option(
-            help="CSV (column,type) or JSON file with the kind of some columns: number, text, "
-            "date or ignore.",
+            help="Kind of some columns: number, text, date or ignore, as zip,text;size,number or "
+            "in a CSV (column,type) or JSON file.",
+            rich_help_panel=READING,
+        ),
+    ] = None
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Entry that is missing in every column, such as NA among text, or -99; repeat for "
+            "more.",
+            rich_help_panel=READING,
+        ),
+    ] = None
+    skip: Annotated[
+        int | None,
+        typer.Option(
+            help="Lines to leave out before the names. With a number, titles, totals and footers "
+            "are not looked for; 0 keeps all lines.",
+            rich_help_panel=READING,
+        ),
+    ] = None
+    header: Annotated[
+        int | None,
+        typer.Option(
+            help="Lines of column names: 0 if the first line is data, 2 for two lines.",
             rich_help_panel=READING,
         ),
     ] = None
@@ -161,7 +185,31 @@ class FitOptions:
     def reading(self) -> ReadOptions:
         """Return the options for reading the file."""
         kinds = {} if self.types is None else read_types(self.types)
-        return ReadOptions(decimal=self.decimal, dates=self.dates, types=kinds, table=self.table)
+        return ReadOptions(
+            decimal=self.decimal,
+            dates=self.dates,
+            types=kinds,
+            table=self.table,
+            missing=tuple(self.missing or ()),
+            skip=self.skip,
+            header=self.header,
+        )
+
+    def renamed(self, name_of: Callable[[str], str]) -> "FitOptions":
+        """Return the options with other names of columns."""
+
+        def renamed(name: str | None) -> str | None:
+            return None if name is None else name_of(name)
+
+        return replace(
+            self,
+            target=list(map(name_of, self.target)),
+            drop=list(map(name_of, self.dropped)),
+            weight=renamed(self.weight),
+            id=renamed(self.id),
+            time=renamed(self.time),
+            group=renamed(self.group),
+        )
 
     def check(self, path: Path) -> None:
         """Raise an error that needs no data, where the options do not suit each other."""

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -39,7 +40,7 @@ from bochner.tables.checks import (
     side_column,
     split_target,
 )
-from bochner.tables.reading import ReadOptions, TableRead, read
+from bochner.tables.reading import ReadOptions, TableRead, named_by, read
 from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
@@ -62,12 +63,13 @@ _MODELS: Mapping[str, Any] = {"regression": TableRegressor, "classification": Ta
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    """The checked rows of a table, and how they are split."""
+    """The checked rows of a table, how they are split, and the options with column names."""
 
     facts: TableFacts
     layout: Mapping[str, Any]
     split: Split
     rows: SplitChoice
+    options: FitOptions
 
 
 def fit_table(path: Path, options: FitOptions, console: Console) -> None:
@@ -80,6 +82,7 @@ def fit_table(path: Path, options: FitOptions, console: Console) -> None:
         with stages.stage("reading"):
             progress(f"reading {path}")
             table = _table(path, options, read_options)
+            options = table.options
         studies = _studied(path, options, table, level, stages, progress)
         persist.save(studies[0].model, options.out)
         if options.report is not None:
@@ -134,6 +137,7 @@ def _table(path: Path, options: FitOptions, read_options: ReadOptions) -> _Table
     roles = (options.weight, options.id, options.group, options.time)
     kept = {*options.target, *options.dropped, *(name for name in roles if name is not None)}
     found: TableRead = read(path, read_options, keep=kept)
+    options = options.renamed(partial(named_by, found.first))
     frame = drop_columns(found.frame, options.dropped)
     sides: dict[str, Any] = {}
     if options.weight is not None:
@@ -158,7 +162,7 @@ def _table(path: Path, options: FitOptions, read_options: ReadOptions) -> _Table
         **rows.per_row,
     )
     facts = table_facts(features, str(path), found.notes)
-    return _Table(facts, found.layout.to_record(), split, rows)
+    return _Table(facts, found.layout.to_record(), split, rows, options)
 
 
 def _weights(frame: pd.DataFrame, name: str) -> Array:
