@@ -9,6 +9,7 @@ from bochner.report.accuracy import metric_of
 from bochner.report.blocks import Finding, fine
 from bochner.report.subject import Subject
 from bochner.report.words import counted, listed, percent, quoted, with_error
+from bochner.tables.identifiers import may_identify
 
 _ROUGH_ERROR = 0.1
 """Relative standard error from which an error is too uncertain for a comparison of methods."""
@@ -85,8 +86,20 @@ def left_out(subject: Subject) -> Finding:
     """Return which columns have no features."""
     states = subject.study.model.encoder_.columns_
     found = [f"{quoted(s['name'])} {_WHY[s['kind']]}" for s in states if s["kind"] in _WHY]
+    columns = subject.columns.values()
+    suspects = [c.name for c in columns if c.kind == "numeric" and may_identify(c.name, c.values)]
+    if suspects and not found:
+        names = listed([quoted(name) for name in suspects])
+        return Finding(
+            "check",
+            f"Possible identifiers: {names}",
+            "Whole numbers that differ in nearly every row and have the name or the length of a "
+            "code. The order of such numbers predicts new rows by chance only, unless they were "
+            "assigned by place or time.",
+            "If they name rows, leave them out of the table (--drop).",
+        )
     if not found:
-        return fine("All columns are used: none is constant, empty or an identifier.")
+        return fine("All columns are used: none is constant or empty, or text that never repeats.")
     return Finding(
         "note",
         f"{counted(len(found), 'column')} not used",
