@@ -217,7 +217,7 @@ def _quantities(
     if kind is None or kind in NUMBER_KINDS:
         mark = None if kind is None else NUMBER_KINDS[kind]
         wanted = replace(options, decimal=mark) if mark else options
-        found = find_quantities(texts, _decimals(wanted))
+        found = find_quantities(texts, _decimals(wanted), is_recorded=options.recorded)
     if found is None and (is_date or kind in NUMBER_KINDS):
         found = find_times(texts)
     return found

@@ -161,7 +161,7 @@ def _is_numeric(entries: Sequence[str]) -> bool:
 
 def _is_data(first: Sequence[str], below: Rows) -> bool:
     """Tell whether a first line holds data: numbers above numbers, and text that repeats below."""
-    if len(below) < _FEWEST_BELOW or not any(first):
+    if len(below) < _FEWEST_BELOW or not any(first) or list(first) in map(list, below):
         return False
     numbers = []
     for place, cell in enumerate(first):
@@ -270,16 +270,13 @@ def footer_note(rows: Rows) -> str:
     return f"{lines} below the table and left out ({text}); skip=0 (--skip 0) keeps all lines."
 
 
-def find_totals(columns: Mapping[str, pd.Series], *, only_labelled: bool) -> str:
-    """Return a note if the last row of a table holds the sums or the means of its columns.
-
-    With ``only_labelled``, a row counts only if a text says that it is a total.
-    """
+def find_totals(columns: Mapping[str, pd.Series]) -> str:
+    """Return a note if the last row of a table holds the sums or the means of its columns."""
     n = len(next(iter(columns.values()))) - 1
     texts = [str(series.iloc[-1]) for series in columns.values()
              if series.dtype.kind not in "iufbM" and isinstance(series.iloc[-1], str)]  # fmt: skip
     label = next((text for text in texts if _LABEL.fullmatch(text)), "")
-    if n < (_FEWEST_SUMMED if label else _FEWEST_UNLABELLED) or (only_labelled and not label):
+    if n < (_FEWEST_SUMMED if label else _FEWEST_UNLABELLED):
         return ""
     n_equal = n_compared = 0
     what = ""
@@ -291,6 +288,7 @@ def find_totals(columns: Mapping[str, pd.Series], *, only_labelled: bool) -> str
             continue
         n_compared += 1
         is_sum, is_mean = _equals(last, values)
+        is_mean &= bool(label)  # Rows near the mean are frequent
         n_equal += is_sum or is_mean
         what = what or ("sums" if is_sum else "means" if is_mean else "")
         if not label and n_equal < n_compared:

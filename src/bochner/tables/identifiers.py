@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner.tables.guesses import MARKERS
 from bochner.tables.remarks import Remarks
 
 if TYPE_CHECKING:
@@ -43,15 +44,6 @@ _NUMBERING_NAMES = frozenset(
 )  # fmt: skip
 """Last words of names of identifiers, and of some quantities: they are noted and stay."""
 
-_CODE_DIGITS = 8
-"""Digits from which whole numbers of equal length are more likely codes than measurements."""
-
-_STAMPS = ((1e9, 2.2e9), (1e12, 2.2e12), (1.7e7, 2.2e7))
-"""Ranges of times since 1970 in seconds and in milliseconds, and of dates such as 20211231."""
-
-_ROUND = 1000
-"""Measurements of many digits are multiples of it as often as not; codes are hardly."""
-
 _TIME_NAMES = frozenset(
     ("year", "month", "week", "day", "date", "hour", "minute", "second", "time", "t", "period",
      "quarter", "step", "age")
@@ -81,20 +73,17 @@ def is_index(name: str) -> bool:
 
 
 def may_identify(name: str, values: NDArray[Any]) -> bool:
-    """Tell whether numbers (n,) may be identifiers: nearly all differ, and are named or long."""
+    """Tell whether numbers (n,) may be identifiers: nearly all differ, and their name says so."""
     present = values[~np.isnan(values)] if values.dtype.kind == "f" else values
     if present.size < _FEWEST_ROWS or bool((present != np.round(present)).any()):
         return False
     if np.unique(present).size < _NEARLY_UNIQUE * present.size:
         return False
     words = _words(name)
-    if _names_identifiers(words) or (words and words[-1] in _NUMBERING_NAMES):
+    if _names_identifiers(words):
         return True
-    low, high = float(present.min()), float(present.max())
-    is_stamp = any(first <= low and high <= last for first, last in _STAMPS)
-    if low < 10.0 ** (_CODE_DIGITS - 1) or is_stamp or len(f"{low:.0f}") < len(f"{high:.0f}"):
-        return False
-    return bool(np.mean(present % _ROUND == 0) < _IDENTIFIER_SHARE)
+    # A number alone is a count as often as not.
+    return (len(words) > 1 and words[-1] in _NUMBERING_NAMES) or words == ["code"]
 
 
 def _names_identifiers(words: Sequence[str]) -> bool:
@@ -190,12 +179,18 @@ def _is_text(series: pd.Series) -> bool:
     return infer_dtype(series.head(_SAMPLE_SIZE), skipna=True) in ("string", "categorical")
 
 
+def _without_words(series: pd.Series) -> pd.Series:
+    """Return the present texts (k,) that are not among the words for missing ones, such as NA."""
+    present = series.dropna().astype(str)
+    return present[~present.str.lower().isin(MARKERS)]
+
+
 def _is_nearly_unique(series: pd.Series) -> bool:
     rows = np.linspace(0, len(series) - 1, min(_SAMPLE_SIZE, len(series))).astype(np.intp)
-    sample = series.iloc[rows].dropna()
+    sample = _without_words(series.iloc[rows])
     if sample.nunique() < _FEWEST_DISTINCT * len(sample):
         return False
-    present = series.dropna()
+    present = _without_words(series)
     n_distinct, n_present = present.nunique(), len(present)
     if n_distinct > max(_MANY_LEVELS, _IDENTIFIER_SHARE * n_present):
         return True

@@ -67,7 +67,7 @@ _PATTERN = (
     rf"^(?P<limit>(?:[<>≤≥~≈]=?)?)[{SPACES}]?(?P<open>\(?)[{SPACES}]?(?P<sign>[+-]?)"
     rf"(?P<front>(?:{CURRENCIES}|Rs\.?)?)[{SPACES}]?"
     rf"(?P<body>[+-]?[0-9.,][0-9.,{SPACES}]*?(?:[eEdD][+-]?[0-9]+)?)"
-    r"(?P<plus>\+?)"
+    r"(?P<plus>(?:\+| or more| or less| or fewer| or over| and over| and more| and under)?)"
     rf"(?P<back>(?:[{SPACES}]*[\p{{L}}°%‰€£¥₹₽₩₺₪$][^\s()<>+]{{0,19}})?)"
     r"(?P<mark>(?:\.?-|\+)?)(?P<close>\)?)$"
 )
@@ -98,8 +98,13 @@ class MixedUnits:
     rows: Mapping[str, int]
 
 
-def find_quantities(texts: Any, decimals: Sequence[str]) -> Quantities | MixedUnits | None:
-    """Return texts (n,), null where missing, as quantities if the rules read nearly all of them."""
+def find_quantities(
+    texts: Any, decimals: Sequence[str], *, is_recorded: bool = False
+) -> Quantities | MixedUnits | None:
+    """Return texts (n,), null where missing, as quantities if the rules read nearly all of them.
+
+    A column that ``is_recorded`` held quantities in an earlier file.
+    """
     sample = texts.drop_null().slice(0, _SAMPLE_SIZE)
     if not len(sample) or not _reads(sample):
         return None
@@ -119,9 +124,9 @@ def find_quantities(texts: Any, decimals: Sequence[str]) -> Quantities | MixedUn
     is_main = matched & (units == main)
     if main in _CURRENCY_SIGNS:
         is_main |= matched & (units == "")
-    bodies, rules = _bodies(parts, powers, is_main)
-    if bodies is None:
+    if not is_recorded and _are_classes(texts, parts, is_main):
         return None
+    bodies, rules = _bodies(parts, powers, is_main)
     is_number = matched & numbers_among(bodies, tuple(decimals))
     n_present = len(texts) - texts.null_count
     if np.sum(is_number) < SHARE_READ * n_present:
@@ -261,7 +266,7 @@ def _suffix(text: str) -> tuple[int, str] | None:
 
 def _bodies(
     parts: _Parts, powers: NDArray[np.int64], rows: NDArray[np.bool_]
-) -> tuple[Any | None, dict[str, int]]:
+) -> tuple[Any, dict[str, int]]:
     """Return the numbers (n,) as text with a sign and a power of ten, and the rules they need."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -272,12 +277,7 @@ def _bodies(
         if np.any(where & rows):
             rules[words] = int(np.argmax(where & rows))
 
-    is_minus = np.isin(parts.mark, ("-",))
-    if np.any(is_minus & rows):
-        lengths = np.asarray(pc.utf8_length(parts.body))
-        # Marks at school are 2- and 3+.
-        if np.any((parts.mark == "+") & rows) or lengths[is_minus & rows].max() == 1:
-            return None, {}
+    is_minus = parts.mark == "-"
     negative = is_minus | parts.is_bracketed | (parts.sign == "-")
     bodies = pc.if_else(
         pa.array(negative), pc.binary_join_element_wise("-", parts.body, ""), parts.body
@@ -294,11 +294,32 @@ def _bodies(
         bodies = pc.binary_join_element_wise(bodies, exponents, "")
     note("negative numbers in parentheses", parts.is_bracketed)
     note("minus signs after the number", is_minus)
-    note("limits, which are read as the number", (parts.limit != "") | (parts.mark == "+"))
+    is_limit = (parts.limit != "") | ~np.isin(parts.mark, ("", "-"))
+    note("limits, which are read as the number", is_limit)
     note("exponents with D", is_fortran)
     note("commas in the Indian places", is_indian)
     note("magnitudes", powers != 0)
     return bodies, rules
+
+
+def _are_classes(texts: Any, parts: _Parts, rows: NDArray[np.bool_]) -> bool:
+    """Tell whether signs distinguish entries that would be equal or reversed as numbers.
+
+    Such are the classes <38 and >=38, the classes 1935- and 1940-, and the marks 2- and 3+.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    is_minus, is_limit = parts.mark == "-", (parts.limit != "") | ~np.isin(parts.mark, ("", "-"))
+    counts = [len(pc.unique(texts.filter(pa.array(rows & some)))) for some in (is_limit, ~is_limit)]
+    if counts[0] > counts[1]:
+        return True
+    if bool(np.all((is_minus | parts.is_bracketed)[rows])):
+        return True
+    lengths = np.asarray(pc.utf8_length(parts.body))
+    has_plus = bool(np.any((parts.mark == "+") & rows))
+    is_signed = is_minus & rows
+    return bool(is_signed.any()) and (has_plus or bool(lengths[is_signed].max() == 1))
 
 
 def _mixed(mixed: Mapping[str, int], main: Any, row: int) -> MixedUnits | None:

@@ -146,7 +146,7 @@ def read(
     columns, conventions = resolved.columns, resolved.conventions
     notes = raw.notes
     if options.skip is None and ending in _WITH_TOTALS:
-        note = find_totals(columns, only_labelled=options.recorded)
+        note = find_totals(columns)
         columns = _without_last(columns) if note else columns
         notes += (note,) * bool(note)
     kept = {*keep, *text, *options.types, *resolved.mixed}

@@ -21,6 +21,9 @@ from bochner.tables.remarks import Remarks, shown
 from bochner.tables.text_columns import Settled, settle_text
 from bochner.tables.times_of_day import ClockTimes
 
+_MOST_WORDS = 3
+"""Words that a note lists: a note stays within a few lines."""
+
 _KINDS_BY_MARK = {".": "decimal point", ",": "decimal comma"}
 
 
@@ -51,14 +54,17 @@ def settle(
         return settle_text(some, options, remarks)
     markers = some.markers()
     for marker, count in markers.items():
-        if marker in MISSING:
+        if marker in MISSING or marker in some.words:
             continue
-        words = f"entries {shown(marker)!r}, which count as missing"
-        example = f"{count} of {len(some.texts)}"
-        if marker in some.words:
-            words += " because the other entries are numbers or dates"
-            example += "; a type text, --types FILE, keeps them"
-        remarks.add(some.name, f"has {words}", f"have {words}", example)
+        words = f"entries {marker!r}, which count as missing"
+        remarks.add(some.name, f"has {words}", f"have {words}", f"{count} of {len(some.texts)}")
+    if some.words:
+        listed = ", ".join(repr(shown(word)) for word in some.words[:_MOST_WORDS])
+        listed += ", ..." if len(some.words) > _MOST_WORDS else ""
+        count = sum(markers[word] for word in some.words)
+        words = f"entries {listed}, which count as missing because the other entries are numbers or"
+        example = f"{count} of {len(some.texts)}; a type text, --types FILE, keeps them"
+        remarks.add(some.name, f"has {words} dates", f"have {words} dates", example)
     if markers and settled.kind is None and not isinstance(found, Truths):
         is_date = isinstance(found, IsoDates | LocalDates)
         settled = replace(settled, kind="date" if is_date else "number")
@@ -190,7 +196,10 @@ def _times(some: Guess, found: ClockTimes, remarks: Remarks) -> Settled:
         remarks.add(some.name, f"holds {words}", f"hold {words}",
                     f"{entry} is read as {found.hours[row]:.6g}")  # fmt: skip
         return replace(_settled(found.hours, "number"), unit=_time_unit(found))
-    words = "times of day, which are cyclic: 23:59 is next to 0:00"
+    words = (
+        "times of day, which are cyclic: 23:59 is next to 0:00; a type number (--types FILE) makes "
+        "them durations"
+    )
     remarks.add(some.name, f"holds {words}", f"hold {words}", entry)
     return replace(_settled(found.entries(), "date"), unit=_time_unit(found))
 

@@ -13,7 +13,7 @@ from bochner.tables.local_numbers import SHARE_READ
 
 _PATTERN = (
     r"^(?P<hour>[0-9]{1,4}):(?P<minute>[0-5][0-9])"
-    r"(?::(?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,6}))?)?"
+    r"(?::(?P<second>[0-5][0-9]))?(?:[.,](?P<fraction>[0-9]{1,6}))?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?| Uhr| ?h)?$"
 )
 
@@ -64,13 +64,18 @@ def find_times(texts: Any) -> ClockTimes | None:
     hour, minute, second = (_numbers(pc.struct_field(parts, i)) for i in range(3))
     fraction = pc.utf8_rpad(pc.struct_field(parts, 3).fill_null("0"), width=6, padding="0")
     half = pc.utf8_lower(pc.struct_field(parts, 4).fill_null(""))
-    seconds = second + 1e-6 * _numbers(fraction)
+    # Without seconds, as in 0:23.9, the fraction belongs to the second part.
+    length = pc.binary_length(pc.struct_field(parts, 2).fill_null(""))
+    has_second = np.array(pc.greater(length, 0))
+    part = 1e-6 * _numbers(fraction)
+    seconds = second + np.where(has_second, part, 0.0)
+    minute = minute + np.where(has_second, 0.0, part)
     is_read = np.array(parts.is_valid())
     is_evening, is_morning = (np.array(pc.equal(half, letter)) for letter in "pa")
     has_half = is_evening | is_morning
     is_read &= ~has_half | ((hour >= 1) & (hour <= _DAY / 2))
     hour = np.where(has_half, hour % (_DAY / 2) + _DAY / 2 * is_evening, hour)
-    is_duration = bool(np.any(hour[is_read] >= _DAY))
+    is_duration = bool(np.any((hour >= _DAY)[is_read] | (~has_second & (part > 0.0))[is_read]))
     hours = hour + (minute + seconds / _MINUTES) / _MINUTES
     hours[~is_read] = np.nan
     return ClockTimes(hours, is_duration, np.array(texts.is_valid()) & ~is_read)
