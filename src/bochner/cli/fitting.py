@@ -40,6 +40,7 @@ from bochner.tables.checks import (
     side_column,
     split_target,
 )
+from bochner.tables.fingerprints import fingerprint
 from bochner.tables.reading import ReadOptions, TableRead, named_by, read
 from bochner.tables.refusals import InputError
 
@@ -315,6 +316,7 @@ def _record(
         "task": table.split.task,
         "source": table.facts.source,
         "layout": dict(table.layout),
+        "fingerprint": fingerprint(table.split.X, table.split.X_test),
         "interval": level,
         "n_columns": table.split.X.shape[1],
         "n_test_samples": len(table.split.y_test),

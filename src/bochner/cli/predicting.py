@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.text import Text
 
-from bochner.cli.models import Fresh, load_model, read_for, target_names
+from bochner.cli.models import Fresh, fitted_rows, load_model, read_for, target_names
 from bochner.cli.options import fraction
 from bochner.cli.output import check_csv_output, plain, write_csv
+from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import Model, own_outcomes
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.estimators.table_regressor import TableRegressor
@@ -79,15 +81,32 @@ def _scored(model: Model, fresh: Fresh) -> list[str]:
     """Return a line about the errors for each target that the table has."""
     if fresh.targets is None or len(fresh.known) < 2:
         return []
+    note, is_fitted = fitted_rows(model, fresh)
     lines = []
     outcomes = own_outcomes(model, fresh.split(model))
     for name, of_target in zip(target_names(model), outcomes, strict=True):
         (found,) = of_target.values()
-        scores = found.scores()
-        shown = ("log_loss", "error") if found.classes is not None else ("rmse", "mae", "coverage")
-        listed = ", ".join(f"{_SCORES[key]} {scores[key].value:.4g}" for key in shown)
-        lines.append(f"{len(fresh.known):,} rows have {name!r}: {listed}.")
-    return lines
+        lines.append(f"{len(fresh.known):,} rows have {name!r}: {_errors(found)}.")
+        if others := of_other_rows(found, fresh, is_fitted):
+            lines.append(f"The {len(others.y):,} other rows have {_errors(others)}.")
+    return [*lines, note] if note else lines
+
+
+def of_other_rows(
+    found: Outcome, fresh: Fresh, is_fitted: NDArray[np.bool_] | None
+) -> Outcome | None:
+    """Return the outcome of rows that the fit did not have, None if all or hardly any are such."""
+    if is_fitted is None:
+        return None
+    rows = np.flatnonzero(~is_fitted[fresh.known])
+    return found.part(rows) if len(rows) > 1 else None
+
+
+def _errors(found: Outcome) -> str:
+    """Return the errors of predictions in words."""
+    scores = found.scores()
+    shown = ("log_loss", "error") if found.classes is not None else ("rmse", "mae", "coverage")
+    return ", ".join(f"{_SCORES[key]} {scores[key].value:.4g}" for key in shown)
 
 
 def _predictions(model: Any, frame: pd.DataFrame, options: PredictOptions) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from bochner.comparison.verdict import best_other
 from bochner.report.accuracy import metric_of
 from bochner.report.blocks import Finding, fine
 from bochner.report.subject import Subject
@@ -48,11 +49,24 @@ def rows(subject: Subject) -> Finding:
         return Finding(
             "check",
             f"Few test rows: {len(own.y):,}",
-            f"The error is known as {with_error(score.value, score.std_error)} only. Smaller "
-            "differences between methods are chance.",
+            f"The error is known as {with_error(score.value, score.std_error)} only."
+            f"{_compared(subject)}",
             "Hold more rows out, repeat the split with other seeds, or add rows.",
         )
     return fine(f"There are enough rows: {subject.n_fit:,} to fit, {len(own.y):,} to test.")
+
+
+def _compared(subject: Subject) -> str:
+    """Return the comparison with the best other method, row by row, if there is one."""
+    found = best_other(subject.study)
+    if found is None:
+        return ""
+    verb = "is" if found.is_certain else "is not"
+    return (
+        f" The ratio to the error of {found.other}, {found.ratio:.2f} ({found.lower:.2f} to "
+        f"{found.upper:.2f}), comes from the same rows and is known better: the difference {verb} "
+        "significant."
+    )
 
 
 def missing(subject: Subject) -> Finding:
