@@ -41,8 +41,9 @@ _CONDITIONS = (
     f"as they are. AutoGluon has the preset `medium_quality`, {design.TIME_LIMIT} seconds, and its "
     "models without fastai's network, whose dependency torchvision does not work with the build of "
     "torch for CPUs. Because classes are scored by log loss, it is the metric that AutoGluon, "
-    "RealMLP and TabM are told, and RealMLP has no label smoothing. RealMLP and TabM are fitted to "
-    "the first fold only.",
+    "RealMLP and TabM are told, and RealMLP has no label smoothing. RealMLP, TabM and AutoGluon "
+    "are fitted to the first fold only: tables have their errors there, and ratios those of both "
+    "methods there.",
 )
 
 

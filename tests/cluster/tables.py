@@ -11,7 +11,7 @@ from cluster.engines import InProcess, revived
 from bochner import TableClassifier, TableRegressor
 from bochner.distributed import collected
 from bochner.estimators import table_base
-from bochner.learning.ensemble import learner
+from bochner.learning.ensemble import efforts, learner
 
 N = 900
 CUTS = (0, 5, 300, 300, 301, 650, N)
@@ -71,8 +71,8 @@ def on_dask(y, weight=None):
 
 def few_rows(monkeypatch, sample=None):
     """Make fits quick: a kernel by 60 rows, 40 landmarks from 100 rows on; sample so many rows."""
-    rough = learner.EFFORTS["quick"].families["rough"][0]
-    quick = learner.Effort({"rough": (rough, 2)}, 60, 100, 40)
+    rough = efforts.EFFORTS["quick"].families["rough"][0]
+    quick = efforts.Effort({"rough": (rough, 2)}, 60, 100, 40)
     monkeypatch.setattr(table_base, "EFFORTS", {"quick": quick})
     monkeypatch.setattr(learner, "_VARIANCE_LANDMARKS", 30)
     monkeypatch.setattr(learner, "_LEAST_UNSCORED", 30)

@@ -9,16 +9,18 @@ from laws.honest_laws import COVERAGE, RELATIVE, Bias, Trial, bias, trial_on
 from laws.honest_models import Model
 from laws.honest_tables import Drawn, Kind
 
-from bochner.learning.ensemble import learner
-from bochner.learning.ensemble.learner import Effort
+from bochner.learning.ensemble import efforts
+from bochner.learning.ensemble.efforts import Effort
 
 LEARNER = "bochner.learning.ensemble.learner"
-_FAMILIES = {"rough": (learner._ROUGH, 1), "smooth": (learner._SMOOTH, 1)}
+_FAMILIES = {"rough": (efforts._ROUGH, 1), "smooth": (efforts._SMOOTH, 1)}
 
 
-def effort(search_rows: int = 120, most_exact: int = 3000, n_landmarks: int = 150) -> Any:
+def effort(
+    search_rows: int = 120, most_exact: int = 3000, n_landmarks: int = 150, more_rows: int = 2000
+) -> Any:
     """Return an effort of few kernels, by name, to put in place of the usual ones."""
-    return {"quick": Effort(_FAMILIES, search_rows, most_exact, n_landmarks)}
+    return {"quick": Effort(_FAMILIES, search_rows, most_exact, n_landmarks, more_rows)}
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,8 @@ THRESHOLDS = [
         250,
         256,
         constants={
-            EFFORTS: effort(),
+            EFFORTS: effort(more_rows=180),
             f"{LEARNER}._MANY_ROWS": 250,
-            f"{LEARNER}._MORE_ROWS": 180,
         },
     ),
     Threshold(

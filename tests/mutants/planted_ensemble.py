@@ -3,6 +3,7 @@
 from functools import partial
 
 from learning.ensemble import (
+    test_efforts,
     test_kernel_laws,
     test_kernel_sums,
     test_length_scales,
@@ -14,6 +15,7 @@ from mutants.registry import edit, plant_edits, planted
 
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.ensemble import (
+    efforts,
     ensemble,
     kernel_laws,
     kernel_sums,
@@ -34,6 +36,12 @@ from bochner.learning.ensemble.trees import TreeInputs, Trees
 SCALES = (1.0, 1.2, 0.8)
 check_gradient = test_length_scales.assert_gradient
 
+plant_edits(
+    efforts.Effort,
+    "within",
+    test_efforts.test_rows_too_many_for_the_limit_are_represented_by_landmarks,
+    exact_fits_whatever_the_limit=("n_rows - 1) if exact", "n_rows) if exact"),
+)
 plant_edits(
     kernel_laws,
     "exact",

@@ -15,6 +15,8 @@ from bochner.cli.evaluating import EvaluateOptions, evaluate_table
 from bochner.cli.explaining import ExplainOptions, explain_table
 from bochner.cli.fit_options import FitOptions
 from bochner.cli.fitting import fit_table
+from bochner.cli.forecast_options import ForecastOptions
+from bochner.cli.forecasting import forecast_table
 from bochner.cli.inspecting import inspect_model
 from bochner.cli.options import (
     OUTPUT,
@@ -143,6 +145,16 @@ def explain(
             is_safe=safe_csv,
         )
         explain_table(model, file, options, Console())
+
+
+@app.command(
+    epilog="Example: bochner forecast sales.csv --target sales --horizon 24 --report sales.html"
+)
+@with_options(ForecastOptions)
+def forecast(file: TableFile, options: ForecastOptions) -> None:
+    """Forecast series in the rows of a table, with intervals, and test it on their last values."""
+    with refusals():
+        forecast_table(file, options, Console())
 
 
 @app.command(epilog="Example: bochner inspect houses.bochner")

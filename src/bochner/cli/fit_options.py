@@ -23,7 +23,7 @@ from bochner.cli.options import (
     fraction_option,
 )
 from bochner.cli.output import check_model_output, check_report
-from bochner.learning.ensemble.learner import EFFORTS
+from bochner.learning.ensemble.efforts import EFFORTS
 from bochner.learning.ensemble.transformations import TRANSFORMATIONS
 from bochner.tables.checks import Task
 from bochner.tables.reading import ReadOptions, read_types

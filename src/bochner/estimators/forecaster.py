@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, as_count, as_level, as_levels
@@ -334,6 +334,18 @@ class Forecaster(BaseEstimator):
         """
         self._check_parameters()
         return rolling_table(self, y, X, times, horizon, n_origins, stride, level, season_length)
+
+    def of(self, name: str) -> "Forecaster":
+        """Return the fitted model of one of several series, by its name.
+
+        Raises ValueError if there is no such series.
+        """
+        if name not in self._fitted().series_:
+            names = ", ".join(map(repr, self.series_))
+            raise ValueError(f"There is no series {name!r}: choose from {names}.")
+        single: Forecaster = clone(self)
+        single.series_, single.is_single_ = {_ONE: self.series_[name]}, True
+        return single
 
     @property
     def periods_(self) -> Any:

@@ -10,7 +10,7 @@ from bochner._numerics.arrays import Array, as_count
 from bochner.estimators.series_rows import SeriesRows, check_taken, read_series, several
 from bochner.tables.timelines import tidy
 
-_FEWEST = 8
+FEWEST_BEFORE = 8
 """Smallest number of values before the first origin; a fit needs as many known values."""
 
 _PERIODS = 4
@@ -40,16 +40,19 @@ def rolling_table(
     series = read_series(y, X, times)
     count, n_steps = as_count("n_origins", n_origins), as_count("horizon", horizon)
     apart = n_steps if stride is None else as_count("stride", stride)
-    origins = len(series.values) - n_steps - apart * np.arange(count)[::-1]
-    if origins[0] < _FEWEST:
+    n_values = len(series.values)
+    origins = n_values - n_steps - apart * np.arange(count)[::-1]
+    if origins[0] < FEWEST_BEFORE:
         raise ValueError(
             f"{count} origins, {apart} values apart, with {n_steps} values to forecast need at "
-            f"least {_FEWEST + n_steps + apart * (count - 1)} values, got {len(series.values)}: "
-            "use fewer origins, a shorter horizon or a smaller stride."
+            f"least {FEWEST_BEFORE + n_steps + apart * (count - 1)} values, got {n_values}: use "
+            " fewer origins, a shorter horizon or a smaller stride."
         )
     for origin in origins:  # Raise errors before the first fit
         check_taken(model.transformation, series.values[:origin])
-    season = _season(series) if season_length is None else as_count("season_length", season_length)
+    season = (
+        season_steps(series) if season_length is None else as_count("season_length", season_length)
+    )
     parts = [
         part
         for origin in origins.tolist()
@@ -93,7 +96,7 @@ def _forecast(
         "lower": lower,
         "upper": upper,
         "covered": np.where(is_known, (lower <= observed) & (observed <= upper), np.nan),
-        "scaled_error": (observed - predicted) / _scale(series.values[before], season),
+        "scaled_error": (observed - predicted) / seasonal_scale(series.values[before], season),
         "log_density": np.where(is_known, density, np.nan),
     }
     yield row
@@ -112,7 +115,7 @@ def _where(y: Any, times: Any, after: slice, horizon: int) -> Any:
     return index[after] if hasattr(index, "get_indexer") else horizon
 
 
-def _season(series: SeriesRows) -> int:
+def season_steps(series: SeriesRows) -> int:
     """Return the shortest period of the calendar in steps, or one."""
     timeline, step = series.timeline, series.timeline.step
     if step is None:
@@ -128,7 +131,7 @@ def _season(series: SeriesRows) -> int:
     return 1
 
 
-def _scale(values: Array, season: int) -> float:
+def seasonal_scale(values: Array, season: int) -> float:
     """Return the mean absolute seasonal difference, NaN where there is none."""
     gaps = np.abs(values[season:] - values[:-season])
     gaps = gaps[np.isfinite(gaps)]

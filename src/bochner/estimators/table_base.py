@@ -28,8 +28,8 @@ from bochner.estimators.table_summary import html_summary
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.kernels import Kernel, named_kernel
+from bochner.learning.ensemble.efforts import EFFORTS
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.ensemble.learner import EFFORTS
 from bochner.tables.columns import rows_of
 from bochner.tables.encoder import TableEncoder, side_by_side
 

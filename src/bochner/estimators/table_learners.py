@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from time import perf_counter
 from typing import Any, Generic, Literal, Protocol
 
 import numpy as np
@@ -16,8 +17,9 @@ from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import generators
 from bochner.kernels import Kernel
+from bochner.learning.ensemble.efforts import Effort
 from bochner.learning.ensemble.laws import ScoredLaws
-from bochner.learning.ensemble.learner import Effort, Learner
+from bochner.learning.ensemble.learner import Learner
 from bochner.learning.ensemble.observations import Observations
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import cycle_places, output_names, scale_numbers
@@ -31,6 +33,10 @@ _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
 _MOST_QMC_INPUTS = 256
 """Largest number of encoded columns for quasi-Monte Carlo frequencies. With more columns, Sobol'
 points are no more uniform than orthogonal blocks, and scrambling them takes longer."""
+
+
+_LEAST_SECONDS = 1e-3
+"""Time limit of a fit whose encoding took all of it: limits are positive."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,6 +95,7 @@ class SumLearner:
         progress: Progress,
     ) -> tuple[list[TableEncoder], ScoredLaws]:
         """Return encoders, and base models with their predictions of left-out rows."""
+        began = perf_counter()
         progress("encoding the table")
         scaled = targets(rows.y)
         encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
@@ -105,7 +112,10 @@ class SumLearner:
         (rng,) = generators(self.random_state, 1)
         # Other units change the rounding, after which a search may end at another optimum.
         encoded = rounded(np.hstack(tables))
-        judged = Learner(self.effort, n_threads, self.time_limit, progress).fit(
+        left = None
+        if self.time_limit is not None:
+            left = max(self.time_limit - (perf_counter() - began), _LEAST_SECONDS)
+        judged = Learner(self.effort, n_threads, left, progress).fit(
             Observations.of(
                 encoded,
                 rounded(scaled),

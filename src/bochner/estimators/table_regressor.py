@@ -70,8 +70,9 @@ class TableRegressor(ScoredRegressor, TableModel):
     effort : {"quick", "default", "thorough"}, default="default"
         Number of base models, and of rows used to choose their kernels, for ``kernel="auto"``.
     time_limit : float or None, default=None
-        Seconds for the fit, for ``kernel="auto"``. After the limit no further kernel is fitted; the
-        first one always is.
+        Seconds for the fit, for ``kernel="auto"``. The rows of the search and the landmarks of many
+        rows are reduced to what the machine can do in the time. No kernel or trees are fitted that
+        would exceed it, except for the first kernel.
     n_jobs : int or None, default=None
         Number of threads, at most one per core, for ``kernel="auto"``. ``None`` means as many as
         linear algebra may use.

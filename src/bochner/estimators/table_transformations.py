@@ -11,8 +11,8 @@ from bochner.estimators.table_learners import SumLearner
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_tasks import RegressionTask
 from bochner.features.parameters import generators
+from bochner.learning.ensemble.efforts import TRIAL
 from bochner.learning.ensemble.ensemble import SumOfLaws
-from bochner.learning.ensemble.learner import TRIAL
 from bochner.learning.ensemble.transformations import Transformation, candidates, most_likely
 from bochner.learning.removal import Removal
 

@@ -79,8 +79,9 @@ class EvidenceSearch(ABC):
         low = np.append(np.minimum(origin - _REACH, theta), others[0])
         high = np.append(np.maximum(origin + _REACH, theta), others[1])
         options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": Bounds(low, high)}
+        options["callback"] = stopping_at(self.deadline)
         options["options"] = {"maxiter": n_steps, "ftol": _TOLERANCE}
-        found = minimize(self.loss, start, callback=stopping_at(self.deadline), **options)
+        found = minimize(self.loss, start, **options)
         return as_array(found.x), float(found.fun)
 
     def explored(self, point: Array, n_steps: int) -> Array:

@@ -1,6 +1,6 @@
 """Components of forecasts: trend, seasons, cycles and remainder, with their bands."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import check_level
 from bochner.plot.labels import date_ticks, finish, panel_points
 from bochner.plot.style import BAND, FULL_WIDTH, MODEL, Theme
+from bochner.plot.times import forecast_times
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,8 +84,8 @@ def components(
     ----------
     model : fitted Forecaster
         A model of a single series.
-    times : array-like of shape (n,)
-        Times of the series, later ones, or both.
+    times : int or array-like of shape (n,)
+        Number of steps after the series, or times of the series, later ones, or both.
     X : array-like of shape (n, d), default=None
         Known inputs at these times, if the model has inputs.
     names : sequence of str, default=None
@@ -117,17 +118,40 @@ def components(
     >>> display.names
     ['trend', '12 steps', 'remainder']
     """
+    display = component_display(model, times, X, names=names, level=level, xlabel=xlabel)
+    return display.plot(ax, theme=theme)
+
+
+def component_display(
+    model: Any,
+    times: Any,
+    X: Any = None,
+    *,
+    names: Sequence[str] | None = None,
+    level: float = 0.9,
+    xlabel: str = "time",
+) -> ComponentsDisplay:
+    """Return the picture of the components of a forecast, not yet drawn, see `components`."""
     check_level(level)
     if not hasattr(model, "components"):
         raise TypeError(
             f"components takes a fitted Forecaster, got {type(model).__name__}, which has none."
         )
-    at = np.sort(np.asarray(times))
-    found = model.components(at, X, level=level)
+    at = forecast_times(model, times)
+    order = np.argsort(at, kind="stable")
+    found = {
+        name: values[order] for name, values in _arrays(model.components(times, X, level=level))
+    }
     chosen = list(found) if names is None else list(names)
     for name in chosen:
         if name not in found:
             raise ValueError(f"There is no component {name!r}: choose from {list(found)}.")
     means, lower, upper = (np.stack([found[name][:, part] for name in chosen]) for part in range(3))
-    display = ComponentsDisplay(chosen, at, means, lower, upper, xlabel)
-    return display.plot(ax, theme=theme)
+    return ComponentsDisplay(chosen, at[order], means, lower, upper, xlabel)
+
+
+def _arrays(components: Any) -> Iterator[tuple[str, Array]]:
+    """Yield names and values (n, 3) of components, which are a mapping or a data frame."""
+    names = dict.fromkeys(name for name, _ in components) if hasattr(components, "iloc") else None
+    for name in components if names is None else names:
+        yield name, np.asarray(components[name])

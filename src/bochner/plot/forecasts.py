@@ -8,18 +8,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import Array, as_array
+from bochner.comparison.forecasts import SeriesForecast
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import check_level
 from bochner.plot.labels import date_ticks, finish, legend, panel_points
 from bochner.plot.predicted import intervals
 from bochner.plot.scatter import MOST_VECTORS
 from bochner.plot.style import BAND, DATA, HEIGHT, MISSED, MODEL, WIDTH, Theme
+from bochner.plot.times import drawn_times, forecast_times
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_BANDS = 3
 """Most nested bands whose shades can be distinguished."""
+
+_FEWEST_PAST, _PAST = 60, 8
+"""Values before a forecast that its picture shows: at least so many, and so many for each value of
+the forecast, which would be too narrow to read next to more."""
 
 Series = tuple[NDArray[Any], Array]
 """Times, as numbers or ``datetime64``, and values at them."""
@@ -111,9 +117,10 @@ class ForecastDisplay(Display):
 
 def forecast(
     model: Any,
-    X: ArrayLike,
+    X: Any,
     *,
-    history: tuple[ArrayLike, ArrayLike] | None = None,
+    inputs: Any = None,
+    history: Any = None,
     truth: ArrayLike | None = None,
     level: float | Sequence[float] = 0.9,
     xlabel: str | None = None,
@@ -128,10 +135,13 @@ def forecast(
     model : fitted regressor
         With ``predict_interval`` or ``predict(X, return_std=True)``, such as
         :class:`bochner.Forecaster` of a single series.
-    X : array-like of shape (n,) or (n, d)
-        Rows to predict at; the first column is time. For a Forecaster, the times.
-    history : tuple of array-likes (X, y), default=None
-        Training rows and their targets.
+    X : int or array-like of shape (n,) or (n, d)
+        Rows to predict at; the first column is time. For a Forecaster, the number of steps after
+        the series, or the times, as in its ``predict``.
+    inputs : array-like of shape (n, d) or DataFrame, default=None
+        Known inputs at these times, if a Forecaster has inputs.
+    history : pandas Series or tuple of array-likes (X, y), default=None
+        Training series, or training rows and their targets.
     truth : array-like of shape (n,), default=None
         Held-out targets at ``X``; ``nan`` where a target is missing.
     level : float or sequence of floats, default=0.9
@@ -162,22 +172,36 @@ def forecast(
     >>> display = plot.forecast(model, t[30:], history=(t[:30], np.sin(t[:30])), ylabel="CO₂ (ppm)")
     >>> display.start.item()
     1997.5
+
+    Twelve months after a series with dates:
+
+    >>> import pandas as pd
+    >>> from bochner import Forecaster
+    >>> months = pd.date_range("2015-01", periods=60, freq="MS")
+    >>> y = pd.Series(10.0 + np.sin(np.arange(60.0) * np.pi / 6.0), index=months)
+    >>> display = plot.forecast(Forecaster(random_state=0).fit(y), 12, history=y)
+    >>> display.times[0]
+    np.datetime64('2020-01-01T00:00:00.000000000')
     """
     levels = [float(each) for each in np.ravel(level)]
     for each in levels:
         check_level(each)
     if not 1 <= len(levels) <= _MOST_BANDS:
         raise ValueError(f"level must be at most {_MOST_BANDS} levels, got {len(levels)}.")
-    rows, times = _rows_and_times(X)
+    if hasattr(model, "series_"):
+        times = forecast_times(model, X)
+        found = [(each, *_forecast_intervals(model, X, inputs, each)) for each in levels]
+    else:
+        rows, times = _rows_and_times(X)
+        found = [(each, *intervals(model, rows, each, None)) for each in levels]
     order = np.argsort(times, kind="stable")
-    found = [(each, *intervals(model, rows, each, None)) for each in levels]
     mean = found[0][1]
     bands = [
         (each, lower[order], upper[order])
         for each, _, lower, upper in found
         if lower is not None and upper is not None
     ]
-    past = None if history is None else (_rows_and_times(history[0])[1], as_array(history[1]))
+    past = None if history is None else _history(history)
     held_out = None if truth is None else (times, as_array(truth))
     for name, series in (("history", past), ("truth", held_out)):
         if series is not None and series[0].shape != series[1].shape:
@@ -194,11 +218,43 @@ def forecast(
     return display.plot(ax, theme=theme)
 
 
+def forecast_display(one: SeriesForecast, level: float, ylabel: str = "") -> ForecastDisplay:
+    """Return the picture of a forecast and of the values before it, not yet drawn."""
+    times = drawn_times(one.times)
+    values = one.values.iloc[-max(_FEWEST_PAST, _PAST * len(times)) :]
+    return ForecastDisplay(
+        times,
+        one.mean,
+        [(level, one.lower, one.upper)],
+        (drawn_times(values.index), as_array(values)),
+        start=times[0],
+        xlabel="" if times.dtype.kind == "M" else str(one.times.name or "time"),
+        ylabel=ylabel or one.name,
+    )
+
+
+def _forecast_intervals(
+    model: Any, horizon: Any, inputs: Any, level: float
+) -> tuple[Array, Array | None, Array | None]:
+    """Return the forecasts (h,) of a Forecaster, and the ends of their intervals."""
+    lower, upper = model.predict_interval(horizon, level, inputs)
+    return as_array(model.predict(horizon, inputs)), as_array(lower), as_array(upper)
+
+
+def _history(history: Any) -> Series:
+    """Return the times and values of a pandas series, or of a pair of rows and targets."""
+    if hasattr(history, "index") and hasattr(history, "iloc"):
+        return drawn_times(history.index), as_array(history)
+    return _rows_and_times(history[0])[1], as_array(history[1])
+
+
 def _rows_and_times(X: Any) -> tuple[Any, NDArray[Any]]:
     """Return rows (n, d) to predict at, and their first column."""
     if hasattr(X, "columns"):
         first = X.iloc[:, 0] if hasattr(X, "iloc") else X[X.columns[0]]
-        return X, np.asarray(first)
+        return X, drawn_times(first)
+    if np.ndim(X) == 1:
+        times = drawn_times(X)
+        return times[:, None], times
     rows = np.asarray(X)
-    rows = rows[:, None] if rows.ndim == 1 else rows
     return rows, rows[:, 0]

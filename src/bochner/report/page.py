@@ -54,6 +54,22 @@ _KEY_FIGURES = {
 
 
 @dataclass(frozen=True, slots=True)
+class Title:
+    """What a report is, what it is about, the file that was read, and its rows."""
+
+    kind: str
+    before: str
+    name: str
+    source: str
+    rows: str
+
+    @property
+    def short_source(self) -> str:
+        """The source, cut if it is long."""
+        return cut(self.source)
+
+
+@dataclass(frozen=True, slots=True)
 class Head:
     """Facts on a target in the head of a report."""
 
@@ -116,7 +132,16 @@ def html(studies: Sequence[Study]) -> str:
         reproduction_section(first),
     ]
     heads = [_head(*each) for each in zip(subjects, checks, prefixes, strict=True)]
-    return _rendered(subjects, heads, numbered(sections))
+    study = first.study
+    rows = f"{first.n_fit:,} rows to fit, {counted(len(study.own.y), 'test row')}"
+    title = Title(
+        "Report on a model",
+        "Predictions of",
+        " and ".join(subject.name for subject in subjects),
+        study.table.source,
+        f"{rows} ({scope(study)})",
+    )
+    return rendered(title, heads, numbered(sections))
 
 
 def write(studies: Sequence[Study], path: str | PathLike[str]) -> None:
@@ -179,9 +204,7 @@ def _head(subject: Subject, checks: Sequence[Finding], prefix: str) -> Head:
     )
 
 
-def _rendered(
-    subjects: Sequence[Subject], heads: Sequence[Head], sections: Sequence[Section]
-) -> str:
+def rendered(title: Title, heads: Sequence[Head], sections: Sequence[Section]) -> str:
     """Render the page: text is escaped; pictures, styles and the script are inserted verbatim."""
     environment = Environment(
         loader=PackageLoader("bochner.report", "template"),
@@ -193,12 +216,8 @@ def _rendered(
     )
     folder = files("bochner.report") / "template"
     style, script = ((folder / name).read_text("utf-8") for name in ("report.css", "report.js"))
-    study = subjects[0].study
     page = environment.get_template("report.html.jinja").render(
-        title=" and ".join(subject.name for subject in subjects),
-        source=cut(study.table.source),
-        scope=scope(study),
-        rows=f"{subjects[0].n_fit:,} rows to fit, {counted(len(study.own.y), 'test row')}",
+        title=title,
         heads=heads,
         sections=sections,
         style=Markup(style),

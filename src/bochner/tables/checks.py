@@ -38,7 +38,7 @@ def drop_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """Return a table without some columns, or raise InputError if it lacks one of them."""
     names = list(names)
     for name in names:
-        _check_name(frame, name)
+        check_name(frame, name)
     return frame.drop(columns=names)
 
 
@@ -48,7 +48,7 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     Raises InputError if the table has no such column (the message suggests a similar name), no
     other column, or one row, or if the target has missing or infinite entries.
     """
-    _check_name(frame, target)
+    check_name(frame, target)
     if frame.shape[1] == 1:
         raise InputError(
             f"The table has no column but the target {target!r}: expected at least one to "
@@ -66,7 +66,7 @@ def side_column(frame: pd.DataFrame, name: str, what: str, kinds: Sequence[Kind]
     Raises InputError if the table lacks it, entries are missing or infinite, or it is of another
     kind than one of ``kinds``, if there are some.
     """
-    _check_name(frame, name)
+    check_name(frame, name)
     column = read_column(name, frame[name])
     _check_complete(what, column)
     if kinds and column.kind not in kinds:
@@ -189,7 +189,8 @@ def _check_complete(what: str, column: Column) -> None:
             )
 
 
-def _check_name(frame: pd.DataFrame, name: str) -> None:
+def check_name(frame: pd.DataFrame, name: str) -> None:
+    """Raise InputError unless the table has a column of that name; the message suggests one."""
     if name in frame.columns:
         return
     names = list(map(str, frame.columns))

@@ -69,7 +69,8 @@ def sortable_times(name: str, times: Any) -> NDArray[Any]:
     Raises TypeError for entries that are neither numbers nor dates, and ValueError for infinite
     numbers, dates out of range, and dates some of which have a time zone.
     """
-    if hasattr(dtype := getattr(times, "dtype", None), "categories"):
+    dtype: Any = getattr(times, "dtype", None)
+    if hasattr(dtype, "categories"):
         if dtype.ordered:
             return np.asarray(times.cat.codes if hasattr(times, "cat") else times.codes)
         times = np.asarray(times)

@@ -12,10 +12,11 @@ from bochner._numerics.progress import silent
 from bochner.kernels import Gaussian
 from bochner.learning.ensemble import ensemble
 from bochner.learning.ensemble import learner as laws_learner
+from bochner.learning.ensemble.efforts import _ROUGH, _SMOOTH, Effort
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws, mixture
 from bochner.learning.ensemble.kernel_laws import KernelLaw
 from bochner.learning.ensemble.laws import Laws, ScoredLaws
-from bochner.learning.ensemble.learner import _ROUGH, _SMOOTH, Effort, Learner
+from bochner.learning.ensemble.learner import Learner
 from bochner.learning.ensemble.leave_one_out import Found, LearnedKernel
 from bochner.learning.ensemble.observations import Observations
 from bochner.learning.ensemble.trees import TreeInputs

@@ -1,9 +1,8 @@
 """Fitting the laws of a table, and predicting the rows that each leaves out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from types import MappingProxyType
 
 import numpy as np
 from numpy.random import Generator
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics.progress import Progress
 from bochner._numerics.threads import in_order, single_threaded_blas, threads_of_blas
-from bochner.kernels import Exponential, Laplacian, Matern
+from bochner.learning.ensemble.efforts import Effort, measured_rate, tree_seconds
 from bochner.learning.ensemble.kernel_laws import (
     KernelLaw,
     LeaveOneOutPredictions,
@@ -54,9 +53,6 @@ _HOPELESS = 1.5
 _MANY_ROWS = 4000
 """Rows beyond which each fit takes more than a second, and only the best kernels are fitted."""
 
-_MORE_ROWS = 2000
-"""Rows that then move these on from the search: errors fall by 2 to 3 per cent in some seconds."""
-
 _FEW_LAWS = 2
 """Most kernels that are fitted to many rows: a third changes errors by some per cent either way.
 Those with the least left-out errors of more rows than the search had are the best of new rows,
@@ -67,44 +63,6 @@ _SEARCH_SHARE = 0.5
 
 _TREES_SHARE = 0.7
 """Share of a time limit after which no trees begin: up to five fits of them take a while."""
-
-_ROUGH = Family(Laplacian)
-"""Functions with kinks along every input, as those of trees have steps."""
-
-_TURNED = Family(Exponential, is_mapped=True)
-"""Functions with kinks in any direction."""
-
-_SMOOTH = Family(lambda length: Matern(length, nu=2.5), is_mapped=True)
-"""Functions with two derivatives."""
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """Sizes of everything that takes time."""
-
-    families: Mapping[str, tuple[Family, int]]  # By name, with the number of encodings
-    search_rows: int
-    most_exact: int  # Rows that are fitted exactly
-    n_landmarks: int  # Number that represent more rows
-
-    def landmarks(self, n_rows: int) -> int:
-        """Return the number of landmarks of a fit to ``n_rows`` rows; 0 if the fit is exact."""
-        return self.n_landmarks if n_rows > self.most_exact else 0
-
-
-_RICH = {"rough": (_ROUGH, 3), "smooth": (_SMOOTH, 3), "turned": (_TURNED, 2)}
-
-EFFORTS: Mapping[str, Effort] = MappingProxyType(
-    {
-        "quick": Effort({"rough": (_ROUGH, 2), "smooth": (_SMOOTH, 2)}, 400, 3000, 1500),
-        "default": Effort(_RICH, 800, 16_500, 4000),
-        "thorough": Effort(_RICH, 2000, 20_000, 6000),
-    }
-)
-"""Sizes by name."""
-
-TRIAL = Effort({"rough": (_ROUGH, 1)}, 400, 3000, 1000)
-"""Sizes for comparing transformations of a target on some of the rows, half a second each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +84,7 @@ class _Plan:
     search: Chosen  # Those that choose kernels, the first ones
     rows: Rows  # The distinct rows of all; those of scored observations are the last
     scored: Scored  # The last ones
+    more_rows: int  # Rows that move the best kernels on from the search
     n_landmarks: int  # Zero for exact fits
     n_variance: int  # Landmarks of variances; zero if there is no need for variances
     by_halves: bool  # Whether those of the search are scored, by what the other half has learned
@@ -172,6 +131,7 @@ class _Plan:
             search,
             rows,
             observations.scored(order, n_scored, part),
+            effort.more_rows,
             min(n_landmarks, len(rows)),
             n_variance if with_variance else 0,
             by_halves,
@@ -193,7 +153,7 @@ def _scored_rows(effort: Effort, n_samples: int, n_landmarks: int, n_rows: int) 
     If enough observations are neither in the search nor landmarks, only these are scored, otherwise
     all observations. ``n_rows`` is the number of distinct rows.
     """
-    n_more = _MORE_ROWS if n_rows > _MANY_ROWS else _LEAST_UNSCORED
+    n_more = effort.more_rows if n_rows > _MANY_ROWS else _LEAST_UNSCORED
     n_others = n_samples - max(effort.search_rows, n_landmarks, n_more)
     has_others = n_others >= _FEWEST_OTHERS
     return (min(n_others, _MOST_SCORED) if has_others else n_samples), has_others
@@ -278,7 +238,13 @@ class Learner:
         """
         began = perf_counter()
         order_rng, search_rng, tree_rng = rng.spawn(3)
-        plan = _Plan.of(observations, self.effort, latest, with_variance, order_rng, elsewhere)
+        effort, rate = self.effort, np.inf
+        if self.time_limit is not None:
+            n_rows, n_columns = int(observations.cell.max()) + 1, len(encodings[0])
+            with threads_of_blas(self.n_threads):
+                rate = measured_rate()
+            effort = effort.within(self.time_limit, n_rows, n_columns, rate)
+        plan = _Plan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
         sets = [*encodings, np.unique(np.concatenate(encodings))]
         trials = [
             _Trial(name, family, columns, has_trends=columns is whole)
@@ -289,15 +255,20 @@ class Learner:
         with single_threaded_blas():
             found = self._searched(plan, trials, began, search_rng)
         fitted: list[tuple[KernelLaw | TreeLaw, LeaveOneOutPredictions]] = []
+        last = 0.0  # Seconds of the kernel before
         for number, (trial, result) in enumerate(found):
-            if fitted and self._is_late(began, 1.0):
+            started = perf_counter()
+            if fitted and self._is_late(began, 1.0, last):
                 break
             self.progress("fitting to all rows kernel", number + 1, len(found))
             with threads_of_blas(self.n_threads):
                 fitted.append(self._fitted(plan, trial, result))
+            last = perf_counter() - started
         of_trees = (encodings[-1], observations.shared, cycles)
         for boosting in BOOSTINGS if elsewhere is None else ():
-            if not self._is_late(began, _TREES_SHARE):
+            n_trees = boosting.most_trees(len(observations)) * observations.Y.shape[1]
+            seconds = tree_seconds(len(observations), len(encodings[-1]), n_trees, rate)
+            if not self._is_late(began, _TREES_SHARE, seconds):
                 inputs = TreeInputs.of(*of_trees, has_waves=boosting.has_waves)
                 seed, columns = int(tree_rng.integers(2**31)), line if boosting.has_line else None
                 trees = TreeLearner(boosting, inputs, labels, seed, columns)
@@ -336,9 +307,13 @@ class Learner:
             laws, units, inputs, columns, means, variances, own_noise, unit * noise, groups
         )
 
-    def _is_late(self, began: float, share: float) -> bool:
-        limit = np.inf if self.time_limit is None else share * self.time_limit
-        return self.progress.is_stopped or perf_counter() - began > limit
+    def _is_late(self, began: float, share: float, seconds: float = 0.0) -> bool:
+        """Whether a share of the time limit is over, or work of ``seconds`` would exceed it."""
+        if self.time_limit is None:
+            return self.progress.is_stopped
+        passed = perf_counter() - began
+        is_over = passed > share * self.time_limit or passed + seconds > self.time_limit
+        return self.progress.is_stopped or is_over
 
     def _searched(
         self, plan: _Plan, trials: Sequence[_Trial], began: float, rng: Generator
@@ -347,7 +322,7 @@ class Learner:
         seeds = rng.spawn(len(trials))
         some = plan.observations.rows(plan.search)
         is_refined = len(plan.rows) > _MANY_ROWS
-        most = plan.first(_MORE_ROWS if is_refined else _NOISE_ROWS)
+        most = plan.first(plan.more_rows if is_refined else _NOISE_ROWS)
 
         def search(number: int) -> Found | None:
             if number and self._is_late(began, _SEARCH_SHARE):

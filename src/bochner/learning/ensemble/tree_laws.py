@@ -42,6 +42,10 @@ _MANY = 2000
 """Observations beyond which a tenth of them tells when to end the boosting of the others."""
 
 
+_MOST_FITS = 6
+"""Most fits of boosted trees: to all observations, and without each of five folds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Boosting:
     """Inputs and scikit-learn options of boosted trees, for few and for many observations."""
@@ -55,6 +59,10 @@ class Boosting:
     def options(self, n_samples: int) -> Mapping[str, Any]:
         """Return the options for ``n_samples`` observations."""
         return self.many if n_samples > _MANY else self.few
+
+    def most_trees(self, n_samples: int) -> int:
+        """Return the largest number of trees for ``n_samples`` observations and for their folds."""
+        return _MOST_FITS * int(self.options(n_samples)["max_iter"])
 
 
 _LEAVES_OF_TWENTY: Mapping[str, Any] = {"min_samples_leaf": 20, "l2_regularization": 1.0}

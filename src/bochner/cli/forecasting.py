@@ -1,0 +1,413 @@
+"""`bochner forecast`: read, fit, compare, forecast, write, show."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bochner import persist
+from bochner._numerics.files import replacing
+from bochner._numerics.progress import Progress
+from bochner.cli.activity import reporting
+from bochner.cli.forecast_options import ForecastOptions
+from bochner.cli.output import (
+    cells_table,
+    counted,
+    facts_table,
+    noting_warnings,
+    plain,
+    write_csv,
+)
+from bochner.comparison.contenders import OURS
+from bochner.comparison.forecasts import (
+    SeriesForecast,
+    forecast_coverage,
+    forecast_verdict,
+    model_facts,
+)
+from bochner.comparison.origins import OriginScores, mean_mase, origin_scores
+from bochner.comparison.shown import number
+from bochner.estimators.forecaster import Forecaster
+from bochner.estimators.series_rows import read_series
+from bochner.tables.holidays import holiday_inputs
+from bochner.tables.reading import read
+from bochner.tables.refusals import InputError
+from bochner.tables.series_table import (
+    SeriesColumns,
+    TableSeries,
+    series_columns,
+    table_series,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_ROWS, _FIRST_ROWS = 14, 6
+"""Most rows of a forecast that are printed; of more, the first and the last ones."""
+
+_MOST_SERIES = 12
+"""Most series that are listed on the screen."""
+
+_MOST_COMPARED = 20
+"""Most series that are also forecast from past origins, evenly among all."""
+
+_MOST_DRAWN = 8
+"""Most series of a picture."""
+
+_DPI = 200
+"""Dots per inch of a picture in PNG."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Forecasts:
+    """The fitted model, the forecasts of all series, and the errors of some from past origins."""
+
+    model: Forecaster
+    columns: SeriesColumns
+    series: Sequence[SeriesForecast]
+    scores: Mapping[str, OriginScores]
+    level: float
+
+    @property
+    def is_single(self) -> bool:
+        return self.columns.series is None
+
+    def table(self) -> pd.DataFrame:
+        """Return the forecasts below each other, with columns of the file."""
+        import pandas as pd
+
+        parts = []
+        for one in self.series:
+            part = pd.DataFrame({self.columns.time: one.times})
+            if self.columns.series is not None:
+                part.insert(0, self.columns.series, one.name)
+            values = {"forecast": one.mean, "lower": one.lower, "upper": one.upper}
+            parts.append(part.assign(**values))
+        return pd.concat(parts, ignore_index=True)
+
+
+def forecast_table(path: Path, options: ForecastOptions, console: Console) -> None:
+    """Forecast the series of a table, measure the forecasts, write and show them."""
+    level = options.level
+    options.check(path)
+    with noting_warnings() as notes, reporting(is_quiet=options.quiet) as progress:
+        progress(f"reading {path}")
+        columns, found, remarks = _read(path, options)
+        forecasts = _forecast(found, columns, options, level, progress)
+        frame = forecasts.table()
+        _write(forecasts, options, str(path), progress)
+    write_csv(frame, options.out, is_safe=options.safe_csv)
+    notes = [*remarks, *notes]
+    if options.as_json:
+        text = json.dumps(_record(forecasts, notes), indent=2, ensure_ascii=False)
+        sys.stdout.write(text + "\n")
+    elif not options.quiet:
+        shown = Console(stderr=True) if options.writes_table else console
+        _print(shown, path, forecasts, notes)
+        _print_files(shown, options)
+
+
+def _read(
+    path: Path, options: ForecastOptions
+) -> tuple[SeriesColumns, list[TableSeries], list[str]]:
+    """Return the columns, the series and the notes on the files."""
+    names = (options.target, options.time, options.series, *options.inputs)
+    keep = {name for name in names if name is not None}
+    layout = options.reading()
+    text = [options.series] if options.series else []
+    table = read(path, layout, keep=keep, text=text)
+    frame = table.frame
+    columns = series_columns(frame, options.target, options.time, options.series, options.inputs)
+    notes, later = list(table.notes), None
+    if options.future is not None:
+        more = read(options.future, table.layout, keep=keep, text=text)
+        later, notes = more.frame, [*notes, *more.notes]
+    return columns, table_series(frame, columns, later), notes
+
+
+def _forecast(
+    found: Sequence[TableSeries],
+    columns: SeriesColumns,
+    options: ForecastOptions,
+    level: float,
+    progress: Progress,
+) -> _Forecasts:
+    """Fit a model to every series, forecast it, and measure forecasts from past origins."""
+    steps = {one.name: _steps(one, columns, options) for one in found}
+    inputs = {one.name: _inputs(one, steps[one.name], options) for one in found}
+    model = Forecaster(
+        transformation=options.transformation, n_jobs=options.n_jobs, random_state=options.seed
+    )
+    values = {one.name: one.values for one in found}
+    past = {name: _part(X, len(values[name])) for name, X in inputs.items()}
+    if columns.series is None:
+        (one,) = found
+        model.fit(one.values, past[one.name], callback=progress.relay)
+    else:
+        model.fit(values, past, callback=progress.relay)
+    progress("forecasting")
+    series = [
+        _one_forecast(model, one, columns, steps[one.name], inputs[one.name], level)
+        for one in found
+    ]
+    scores = {}
+    if options.compare:
+        every = max(1, -(-len(found) // _MOST_COMPARED))
+        for place, one in enumerate(some := found[::every]):
+            progress("forecasting from past origins", place + 1, len(some))
+            horizon = len(series[place * every].mean)
+            result = origin_scores(model, one.values, past[one.name], horizon, level)
+            if result is not None:
+                scores[one.name] = result
+    return _Forecasts(model, columns, series, scores, level)
+
+
+def _steps(one: TableSeries, columns: SeriesColumns, options: ForecastOptions) -> int:
+    """Return the number of steps to forecast of one series."""
+    of = "" if columns.series is None else f" of the series {one.name!r}"
+    n_later = len(one.later)
+    if options.horizon is None and not n_later:
+        raise InputError(
+            f"How far to forecast is not known: give --horizon, or add rows with the times to "
+            f"forecast{of} and without {columns.target!r}."
+        )
+    steps = n_later if options.horizon is None else options.horizon
+    if columns.inputs and steps > n_later:
+        raise InputError(
+            f"The known inputs{of} reach {counted(n_later, 'row')} beyond the last known "
+            f"{columns.target!r}, and {steps} are to be forecast: add rows with the known inputs, "
+            "in FILE or by --future."
+        )
+    return steps
+
+
+def _inputs(one: TableSeries, steps: int, options: ForecastOptions) -> pd.DataFrame | None:
+    """Return the known inputs at the times of a series and its forecast, holidays included."""
+    import pandas as pd
+
+    n_values = len(one.values)
+    known = None if one.inputs is None else one.inputs.iloc[: n_values + steps]
+    if options.holidays is None:
+        return known
+    future: Any = one.later[:steps]
+    if len(future) < steps:
+        future = read_series(one.values, None, None).timeline.future(steps).index
+    if future is None:
+        raise InputError("--holidays needs dates, and the times are numbers.")
+    times = one.values.index.append(pd.Index(future))
+    calendar = holiday_inputs(times, n_values, options.holidays).set_axis(times)
+    return calendar if known is None else pd.concat([known, calendar], axis=1)
+
+
+def _part(X: pd.DataFrame | None, n_values: int) -> pd.DataFrame | None:
+    return None if X is None else X.iloc[:n_values]
+
+
+def _one_forecast(
+    model: Forecaster,
+    one: TableSeries,
+    columns: SeriesColumns,
+    steps: int,
+    X: pd.DataFrame | None,
+    level: float,
+) -> SeriesForecast:
+    horizon: Any = one.later[:steps] if len(one.later) >= steps else steps
+    later = None if X is None else X.iloc[len(one.values) :]
+    fitted = model if columns.series is None else model.of(one.name)
+    mean = fitted.predict(horizon, later)
+    lower, upper = fitted.predict_interval(horizon, level, later)
+    means, lows, highs = (np.asarray(values) for values in (mean, lower, upper))
+    name = columns.target if columns.series is None else one.name
+    return SeriesForecast(name, one.values, mean.index, means, lows, highs, X)
+
+
+def _write(
+    forecasts: _Forecasts, options: ForecastOptions, source: str, progress: Progress
+) -> None:
+    """Write the model, the picture and the report."""
+    if options.model is not None:
+        persist.save(forecasts.model, options.model)
+    if options.picture is not None:
+        progress("drawing")
+        _draw(forecasts, options.picture)
+    if options.report is not None:
+        from bochner.report.forecasts import write_forecasts
+
+        progress("writing the report")
+        write_forecasts(
+            forecasts.model,
+            forecasts.series,
+            forecasts.scores if options.compare else None,
+            forecasts.columns.target,
+            source,
+            forecasts.level,
+            options.report,
+        )
+
+
+def _draw(forecasts: _Forecasts, path: Path) -> None:
+    """Draw the forecasts of up to eight series into a file."""
+    from matplotlib.figure import Figure
+
+    from bochner import plot
+    from bochner.plot.forecasts import forecast_display
+
+    drawn = forecasts.series[:_MOST_DRAWN]
+    displays = [forecast_display(one, forecasts.level) for one in drawn]
+    with plot.styled():
+        height = 2.6 if len(drawn) == 1 else 1.9 * len(drawn)
+        figure = Figure(figsize=(7.5, height), layout="constrained")
+        axes = np.ravel(figure.subplots(len(drawn), 1))
+    for display, axis in zip(displays, axes, strict=True):
+        display.plot(axis)
+    with replacing(path) as fresh:
+        figure.savefig(fresh, format=path.suffix[1:].lower(), dpi=_DPI)
+
+
+def _record(forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, Any]:
+    """Return what ``--json`` writes."""
+    series = []
+    for one in forecasts.series:
+        record: dict[str, Any] = {
+            "name": one.name,
+            "n_values": len(one.values),
+            "times": [str(time) for time in one.shown_times()],
+            "forecast": one.mean.tolist(),
+            "lower": one.lower.tolist(),
+            "upper": one.upper.tolist(),
+        }
+        key = one.name if not forecasts.is_single else next(iter(forecasts.model.series_))
+        if key in forecasts.scores:
+            scores = forecasts.scores[key]
+            record["from_past_origins"] = {
+                "horizon": scores.horizon,
+                "n_origins": scores.n_origins,
+                "mase": scores.mase(OURS),
+                "mae": scores.mae(OURS),
+                "coverage": scores.coverage,
+                scores.other: {"mase": scores.mase(scores.other), "mae": scores.mae(scores.other)},
+            }
+        series.append(record)
+    return {"level": forecasts.level, "series": series, "notes": list(notes)}
+
+
+def _print(console: Console, path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> None:
+    """Print the series, the errors from past origins and the forecast."""
+    series = forecasts.series
+    console.print(facts_table(_facts(path, forecasts, notes)))
+    console.print()
+    if forecasts.scores:
+        found = forecasts.scores.values()
+        console.print(Text(plain(forecast_verdict(found)), style="bold"))
+        console.print()
+        console.print(_scores_table(forecasts))
+        console.print()
+        console.print(Text(plain(forecast_coverage(found, forecasts.level))))
+        console.print()
+    console.print(_forecast_rows(forecasts) if len(series) == 1 else _last_rows(forecasts))
+
+
+def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, str]:
+    """Return the facts on the series and on the model of a single one."""
+    series = forecasts.series
+    first = series[0]
+    if len(series) == 1:
+        known = int(np.isfinite(first.values.to_numpy(dtype=float)).sum())
+        unknown = len(first.values) - known
+        more = f", {number(unknown)} of them unknown" if unknown else ""
+        facts = {"Series": f"{path}: {number(len(first.values))} values{more}, {first.span()}"}
+        (fitted,) = forecasts.model.series_.values()
+        facts |= model_facts(fitted.law)
+    else:
+        lengths = [len(one.values) for one in series]
+        span = f"{number(min(lengths))} to {number(max(lengths))}"
+        facts = {"Series": f"{path}: {len(series)} series of {span} values"}
+    if first.inputs is not None:
+        names = ", ".join(map(str, first.inputs.columns))
+        facts["Inputs"] = names
+    facts |= {"Note" if not place else " " * place: text for place, text in enumerate(notes)}
+    return facts
+
+
+def _scores_table(forecasts: _Forecasts) -> Table:
+    """Return errors from past origins, by method for one series and by series for several."""
+    scores = forecasts.scores
+    if len(forecasts.series) == 1:
+        ((_, only),) = scores.items()
+        origins = "1 origin" if only.n_origins == 1 else f"{only.n_origins} origins"
+        head = f"{counted(only.horizon, 'step')} from {origins}"
+        lines = [
+            (name, number(only.mae(name), 3), number(only.mase(name), 3))
+            for name in (OURS, only.other)
+        ]
+        return cells_table((head, "mean abs. error", "scaled (MASE)"), lines)
+    rows = [
+        (name, number(each.mase(OURS), 3), number(each.mase(each.other), 3), f"{each.coverage:.0%}")
+        for name, each in list(scores.items())[:_MOST_SERIES]
+    ]
+    means = (mean_mase(list(scores.values()), OURS), mean_mase(list(scores.values())))
+    share = float(np.concatenate([each.covered for each in scores.values()]).mean())
+    count = f"mean of {len(scores)}"
+    rows.append((count, number(means[0], 3), number(means[1], 3), f"{share:.0%}"))
+    return cells_table(("scaled errors (MASE)", OURS, "season repeated", "coverage"), rows)
+
+
+def _forecast_rows(forecasts: _Forecasts) -> Table:
+    """Return the rows of the forecast of a single series; of many, the first and the last."""
+    (one,) = forecasts.series
+    places: list[int | None] = list(range(len(one.mean)))
+    if len(places) > _MOST_ROWS:
+        places = [*places[:_FIRST_ROWS], None, *places[-_FIRST_ROWS:]]
+    times = one.shown_times()
+    rows = [
+        ("...", "", "", "")
+        if place is None
+        else (
+            times[place],
+            *(one.shown(values[place]) for values in (one.mean, one.lower, one.upper)),
+        )
+        for place in places
+    ]
+    level = f"{100.0 * forecasts.level:g} % from"
+    return cells_table((forecasts.columns.time, "forecast", level, "to"), rows)
+
+
+def _last_rows(forecasts: _Forecasts) -> Table:
+    """Return the last value and the last forecast of several series."""
+    rows = []
+    for one in forecasts.series[:_MOST_SERIES]:
+        values = one.values.to_numpy(dtype=float)
+        ends = (one.shown(each[-1]) for each in (values, one.mean, one.lower, one.upper))
+        rows.append((one.name, one.shown_times()[-1], *ends))
+    hidden = len(forecasts.series) - len(rows)
+    if hidden:
+        rows.append((f"{hidden} more", *[""] * 5))
+    level = f"{100.0 * forecasts.level:g} % from"
+    return cells_table(("series", "until", "last value", "forecast", level, "to"), rows)
+
+
+def _print_files(console: Console, options: ForecastOptions) -> None:
+    """Print the files that were written."""
+    files = {
+        "Table": None if options.writes_table else options.out,
+        "Picture": options.picture,
+        "Report": options.report,
+        "Model": options.model,
+    }
+    console.print()
+    for name, path in files.items():
+        if path is not None:
+            console.print(Text(plain(f"{name:<9}{path}")), soft_wrap=True)
+    if options.picture is None:
+        console.print(
+            Text("Next     --picture forecast.png draws it, --report forecast.html more.")
+        )

@@ -1,0 +1,114 @@
+"""Forecasts of series with their intervals, and sentences on their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+from bochner.comparison.contenders import OURS
+from bochner.comparison.origins import SEASON_REPEATED, OriginScores, mean_mase
+from bochner.comparison.shown import number
+from bochner.learning.series.law import SeriesLaw
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ALIKE = 0.05
+"""Relative difference of mean errors from three origins or fewer that is not worth a word."""
+
+_PLAIN = (1e-3, 1e9)
+"""Sizes of the largest value that is written without a power of ten."""
+
+_DIGITS = 3
+"""Significant digits of the width of an interval to which values are rounded."""
+
+_SCALES = {"sqrt": "square roots", "log": "logarithms"}
+"""Quantity that is modelled, by transformation."""
+
+_MIDNIGHT = "%Y-%m-%d"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeriesForecast:
+    """A series and its forecast: means (h,) and ends of intervals at ``times`` (h,)."""
+
+    name: str
+    values: pd.Series
+    times: pd.Index[Any]
+    mean: Array
+    lower: Array
+    upper: Array
+    inputs: pd.DataFrame | None = None  # Known inputs (n + h, d) of the series and its forecast
+
+    def shown(self, value: float) -> str:
+        """Return a value with as many decimals as the widths of the intervals deserve."""
+        width = float(np.median(self.upper - self.lower))
+        largest = float(np.abs([*self.mean, *self.lower, *self.upper]).max())
+        if not width or not _PLAIN[0] <= largest < _PLAIN[1] or not np.isfinite(value):
+            return number(value)
+        decimals = max(0, _DIGITS - 1 - int(np.floor(np.log10(width))))
+        return f"{value:,.{decimals}f}"
+
+    def shown_times(self) -> list[str]:
+        """Return the times as text: dates without the time of day where all are at midnight."""
+        return shown_times(self.times)
+
+    def span(self) -> str:
+        """Return the first and the last time of the series, as text."""
+        first, last = shown_times(self.values.index[[0, -1]])
+        return f"{first} to {last}"
+
+
+def shown_times(times: Any) -> list[str]:
+    """Return times of a pandas index as text."""
+    if hasattr(times, "normalize"):  # Dates
+        if (times == times.normalize()).all():
+            return [time.strftime(_MIDNIGHT) for time in times]
+        return [time.isoformat(sep=" ", timespec="minutes") for time in times]
+    if times.dtype.kind in "iu":
+        return [str(time) for time in times]
+    if times.dtype.kind == "f":
+        return [f"{time:.10g}" for time in times]
+    return [str(time) for time in times]
+
+
+def model_facts(law: SeriesLaw) -> dict[str, str]:
+    """Return names and texts of the seasons, the trend and the transformation of a model."""
+    trends = [f"{trend} ({100.0 * share:.0f} %)" for trend, share in law.trends().items()]
+    facts = {
+        "Seasons": ", ".join(period.name for period in law.periods()) or "none",
+        "Trend": ", ".join(trends),
+    }
+    if law.transformation != "none":
+        facts["Scale"] = f"{_SCALES[law.transformation]} of the values"
+    return facts
+
+
+def forecast_verdict(scores: Collection[OriginScores]) -> str:
+    """Return a sentence on the errors of forecasts next to the last season or value repeated."""
+    if not scores:
+        return "The series are too short to measure forecasts of their last values."
+    ours, other = mean_mase(scores, OURS), mean_mase(scores)
+    names = {each.other for each in scores}
+    what = names.pop() if len(names) == 1 else SEASON_REPEATED
+    if not np.isfinite([ours, other]).all() or not other:
+        return f"Forecasts from past origins could not be compared with the {what}."
+    ratio = ours / other
+    if abs(ratio - 1.0) <= _ALIKE:
+        how = "as large as those of"
+    elif ratio < 1.0:
+        how = f"{1.0 - ratio:.0%} smaller than those of".replace("%", " %")
+    else:
+        how = f"{ratio - 1.0:.0%} larger than those of".replace("%", " %")
+    return f"Errors of forecasts from past origins are {how} the {what}."
+
+
+def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
+    """Return a sentence on the share of values within the intervals."""
+    covered = np.concatenate([each.covered for each in scores])
+    text = f"The {100.0 * level:g} % intervals contain {covered.mean():.0%} of these"
+    return f"{text} {number(len(covered))} values.".replace("%", " %").replace("  %", " %")

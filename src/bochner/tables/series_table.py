@@ -1,0 +1,213 @@
+"""Series in the columns of a table: times, values, known inputs and rows to forecast."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner.tables.checks import check_name
+from bochner.tables.columns import KIND_NAMES, read_column
+from bochner.tables.refusals import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ONE = "y"
+"""Name of the series of a table that has only one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableSeries:
+    """One series of a table, in order of time.
+
+    ``values`` (n,) end with the last known value, and have NaN for unknown ones; their index has
+    the times. ``inputs`` (n + h, d) are known at the h rows after the last known value, too, whose
+    times are ``later``.
+    """
+
+    name: str
+    values: pd.Series
+    inputs: pd.DataFrame | None
+    later: pd.Index[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesColumns:
+    """The columns of a table that hold times, values, names of series and known inputs."""
+
+    time: str
+    target: str
+    series: str | None = None
+    inputs: Sequence[str] = ()
+
+
+def series_columns(
+    frame: pd.DataFrame,
+    target: str,
+    time: str | None,
+    series: str | None,
+    inputs: Sequence[str],
+) -> SeriesColumns:
+    """Return the checked names of the columns of a table.
+
+    Without the name of a column of times it is the only column of dates. Raises InputError if the
+    table lacks a column, or a column has two roles.
+    """
+    named = [target, *inputs, *(name for name in (time, series) if name is not None)]
+    for name in named:
+        check_name(frame, name)
+    if len(set(named)) < len(named):
+        twice = next(name for name in named if named.count(name) > 1)
+        raise InputError(f"The column {twice!r} has two roles: name a different column for each.")
+    if time is None:
+        free = [str(name) for name in frame.columns if name not in named]
+        dates = [name for name in free if read_column(name, frame[name]).kind == "date"]
+        if len(dates) != 1:
+            listed = f"{len(dates)} columns of dates: {', '.join(dates)}" if dates else "none"
+            raise InputError(
+                f"Expected one column of dates, found {listed}. Name the column of times, of dates "
+                "or numbers, with --time."
+            )
+        time = dates[0]
+    return SeriesColumns(time, target, series, inputs)
+
+
+def table_series(
+    frame: pd.DataFrame, columns: SeriesColumns, later: pd.DataFrame | None = None
+) -> list[TableSeries]:
+    """Return the series of a table, in the order of their first rows.
+
+    ``later`` is a table of rows to forecast with the times, the known inputs and, for several
+    series, their names. Raises InputError for entries that are missing or of another kind, times
+    that occur twice in a series, and series without known values.
+    """
+    import pandas as pd
+
+    if later is not None:
+        needed = [columns.time, *columns.inputs, *([columns.series] if columns.series else [])]
+        for name in needed:
+            check_name(later, name)
+        frame = pd.concat([frame, later[needed]], ignore_index=True)
+    values = _values(frame, columns.target)
+    times = _times(frame, columns.time)
+    inputs = _inputs(frame, columns.inputs)
+    names = _names(frame, columns.series)
+    found = []
+    for name in dict.fromkeys(names.tolist()):
+        rows = np.flatnonzero(names == name)
+        rows = rows[np.argsort(times[rows], kind="stable")]
+        _check_different(times[rows], rows, columns, name)
+        known = np.flatnonzero(np.isfinite(values[rows]))
+        if not len(known):
+            of = f" of the series {name!r}" if columns.series else ""
+            raise InputError(f"All values {columns.target!r}{of} are missing: expected some.")
+        first, end = known[0], known[-1] + 1
+        series = pd.Series(values[rows[first:end]], index=times[rows[first:end]])
+        own = None if inputs is None else inputs.iloc[rows[first:]].set_axis(times[rows[first:]])
+        found.append(TableSeries(str(name), series, own, times[rows[end:]]))
+    return found
+
+
+def _values(frame: pd.DataFrame, name: str) -> NDArray[np.float64]:
+    column = read_column(name, frame[name])
+    if column.kind not in ("numeric", "empty"):
+        raise InputError(
+            f"The target {name!r} holds {KIND_NAMES[column.kind]} ({column.examples()}): expected "
+            "numbers, and nothing at times whose value is unknown."
+        )
+    infinite = np.flatnonzero(np.isinf(column.values))
+    if len(infinite):
+        raise InputError(f"The target {name!r} is infinite in row {infinite[0] + 1}.")
+    return column.values
+
+
+def _times(frame: pd.DataFrame, name: str) -> pd.Index[Any]:
+    import pandas as pd
+
+    column = read_column(name, frame[name])
+    missing = np.flatnonzero(~column.present)
+    if len(missing):
+        raise InputError(
+            f"The time {name!r} is missing in row {missing[0] + 1}, counting from 1 below the "
+            "header: expected a date or a number in every row."
+        )
+    if column.kind == "numeric":
+        numbers: pd.Index[Any] = pd.Index(frame[name].to_numpy())
+        return numbers
+    if column.kind != "date":
+        raise InputError(
+            f"The time {name!r} holds {KIND_NAMES[column.kind]} ({column.examples()}): expected "
+            "dates or numbers."
+        )
+    if frame[name].dtype == object:  # Dates with several offsets from UTC
+        return pd.DatetimeIndex(pd.to_datetime(frame[name], utc=True))
+    return pd.DatetimeIndex(frame[name])
+
+
+def _inputs(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame | None:
+    """Return known inputs as numbers, with an indicator for each level of text but the commonest.
+
+    Missing entries are refused, as every input must be known at every time.
+    """
+    import pandas as pd
+
+    if not names:
+        return None
+    parts = []
+    for name in names:
+        column = read_column(name, frame[name])
+        missing = np.flatnonzero(~column.present)
+        if len(missing):
+            raise InputError(
+                f"The known input {name!r} is missing in row {missing[0] + 1}, counting from 1 "
+                "below the header: expected an entry in every row, those to forecast included."
+            )
+        if column.kind == "numeric":
+            parts.append(pd.DataFrame({name: column.values}))
+            continue
+        if column.kind != "text":
+            raise InputError(
+                f"The known input {name!r} holds {KIND_NAMES[column.kind]}: expected numbers or "
+                "text."
+            )
+        entries = frame[name].astype(str).reset_index(drop=True)
+        levels = entries.value_counts().index[1:]
+        indicators = {f"{name}={level}": (entries == level).astype(float) for level in levels}
+        parts.append(pd.DataFrame(indicators))
+    return pd.concat(parts, axis=1)
+
+
+def _names(frame: pd.DataFrame, series: str | None) -> NDArray[Any]:
+    if series is None:
+        return np.full(len(frame), ONE, dtype=object)
+    column = read_column(series, frame[series])
+    missing = np.flatnonzero(~column.present)
+    if len(missing):
+        raise InputError(
+            f"The series {series!r} is missing in row {missing[0] + 1}, counting from 1 below the "
+            "header: expected the name of a series in every row."
+        )
+    return np.asarray(frame[series].astype(str), dtype=object)
+
+
+def _check_different(
+    times: pd.Index[Any], rows: NDArray[np.intp], columns: SeriesColumns, name: str
+) -> None:
+    """Raise InputError for a time that occurs twice in a series, in order of time."""
+    twice = np.flatnonzero(times[1:] == times[:-1])
+    if not len(twice):
+        return
+    first, second = sorted((rows[twice[0]] + 1, rows[twice[0] + 1] + 1))
+    if columns.series is None:
+        advice = "Name the column that tells the series apart with --series, or sum or average"
+        of = ""
+    else:
+        advice, of = "Sum or average", f" of the series {name!r}"
+    raise InputError(
+        f"The time {times[twice[0]]}{of} occurs in rows {first} and {second}. {advice} the values "
+        "of each time first."
+    )

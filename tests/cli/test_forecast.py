@@ -1,0 +1,207 @@
+"""What a user does with `bochner forecast`: files in, forecasts, pictures and reports out."""
+
+import io
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli.command import bochner, refusal, write
+
+import bochner as library
+from bochner import Forecaster
+
+RNG = np.random.default_rng(0)
+MONTHS = pd.date_range("2015-01-01", periods=72, freq="MS")
+SALES = 200.0 + np.arange(72.0) + 30.0 * np.sin(np.arange(72.0) * np.pi / 6.0)
+SALES = (SALES + 3.0 * RNG.normal(size=72)).round(2)
+
+
+def sales(n=72):
+    return pd.DataFrame({"date": MONTHS[:n].strftime("%Y-%m-%d"), "sales": SALES[:n]})
+
+
+def forecast(folder, frame, *options, target="sales"):
+    """Run the command on a table, and return the result and the forecast that it wrote."""
+    path = write(frame, folder / "series.csv")
+    out = folder / "forecast.csv"
+    result = bochner("forecast", path, "--target", target, "--out", out, *options)
+    assert result.exit_code == 0, result.output
+    return result, pd.read_csv(out)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("forecast")
+    files = {name: folder / f"sales.{name}" for name in ("png", "html", "bochner")}
+    options = ("--picture", files["png"], "--report", files["html"], "--model", files["bochner"])
+    return *forecast(folder, sales(60), "--horizon", "12", *options), files
+
+
+def test_the_forecast_is_that_of_the_forecaster(made):
+    _, frame, files = made
+    assert list(frame) == ["date", "forecast", "lower", "upper"]
+    assert list(frame["date"]) == list(MONTHS[60:].strftime("%Y-%m-%d"))
+    series = pd.Series(SALES[:60], index=MONTHS[:60])
+    model = Forecaster(random_state=0).fit(series)
+    lower, upper = model.predict_interval(12, 0.9)
+    for name, expected in (("forecast", model.predict(12)), ("lower", lower), ("upper", upper)):
+        np.testing.assert_allclose(frame[name], expected, rtol=1e-6)
+    assert np.abs(frame["forecast"] - SALES[60:]).mean() < 5.0
+    again = library.load(files["bochner"]).predict(12)
+    np.testing.assert_allclose(again, frame["forecast"], rtol=1e-6)
+
+
+def test_the_screen_has_the_series_the_errors_and_the_values(made):
+    result, frame, files = made
+    screen = result.stdout
+    assert "60 values, 2015-01-01 to 2019-12-01" in " ".join(screen.split())
+    assert re.search(r"Errors of forecasts from past origins\s+are \d+ % smaller", screen)
+    assert re.search(r"12 steps from 3 origins +mean abs. error +scaled \(MASE\)", screen)
+    assert re.search(r"The 90 % intervals contain \d+ % of these 36 values\.", screen)
+    assert re.search(rf"2020-12-01 +{frame['forecast'].iloc[-1]:.1f}", screen)
+    for path in files.values():
+        assert str(path) in screen
+        assert path.stat().st_size > 1000
+    assert all(len(line) <= 80 for line in screen.splitlines() if "/" not in line)
+
+
+def test_the_report_has_its_sections(made):
+    *_, files = made
+    page = files["html"].read_text(encoding="utf-8")
+    for title in ("Forecast", "Errors from past origins", "Components", "Values"):
+        assert re.search(rf"<h2[^>]*>.*{title}", page)
+    assert page.count("<svg") >= 2
+    assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_errors_from_past_origins_are_those_of_a_loop(tmp_path):
+    """MASE of both methods, by fits and differences that are written out here."""
+    result, _ = forecast(tmp_path, sales(), "--horizon", "12", "--json")
+    ((record),) = json.loads(result.stdout)["series"]
+    found = record["from_past_origins"]
+    ours, repeated = [], []
+    for origin in (36, 48, 60):
+        series = pd.Series(SALES[:origin], index=MONTHS[:origin])
+        scale = np.abs(SALES[12:origin] - SALES[: origin - 12]).mean()
+        mean = Forecaster(random_state=0).fit(series).predict(12)
+        ours.extend(np.abs(mean - SALES[origin : origin + 12]) / scale)
+        repeated.extend(np.abs(SALES[origin - 12 : origin] - SALES[origin : origin + 12]) / scale)
+    assert found["mase"] == pytest.approx(np.mean(ours), rel=1e-6)
+    assert found["last season repeated"]["mase"] == pytest.approx(np.mean(repeated), rel=1e-12)
+    assert (found["n_origins"], found["horizon"]) == (3, 12)
+
+
+def test_rows_without_a_value_are_forecast(tmp_path):
+    frame = sales()
+    frame.loc[66:, "sales"] = np.nan
+    frame.loc[30, "sales"] = np.nan  # Unknown, not to be forecast
+    _, found = forecast(tmp_path, frame.sample(frac=1.0, random_state=0), "--no-compare")
+    assert list(found["date"]) == list(frame["date"][66:])
+    assert np.abs(found["forecast"] - SALES[66:]).mean() < 5.0
+
+
+def shops():
+    """Two series of days with a known price, whose last seven values are to be forecast."""
+    days = pd.date_range("2022-01-01", periods=120, freq="D")
+    parts = []
+    for name, level in (("north", 50.0), ("007", 80.0)):
+        price = RNG.choice([10.0, 12.0], 120)
+        units = level - 5.0 * (price - 10.0) + RNG.normal(size=120)
+        units[-7:] = np.nan
+        parts.append(pd.DataFrame({"day": days, "shop": name, "units": units, "price": price}))
+    return pd.concat(parts)
+
+
+def test_several_series_with_a_known_input(tmp_path):
+    frame = shops()
+    options = ("--series", "shop", "--known", "price", "--no-compare")
+    result, found = forecast(tmp_path, frame, *options, target="units")
+    assert list(found) == ["shop", "day", "forecast", "lower", "upper"]
+    written = (tmp_path / "forecast.csv").read_text().splitlines()[1:]
+    assert [line.split(",")[0] for line in written] == ["north"] * 7 + ["007"] * 7
+    later = frame[frame["units"].isna()]
+    expected = np.repeat([50.0, 80.0], 7) - 5.0 * (later["price"].to_numpy() - 10.0)
+    np.testing.assert_allclose(found["forecast"], expected, atol=2.0)
+    assert re.search(r"north +2022-04-30", result.stdout)
+
+
+def test_known_inputs_may_be_in_a_table_of_their_own(tmp_path):
+    frame = shops()
+    is_later = frame["units"].isna()
+    options = ("--series", "shop", "--known", "price", "--no-compare")
+    _, whole = forecast(tmp_path, frame, *options, target="units")
+    later = write(frame[is_later].drop(columns="units"), tmp_path / "later.csv")
+    _, apart = forecast(tmp_path, frame[~is_later], *options, "--future", later, target="units")
+    pd.testing.assert_frame_equal(apart, whole)
+
+
+def test_holidays_are_inputs(tmp_path):
+    pytest.importorskip("holidays")
+    days = pd.date_range("2020-01-01", "2022-12-20", freq="D")
+    is_christmas = (days.month == 12) & (days.day == 25)
+    values = 100.0 - 50.0 * is_christmas + RNG.normal(size=len(days))
+    frame = pd.DataFrame({"day": days, "visits": values})
+    options = ("--holidays", "DE", "--horizon", "7", "--no-compare")
+    result, found = forecast(tmp_path, frame, *options, target="visits")
+    assert "Christmas Day" in result.stdout
+    by_day = found.set_index("day")["forecast"]
+    assert by_day["2022-12-25"] < 75.0 < by_day["2022-12-24"]
+
+
+def test_the_table_may_go_to_standard_output(tmp_path):
+    path = write(sales(), tmp_path / "series.csv")
+    options = ("--target", "sales", "--horizon", "3", "--no-compare", "--out", "-")
+    result = bochner("forecast", path, *options)
+    assert len(pd.read_csv(io.StringIO(result.stdout))) == 3
+    assert "2015-01-01 to 2020-12-01" in " ".join(result.stderr.split())
+
+
+def test_numbers_may_be_times(tmp_path):
+    frame = pd.DataFrame({"year": np.arange(1950, 2010), "count": SALES[:60]})
+    options = ("--time", "year", "--horizon", "2", "--no-compare")
+    _, found = forecast(tmp_path, frame, *options, target="count")
+    assert list(found["year"]) == [2010, 2011]
+
+
+TWICE = pd.concat([sales(20), sales(20)])
+SHORT = sales().assign(price=1.0, word="a").assign(number=np.arange(72.0))
+
+REFUSED = {
+    "no horizon": (sales(), (), "How far to forecast is not known: give --horizon"),
+    "a time twice": (TWICE, ("--horizon", 3), "in rows 1 and 21. Name the column .*--series"),
+    "no column": (sales(), ("--horizon", 3, "--known", "prise"), "No column 'prise' in the table"),
+    "two roles": (sales(), ("--horizon", 3, "--known", "sales"), "'sales' has two roles"),
+    "text as time": (SHORT, ("--horizon", 3, "--time", "word"), "holds text .*: expected dates"),
+    "known too short": (SHORT, ("--horizon", 3, "--known", "price"), "reach 0 rows beyond"),
+    "no dates": (
+        sales().rename(columns={"date": "d"}).assign(d=np.arange(72.0)),
+        ("--horizon", 3),
+        "Expected one column of dates, found none. Name the column of times",
+    ),
+    "text to forecast": (
+        sales().assign(sales="many"), ("--horizon", 3), "'sales' holds text .*: expected numbers"
+    ),
+    "a picture of no kind": (sales(), ("--horizon", 3, "--picture", "s.gif"), "must end in .png"),
+    "an unknown transformation": (
+        sales(), ("--horizon", 3, "--transformation", "lgo"), "Did you mean 'log'?"
+    ),
+    "the table twice on standard output": (
+        sales(), ("--horizon", 3, "--json", "--out", "-"), "both write to standard output"
+    ),
+    "one file twice": (
+        sales(), ("--horizon", 3, "--model", "a", "--report", "a"), "have the same file"
+    ),
+    "few values": (sales(5), ("--horizon", 3), "needs at least 8 known values"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_forecast_is_refused(case, tmp_path, monkeypatch):
+    frame, options, message = REFUSED[case]
+    monkeypatch.chdir(tmp_path)
+    path = write(frame, tmp_path / "series.csv")
+    said = refusal(tmp_path, "forecast", path, "--target", "sales", *map(str, options))
+    assert re.search(message, said), said
+    assert [each.name for each in tmp_path.iterdir()] == ["series.csv"]
