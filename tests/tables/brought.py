@@ -125,6 +125,8 @@ NUMBERS = [
     quantity("Indian commas", ["1,00,000", "12,34,567.5", "500"], [1e5, 1234567.5, 500], "Indian"),
     quantity("Fortran", ["1.0D+03", "2.5d-01"], [1000, 0.25], "exponents with D"),
     quantity("a few words", [*many("{}"), "n/k"], [*X, NAN], "entries 'n/k', which count"),
+    quantity("many words among numbers", [*many("{}", 30), *["n/k"] * 6],
+             [*many("{}", 30), *["n/k"] * 6]),
     quantity("words among codes", [*["1", "2", "3"] * 10, "X"], [*["1", "2", "3"] * 10, "X"],
              "1 of 31 entries are no numbers"),
     Brought("a declared number", lines("6.37 kg", "2 kg"), {"a": [6.37, 2]}, ["the unit kg"],
@@ -222,7 +224,7 @@ LINES = [
             options={"skip": 0}),
     Brought("a mean", generated("r,x,y", lambda i: f"r{i % 4},{X[i]},{Y[i]}")
             + f"Average,{np.mean(X)},{np.mean(Y)}\n", {"x": N}, ["holds the means"]),
-    Brought("a running total", "a,b\n1,x\n2,y\n3,x\n6,y\n12,x\n", {"a": [1, 2, 3, 6, 12]}),
+    Brought("a running total", "a,b\n1,2\n2,4\n3,6\n6,12\n12,24\n", {"a": [1, 2, 3, 6, 12]}),
     Brought("a footer", table(below=["Source: an office"]), {"z": Z}, ["The last line is a remark",
             "(Source: an office)"]),
     Brought("a footer with delimiters", table(below=["", "Note: rounded,,"]), {"x": X},

@@ -15,11 +15,15 @@ from bochner.cli.options import (
     ROWS,
     Analysis,
     Dropped,
+    HeaderLines,
     Json,
+    MissingWords,
     Quiet,
     Report,
     Seed,
+    SkippedLines,
     TableName,
+    Types,
     fraction_option,
 )
 from bochner.cli.output import check_model_output, check_report
@@ -124,37 +128,10 @@ class FitOptions:
             rich_help_panel=READING,
         ),
     ] = "auto"
-    types: Annotated[
-        Path | None,
-        typer.Option(
-            help="Kind of some columns: number, text, date or ignore, as zip,text;size,number or "
-            "in a CSV (column,type) or JSON file.",
-            rich_help_panel=READING,
-        ),
-    ] = None
-    missing: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Entry that is missing in every column, such as NA among text, or -99; repeat for "
-            "more.",
-            rich_help_panel=READING,
-        ),
-    ] = None
-    skip: Annotated[
-        int | None,
-        typer.Option(
-            help="Lines to leave out before the names. With a number, titles, totals and footers "
-            "are not looked for; 0 keeps all lines.",
-            rich_help_panel=READING,
-        ),
-    ] = None
-    header: Annotated[
-        int | None,
-        typer.Option(
-            help="Lines of column names: 0 if the first line is data, 2 for two lines.",
-            rich_help_panel=READING,
-        ),
-    ] = None
+    types: Types = None
+    missing: MissingWords = None
+    skip: SkippedLines = None
+    header: HeaderLines = None
     table: TableName = None
     out: Annotated[Path, typer.Option(help="Model file to write.", rich_help_panel=OUTPUT)] = Path(
         "model.bochner"
