@@ -1,6 +1,8 @@
 """Files that people bring come out as `brought.py` says, now and by their recorded layout."""
 
 import json
+import warnings
+from datetime import time
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,7 @@ import pytest
 from tables.brought import BROUGHT, NAN, Brought, lines
 
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.reading import ReadOptions, read
+from bochner.tables.reading import ReadOptions, read, read_table
 from bochner.tables.refusals import InputError
 
 
@@ -137,3 +139,30 @@ def test_numbers_of_lines(options, words):
         ReadOptions(**options)
     with pytest.raises(TypeError, match="missing must be a list"):
         ReadOptions(missing="NA")
+
+
+def test_a_frame_of_text_is_read_by_the_same_rules():
+    frame = pd.DataFrame(
+        {"weight": ["6.37 kg", "2 kg", "NA"], "at": ["12:44", "3:05", None], "n": [1, 2, 3]},
+        index=[7, 3, 5],
+    )
+    with pytest.warns(UserWarning, match="Read the table: 'weight' holds quantities with the unit"):
+        found = read_table(frame)
+    assert found.index.tolist() == [7, 3, 5]
+    np.testing.assert_array_equal(found["weight"], [6.37, 2, np.nan])
+    assert found["at"].tolist() == [time(12, 44), time(3, 5), None]
+    assert frame["weight"].tolist() == ["6.37 kg", "2 kg", "NA"]
+    given = read_table(
+        frame.assign(weight=["-99", "1", "2"]), types={"at": "text"}, missing=["-99"]
+    )
+    np.testing.assert_array_equal(given["weight"], [np.nan, 1, 2])
+
+
+@pytest.mark.parametrize("entries", [["6.37 kg", "2 kg"], ["12:44", "3:05"], ["1.5k", "3"]])
+def test_models_warn_of_quantities_that_are_text(entries):
+    frame = pd.DataFrame({"a": entries * 5, "b": np.arange(10.0)})
+    with pytest.warns(UserWarning, match=r"written as text in column 'a' .*bochner\.read_table"):
+        TableEncoder().fit(frame)
+    with warnings.catch_warnings(action="error"):
+        TableEncoder().fit(frame.assign(a=frame["a"].astype("category")))
+        TableEncoder().fit(frame.assign(a=["12 Main", "5 Oak"] * 5))

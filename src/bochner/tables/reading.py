@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bochner._numerics.naming import refuse_repeated
 from bochner.tables.binary import SPREADSHEETS, WITH_TABLES, read_frame
 from bochner.tables.conventions import Conventions, decide, own_kind
 from bochner.tables.delimited import read_columns, without_repeated_names
@@ -73,7 +74,7 @@ class _Raw:
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | pd.DataFrame,
     options: ReadOptions = _AUTOMATIC,
     text: Collection[str] = (),
     keep: Collection[str] = (),
@@ -87,10 +88,10 @@ def read(
 
     Parameters
     ----------
-    path : path-like
+    path : path-like or pandas.DataFrame
         A file of text (.csv, .tsv, .txt, perhaps with .gz, .bz2, .xz, .zst or .zip), or a
         .parquet, .feather, .xlsx, .xls, .ods, .sqlite, .sqlite3 or .db file; or "-", for CSV from
-        standard input.
+        standard input; or a data frame, whose text is read by the same rules.
     options : ReadOptions, default=ReadOptions()
         Options of the file, or the layout of an earlier reading.
     text : collection of str, default=()
@@ -136,8 +137,16 @@ def read(
         raise ImportError(
             "Tables are read by pandas and pyarrow: pip install 'bochner[cli]'."
         ) from None
-    path, ending = find(path)
-    raw = _load(path, ending, options)
+    if isinstance(path, pd.DataFrame):
+        ending, source = "", "The table"
+        index = path.index
+        frame = path.reset_index(drop=True)
+        raw = _Raw({str(name): series for name, series in frame.items()}, ())
+        refuse_repeated(list(map(str, path.columns)))
+    else:
+        path, ending = find(path)
+        source, index = str(place(path)), None
+        raw = _load(path, ending, options)
     keep = [named_by(raw.first, name) for name in keep]
     if not options.recorded:
         check_names(options.types, raw.columns)
@@ -153,7 +162,9 @@ def read(
     left = leave_out(columns, kept, remarks, options.recorded)
     frame = pd.DataFrame({name: column for name, column in columns.items() if name not in left})
     if frame.empty:
-        raise InputError(f"{place(path)} has no rows or no columns: expected at least one of each.")
+        raise InputError(f"{source} has no rows or no columns: expected at least one of each.")
+    if index is not None:
+        frame.index = index
     # A recorded kind keeps a column that is named like an index when the next file is read.
     stay = {name: "number" for name, column in columns.items()
             if is_index(name) and column.dtype.kind in "iuf"}  # fmt: skip
@@ -199,21 +210,26 @@ def _without_last(columns: Mapping[str, pd.Series]) -> dict[str, pd.Series]:
 
 
 def read_table(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | pd.DataFrame,
     text: Collection[str] = (),
     *,
     decimal: str = "auto",
     dates: str = "auto",
     types: Mapping[str, str] | None = None,
     table: str | None = None,
+    missing: Sequence[str] = (),
+    skip: int | None = None,
+    header: int | None = None,
 ) -> pd.DataFrame:
-    r"""Return the table of a file; a warning lists what was odd or guessed.
+    r"""Return the table of a file or frame; a warning lists what was odd or guessed.
+
+    Text of a pandas frame is read by the same rules: numbers with units, times, local dates.
 
     Parameters
     ----------
     path, text
         As in `read`.
-    decimal, dates, types, table
+    decimal, dates, types, table, missing, skip, header
         As in `ReadOptions`.
 
     Returns
@@ -240,9 +256,13 @@ def read_table(
     0   52.5 2021-01-31
     1  110.0 2021-02-28
     """
-    found = read(path, ReadOptions(decimal, dates, types or {}, table), text)
+    options = ReadOptions(
+        decimal, dates, types or {}, table, missing=missing, skip=skip, header=header
+    )
+    found = read(path, options, text)
     if found.notes:
-        warnings.warn(f"Read {path}: {' '.join(found.notes)}", stacklevel=2)
+        source = "the table" if hasattr(path, "columns") else path
+        warnings.warn(f"Read {source}: {' '.join(found.notes)}", stacklevel=2)
     return found.frame
 
 

@@ -14,6 +14,8 @@ from bochner.tables.columns import Column, kind_of
 from bochner.tables.encodings import State, changed_kind
 from bochner.tables.local_dates import are_dates
 from bochner.tables.local_numbers import are_decimals
+from bochner.tables.quantities import Quantities, find_quantities
+from bochner.tables.times_of_day import find_times
 
 _SAMPLE_SIZE = 100
 """Distinct texts that are looked at first: other text than numbers and dates fails within them."""
@@ -148,9 +150,9 @@ def warn_of_written_values(columns: Sequence[Column]) -> list[Column]:
     if found:
         warnings.warn(
             f"Numbers or dates written as text in {naming([(c.name, c.first()) for c in found])}: "
-            "encoded as text. Convert them, or read the file with bochner.read_table, "
-            "which recognises decimal commas and local dates; categories are encoded as text "
-            "without a warning.",
+            "encoded as text. Convert them, or read the file or the frame with bochner.read_table, "
+            "which recognises decimal commas, units, times and local dates; categories are encoded "
+            "as text without a warning.",
             stacklevel=1,  # as above
         )
     return [column for column in columns if column not in found]
@@ -160,7 +162,19 @@ def _is_written(column: Column) -> bool:
     if column.is_category:
         return False
     texts = list(dict.fromkeys(column.raw[column.present]))
-    return any(test(texts[:_SAMPLE_SIZE]) and test(texts) for test in (are_decimals, are_dates))
+    tests = (are_decimals, are_dates, _are_quantities)
+    return any(test(texts[:_SAMPLE_SIZE]) and test(texts) for test in tests)
+
+
+def _are_quantities(texts: Sequence[str]) -> bool:
+    """Tell whether texts are numbers with a unit, or times of day, as `read_table` reads them."""
+    try:
+        import pyarrow as pa
+    except ImportError:  # An extra, without which no file is read either
+        return False
+    found = pa.array(texts, pa.string())
+    are_times = find_times(found) is not None
+    return are_times or isinstance(find_quantities(found, (".", ",")), Quantities)
 
 
 def refuse_changed_kinds(read: Sequence[tuple[State, Column]]) -> None:
