@@ -17,6 +17,7 @@ from bochner.tables.local_numbers import (
     find_numbers,
     numbers_among,
 )
+from bochner.tables.times_of_day import find_times
 
 _SAMPLE_SIZE = 1000
 """Entries that are looked at first: columns of other text fail within them at little cost."""
@@ -162,6 +163,17 @@ def _with_one_unit(texts: Any, sample: Any, decimals: Sequence[str]) -> Quantiti
     if numbers is None or numbers.unit:
         return None
     return Quantities(numbers, suffix[1], {}, np.zeros(len(texts), dtype=bool))
+
+
+def are_quantities(texts: Sequence[str]) -> bool:
+    """Tell whether texts are numbers with a unit, or times of day, as `read_table` reads them."""
+    try:
+        import pyarrow as pa
+    except ImportError:  # An extra, without which no file is read either
+        return False
+    found = pa.array(texts, pa.string())
+    are_times = find_times(found) is not None
+    return are_times or isinstance(find_quantities(found, (".", ",")), Quantities)
 
 
 def is_currency(unit: str) -> bool:

@@ -14,8 +14,7 @@ from bochner.tables.columns import Column, kind_of
 from bochner.tables.encodings import State, changed_kind
 from bochner.tables.local_dates import are_dates
 from bochner.tables.local_numbers import are_decimals
-from bochner.tables.quantities import Quantities, find_quantities
-from bochner.tables.times_of_day import find_times
+from bochner.tables.quantities import are_quantities
 
 _SAMPLE_SIZE = 100
 """Distinct texts that are looked at first: other text than numbers and dates fails within them."""
@@ -162,19 +161,8 @@ def _is_written(column: Column) -> bool:
     if column.is_category:
         return False
     texts = list(dict.fromkeys(column.raw[column.present]))
-    tests = (are_decimals, are_dates, _are_quantities)
+    tests = (are_decimals, are_dates, are_quantities)
     return any(test(texts[:_SAMPLE_SIZE]) and test(texts) for test in tests)
-
-
-def _are_quantities(texts: Sequence[str]) -> bool:
-    """Tell whether texts are numbers with a unit, or times of day, as `read_table` reads them."""
-    try:
-        import pyarrow as pa
-    except ImportError:  # An extra, without which no file is read either
-        return False
-    found = pa.array(texts, pa.string())
-    are_times = find_times(found) is not None
-    return are_times or isinstance(find_quantities(found, (".", ",")), Quantities)
 
 
 def refuse_changed_kinds(read: Sequence[tuple[State, Column]]) -> None:
