@@ -150,7 +150,7 @@ CODES = [
     Brought("a sheet of codes", sheet(["a", "x"], ["007", 1.5], ["7", 2.5], ["07", 4.5]),
             {"a": ["007", "7", "07"]}, ["codes with leading zeros"], ending=".xlsx"),
     Brought("a sheet with numbers as text", sheet(["a", "x"], ["12", 1.5], ["7", 2.5]),
-            {"a": [12, 7]}, ["numbers that the file stores as text"], ending=".xlsx"),
+            {"a": [12, 7]}, ["numbers that are stored as text"], ending=".xlsx"),
 ]  # fmt: skip
 
 WORDS = [

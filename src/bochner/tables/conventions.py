@@ -96,6 +96,8 @@ def own_kind(texts: Any, kind: str | None, options: ReadOptions, delimiter: str)
     """
     if not options.recorded or not (kind is None or kind in NUMBER_KINDS):
         return None
+    if delimiter == options.delimiter:  # The mark of the fit went with it
+        return None
     recorded = (kind and NUMBER_KINDS[kind]) or options.decimal
     if recorded not in _OTHER_MARKS:
         return None

@@ -163,7 +163,7 @@ def _is_data(first: Sequence[str], below: Rows) -> bool:
     """Tell whether a first line holds data: numbers above numbers, and text that repeats below."""
     if len(below) < _FEWEST_BELOW or not any(first) or list(first) in map(list, below):
         return False
-    numbers = []
+    numbers, n_repeated = [], 0
     for place, cell in enumerate(first):
         entries = _column(below, place)
         if not cell or not entries:
@@ -172,9 +172,10 @@ def _is_data(first: Sequence[str], below: Rows) -> bool:
             numbers.append(cell)
         elif _is_number(cell) or cell not in entries:
             return False
-    n_filled = sum(map(bool, first))
+        else:
+            n_repeated += 1
     if not numbers:  # Text alone repeats in every column
-        return n_filled > 1 and n_filled == len(first)
+        return n_repeated > 1 and n_repeated == len(first)
     if len(set(numbers)) < len(numbers):
         return True
     values = [_value(number) for number in numbers]
@@ -278,6 +279,11 @@ def find_totals(columns: Mapping[str, pd.Series]) -> str:
     label = next((text for text in texts if _LABEL.fullmatch(text)), "")
     if n < (_FEWEST_SUMMED if label else _FEWEST_UNLABELLED):
         return ""
+    with np.errstate(over="ignore", invalid="ignore"):  # Sums of numbers near the largest ones
+        return _note_on_totals(columns, label)
+
+
+def _note_on_totals(columns: Mapping[str, pd.Series], label: str) -> str:
     n_equal = n_compared = 0
     what = ""
     for series in columns.values():

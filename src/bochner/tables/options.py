@@ -62,6 +62,8 @@ class ReadOptions:
     words : mapping of str to sequence of str, default={}
         Of a recorded layout: entries that are missing in a column, because nearly all other entries
         were numbers or dates.
+    delimiter : str or None, default=None
+        Of a recorded layout: the delimiter of the file.
     recorded : bool, default=False
         Whether the options are the decisions of an earlier reading. If so, columns in ``types`` may
         be missing, and no column is left out because its entries seem to be identifiers.
@@ -91,6 +93,7 @@ class ReadOptions:
     header: int | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    delimiter: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse other values, and copy the types."""
@@ -132,13 +135,14 @@ class ReadOptions:
             "header": self.header,
             "units": dict(self.units),
             "words": {name: list(some) for name, some in self.words.items()},
+            "delimiter": self.delimiter,
         }
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Return the layout that `to_record` wrote, perhaps in an earlier version."""
         known = {name: record[name] for name in ("decimal", "dates", "types", "table")}
-        later = ("missing", "skip", "header", "units", "words")
+        later = ("missing", "skip", "header", "units", "words", "delimiter")
         known |= {name: record[name] for name in later if name in record}
         return cls(**known, recorded=True)
 

@@ -179,6 +179,7 @@ def read(
         header=raw.n_names if options.header is None else options.header,
         units={**options.units, **resolved.units},
         words={**options.words, **resolved.words},
+        delimiter=raw.delimiter or options.delimiter,
     )
     return TableRead(frame, (*notes, *remarks.sentences()), layout, raw.first)
 
@@ -349,9 +350,9 @@ def _resolve(raw: _Raw, options: ReadOptions, text: Collection[str], remarks: Re
 
 
 def _remark_on_stored_text(some: Guess, series: pd.Series, remarks: Remarks) -> None:
-    """Note numbers that a spreadsheet or another typed file holds as text."""
+    """Note numbers that a spreadsheet or another typed table holds as text."""
     if series.dtype.kind not in "iuf" or some.kind is not None or series.isna().all():
         return
-    words = "numbers that the file stores as text: read as numbers; a type text (--types FILE)"
+    words = "numbers that are stored as text: read as numbers; a type text (--types FILE)"
     remarks.add(some.name, f"has {words} keeps them", f"have {words} keeps them",
                 shown(some.cleaned.drop_null()[0]))  # fmt: skip
