@@ -17,9 +17,10 @@ from benchmarks.attention import documents
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.pictures import SEMILOG, Picture
 from benchmarks.results import Row, median_table, medians
-from bochner import FourierFeatures, SequenceFeatures
+from bochner import FourierFeatures
 from bochner._numerics.arrays import Array
-from bochner.features.sequence_maps import SignatureLevels
+from bochner.experimental import SequenceFeatures
+from bochner.experimental.sequence_maps import SignatureLevels
 from bochner.kernels import Kernel
 
 WINDOWS, PAIRS, TRIPLES = "windows", "signature, depth 2", "signature, depth 3"

@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import root_mean_squared_error
 
-from bochner import FourierFeatures, KreinRidge, kernels
+from bochner import FourierFeatures, KreinRidge
+from bochner.experimental import Tanimoto
 
 rng = np.random.default_rng(0)
 
@@ -52,7 +53,7 @@ print(f"{len(names)} fragments, such as {', '.join(names[50:56])}")
 # estimate is unbiased, with the variance :math:`(1 - k^2) / p`:
 
 train, test = slice(0, 1200), slice(1200, None)
-exact = kernels.Tanimoto()(sets[test])
+exact = Tanimoto()(sets[test])
 sizes = 2 ** np.arange(5, 11)
 errors = []
 for size in sizes.tolist():
@@ -80,7 +81,7 @@ for name, model in models.items():
 # known ones:
 
 _, std = models["tanimoto"].predict(sets[test], return_std=True)
-nearest = kernels.Tanimoto()(sets[test], sets[train]).max(axis=1)
+nearest = Tanimoto()(sets[test], sets[train]).max(axis=1)
 print(f"correlation of the deviation and the similarity {np.corrcoef(std, nearest)[0, 1]:.2f}")
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")

@@ -16,7 +16,8 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from bochner import FourierFeatures, SequenceFeatures
+from bochner import FourierFeatures
+from bochner.experimental import SequenceFeatures
 
 rng = np.random.default_rng(0)
 train, test = slice(0, 1000), slice(1000, None)

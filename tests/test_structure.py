@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -15,35 +16,95 @@ FILES = {
     for path in sorted(ROOT.rglob("*.py"))
 }
 
-OPENED = {("bochner.estimators.table_base", "bochner.report.notebook")}
-"""Imports up the list of rooms, made when a method is called; pyproject.toml has the reason."""
+BY_NAME = {
+    ("bochner.estimators.table_base", "bochner.report"),
+    ("bochner.persist.classes", "bochner.experimental"),
+}
+"""Modules of the package that are imported by name when needed: a report needs the packages
+of an extra, and model files may hold experimental classes."""
 
 
-def imports(module: str) -> Iterator[str]:
-    """Yield the modules of the package that a file imports anywhere, but for types alone."""
-    tree = ast.parse(FILES[module].read_text(encoding="utf-8"))
-    for_types = {
-        node
-        for branch in ast.walk(tree)
-        if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.unparse(branch.test)
-        for node in ast.walk(branch)
-    }
-    for node in ast.walk(tree):
-        if node in for_types:
-            continue
+@cache
+def parsed(module: str) -> ast.Module:
+    """Return the syntax tree of a file."""
+    return ast.parse(FILES[module].read_text(encoding="utf-8"))
+
+
+def imports(module: str) -> Iterator[tuple[str, str | None]]:
+    """Yield the modules that a file imports anywhere, for types too, and the name it takes.
+
+    The name is ``None`` if it is the whole module.
+    """
+    for node in ast.walk(parsed(module)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in FILES)
+            yield from ((alias.name, None) for alias in node.names if alias.name in FILES)
         elif isinstance(node, ast.ImportFrom) and node.module in FILES:
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
-                yield inner if inner in FILES else node.module
+                yield (inner, None) if inner in FILES else (node.module, alias.name)
+
+
+@cache
+def imported_names(module: str) -> set[str]:
+    """Return the names that a file has from other files of the package."""
+    return {
+        alias.asname or alias.name
+        for node in ast.walk(parsed(module))
+        if isinstance(node, ast.ImportFrom) and node.module in FILES
+        for alias in node.names
+    }
 
 
 def test_imports_have_no_circles():
-    graph = {module: set(imports(module)) - {module} for module in FILES}
-    for module, opened in OPENED:
-        graph[module].remove(opened)
+    graph = {module: {other for other, _ in imports(module)} - {module} for module in FILES}
     TopologicalSorter(graph).prepare()  # CycleError names the files of a circle
+
+
+def learning_package(module: str) -> str | None:
+    """Return the package of ``bochner.learning`` that a module belongs to, if any."""
+    parts = module.split(".")
+    return parts[2] if parts[:2] == ["bochner", "learning"] and len(parts) > 2 else None
+
+
+def test_packages_of_learning_have_no_circles():
+    graph: dict[str, set[str]] = {}
+    for module in FILES:
+        if package := learning_package(module):
+            used = {learning_package(other) for other, _ in imports(module)}
+            graph.setdefault(package, set()).update(used - {package, None})
+    TopologicalSorter(graph).prepare()
+    flat = [path.name for path in (ROOT / "learning").glob("*.py")]
+    assert flat == ["__init__.py"]
+
+
+def test_names_are_imported_from_where_they_are_defined():
+    through = [
+        f"{module} takes {name} through {other}"
+        for module in FILES
+        for other, name in imports(module)
+        if FILES[other].name != "__init__.py" and name in imported_names(other)
+    ]
+    assert not through, "; ".join(through)
+
+
+def test_modules_imported_by_name_are_few():
+    """Constants of a file are looked up: `import_module(NAME)` counts as its value."""
+    found = set()
+    for module in FILES:
+        tree = parsed(module)
+        calls = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module")
+        ]
+        texts = {
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        if calls:
+            found |= {(module, text) for text in texts if text in FILES}
+    assert found == BY_NAME
 
 
 def test_private_modules_are_few():
@@ -62,9 +123,9 @@ def definitions() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """
     classes: dict[str, list[str]] = {}
     variables: dict[str, list[str]] = {}
-    for path in FILES.values():
+    for module, path in FILES.items():
         place = path.relative_to(ROOT.parent).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(module)):
             match node:
                 case ast.ClassDef(name=name):
                     classes.setdefault(name, []).append(place)

@@ -14,19 +14,19 @@ from benchmarks.rows import loaded
 from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
 from bochner.frequencies.waves import MemoryLayout, wave_features
-from bochner.learning.inference.chain import CollapsedChain
-from bochner.learning.inference.evidence import (
+from bochner.learning.chains.chain import CollapsedChain
+from bochner.learning.chains.evidence import (
     ChainEvidence,
     InverseGammaNoise,
     evidence_of,
     frequency_gradient,
 )
-from bochner.learning.inference.likelihood import ConstantNoise
-from bochner.learning.inference.preparation import Scaling, frequency_scales
-from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.start import SparseStructure
-from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.moves.replacement import Proposals, replace_frequencies
+from bochner.learning.chains.likelihood import ConstantNoise
+from bochner.learning.chains.moves.replacement import Proposals, replace_frequencies
+from bochner.learning.chains.preparation import Scaling, frequency_scales
+from bochner.learning.chains.prior import FrequencyPrior
+from bochner.learning.chains.start import SparseStructure
+from bochner.learning.chains.training_data import TrainingData
 
 SWEEP, GRADIENT = "sweep", "gradient"
 

@@ -20,7 +20,6 @@ from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.estimators.table_regressor import TableRegressor
 from bochner.features.positive import PositiveFeatures
-from bochner.features.sequence_features import SequenceFeatures
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
 from bochner.onnx import export_onnx
@@ -51,7 +50,6 @@ __all__ = [
     "KreinRidge",
     "KreinRidgeClassifier",
     "PositiveFeatures",
-    "SequenceFeatures",
     "TableClassifier",
     "TableEncoder",
     "TableRegressor",

@@ -16,7 +16,7 @@ from linear_operator import to_linear_operator
 from sklearn.utils.validation import check_is_fitted
 
 from bochner.estimators.krein_ridge import KreinRidge
-from bochner.learning.ridge import RidgePosterior
+from bochner.learning.ridge.posterior import RidgePosterior
 from bochner.torch import FourierLayer
 
 __all__ = ["FeatureModel"]

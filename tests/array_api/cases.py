@@ -25,7 +25,7 @@ from bochner import (
 from bochner._numerics import limits, namespaces
 from bochner._numerics.namespaces import on_device, to_numpy
 from bochner.frequencies import Envelope
-from bochner.learning import selection
+from bochner.learning.families import selection
 from bochner.sampling import HadamardRows
 
 RNG = np.random.default_rng(0)
@@ -237,7 +237,7 @@ def test_a_device_without_float64_computes_in_float32(settings):
 
 
 def test_products_in_float32_are_close(double, monkeypatch):
-    monkeypatch.setattr("bochner.learning.ridge_plan._WORTH_FLOPS", 0.0)
+    monkeypatch.setattr("bochner.learning.ridge.plan._WORTH_FLOPS", 0.0)
     known, found = both(double, n_components=64, alpha=10.0)
     double.assert_same(found.predict(double(X)), known.predict(X), tolerance=1e-4)
     assert found.sums_.gram.dtype == np.float64

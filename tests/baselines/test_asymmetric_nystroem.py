@@ -9,7 +9,7 @@ from scipy.stats import chisquare
 
 from bochner import kernels
 from bochner.baselines import AsymmetricNystroem, KreinNystroem
-from bochner.baselines.landmarks import LANDMARKS
+from bochner.features.landmarks import LANDMARKS
 
 ALPHA = 1e-3
 """Chance that one goodness-of-fit test rejects a right implementation."""

@@ -12,7 +12,7 @@ from sklearn.kernel_approximation import Nystroem
 
 from bochner import kernels
 from bochner.baselines import KreinNystroem
-from bochner.baselines.landmarks import LANDMARKS, leverage_scores, pivots, tail_ridge
+from bochner.features.landmarks import LANDMARKS, leverage_scores, pivots, tail_ridge
 
 ALPHA = 1e-3
 """Chance that one goodness-of-fit test rejects a right implementation."""

@@ -19,11 +19,11 @@ from benchmarks.gabasr.data import posterior
 from benchmarks.predictions import Prediction
 from bochner.datasets import Dataset
 from bochner.kernels import Gaussian
-from bochner.learning.inference.basis import Grid
-from bochner.learning.inference.evidence import InverseGammaNoise, evidence_of
-from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.inference.wave_amplitudes import CosineAmplitudes
-from bochner.learning.inference.waves import WaveFeatures
+from bochner.learning.chains.basis import Grid
+from bochner.learning.chains.evidence import InverseGammaNoise, evidence_of
+from bochner.learning.chains.training_data import TrainingData
+from bochner.learning.chains.wave_amplitudes import CosineAmplitudes
+from bochner.learning.chains.waves import WaveFeatures
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chain has not converged")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from features.test_sequence_features import SHORT, signature_kernel, windows_kernel
+from experimental.test_sequence_features import SHORT, signature_kernel, windows_kernel
 from numpy.testing import assert_allclose, assert_array_equal
 
 from benchmarks.harness import Cell, Options

@@ -24,7 +24,6 @@ SCALINGS = {
     "tl1": "Columns are scaled to [0, 1], and clipped at 3 standard deviations:",
     "laplacian": "Columns are scaled to [0, 1], and clipped at 3 standard deviations:",
     "hellinger": "Columns are scaled to [0, 1], and clipped at 3 standard deviations:",
-    "chi_squared": "Columns are scaled to [0, 1], and clipped at 3 standard deviations:",
     "sinh_gaussian": "Columns are scaled to [0, 1], and clipped at 3 standard deviations:",
     "gaussian": "Columns are standardised, and clipped at 3 standard deviations:",
     "cauchy": "Columns are standardised, and clipped at 3 standard deviations:",

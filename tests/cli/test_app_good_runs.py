@@ -13,6 +13,7 @@ import pytest
 from cli.command import SMALL, bochner, fit, labelled, predict, table, write
 
 import bochner as library
+from bochner.experimental import SequenceFeatures
 
 COMPARED = ("--effort", "quick")
 COLUMNS, PAIRS = "columns that matter", "pairs that act together"
@@ -369,7 +370,18 @@ def test_the_demo(tmp_path):
 
 def test_features_of_sequences_have_a_summary(tmp_path):
     path = tmp_path / "words.bochner"
-    model = library.SequenceFeatures(n_components=32, random_state=0).fit(["abc", "abcd"])
+    model = SequenceFeatures(n_components=32, random_state=0).fit(["abc", "abcd"])
     library.save(model, path)
     flat = " ".join(bochner("inspect", path).stdout.split())
     assert "features 32, method 'windows'" in flat
+
+
+@pytest.mark.parametrize("frame", [table(80), labelled(80)], ids=["numbers", "classes"])
+def test_the_command_that_the_screen_advises_works(frame, tmp_path):
+    path = write(frame, tmp_path / "train.csv")
+    out = tmp_path / "model.bochner"
+    result = bochner("fit", path, "--target", "y", "--out", out, *SMALL, "--no-analysis")
+    (advice,) = re.findall(r"^Next +bochner (.*)$", result.stdout, re.MULTILINE)
+    advised = bochner(*advice.replace("FILE", str(path)).split())
+    assert advised.exit_code == 0, advised.stderr
+    assert len(pd.read_csv(io.StringIO(advised.stdout))) == 80

@@ -11,7 +11,7 @@ from cluster.engines import InProcess, revived
 from bochner import TableClassifier, TableRegressor
 from bochner.distributed import collected
 from bochner.estimators import table_base
-from bochner.learning.ensemble import efforts, learner
+from bochner.learning.tables import efforts, learner
 
 N = 900
 CUTS = (0, 5, 300, 300, 301, 650, N)

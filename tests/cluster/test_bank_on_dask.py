@@ -12,7 +12,7 @@ from cluster.rows import LABELS, NEW, WEIGHT, X, Y, arrays, frames, relative_err
 
 from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegressor
 from bochner.distributed import collected
-from bochner.learning.inference import sizes
+from bochner.learning.chains import sizes
 
 EXACT = 1e-10
 SINGLE = 1e-7

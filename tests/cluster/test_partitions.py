@@ -25,7 +25,7 @@ from bochner.distributed.dask_rows import collect
 from bochner.distributed.partitions import partitions_of
 from bochner.distributed.passes import gathered
 from bochner.features.chunks import Chunk
-from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.chains.training_data import TrainingData
 
 MODELS = [
     KreinRidge(n_components=8, random_state=0),

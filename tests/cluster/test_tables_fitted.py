@@ -26,7 +26,7 @@ from cluster.tables import (
 from bochner.distributed import PartitionedRows
 from bochner.distributed.table_pieces import TablePiece
 from bochner.estimators import table_learners
-from bochner.learning.ensemble import ensemble
+from bochner.learning.tables import ensemble
 from bochner.tables.encoder import TableEncoder
 
 SAMPLE = 400

@@ -8,8 +8,9 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from bochner.diagnosis import sensitivity
+from bochner.diagnosis.contributions import Contributions
 from bochner.diagnosis.evaluators import RowFunction, owners_of
-from bochner.diagnosis.sensitivity import Dependence
+from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
 
 # Parts of the variance of Ishigami's function: first, second, first and third together.
 PARTS = np.array([0.5 * (1.0 + np.pi**4 / 50.0) ** 2, 49.0 / 8.0, np.pi**8 * 0.08 / 225.0])
@@ -124,3 +125,29 @@ def test_rows_are_shared_by_threads_of_one_blas_thread_each():
         assert (get_ident() in used) == (n_threads == 1)
     assert limits == {1}
     np.testing.assert_array_equal(found[0].share, found[1].share)
+
+
+def test_results_become_data_frames():
+    pd = pytest.importorskip("pandas")
+    shares = VarianceShares(("a", ("b", "c")), np.array([0.5, 0.25]), np.array([0.1, np.nan]))
+    frame = pd.DataFrame(shares)
+    assert list(frame["column"]) == ["a", "b × c"]
+    np.testing.assert_array_equal(frame["share"], shares.share)
+    np.testing.assert_array_equal(frame["std_error"], shares.std_error)
+    grid = (np.array([1.0, 2.0]), np.array(["x", "y", "z"]))
+    mean = np.arange(6.0).reshape(2, 3)
+    frame = pd.DataFrame(Effect(("a", "b"), grid, mean, mean - 1.0, mean + 1.0))
+    assert list(frame) == ["a", "b", "mean", "lower", "upper"]
+    assert frame[(frame["a"] == 2.0) & (frame["b"] == "y")].to_numpy().tolist() == [
+        [2.0, "y", 4.0, 3.0, 5.0]
+    ]
+    of_classes = Effect(("a",), (np.array([1.0, 2.0]),), *[np.eye(2)] * 3, np.array(["no", "yes"]))
+    assert pd.DataFrame(of_classes)["yes"].tolist() == [0.0, 1.0]
+    values = np.arange(12.0).reshape(2, 3, 2)
+    one = Contributions(("a", "b", "c"), 0.0, values[..., 0], values[..., 0], np.zeros(2))
+    np.testing.assert_array_equal(pd.DataFrame(one)[["a", "b", "c"]], values[..., 0])
+    two = Contributions(
+        ("a", "b", "c"), np.zeros(2), values, values, np.zeros((2, 2)), np.array(["no", "yes"])
+    )
+    frame = pd.DataFrame(two)
+    assert frame[(frame["row"] == 1) & (frame["class"] == "yes")]["c"].tolist() == [values[1, 2, 1]]

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegressor
-from bochner.learning.inference import driver
-from bochner.learning.inference.chain import CollapsedChain
+from bochner.learning.chains import driver
+from bochner.learning.chains.chain import CollapsedChain
 from bochner.learning.published.joint_pairs import JointPairChain
 from bochner.learning.published.models import LeastSquaresChain
 from bochner.likelihoods import StudentTLikelihood

@@ -15,7 +15,7 @@ from estimators.bank_fits import CASES, CHAINS, NEW, X, Y, fitted, last_checkpoi
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from bochner.learning.inference import sizes
+from bochner.learning.chains import sizes
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 KILLED = ("sparse", "dense", "two classes", "three classes", "two chains")

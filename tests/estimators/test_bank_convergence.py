@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner import BaNKRegressor
-from bochner.learning.convergence import effective_sample_size, split_rhat
-from bochner.learning.inference.chain import CollapsedChain
-from bochner.learning.inference.learned_kernel import Convergence
+from bochner.learning.chains.chain import CollapsedChain
+from bochner.learning.chains.convergence import effective_sample_size, split_rhat
+from bochner.learning.chains.learned_kernel import Convergence
 
 
 def test_chains_that_stand_still_apart_have_an_infinite_rhat_and_no_warning(monkeypatch):

@@ -13,7 +13,7 @@ from scipy.special import log_softmax
 
 import bochner
 from bochner import BaNKClassifier, BaNKRegressor
-from bochner.learning.inference import pooling
+from bochner.learning.chains import pooling
 
 WEIGHT = np.random.default_rng(7).uniform(0.5, 3.0, size=len(X))
 CHAINS = {"n_chains": 3, "n_samples": 4, "n_burn_in": 3}

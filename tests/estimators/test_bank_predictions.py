@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from bochner import BaNKClassifier, BaNKRegressor
-from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.moves.labels import part_log_likelihood
+from bochner.learning.chains.moves.labels import part_log_likelihood
+from bochner.learning.chains.training_data import TrainingData
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 FAMILY_ALPHA = 1e-6

@@ -24,8 +24,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bochner
 from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegressor
-from bochner.learning.inference.start import DenseStructure, SparseStructure
-from bochner.learning.moves import LOCAL_MOVES, Hamiltonian, PrecisionWalk, PriorParameters
+from bochner.learning.chains.moves import LOCAL_MOVES, Hamiltonian, PrecisionWalk, PriorParameters
+from bochner.learning.chains.start import DenseStructure, SparseStructure
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 LITTLE = {"n_frequencies": 10, "n_samples": 5, "thin": 1}
@@ -81,7 +81,7 @@ def test_other_estimators(estimator, check):
         ({"time_limit": 0}, ValueError, "time_limit must be positive and finite, got 0"),
         ({"time_limit": float("nan")}, ValueError, "time_limit must be positive and finite"),
         ({"time_limit": "1h"}, TypeError, "time_limit must be a number, got '1h'"),
-        ({"n_jobs": 1.5}, TypeError, "n_jobs must be None or an integer, got 1.5"),
+        ({"n_jobs": 1.5}, TypeError, "n_jobs must be a nonzero integer or None, got 1.5"),
         ({"dtype": "int32"}, ValueError, "dtype must be None, 'float32' or 'float64'"),
         ({"verbose": "zz"}, TypeError, "verbose must be True or False, got 'zz'"),
         ({"verbose": float("nan")}, TypeError, "verbose must be True or False, got nan"),

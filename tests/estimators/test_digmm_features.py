@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from bochner import DIGMMFeatures, kernels
 from bochner.estimators.digmm_features import EXPECTATIONS
-from bochner.learning.double_mixture.exact import Exact
+from bochner.learning.mixtures.double_mixture.exact import Exact
 from bochner.learning.published import digmm_taylor
 from bochner.learning.published.digmm_taylor import Taylor
 

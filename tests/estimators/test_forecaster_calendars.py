@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import bochner
 from bochner import Forecaster
-from bochner.estimators.rolling_origins import _season
+from bochner.estimators.rolling_origins import season_steps
 from bochner.estimators.series_rows import read_series
 from bochner.persist.tree import decode
 
@@ -61,7 +61,7 @@ def test_seasons_of_errors_are_counted_on_the_calendar(freq, season):
     dates = pd.date_range("2015-01-01", periods=60, freq=freq)
     for kept in (dates, dates.delete([20, 31])):
         series = read_series(pd.Series(noise(len(kept)), index=kept), None, None)
-        assert _season(series) == season
+        assert season_steps(series) == season
 
 
 BERLIN = "Europe/Berlin"

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import BaNKClassifier, BaNKRegressor, GaBaSRRegressor
 from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
-from bochner.learning.inference import models
-from bochner.learning.inference.basis import Grid
+from bochner.learning.chains import models
+from bochner.learning.chains.basis import Grid
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 WEIGHT = np.random.default_rng(4).integers(1, 4, size=len(X)).astype(float)

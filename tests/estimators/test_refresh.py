@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from persist.same import assert_same, round_trip
 
 from bochner import KreinRidge, KreinRidgeClassifier, kernels
-from bochner.learning.fading import prediction_change
+from bochner.learning.ridge.fading import prediction_change
 
 BEFORE, AFTER = slice(0, 50), slice(50, 80)
 OTHER = kernels.Matern(0.4, nu=1.5)

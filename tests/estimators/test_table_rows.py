@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from bochner import TableClassifier, TableRegressor
 from bochner.estimators.table_rows import table_rows
-from bochner.learning.ensemble.kernel_laws import KernelLaw
+from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.tables.stamps import sortable_times
 
 RNG = np.random.default_rng(0)

@@ -9,8 +9,8 @@ from persist.same import round_trip
 from scipy.stats import norm
 
 from bochner import TableClassifier, TableRegressor
-from bochner.learning.ensemble import transformations
-from bochner.learning.ensemble.transformations import Transformation
+from bochner.learning.tables import transformations
+from bochner.learning.tables.transformations import Transformation
 
 RNG = np.random.default_rng(0)
 POSITIVE = RNG.lognormal(size=500)
@@ -148,7 +148,7 @@ def test_groups_times_and_weights():
     ("transformation", "y", "message"),
     [
         ("log", np.r_[0.0, POSITIVE[:49]], "needs positive targets y, got 0"),
-        ("sqrt", np.r_[-1.0, POSITIVE[:49]], "not negative, got -1"),
+        ("sqrt", np.r_[-1.0, POSITIVE[:49]], "non-negative targets y, got -1"),
         ("square", POSITIVE[:50], "transformation must be"),
         ("log", np.ones((50, 2)), "single target"),
     ],

@@ -11,13 +11,12 @@ from scipy import sparse
 
 from bochner import Frequencies
 from bochner._numerics import limits
+from bochner.experimental import Hashes, Powers
 from bochner.frequencies import (
     Amplitudes,
     CosineFactors,
     Envelope,
-    Hashes,
     NoCarrier,
-    Powers,
 )
 from bochner.sampling import HadamardRows
 

@@ -12,6 +12,7 @@ from laws.registry import FUNCTIONS, PLANE_CASES
 from persist.pipelines import PIPELINES, answers, fitted
 
 import bochner
+from bochner import experimental
 
 N_ROWS = 30
 
@@ -94,7 +95,7 @@ def _of_table(kind):
 
 def _letters():
     words = [f"{'ab' * (i % 5 + 1)}c" for i in range(N_ROWS)]
-    features = bochner.SequenceFeatures(n_components=8, window=2, random_state=0).fit(words)
+    features = experimental.SequenceFeatures(n_components=8, window=2, random_state=0).fit(words)
     return Saved(features, lambda found: [found.transform(words)])
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import bochner
-from bochner import baselines, kernels
+from bochner import baselines, experimental, kernels
 
 SIGNED = kernels.DeltaGaussian(1.0, 10.0)
 COLUMNS = (
@@ -98,8 +98,8 @@ SUBJECTS = {
     "features, float32": _features(bochner.FourierFeatures, dtype="float32", **SMALL),
     "features, polynomial": _features(bochner.FourierFeatures, kernel="polynomial", **SMALL),
     # Each row is a series of one column.
-    "windows of series": _features(bochner.SequenceFeatures, window=1, **SMALL),
-    "signatures of series": _features(bochner.SequenceFeatures, method="signature", **SMALL),
+    "windows of series": _features(experimental.SequenceFeatures, window=1, **SMALL),
+    "signatures of series": _features(experimental.SequenceFeatures, method="signature", **SMALL),
     "mixture features": _features(bochner.DIGMMFeatures, max_iter=5, n_starts=1, **SMALL),
     "Taylor mixture features": _features(
         bochner.DIGMMFeatures, expectation="taylor", max_iter=5, n_starts=1, **SMALL

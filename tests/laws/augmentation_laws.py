@@ -12,13 +12,13 @@ from laws import chains
 from laws.noise_field_laws import check_joint
 from scipy import stats
 
-from bochner.learning.inference.chain import CollapsedChain
-from bochner.learning.inference.evidence import KnownNoise
-from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.moves.censored import CensoredNumbers
-from bochner.learning.moves.counts import NegativeBinomialCounts
-from bochner.learning.moves.ordinal import OrdinalLabels
-from bochner.learning.moves.student_t import StudentTNoise
+from bochner.learning.chains.chain import CollapsedChain
+from bochner.learning.chains.evidence import KnownNoise
+from bochner.learning.chains.moves.censored import CensoredNumbers
+from bochner.learning.chains.moves.counts import NegativeBinomialCounts
+from bochner.learning.chains.moves.ordinal import OrdinalLabels
+from bochner.learning.chains.moves.student_t import StudentTNoise
+from bochner.learning.chains.training_data import TrainingData
 from bochner.likelihoods import (
     CensoredGaussianLikelihood,
     NegativeBinomialLikelihood,

@@ -18,27 +18,27 @@ from laws.amplitude_laws import window
 from scipy import stats
 from scipy.special import expit
 
-from bochner.learning.inference.basis import PLAIN, Grid, Matched, Windows
-from bochner.learning.inference.chain import CollapsedChain
-from bochner.learning.inference.dense import DensePrior
-from bochner.learning.inference.evidence import InverseGammaNoise
-from bochner.learning.inference.likelihood import ConstantNoise
-from bochner.learning.inference.sparse import SparseHyper, SparsePrior
-from bochner.learning.inference.state import StepSizes
-from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.inference.two_spectra import TwoSpectraPrior
-from bochner.learning.mixture import MixturePrior, sample_prior
-from bochner.learning.moves import (
+from bochner.learning.chains.basis import PLAIN, Grid, Matched, Windows
+from bochner.learning.chains.chain import CollapsedChain
+from bochner.learning.chains.dense import DensePrior
+from bochner.learning.chains.evidence import InverseGammaNoise
+from bochner.learning.chains.likelihood import ConstantNoise
+from bochner.learning.chains.moves import (
     Hamiltonian,
     Move,
     PrecisionWalk,
     PriorParameters,
     ReplacementSweep,
 )
-from bochner.learning.moves.labels import LogisticLabels
-from bochner.learning.moves.precision import LogNormalPrecision
+from bochner.learning.chains.moves.labels import LogisticLabels
+from bochner.learning.chains.moves.precision import LogNormalPrecision
+from bochner.learning.chains.sparse import SparseHyper, SparsePrior
+from bochner.learning.chains.state import StepSizes
+from bochner.learning.chains.training_data import TrainingData
+from bochner.learning.chains.two_spectra import TwoSpectraPrior
+from bochner.learning.mixtures.mixture import MixturePrior, sample_prior
+from bochner.learning.mixtures.wishart import GammaPrior, NormalInverseWishart
 from bochner.learning.published.joint_pairs import JointPairChain
-from bochner.learning.wishart import GammaPrior, NormalInverseWishart
 
 PRECISION = LogNormalPrecision(mean=-2.0, std=0.7)
 NOISE = InverseGammaNoise(4.0, 3.0)

@@ -8,7 +8,7 @@ from scipy.integrate import cumulative_trapezoid
 from scipy.stats import kstest
 
 from bochner import spectral_measure
-from bochner.kernels import ChiSquared, Intersection, JensenShannon, Tanimoto
+from bochner.experimental import ChiSquared, Intersection, JensenShannon, Tanimoto
 
 FAMILY_ALPHA = 1e-3
 SCHEMES = ("iid", "orthogonal", "qmc", "structured")

@@ -9,10 +9,10 @@ from laws.honest_laws import COVERAGE, RELATIVE, Bias, Trial, bias, trial_on
 from laws.honest_models import Model
 from laws.honest_tables import Drawn, Kind
 
-from bochner.learning.ensemble import efforts
-from bochner.learning.ensemble.efforts import Effort
+from bochner.learning.tables import efforts
+from bochner.learning.tables.efforts import Effort
 
-LEARNER = "bochner.learning.ensemble.learner"
+LEARNER = "bochner.learning.tables.learner"
 _FAMILIES = {"rough": (efforts._ROUGH, 1), "smooth": (efforts._SMOOTH, 1)}
 
 
@@ -35,7 +35,7 @@ class Threshold:
 
 
 EFFORTS = "bochner.estimators.table_base.EFFORTS"
-SEARCH = "bochner.learning.ensemble.search"
+SEARCH = "bochner.learning.tables.search"
 
 THRESHOLDS = [
     Threshold("observations that learn length scales", 31, 33, ("one column", "six cells")),
@@ -95,7 +95,7 @@ THRESHOLDS = [
         206,
         constants={
             EFFORTS: effort(),
-            "bochner.learning.ensemble.kernel_laws._FEW": 200,
+            "bochner.learning.tables.kernel_laws._FEW": 200,
         },
     ),
     Threshold(
@@ -105,7 +105,7 @@ THRESHOLDS = [
         ("six cells",),
         {
             EFFORTS: effort(),
-            "bochner.learning.ensemble.observations._OBSERVATIONS_PER_ROW": 30,
+            "bochner.learning.tables.observations._OBSERVATIONS_PER_ROW": 30,
         },
     ),
     Threshold(
@@ -127,7 +127,7 @@ THRESHOLDS = [
         200,
         206,
         ("smooth", "skewed"),
-        {EFFORTS: effort(), "bochner.learning.ensemble.widths._FEWEST_FOR_TREES": 203},
+        {EFFORTS: effort(), "bochner.learning.tables.widths._FEWEST_FOR_TREES": 203},
     ),
     Threshold(
         "rows that counts are expanded to",

@@ -8,13 +8,13 @@ from scipy import stats
 from scipy.linalg import null_space
 from scipy.special import gammaln
 
-from bochner.learning.inference.evidence import (
+from bochner.learning.chains.evidence import (
     InverseGammaNoise,
     KnownNoise,
     evidence_of,
     frequency_gradient,
 )
-from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.chains.training_data import TrainingData
 
 
 @dataclass(frozen=True)

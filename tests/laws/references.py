@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 from scipy.stats import norm
 
-from bochner import kernels
+from bochner import experimental, kernels
 
 
 def gamma_mean(shape, function):
@@ -316,7 +316,7 @@ def _(kernel: kernels.Hellinger, X, Y):
 
 
 @reference_gram.register
-def _(kernel: kernels.ChiSquared, X, Y):
+def _(kernel: experimental.ChiSquared, X, Y):
     """Half of the total less half of the chi-squared distance, entry by entry."""
     pairs = [(a, b) for x in X for y in Y for a, b in zip(x, y, strict=True)]
     each = [0.5 * (a + b) - 0.5 * (a - b) ** 2 / (a + b) if a + b else 0.0 for a, b in pairs]
@@ -324,12 +324,12 @@ def _(kernel: kernels.ChiSquared, X, Y):
 
 
 @reference_gram.register
-def _(kernel: kernels.Intersection, X, Y):
+def _(kernel: experimental.Intersection, X, Y):
     return np.array([[sum(map(min, x, y)) for y in Y.tolist()] for x in X.tolist()])
 
 
 @reference_gram.register
-def _(kernel: kernels.JensenShannon, X, Y):
+def _(kernel: experimental.JensenShannon, X, Y):
     """The mean total less half of the entropies that a mixture gains, in bits."""
 
     def less_entropy(z):
@@ -341,7 +341,7 @@ def _(kernel: kernels.JensenShannon, X, Y):
 
 
 @reference_gram.register
-def _(kernel: kernels.Tanimoto, X, Y):
+def _(kernel: experimental.Tanimoto, X, Y):
     """The share of the larger row that both have; rows of zeros are the same."""
     return np.array(
         [

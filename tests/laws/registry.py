@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from bochner import kernels
+from bochner import experimental, kernels
+from bochner.experimental import ChiSquared, Intersection, JensenShannon, Tanimoto
 from bochner.kernels import (
     NTK,
     TL1,
@@ -17,7 +18,6 @@ from bochner.kernels import (
     Bilinear,
     Categorical,
     Cauchy,
-    ChiSquared,
     Constant,
     CoshGaussian,
     DeltaGaussian,
@@ -26,8 +26,6 @@ from bochner.kernels import (
     Gaussian,
     Harmonizable,
     Hellinger,
-    Intersection,
-    JensenShannon,
     Kernel,
     Laplacian,
     Linear,
@@ -45,7 +43,6 @@ from bochner.kernels import (
     SphericalPolynomial,
     Stationary,
     Tanh,
-    Tanimoto,
 )
 
 DIMS = (1, 2, 5)
@@ -66,7 +63,7 @@ def of_no_sign(X: np.ndarray) -> np.ndarray:
 
 def concrete_kernels() -> set[type[Kernel]]:
     """All kinds of kernels that can be made."""
-    classes = filter(inspect.isclass, vars(kernels).values())
+    classes = filter(inspect.isclass, [*vars(kernels).values(), *vars(experimental).values()])
     return {cls for cls in classes if issubclass(cls, Kernel) and not inspect.isabstract(cls)}
 
 

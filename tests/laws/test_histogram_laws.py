@@ -5,7 +5,7 @@ import pytest
 from laws import histogram_laws as laws
 from laws.registry import HISTOGRAM_CASES
 
-from bochner.kernels import ChiSquared, Intersection, JensenShannon
+from bochner.experimental import ChiSquared, Intersection, JensenShannon
 
 # The uniforms of structured draws are those of orthogonal ones.
 PAIRS = [

@@ -15,7 +15,7 @@ from bochner import kernels, spectral
 from bochner.estimators import krein_ridge_classifier
 from bochner.features import FeatureSums
 from bochner.frequencies import Frequencies, frequencies
-from bochner.learning import ridge
+from bochner.learning.ridge import posterior as ridge
 from bochner.sampling import Coordinates, Directions, Uniforms, lattice, schemes
 from bochner.spectral.radial import GammaMixture
 

@@ -5,17 +5,17 @@ from functools import partial
 from estimators import test_bank_likelihoods
 from laws import augmentation_laws as laws
 from laws import test_likelihood_laws
-from learning.moves import test_augmentation
+from learning.chains.moves import test_augmentation
 from mutants.registry import edit, plant_edits, planted, replaces
 
-from bochner.learning.inference.draws import Draws
-from bochner.learning.inference.evidence import KnownNoise
-from bochner.learning.moves import augmentation, censored, slices
-from bochner.learning.moves.augmentation import Augmentation
-from bochner.learning.moves.counts import NegativeBinomialCounts
-from bochner.learning.moves.ordinal import OrdinalLabels
-from bochner.learning.moves.student_t import StudentTNoise
-from bochner.learning.wishart import GammaPrior
+from bochner.learning.chains.draws import Draws
+from bochner.learning.chains.evidence import KnownNoise
+from bochner.learning.chains.moves import augmentation, censored, slices
+from bochner.learning.chains.moves.augmentation import Augmentation
+from bochner.learning.chains.moves.counts import NegativeBinomialCounts
+from bochner.learning.chains.moves.ordinal import OrdinalLabels
+from bochner.learning.chains.moves.student_t import StudentTNoise
+from bochner.learning.mixtures.wishart import GammaPrior
 from bochner.likelihoods.mixture import Predictive
 
 

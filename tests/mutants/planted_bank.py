@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from estimators import test_bank_learned_kernel, test_bank_left_out, test_bank_predictions
-from learning.inference import (
+from learning.chains import (
     test_components,
     test_draws,
     test_driver,
@@ -20,10 +20,10 @@ from mutants.registry import changes, plant_edits, planted, quietly, replaces
 from bochner.estimators import bank
 from bochner.estimators.bank_models import BaNKClassification, BaNKRegression
 from bochner.features.units import Units
-from bochner.learning.inference import components, draws, driver, pooling, relevance
-from bochner.learning.inference.draws import Draws
-from bochner.learning.inference.evidence import InverseGammaNoise
-from bochner.learning.inference.preparation import Scaling
+from bochner.learning.chains import components, draws, driver, pooling, relevance
+from bochner.learning.chains.draws import Draws
+from bochner.learning.chains.evidence import InverseGammaNoise
+from bochner.learning.chains.preparation import Scaling
 
 
 def check_resumption():
@@ -203,13 +203,13 @@ plant_edits(
     "parts_of",
     test_bank_left_out.test_a_chain_does_not_depend_on_the_rows_that_it_leaves_out,
     users=(bank,),
-    rows_that_are_not_left_out=("units.counts - own", "units.counts"),
+    rows_that_are_not_left_out=("units.counts - n_removed", "units.counts"),
 )
 plant_edits(
     pooling,
     "_of_greatest_evidence",
     test_pooling.assert_pooled,
-    precision_that_stays=("fit = solved(fit, found)", "pass"),
+    precision_that_stays=("fit = solved(fit, precision)", "pass"),
 )
 plant_edits(
     pooling,

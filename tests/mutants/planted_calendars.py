@@ -113,7 +113,7 @@ planted(
 )(
     edit(
         rolling_origins,
-        "_season",
+        "season_steps",
         "round(np.sum(",
         "round(length / step + 0.0 * np.sum(",
         forecasts,

@@ -8,10 +8,10 @@ from laws import chains
 from mutants import planted_mixture
 from mutants.registry import changes, edit, planted, replaces
 
-from bochner.learning.inference.sparse import SparsePrior
-from bochner.learning.moves import hamiltonian, replacement
-from bochner.learning.moves import labels as polya_gamma
-from bochner.learning.moves.precision import LogNormalPrecision
+from bochner.learning.chains.moves import hamiltonian, replacement
+from bochner.learning.chains.moves import labels as polya_gamma
+from bochner.learning.chains.moves.precision import LogNormalPrecision
+from bochner.learning.chains.sparse import SparsePrior
 from bochner.learning.published import joint_pairs
 from bochner.learning.published.joint_pairs import JointPairChain, Laplace
 

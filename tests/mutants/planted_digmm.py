@@ -5,13 +5,13 @@ from functools import partial
 
 import numpy as np
 from estimators import test_digmm_features
-from learning.double_mixture import test_bound, test_component_evidence
+from learning.mixtures.double_mixture import test_bound, test_component_evidence
 from learning.published import test_digmm_taylor as test_taylor
 from mutants.registry import changes, planted, replaces
 
-from bochner.learning.double_mixture import bound, exact, learned_mixture, sticks
-from bochner.learning.double_mixture.bound import ExpectedCosines
-from bochner.learning.double_mixture.evidence import ComponentPrior
+from bochner.learning.mixtures.double_mixture import bound, exact, learned_mixture, sticks
+from bochner.learning.mixtures.double_mixture.bound import ExpectedCosines
+from bochner.learning.mixtures.double_mixture.evidence import ComponentPrior
 from bochner.learning.published import digmm_taylor
 
 BOTH, GROUPS = test_bound.BOTH, test_taylor.SIZES["groups"]

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from learning.ensemble import (
+from learning.tables import (
     test_efforts,
     test_kernel_laws,
     test_kernel_sums,
@@ -14,7 +14,7 @@ from learning.ensemble import (
 from mutants.registry import edit, plant_edits, planted
 
 from bochner.kernels import Exponential, Laplacian, Matern
-from bochner.learning.ensemble import (
+from bochner.learning.tables import (
     efforts,
     ensemble,
     kernel_laws,
@@ -25,13 +25,13 @@ from bochner.learning.ensemble import (
     trees,
     weights,
 )
-from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.ensemble.kernel_laws import KernelLaw
-from bochner.learning.ensemble.learner import Learner
-from bochner.learning.ensemble.observations import Observations
-from bochner.learning.ensemble.rows import CellObservations, Rows
-from bochner.learning.ensemble.tree_laws import TreeLearner
-from bochner.learning.ensemble.trees import TreeInputs, Trees
+from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.tables.kernel_laws import KernelLaw
+from bochner.learning.tables.learner import Learner
+from bochner.learning.tables.observations import Observations
+from bochner.learning.tables.rows import CellObservations, Rows
+from bochner.learning.tables.tree_laws import TreeLearner
+from bochner.learning.tables.trees import TreeInputs, Trees
 
 SCALES = (1.0, 1.2, 0.8)
 check_gradient = test_length_scales.assert_gradient
@@ -46,7 +46,7 @@ plant_edits(
     kernel_laws,
     "exact",
     test_kernel_laws.assert_exact,
-    one_signal_of_all_targets=("squares[used], axis=0)", "squares[used])"),
+    one_signal_of_all_targets=("squares[in_signal], axis=0)", "squares[in_signal])"),
 )
 plant_edits(
     kernel_laws,
@@ -73,7 +73,7 @@ plant_edits(
     kernel_laws,
     "exact",
     partial(test_observations.check_exact, n_last=25),
-    a_mean_that_knows_what_is_left_out=("scored.centres * both", "0.0 * both"),
+    a_mean_that_knows_what_is_left_out=("scored.centres * left_out", "0.0 * left_out"),
     deviations_from_the_mean_that_are_lost=("+ observed.deviations - residuals", "- residuals"),
 )
 plant_edits(
@@ -122,7 +122,7 @@ plant_edits(
     ensemble,
     "_with_parts",
     test_sum_of_laws.check_parts,
-    noise_that_stays_as_stated=("noise=of_noise * judged.noise", "noise=judged.noise"),
+    noise_that_stays_as_stated=("noise=of_noise * models.noise", "noise=models.noise"),
     laws_that_stay_as_stated=("law.with_variances(of_function, of_noise)", "law"),
 )
 plant_edits(
@@ -182,7 +182,7 @@ plant_edits(
     kernel_laws,
     "_cholesky",
     test_kernel_laws.assert_exact,
-    noise_of_the_mean_weight=("found.alpha / rows.weights", "found.alpha"),
+    noise_of_the_mean_weight=("learned.alpha / rows.weights", "learned.alpha"),
 )
 plant_edits(
     kernel_laws,
@@ -199,7 +199,7 @@ plant_edits(
     test_kernel_laws.check_elsewhere,
     rows_elsewhere_that_variances_miss=(
         "of_variance = inner[:n_of_variance, :n_of_variance].copy()",
-        "of_variance = _sums(found, inputs, inputs.X[:n_of_variance], 1)[0]",
+        "of_variance = _sums(learned, inputs, inputs.X[:n_of_variance], 1)[0]",
     ),
 )
 plant_edits(
@@ -218,13 +218,16 @@ plant_edits(
     kernel_laws,
     "_without",
     test_kernel_laws.test_groups_larger_than_the_landmarks_are_left_out_too,
-    large_groups_that_stay=("some.T @ np.linalg.solve(inner, some @ scaled)", "0.0 * scaled"),
+    large_groups_that_stay=(
+        "of_group.T @ np.linalg.solve(inner, of_group @ scaled)",
+        "0.0 * scaled",
+    ),
 )
 plant_edits(
     kernel_laws,
     "_factor",
     test_kernel_laws.assert_variance_of_landmarks,
-    variance_of_the_prior_alone=("values / (values + found.alpha)", "values / values"),
+    variance_of_the_prior_alone=("values / (values + learned.alpha)", "values / values"),
 )
 plant_edits(
     leave_one_out,
@@ -286,7 +289,7 @@ plant_edits(
     "mapped",
     test_length_scales.assert_stationary,
     map_without_its_pull=("2.0 * pull * away", "0.0 * away"),
-    map_in_units_of_the_inputs=("to_origin @ found[:-1]", "found[:-1]"),
+    map_in_units_of_the_inputs=("to_origin @ end[:-1]", "end[:-1]"),
 )
 planted(
     partial(test_sum_of_laws.test_weights_are_those_of_least_penalised_error, SCALES, 400),
@@ -302,8 +305,8 @@ plant_edits(
     length_scales,
     "with_length_scales",
     test_length_scales.check_second_start,
-    the_last_search_is_kept=("if other_error < error else", "if True else"),
-    the_first_search_is_kept=("if other_error < error else", "if False else"),
+    the_last_search_is_kept=("if second_error < error else", "if True else"),
+    the_first_search_is_kept=("if second_error < error else", "if False else"),
 )
 plant_edits(
     Rows,
@@ -333,7 +336,7 @@ plant_edits(
     SumOfLaws,
     "with_left_out",
     test_sum_of_laws.test_weights_of_laws_do_not_know_what_they_are_scored_on,
-    weights_of_all_scores=("residuals[others] if others.any()", "residuals if others.any()"),
+    weights_of_all_scores=("residuals[outside] if outside.any()", "residuals if outside.any()"),
 )
 plant_edits(
     SumOfLaws,
@@ -354,7 +357,7 @@ plant_edits(
     kernel_laws,
     "left_out_latent",
     test_kernel_laws.check_left_out_latent,
-    rows_that_are_left_as_landmarks=("latent[own] =", "unused ="),
+    rows_that_are_left_as_landmarks=("latent[chosen] =", "unused ="),
     rows_that_are_left_in_the_sums=("remainder[cell] / (1.0 - share)", "remainder[cell]"),
 )
 plant_edits(

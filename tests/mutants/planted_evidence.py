@@ -4,18 +4,18 @@ from functools import partial
 
 import numpy as np
 from laws import inference_laws
-from learning.inference import test_sparse_prior
-from learning.moves import test_hamiltonian, test_precision, test_replacement
+from learning.chains import test_sparse_prior
+from learning.chains.moves import test_hamiltonian, test_precision, test_replacement
 from mutants.registry import changes, edit, edit_inner, plant_edits, planted, replaces
 
 from bochner._numerics import exchange_loops
 from bochner.frequencies import waves as wave_formulas
-from bochner.learning.inference import evidence, waves
-from bochner.learning.inference.evidence import ChainEvidence, InverseGammaNoise, KnownNoise
-from bochner.learning.inference.sparse import SparsePrior
-from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.moves import hamiltonian, replacement
-from bochner.learning.moves.precision import LogNormalPrecision
+from bochner.learning.chains import evidence, waves
+from bochner.learning.chains.evidence import ChainEvidence, InverseGammaNoise, KnownNoise
+from bochner.learning.chains.moves import hamiltonian, replacement
+from bochner.learning.chains.moves.precision import LogNormalPrecision
+from bochner.learning.chains.sparse import SparsePrior
+from bochner.learning.chains.training_data import TrainingData
 
 NOISE = InverseGammaNoise(0.7, 0.2)
 student = inference_laws.check_student
@@ -98,7 +98,7 @@ plant_edits(
     panels_that_stay=("_carry(index, ", "_carry(n_units, "),
 )
 for name, old, new in (
-    ("features_that_stay", "kept[columns[of_features]] = fresh[of_features]", "pass"),
+    ("features_that_stay", "features[columns[of_features]] = fresh[of_features]", "pass"),
     ("covariance_that_stays", "1.0, scaled[of_units].T", "0.0, scaled[of_units].T"),
 ):
     planted(blocks, one_by_one, name=name)(

@@ -3,12 +3,12 @@
 from functools import partial
 
 from diagnosis import test_sensitivity, test_shapley
-from learning.ensemble import test_exchanges
+from learning.tables import test_exchanges
 from mutants.registry import edit_inner, plant_edits, planted
 
 from bochner.diagnosis.evaluators import RowFunction
 from bochner.diagnosis.sensitivity import Dependence
-from bochner.learning.ensemble import exchange_sums, exchanges
+from bochner.learning.tables import exchange_sums, exchanges
 
 LAPLACIAN = partial(test_exchanges.assert_means_are_those_of_rows, "Laplacian")
 MAPPED = partial(test_exchanges.assert_means_are_those_of_rows, "Matern 2.5", test_exchanges.MATRIX)

@@ -6,19 +6,19 @@ from functools import cache, partial
 import numpy as np
 from estimators import test_gabasr
 from laws import amplitude_laws, chains, noise_field_laws
-from learning.inference import test_basis
-from learning.moves import test_replacement, test_varying_noise, test_wide_replacement
+from learning.chains import test_basis
+from learning.chains.moves import test_replacement, test_varying_noise, test_wide_replacement
 from learning.published import test_least_squares_labels
 from mutants.registry import changes, deferred, plant_edits, planted, quietly, replaces
 
-from bochner.learning.inference import learned_kernel as learned
-from bochner.learning.inference import likelihood, two_spectra, wave_amplitudes
-from bochner.learning.inference.basis import Grid, Matched
-from bochner.learning.inference.draws import Draws
-from bochner.learning.inference.preparation import Scaling
-from bochner.learning.inference.wave_amplitudes import CosineAmplitudes, WindowAmplitudes
-from bochner.learning.inference.waves import WaveFeatures
-from bochner.learning.moves import noise_field, replacement
+from bochner.learning.chains import learned_kernel as learned
+from bochner.learning.chains import likelihood, two_spectra, wave_amplitudes
+from bochner.learning.chains.basis import Grid, Matched
+from bochner.learning.chains.draws import Draws
+from bochner.learning.chains.moves import noise_field, replacement
+from bochner.learning.chains.preparation import Scaling
+from bochner.learning.chains.wave_amplitudes import CosineAmplitudes, WindowAmplitudes
+from bochner.learning.chains.waves import WaveFeatures
 from bochner.learning.published import models as least_squares
 
 ALPHA = 1e-3

@@ -8,10 +8,18 @@ from laws import kernel_laws
 from laws.registry import Case, of_no_sign
 from mutants.registry import plant_edits, replaces
 
-from bochner._numerics import hash_loops
-from bochner.frequencies import Hashes, Powers, carriers
-from bochner.kernels import ChiSquared, Intersection, JensenShannon, Tanimoto, histograms
-from bochner.spectral.histograms import HalfCauchy, LogarithmLaw, Secant
+from bochner.experimental import (
+    ChiSquared,
+    Hashes,
+    Intersection,
+    JensenShannon,
+    LogarithmLaw,
+    Powers,
+    Tanimoto,
+    hash_loops,
+    histogram_carriers,
+)
+from bochner.experimental.histogram_laws import HalfCauchy, Secant
 
 CHI = Case(ChiSquared(shares=(1.0, 5.0)), 2, of_no_sign)
 MANY = Case(Intersection(shares=(1.0, 2.0, 9.0, 4.0, 3.0)), 5, of_no_sign)
@@ -52,7 +60,7 @@ plant_edits(
     hash_loops,
     "fill_signs",
     check_sets,
-    users=(carriers,),
+    users=(histogram_carriers,),
     levels_forgotten=("np.uint64(np.int64(level))", "np.uint64(0)"),
     inputs_forgotten=("_mixed(np.uint64(chosen + 1))", "_mixed(np.uint64(1))"),
     the_greatest_cost=("if cost < least:", "if -cost < least:"),
@@ -71,13 +79,13 @@ def a_cauchy_law_of_unit_scale(self, uniforms, dim):
 
 
 plant_edits(
-    histograms.JensenShannon,
+    JensenShannon,
     "of_column",
     partial(kernel_laws.check_closed_form, BITS),
     nats_for_bits=("0.5 / np.log(2.0)", "0.5"),
 )
 plant_edits(
-    histograms.Tanimoto,
+    Tanimoto,
     "evaluate",
     partial(kernel_laws.check_closed_form, SETS),
     dice_for_jaccard=(

@@ -10,9 +10,9 @@ from laws.honest_tables import KINDS
 from mutants.registry import changes
 
 from bochner.estimators import table_base
-from bochner.learning.ensemble import ensemble
-from bochner.learning.removal import Removal
-from bochner.learning.softmax_weights import fit_softmax
+from bochner.learning.ridge.softmax_weights import fit_softmax
+from bochner.learning.tables import ensemble
+from bochner.learning.tables.removal import Removal
 from bochner.tables import encodings
 
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
-from learning import test_iterative as tests
+from learning.ridge import test_iterative as tests
 from mutants.registry import changes, planted, replaces
 
 from bochner.features.chunks import Chunk, RowSample
 from bochner.features.stats import HostSums
-from bochner.learning import iterative, row_products
+from bochner.learning.ridge import iterative, row_products
 
 
 def check_solution(frequencies=tests.POSITIVE, weight=None, *, fit_intercept=False):

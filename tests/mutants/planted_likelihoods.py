@@ -4,11 +4,12 @@ from functools import partial
 
 from estimators import test_kernel_glm
 from laws import likelihood_laws as laws
-from learning import test_laplace, test_laplace_of_many_classes
+from learning.laplace import test_laplace, test_laplace_of_many_classes
 from mutants.registry import edit, plant_edits, planted
 
-from bochner.learning import laplace, laplace_slopes
-from bochner.learning.laplace_slopes import EvidenceSlopes
+from bochner.learning.laplace import approximation as laplace
+from bochner.learning.laplace import slopes as laplace_slopes
+from bochner.learning.laplace.slopes import EvidenceSlopes
 from bochner.likelihoods import (
     LabelLikelihood,
     NegativeBinomialLikelihood,

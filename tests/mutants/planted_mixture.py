@@ -4,11 +4,11 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from learning import test_mixture, test_wishart
+from learning.mixtures import test_mixture, test_wishart
 from mutants.registry import changes, planted, replaces
 
-from bochner.learning import mixture
-from bochner.learning.wishart import GammaPrior, GaussianComponent, NormalInverseWishart
+from bochner.learning.mixtures import mixture
+from bochner.learning.mixtures.wishart import GammaPrior, GaussianComponent, NormalInverseWishart
 
 bayes = partial(test_wishart.test_the_posterior_is_that_of_bayes, 2)
 draws = partial(test_wishart.test_draws_follow_their_laws, 2)

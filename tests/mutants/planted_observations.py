@@ -6,24 +6,27 @@ import numpy as np
 from estimators import test_kernel_glm_weights
 from features import test_units
 from laws import unit_laws
-from learning import (
+from learning.chains import test_pooling
+from learning.chains.moves import test_precisions
+from learning.ridge import (
     test_left_out_indicators,
     test_left_out_probabilities,
     test_observations_of_ridge,
     test_pair_ridge,
 )
-from learning.inference import test_pooling
-from learning.moves import test_precisions
 from mutants.registry import plant_edits, planted, quietly
 
 from bochner.estimators import bank_models, kernel_glm_head
 from bochner.features.chunks import RowSample
 from bochner.features.stats import FeatureSums
 from bochner.features.units import Units
-from bochner.learning import left_out, pair_ridge, ridge, selection, softmax_weights
-from bochner.learning.inference import pooling
-from bochner.learning.moves import augmentation, noise_field
-from bochner.learning.moves.student_t import StudentTNoise
+from bochner.learning.chains import pooling
+from bochner.learning.chains.moves import augmentation, noise_field
+from bochner.learning.chains.moves.student_t import StudentTNoise
+from bochner.learning.families import selection
+from bochner.learning.ridge import left_out, softmax_weights
+from bochner.learning.ridge import pairs as pair_ridge
+from bochner.learning.ridge import posterior as ridge
 
 check_density = test_observations_of_ridge.test_fractional_weights_have_the_density_of_their_noise
 check_merged = partial(
@@ -133,7 +136,7 @@ plant_edits(
     "blocks_of",
     test_pooling.test_no_class_is_missing,
     users=(test_pooling,),
-    classes_left_out_altogether=("left[own] = 0", "pass"),
+    classes_left_out_altogether=("left_out[in_class] = 0", "pass"),
 )
 
 

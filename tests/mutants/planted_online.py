@@ -9,8 +9,8 @@ from bochner.estimators.online_head import OnlineHead
 from bochner.features.chunks import Chunk
 from bochner.features.fading import FadingFeatures
 from bochner.features.stats import FeatureSums
-from bochner.learning import fading
-from bochner.learning.ridge import fit_ridge
+from bochner.learning.ridge import fading
+from bochner.learning.ridge.posterior import fit_ridge
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 2)), RNG.normal(size=40)

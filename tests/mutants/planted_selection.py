@@ -2,18 +2,16 @@
 
 from functools import partial
 
-from learning import (
-    test_alpha_of_many_features,
-    test_composite_families,
-    test_feature_evidence,
-)
+from learning.evidence import test_feature_evidence
+from learning.families import test_composite_families
+from learning.ridge import test_alpha_of_many_features
 from mutants.registry import plant_edits
 
 from bochner.features.stats import FeatureSums
-from bochner.learning import feature_evidence
-from bochner.learning.composite_families import ProductOfKernels, SumOfKernels
-from bochner.learning.member_families import KernelOnColumns, PeriodicScale
-from bochner.learning.reparameterised import LengthScales, MixtureParameters
+from bochner.learning.evidence import feature_evidence
+from bochner.learning.evidence.reparameterised import LengthScales, MixtureParameters
+from bochner.learning.families.composite import ProductOfKernels, SumOfKernels
+from bochner.learning.families.members import KernelOnColumns, PeriodicScale
 
 check_gradient = partial(
     test_feature_evidence.test_value_and_gradient_are_those_of_the_dense_density,

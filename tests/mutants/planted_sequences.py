@@ -1,9 +1,9 @@
 """Bugs of features of sequences, each with the test that must notice it."""
 
-from features import test_sequence_features as laws
+from experimental import test_sequence_features as laws
 from mutants.registry import plant_edits
 
-from bochner.features.sequence_maps import SignatureLevels, WindowMeans
+from bochner.experimental.sequence_maps import SignatureLevels, WindowMeans
 
 plant_edits(
     SignatureLevels,

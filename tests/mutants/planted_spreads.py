@@ -1,17 +1,17 @@
 """Bugs of draws, of standard errors and of the ends of columns, each with its test."""
 
 from diagnosis import test_shapley
-from learning import test_laplace, test_small_counts
-from learning.moves import test_noise_field
+from learning.chains.moves import test_noise_field
+from learning.laplace import test_laplace, test_small_counts
 from mutants.registry import edit, plant_edits, planted
 from report import test_drift
 from tables import test_encodings
 from tables.test_encoder import TestDates
 
 from bochner.diagnosis.shapley import Game
-from bochner.learning.laplace import LaplacePosterior
-from bochner.learning.moves import labels
-from bochner.learning.moves.noise_field import NoiseField
+from bochner.learning.chains.moves import labels
+from bochner.learning.chains.moves.noise_field import NoiseField
+from bochner.learning.laplace.approximation import LaplacePosterior
 from bochner.report import drift
 from bochner.tables import cycles, encodings
 

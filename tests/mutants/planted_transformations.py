@@ -5,7 +5,7 @@ from mutants.registry import plant_edits
 
 from bochner.estimators.table_predictors import NumberPredictor
 from bochner.estimators.table_tasks import RegressionTask
-from bochner.learning.ensemble.transformations import Transformation
+from bochner.learning.tables.transformations import Transformation
 
 plant_edits(
     NumberPredictor,

@@ -1,11 +1,11 @@
 """Bugs of widths that follow errors, each with the test that must notice it."""
 
-from learning.ensemble import test_widths
+from learning.tables import test_widths
 from mutants.registry import plant_edits
 
 from bochner.estimators.table_functions import TableFunctions
-from bochner.learning.ensemble import widths
-from bochner.learning.ensemble.ensemble import SumOfLaws
+from bochner.learning.tables import widths
+from bochner.learning.tables.ensemble import SumOfLaws
 
 plant_edits(
     widths,

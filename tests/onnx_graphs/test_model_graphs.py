@@ -18,10 +18,10 @@ from bochner import (
     GaBaSRRegressor,
     KreinRidge,
     KreinRidgeClassifier,
-    SequenceFeatures,
     export_onnx,
     kernels,
 )
+from bochner.experimental import SequenceFeatures
 from bochner.onnx import graph as graphs
 
 RNG = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 import bochner
 from bochner import BaNKRegressor
-from bochner.learning.moves import Augmentation, augmented
+from bochner.learning.chains.moves import Augmentation, augmented
 from bochner.likelihoods.numbers import LocationLikelihood
 
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 import bochner
 from bochner import BaNKClassifier, BaNKRegressor, GaBaSRRegressor
-from bochner.learning.moves import LOCAL_MOVES, Move
+from bochner.learning.chains.moves import LOCAL_MOVES, Move
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -241,7 +241,7 @@ def test_relevance_of_learned_models(learned):
 
 
 REFUSED = [
-    (lambda: plot.kernel(Gaussian(), level=1.0), "level must be between 0 and 1"),
+    (lambda: plot.kernel(Gaussian(), level=1.0), "level must lie between 0 and 1"),
     (lambda: plot.kernel(Gaussian(), extent=(1.0, 2.0)), "or one for each of 1 inputs"),
     (lambda: plot.kernel(Gaussian(), extent=0.0), "extent must be a positive number"),
     (lambda: plot.kernel(Gaussian(), X, inputs=[2]), r"some of x0, x1, by name or number, got \[2"),

@@ -229,7 +229,10 @@ def test_a_comparison_has_means_and_standard_errors():
 
 
 REFUSED = [
-    (lambda: plot.predictions(Normal(), ROWS[:2], TARGETS[:2], level=1.0), "level must be between"),
+    (
+        lambda: plot.predictions(Normal(), ROWS[:2], TARGETS[:2], level=1.0),
+        "level must lie between",
+    ),
     (lambda: plot.calibration(Normal(), ROWS, TARGETS, levels=[0.0, 0.5]), "levels must be betw"),
     (lambda: plot.predictions(Normal(), ROWS[:2], np.ones((2, 2))), "y has 2 targets: choose one"),
     (lambda: plot.residuals(Normal(), ROWS[:2], ["yes", "no"]), "must be numbers, got 'yes'"),

@@ -233,3 +233,9 @@ def test_logarithmic_axes_have_two_to_six_ticks(low, high):
     assert 2 <= len(places) <= 7
     assert all(low <= place <= high for place in places)
     assert len({power_text(place) for place in places}) == len(places)
+
+
+def test_the_repr_of_a_picture_is_a_line():
+    times = np.arange(500.0)
+    display = plot.ForecastDisplay(times, times)
+    assert repr(display) == "<ForecastDisplay: Forecast of value for 500 times>"

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from tables.written import write
 
-from bochner.tables.reading import ReadOptions, read
+from bochner.tables.options import ReadOptions
+from bochner.tables.reading import read
 from bochner.tables.refusals import InputError
 
 FRAME = pd.DataFrame(

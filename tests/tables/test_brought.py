@@ -10,7 +10,8 @@ import pytest
 from tables.brought import BROUGHT, NAN, Brought, lines
 
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.reading import ReadOptions, read, read_table
+from bochner.tables.options import ReadOptions
+from bochner.tables.reading import read, read_table
 from bochner.tables.refusals import InputError
 
 

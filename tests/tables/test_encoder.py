@@ -17,7 +17,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bochner import TableRegressor
-from bochner.learning.removal import Removal
+from bochner.learning.tables.removal import Removal
 from bochner.tables.encoder import TableEncoder
 
 ENCODERS = [

@@ -2,7 +2,8 @@
 
 import pytest
 
-from bochner.tables.reading import ReadOptions, read
+from bochner.tables.options import ReadOptions
+from bochner.tables.reading import read
 from bochner.tables.refusals import InputError
 
 

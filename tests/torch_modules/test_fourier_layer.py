@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from bochner import FourierFeatures, Frequencies, KreinRidge, kernels
+from bochner import FourierFeatures, Frequencies, KreinRidge, experimental, kernels
 from bochner.spectral import NoMeasureError
 from bochner.torch import TRAINABLE, FourierLayer
 
@@ -277,7 +277,7 @@ def test_kernels_that_need_data_are_refused(kernel):
         FourierLayer(kernel, 3, 16)
 
 
-@pytest.mark.parametrize("name", ["chi_squared", "tanimoto"])
-def test_kernels_of_histograms_are_refused(name):
+@pytest.mark.parametrize("kernel", [experimental.ChiSquared(), experimental.Tanimoto()])
+def test_kernels_of_histograms_are_refused(kernel):
     with pytest.raises(NotImplementedError, match="histograms and sets have no layer"):
-        FourierLayer(name, 3, 16)
+        FourierLayer(kernel, 3, 16)

@@ -15,6 +15,7 @@ from bochner._numerics.namespaces import HostView, namespace, on_device, to_nump
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
+Floats = NDArray[np.floating[Any]]  # Of either precision
 LengthScale = float | tuple[float, ...]
 FLOATS = (np.float64, np.float32)
 LARGEST_COUNT = 2**31 - 1
@@ -182,7 +183,8 @@ def as_level(value: Any, name: str = "level") -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must lie between 0 and 1, such as 0.9, got {value!r}.")
     if not 0.0 < (number := float(value)) < 1.0:
-        raise ValueError(f"{name} must lie between 0 and 1, such as 0.9, got {value!r}.")
+        advice = f": pass {number / 100.0:g} for {number:g} %" if 1.0 < number < 100.0 else ""
+        raise ValueError(f"{name} must lie between 0 and 1, such as 0.9, got {value!r}{advice}.")
     return number
 
 

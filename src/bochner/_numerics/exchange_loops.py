@@ -1,4 +1,4 @@
-r"""The compiled loop of :mod:`bochner.learning.moves.replacement`.
+r"""The compiled loop of :mod:`bochner.learning.chains.moves.replacement`.
 
 It decides proposals one after another from small dense algebra on panels, without a return to
 Python between two of them. Arrays have one row per feature: a panel of :math:`P` holds columns of

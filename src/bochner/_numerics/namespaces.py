@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
+DeviceArray = Any
+"""An array of NumPy or of another namespace, whose library has other types."""
+
 
 def on_device(X: Any) -> bool:
     """Tell whether ``X`` is an array of another namespace than NumPy."""

@@ -4,6 +4,7 @@ from _thread import start_new_thread
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
+from numbers import Integral
 from queue import Empty, SimpleQueue
 from threading import Lock, local
 from typing import Any, ParamSpec, TypeVar
@@ -67,6 +68,19 @@ def single_threaded_blas() -> Iterator[int]:
         yield 1 if hasattr(_THREAD, "shares_blocks") else n_threads
     finally:
         _ONE_THREAD.release()
+
+
+def checked_n_jobs(n_jobs: Any) -> int | None:
+    """Return the number of processes or threads; raise ``TypeError`` or ``ValueError``."""
+    if n_jobs is None:
+        return None
+    is_integer = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if not is_integer or not n_jobs:
+        kind = ValueError if is_integer else TypeError
+        raise kind(
+            f"n_jobs must be a nonzero integer or None, got {n_jobs!r}. Minus one means all cores."
+        )
+    return int(n_jobs)
 
 
 def threads_for(n_jobs: int | None, n_threads: int) -> int:

@@ -13,7 +13,7 @@ from bochner._numerics.arrays import FLOATS, Array, as_count
 from bochner._numerics.checked import check_rows_given
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
-from bochner.baselines.landmarks import (
+from bochner.features.landmarks import (
     LANDMARKS,
     best_tol,
     checked_tol,

@@ -13,12 +13,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics import limits
 from bochner._numerics.arrays import Array, as_count, row_blocks
 from bochner._numerics.checked import validated
+from bochner._numerics.descent import MANY_CORRECTIONS, minimised
 from bochner.features.length_scales import median_distance
 from bochner.features.parameters import check_choice, count_frequencies, generators
 from bochner.frequencies import waves as formulas
@@ -34,9 +34,6 @@ _START_WIDTHS = (0.5, 4.0)
 # Spread of the means at the start, relative to the width; at zero, Gaussians of equal width
 # would have equal gradients up to their base samples.
 _MEAN_SPREAD = 0.5
-
-# Corrections that L-BFGS keeps, twice SciPy's default: memory is proportional to it.
-_MEMORY = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,12 +185,13 @@ def descend(
         value, gradient = objective(theta)
         return value / n, gradient / n
 
-    found = minimize(
+    end = minimised(
         quotient,
         start,
-        jac=True,
-        method="L-BFGS-B",
+        n_steps=steps,
         bounds=bounds,
-        options={"maxiter": steps, "gtol": float(tol), "ftol": float(tol), "maxcor": _MEMORY},
+        decrease=float(tol),
+        slope=float(tol),
+        n_corrections=MANY_CORRECTIONS,
     )
-    return np.asarray(found.x, dtype=np.float64), float(found.fun), max(int(found.nit), 1)
+    return end.point, end.loss, max(end.n_steps, 1)

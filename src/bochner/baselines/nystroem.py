@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 
 from bochner._numerics.arrays import Array, as_count, as_positive_scalar
 from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
-from bochner.baselines.landmarks import (
+from bochner.features.landmarks import (
     LANDMARKS,
     best_tol,
     checked_tol,

@@ -12,10 +12,11 @@ from sklearn.preprocessing import MinMaxScaler, Normalizer
 
 from bochner._numerics.arrays import Array
 from bochner.cli.activity import reporting
-from bochner.cli.output import cells_table, counted, facts_table
+from bochner.cli.output import cells_table, facts_table
+from bochner.comparison.shown import counted
 from bochner.diagnosis import diagnose
 from bochner.diagnosis.tables import HEADINGS, error_rows, facts, legend
-from bochner.kernels import Additive, Metric, Tanimoto, UnitSphere, kernel_called
+from bochner.kernels import Metric, UnitSphere, kernel_called
 from bochner.spectral import profile
 from bochner.tables.checks import check_table, drop_columns
 from bochner.tables.encoder import TableEncoder
@@ -65,9 +66,8 @@ def scaled_inputs(frame: "pd.DataFrame", kernel: str) -> tuple[Array, str]:
     found = profile(called)
     steps: list[Any] = []
     sentence = "Columns are standardised"
-    of_histograms = isinstance(called, Additive | Tanimoto)
     is_scaled = found is not None and found.metric in _SCALED
-    if of_histograms or is_scaled or not called.is_symmetric:
+    if is_scaled or not called.is_symmetric:
         steps.append(MinMaxScaler(clip=True))
         sentence = "Columns are scaled to [0, 1]"
     sentence += f", and clipped at {encoder.clip:g} standard deviations"

@@ -27,10 +27,10 @@ from bochner.cli.options import (
     fraction_option,
 )
 from bochner.cli.output import check_model_output, check_report
-from bochner.learning.ensemble.efforts import EFFORTS
-from bochner.learning.ensemble.transformations import TRANSFORMATIONS
+from bochner.learning.tables.efforts import EFFORTS
+from bochner.learning.tables.transformations import TRANSFORMATIONS
 from bochner.tables.checks import Task
-from bochner.tables.reading import ReadOptions, read_types
+from bochner.tables.options import ReadOptions, read_types
 from bochner.tables.refusals import InputError, nearest
 
 _CHOICES: Mapping[str, Sequence[str]] = {

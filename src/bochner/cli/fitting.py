@@ -41,7 +41,8 @@ from bochner.tables.checks import (
     split_target,
 )
 from bochner.tables.fingerprints import fingerprint
-from bochner.tables.reading import ReadOptions, TableRead, named_by, read
+from bochner.tables.options import ReadOptions
+from bochner.tables.reading import TableRead, named_by, read
 from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ def fit_table(path: Path, options: FitOptions, console: Console) -> None:
         sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
     elif not options.quiet:
         print_studies(console, studies, notes, is_verbose=options.verbose)
-        _print_end(console, options, stages)
+        has_intervals = studies[0].own.probability is None
+        _print_end(console, options, stages, has_intervals=has_intervals)
 
 
 def _stages(options: FitOptions) -> Stages:
@@ -107,14 +109,17 @@ def _stages(options: FitOptions) -> Stages:
     return Stages(weights, options.time_limit)
 
 
-def _print_end(console: Console, options: FitOptions, stages: Stages) -> None:
-    """Print the seconds of the stages, the stages left out, and the files."""
+def _print_end(
+    console: Console, options: FitOptions, stages: Stages, *, has_intervals: bool
+) -> None:
+    """Print the seconds of the stages, the stages left out, the files and the next command."""
     indent = " " * len("Report  ")
     times = f"\n{indent}".join(stages.lines(console.width - len(indent)))
     written = [f"\nTime    {times}", f"Model   {options.out}"]
     if options.report is not None:
         written.append(f"Report  {options.report}")
-    for line in (*written, f"Next    bochner predict {options.out} FILE --interval 90"):
+    more = " --interval 90" if has_intervals else ""
+    for line in (*written, f"Next    bochner predict {options.out} FILE{more}"):
         console.print(Text(plain(line)), soft_wrap=True)
 
 

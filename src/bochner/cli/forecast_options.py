@@ -29,7 +29,7 @@ from bochner.cli.output import (
     is_standard_output,
 )
 from bochner.learning.series.transformations import TRANSFORMATIONS
-from bochner.tables.reading import ReadOptions, read_types
+from bochner.tables.options import ReadOptions, read_types
 from bochner.tables.refusals import InputError, nearest
 
 PICTURES = (".png", ".svg", ".pdf")

@@ -21,7 +21,6 @@ from bochner.cli.activity import reporting
 from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.output import (
     cells_table,
-    counted,
     facts_table,
     noting_warnings,
     plain,
@@ -35,7 +34,7 @@ from bochner.comparison.forecasts import (
     model_facts,
 )
 from bochner.comparison.origins import OriginScores, mean_mase, origin_scores
-from bochner.comparison.shown import number
+from bochner.comparison.shown import counted, number
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.series_rows import read_series
 from bochner.tables.holidays import holiday_inputs

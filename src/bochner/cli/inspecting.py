@@ -16,8 +16,7 @@ from bochner.estimators.bank import BaNK
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
-from bochner.features.sequence_features import SequenceFeatures
-from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 
 _KINDS = {
     "numeric": "numbers",
@@ -101,7 +100,7 @@ def _facts(model: Any) -> dict[str, str]:
         return bank_facts(model)
     if isinstance(model, Forecaster):
         return forecast_facts(model)
-    if isinstance(model, SequenceFeatures):
+    if hasattr(model, "map_"):  # Features of sequences
         features = f"{model.map_.n_features}, method {model.method!r}"
         return {"kernel": repr(model.kernel_), "features": features}
     facts = {}

@@ -14,15 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 from bochner import persist
 from bochner._numerics.limits import LARGEST_TARGET
 from bochner._numerics.naming import naming
-from bochner.cli.output import counted
 from bochner.comparison.outcomes import LEVEL
+from bochner.comparison.shown import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.tables.columns import KIND_NAMES, Column, read_column
 from bochner.tables.fingerprints import training_rows
-from bochner.tables.reading import ReadOptions, read
+from bochner.tables.options import ReadOptions
+from bochner.tables.reading import read
 from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:

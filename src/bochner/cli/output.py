@@ -125,11 +125,6 @@ def facts_table(facts: Mapping[str, str]) -> Table:
     return table
 
 
-def counted(number: int, noun: str) -> str:
-    """Return "1 column" or "2 columns"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def is_standard_output(path: Path | None) -> bool:
     """Tell whether a path is ``-``, which means standard output for CSV."""
     return str(path) == "-"

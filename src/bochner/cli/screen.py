@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bochner.cli.output import cells_table, counted, plain
+from bochner.cli.output import cells_table, plain
 from bochner.cli.stages import shown_seconds
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import Outcome, Score
-from bochner.comparison.shown import number
+from bochner.comparison.shown import METRICS, OF_CLASSES, OF_NUMBERS, counted, number
 from bochner.comparison.study import Study, TableFacts
 from bochner.comparison.verdict import calibration, verdict
 from bochner.diagnosis.sensitivity import VarianceShares
@@ -32,17 +32,7 @@ _MORE_THAN_ALL = 1.05
 _MOST_CLASSES = 12
 """Most classes of a confusion matrix on a screen: its columns fit into 100 characters."""
 
-_HEADINGS = {
-    "rmse": "RMSE",
-    "mae": "MAE",
-    "r2": "explained",
-    "coverage": "coverage",
-    "log_loss": "log loss",
-    "error": "error rate",
-    "auc": "AUC",
-}
-_NUMBERS = ("rmse", "mae", "r2", "coverage")
-_CLASSES = ("log_loss", "error", "auc")
+_HEADINGS = {**METRICS, "r2": "explained"}  # A line has 80 characters
 _WITH_ERROR = ("rmse", "log_loss", "error")
 """Metrics that are shown with their standard error: a line has 80 characters."""
 
@@ -120,7 +110,7 @@ def _read_line(facts: TableFacts) -> str:
 def scores_table(outcomes: Mapping[str, Outcome]) -> Table:
     """Return the errors of methods with their standard errors, the most accurate first."""
     scores = {name: found.scores() for name, found in outcomes.items()}
-    metrics = _NUMBERS if next(iter(outcomes.values())).classes is None else _CLASSES
+    metrics = OF_NUMBERS if next(iter(outcomes.values())).classes is None else OF_CLASSES
     shown = [name for name in metrics if any(name in found for found in scores.values())]
     order = sorted(scores, key=lambda name: _rank(scores[name], metrics))
     has_time = any(np.isfinite(found.seconds) for found in outcomes.values())
@@ -216,7 +206,7 @@ def groups_table(groups: Mapping[str, Outcome], name: str) -> Table:
     """Return the number of rows and the errors of each group."""
     all_scores = {label: found.scores() for label, found in groups.items()}
     first = next(iter(groups.values()))
-    metrics = _NUMBERS if first.classes is None else _CLASSES
+    metrics = OF_NUMBERS if first.classes is None else OF_CLASSES
     shown = [metric for metric in metrics if any(metric in found for found in all_scores.values())]
     rows = [
         [

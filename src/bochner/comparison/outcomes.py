@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 from sklearn.metrics import roc_auc_score
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.normal import normal_half_width
 from bochner.comparison.split import Split
 
 LEVEL = 0.9
@@ -143,7 +143,7 @@ def outcome(model: Any, split: Split, level: float = LEVEL, seconds: float = np.
         lower, upper = model.predict_interval(split.X_test, level)
     elif "return_std" in signature(model.predict).parameters:
         _, std = model.predict(split.X_test, return_std=True)
-        half_width = ndtri(0.5 + level / 2.0) * std
+        half_width = normal_half_width(level) * std
         lower, upper = prediction - half_width, prediction + half_width
     unit = float(np.var(split.y))
     return Outcome(prediction=prediction, lower=lower, upper=upper, unit=unit, **common)

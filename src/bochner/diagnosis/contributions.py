@@ -1,5 +1,6 @@
 """Contributions of columns to single predictions."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,8 @@ class Contributions:
     and ``std_error``, and (n, k) for ``prediction``.
 
     The repr has the contributions to a single prediction, or mean absolute contributions to
-    several predictions, the largest first.
+    several predictions, the largest first. ``pandas.DataFrame(contributions)`` has the values
+    (n, d) by the names of the columns; with classes, those of all classes below each other.
     """
 
     columns: tuple[str, ...]
@@ -32,6 +34,16 @@ class Contributions:
     std_error: Array
     prediction: Array
     classes: NDArray[Any] | None = None
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the records of a table."""
+        if self.classes is None:
+            for row in self.values.tolist():
+                yield dict(zip(self.columns, row, strict=True))
+            return
+        for number, values in enumerate(np.moveaxis(self.values, 2, 1).tolist()):
+            for label, row in zip(self.classes.tolist(), values, strict=True):
+                yield {"row": number, "class": label, **dict(zip(self.columns, row, strict=True))}
 
     def __repr__(self) -> str:
         n, d = self.values.shape[:2]

@@ -14,10 +14,8 @@ from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.spectral import (
     Auto,
-    HashLaw,
     Lattice,
     Law,
-    LogarithmLaw,
     Mapped,
     NoMeasureError,
     SpectralMeasure,
@@ -197,7 +195,7 @@ def _predicted_error(
     part, mass = measure.parts[0], measure.mass
     is_known = len(measure.parts) == 1 and not measure.max_error and not part.envelope[0]
     law = _unmapped(part.law)
-    if not (is_known and law.is_positive) or isinstance(law, HashLaw | LogarithmLaw):
+    if not (is_known and law.is_positive) or law.has_carriers:
         return None
     value, twice = (_distinct(kernel(factor * split.fit)) for factor in (1.0, 2.0))
     variance = (mass * (mass + twice) - 2.0 * value**2) / (2.0 * m)

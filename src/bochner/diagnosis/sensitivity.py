@@ -1,6 +1,6 @@
 """Sobol importance of columns, interactions of pairs, and average predictions of a function."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, product
 from typing import Any
@@ -34,17 +34,27 @@ class VarianceShares:
 
     ``columns`` are k names, or k pairs of names. ``share`` (k,) are the shares that involve them,
     and ``std_error`` (k,) their standard errors from blocks of rows, ``nan`` below 16 rows.
+    ``pandas.DataFrame(shares)`` has a row for each name or pair.
     """
 
     columns: tuple[Any, ...]
     share: Array
     std_error: Array
 
-    def __repr__(self) -> str:
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the records of a table."""
         names = [name if isinstance(name, str) else " × ".join(name) for name in self.columns]
-        rows = zip(names, self.share, self.std_error, strict=True)
-        cells = [[name, f"{share:.1%}", f"{error:.1%}"] for name, share, error in rows]
-        return aligned(["column", "share", "std error"], cells)
+        for name, share, error in zip(names, self.share, self.std_error, strict=True):
+            yield {"column": name, "share": float(share), "std_error": float(error)}
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __repr__(self) -> str:
+        rows = [
+            [each["column"], f"{each['share']:.1%}", f"{each['std_error']:.1%}"] for each in self
+        ]
+        return aligned(["column", "share", "std error"], rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -57,7 +67,8 @@ class Effect:
     values. ``lower`` and ``upper``, of the same shape, are quartiles over rows of each row's
     predictions along the grid, after each row is shifted to the common average over the grid. The
     band is not a confidence interval: it has zero width if the effect is the same for all rows, and
-    a positive width if the effect depends on other columns.
+    a positive width if the effect depends on other columns. ``pandas.DataFrame(effect)`` has a row
+    for each point of the grid.
     """
 
     columns: tuple[str, ...]
@@ -66,6 +77,18 @@ class Effect:
     lower: Array
     upper: Array
     classes: NDArray[Any] | None = None
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the records of a table."""
+        points = list(product(*self.values))
+        if self.classes is None:
+            parts = {"mean": self.mean, "lower": self.lower, "upper": self.upper}
+        else:
+            means = self.mean.reshape(len(points), -1).T
+            parts = dict(zip(map(str, self.classes), means, strict=True))
+        rows = np.column_stack([np.ravel(part) for part in parts.values()]).tolist()
+        for point, row in zip(points, rows, strict=True):
+            yield dict(zip((*self.columns, *parts), (*point, *row), strict=True))
 
     def __repr__(self) -> str:
         cells = list(product(*self.values))

@@ -6,16 +6,12 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import astuple
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
+from bochner.diagnosis.errors import Features
+from bochner.diagnosis.spectrum import SingularValues, Spectrum
 from bochner.features.length_scales import kernel_name
-from bochner.kernels import Kernel
-
-if TYPE_CHECKING:
-    from bochner.diagnosis.diagnosis import Diagnosis
-    from bochner.diagnosis.errors import Features
-    from bochner.diagnosis.spectrum import SingularValues, Spectrum
-    from bochner.kernels import Definiteness
+from bochner.kernels import Definiteness, Kernel
 
 # Names of the fields of FeatureErrors, in their order.
 HEADINGS = ("features", "total variation", "max error", "predicted", "sampled", "least squares")
@@ -36,7 +32,53 @@ _WIDTH = 88
 _N_SHOWN = 3
 
 
-def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
+class KernelFindings(Protocol):
+    """The attributes of a :class:`~bochner.Diagnosis` that its text shows."""
+
+    @property
+    def kernel(self) -> Any: ...
+
+    @property
+    def n_samples(self) -> int: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def dim(self) -> int: ...
+
+    @property
+    def in_domain(self) -> bool: ...
+
+    @property
+    def domain_message(self) -> str: ...
+
+    @property
+    def n_outside(self) -> int: ...
+
+    @property
+    def symmetric(self) -> bool | None: ...
+
+    @property
+    def asymmetry(self) -> float | None: ...
+
+    @property
+    def spectrum(self) -> Spectrum | None: ...
+
+    @property
+    def singular_values(self) -> SingularValues | None: ...
+
+    @property
+    def definiteness(self) -> Definiteness | None: ...
+
+    @property
+    def features(self) -> Features | None: ...
+
+    @property
+    def advice(self) -> str: ...
+
+
+def facts(diagnosis: KernelFindings) -> Mapping[str, str]:
     """Return names and values of all facts except the advice."""
     outside = f"{diagnosis.n_outside} of the {diagnosis.n_rows} examined rows are outside"
     found = {
@@ -63,7 +105,7 @@ def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
     return found
 
 
-def error_rows(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
+def error_rows(diagnosis: KernelFindings) -> list[tuple[str, ...]]:
     """Return the cells of the table of errors, under ``HEADINGS``."""
     rows = []
     for errors in () if diagnosis.features is None else diagnosis.features.errors:
@@ -72,7 +114,7 @@ def error_rows(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
     return rows
 
 
-def legend(diagnosis: Diagnosis) -> str:
+def legend(diagnosis: KernelFindings) -> str:
     """Return an explanation of the table of errors."""
     features = diagnosis.features
     if features is None:
@@ -88,7 +130,7 @@ def legend(diagnosis: Diagnosis) -> str:
     return "; ".join(words) + "."
 
 
-def page(diagnosis: Diagnosis) -> str:
+def page(diagnosis: KernelFindings) -> str:
     """Return the whole diagnosis as lines of text."""
     known = facts(diagnosis)
     indent = max(map(len, known)) + 2
@@ -151,14 +193,14 @@ _MUCH_BETTER = 0.5
 _NEARLY_FULL_RANK = 0.5
 
 
-def advise(diagnosis: Diagnosis) -> str:
+def advise(diagnosis: KernelFindings) -> str:
     """Recommend an estimator in one to three sentences, with ``kernel`` for the kernel."""
     if not diagnosis.in_domain:
         return diagnosis.domain_message
     return " ".join(filter(None, (_what_to_use(diagnosis), _how_to_improve(diagnosis))))
 
 
-def _what_to_use(diagnosis: Diagnosis) -> str:
+def _what_to_use(diagnosis: KernelFindings) -> str:
     spectrum, features = diagnosis.spectrum, diagnosis.features
     assert spectrum is not None
     assert features is not None
@@ -185,7 +227,7 @@ def _what_to_use(diagnosis: Diagnosis) -> str:
     )
 
 
-def _for_both_arguments(diagnosis: Diagnosis, features: Features, declared: bool) -> str:
+def _for_both_arguments(diagnosis: KernelFindings, features: Features, declared: bool) -> str:
     """Recommend an estimator for a kernel whose two arguments have different features."""
     arguments = "kernel.__call__" if features.refused else "kernel"
     if features.measure == "none":
@@ -216,7 +258,7 @@ def _without_a_measure(kernel: object, features: Features) -> str:
     )
 
 
-def _how_to_improve(diagnosis: Diagnosis) -> str:
+def _how_to_improve(diagnosis: KernelFindings) -> str:
     """Return advice on how to lower the error of the features if it is high."""
     features, ranks = diagnosis.features, diagnosis.singular_values or diagnosis.spectrum
     assert ranks is not None

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner.distributed.passes import gathered, kept, mapped, summed
-from bochner.learning.inference.basis import Basis
-from bochner.learning.inference.training_data import Along, Columns, SummedRows, TrainingData
+from bochner.learning.chains.basis import Basis
+from bochner.learning.chains.training_data import Along, Columns, SummedRows, TrainingData
 
 Pieces = tuple[Delayed, ...]
 """Columns of every partition, computed and kept on the workers."""

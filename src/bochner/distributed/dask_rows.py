@@ -14,9 +14,9 @@ from bochner.distributed.partitions import is_frame, partitions_of
 from bochner.distributed.passes import DaskExecutor, kept, mapped
 from bochner.distributed.reading import Check, TupleParts, refusal
 from bochner.features.chunks import Chunk
-from bochner.learning.inference.basis import Basis
-from bochner.learning.inference.preparation import Scaling, Trend
-from bochner.learning.inference.training_data import ScaledData, TrainingData
+from bochner.learning.chains.basis import Basis
+from bochner.learning.chains.preparation import Scaling, Trend
+from bochner.learning.chains.training_data import ScaledData, TrainingData
 
 
 def collect(X: Any, y: Any, sample_weight: Any, *, numeric: bool, learning: bool) -> Collected:

@@ -16,7 +16,7 @@ from bochner.estimators.inputs import checked_right
 from bochner.estimators.two_sided import TwoSidedEstimator
 from bochner.features.length_scales import AnyKernel
 from bochner.features.region import check_rows
-from bochner.learning.singular import SingularComponents, triangular_factor
+from bochner.learning.ridge.singular import SingularComponents, triangular_factor
 from bochner.registry import register
 
 

@@ -14,8 +14,8 @@ from bochner.estimators.predictions import predictions
 from bochner.estimators.two_sided import TwoSidedRidge
 from bochner.features.region import check_rows
 from bochner.features.stats import feature_sums
-from bochner.learning.asymmetric_ridge import fit_composed, right_gram
-from bochner.learning.ridge import RidgePosterior
+from bochner.learning.ridge.asymmetric import fit_composed, right_gram
+from bochner.learning.ridge.posterior import RidgePosterior
 from bochner.registry import register
 
 

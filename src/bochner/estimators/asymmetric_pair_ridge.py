@@ -13,7 +13,7 @@ from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_right
 from bochner.estimators.two_sided import TwoSidedRidge
 from bochner.features.region import check_rows
-from bochner.learning.pair_ridge import PairFeatures, PairSolution, best_pair_alpha, fit_pairs
+from bochner.learning.ridge.pairs import PairFeatures, PairSolution, best_pair_alpha, fit_pairs
 from bochner.registry import register
 
 

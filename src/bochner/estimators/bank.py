@@ -31,22 +31,22 @@ from bochner.features.parameters import check_dtype, drawn_seed
 from bochner.features.transformer import FourierFeatures
 from bochner.features.units import Units
 from bochner.kernels import Kernel
-from bochner.learning.inference.checkpoint import forget, problem_paths
-from bochner.learning.inference.components import waves_in_units
-from bochner.learning.inference.learned_kernel import Convergence, Learned
-from bochner.learning.inference.models import BANK, Model
-from bochner.learning.inference.plan import Sampler, SamplerSettings, fingerprint_of, learn
-from bochner.learning.inference.pooling import (
+from bochner.learning.chains.checkpoint import forget, problem_paths
+from bochner.learning.chains.components import waves_in_units
+from bochner.learning.chains.learned_kernel import Convergence, Learned
+from bochner.learning.chains.models import BANK, Model
+from bochner.learning.chains.moves import Move
+from bochner.learning.chains.plan import Sampler, SamplerSettings, fingerprint_of, learn
+from bochner.learning.chains.pooling import (
     LeftOutRows,
     blocks_of,
     parts_of,
     scored_of,
 )
-from bochner.learning.inference.preparation import Scaling, Trend
-from bochner.learning.inference.relevance import Relevance, averaged, relevance_of
-from bochner.learning.inference.start import Structure
-from bochner.learning.inference.training_data import ScaledData
-from bochner.learning.moves import Move
+from bochner.learning.chains.preparation import Scaling, Trend
+from bochner.learning.chains.relevance import Relevance, averaged, relevance_of
+from bochner.learning.chains.start import Structure
+from bochner.learning.chains.training_data import ScaledData
 
 _BAD_RHAT = 1.3
 """R-hat of the predictions beyond which a fit of one chain warns. Short chains of multimodal
@@ -266,13 +266,17 @@ class BaNK(BaseEstimator, ABC):
         scaled: Array,
         home: Any,
     ) -> SamplerSettings:
-        """Return the settings with the model of scaled rows and the device of the chains."""
+        """Return the settings with the model of scaled rows, and a runner for a device."""
         model, outcomes = self._model(choice, scaled), problems.outcomes
         if outcomes is not None:
             model = model.observed_by(outcomes.likelihood)
-        if home is not None:
-            home = retyped(home, np.dtype(check_dtype(self.dtype) or np.float64))
-        return replace(settings, model=model, home=home)
+        if home is None:
+            return replace(settings, model=model)
+        # Only rows on a device need the module.
+        from bochner.learning.batched.runner import DeviceRunner
+
+        home = retyped(home, np.dtype(check_dtype(self.dtype) or np.float64))
+        return replace(settings, model=model, runner=DeviceRunner(home))
 
     def _columns(
         self, problems: Problems, scaled: Array, settings: SamplerSettings

@@ -13,8 +13,8 @@ from bochner.estimators.bank_parameters import documented
 from bochner.estimators.bank_problems import Problems
 from bochner.estimators.inputs import is_dask, lazily
 from bochner.estimators.kernel_glm_head import resolve_likelihood
-from bochner.learning.inference.draws import Draws
-from bochner.learning.inference.outcomes import outcomes_of
+from bochner.learning.chains.draws import Draws
+from bochner.learning.chains.outcomes import outcomes_of
 from bochner.likelihoods import (
     BernoulliLikelihood,
     LabelLikelihood,

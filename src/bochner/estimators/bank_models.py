@@ -19,12 +19,12 @@ from bochner.estimators.labelled import LabelledClassifier
 from bochner.features.parameters import generators
 from bochner.features.targets import Indicators
 from bochner.features.units import Units
-from bochner.learning.functions import SampledFunctions
-from bochner.learning.inference.draws import Draws
-from bochner.learning.inference.function_draws import drawn_functions
-from bochner.learning.inference.pooling import LeftOutRows
-from bochner.learning.inference.preparation import distinct_rows
-from bochner.learning.softmax_weights import (
+from bochner.learning.chains.draws import Draws
+from bochner.learning.chains.function_draws import drawn_functions
+from bochner.learning.chains.functions import SampledFunctions
+from bochner.learning.chains.pooling import LeftOutRows
+from bochner.learning.chains.preparation import distinct_rows
+from bochner.learning.ridge.softmax_weights import (
     SoftmaxWeights,
     fit_softmax,
     left_out_probabilities,

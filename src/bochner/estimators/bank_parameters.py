@@ -6,11 +6,9 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 from bochner._numerics.arrays import LARGEST_COUNT, as_positive_scalar
-from bochner.learning.inference.models import LocallyStationaryModel, StationaryModel
-from bochner.learning.inference.plan import Sampler, SamplerSettings
-from bochner.learning.inference.sizes import default_sizes
-from bochner.learning.inference.start import DenseStructure, SparseStructure, Structure
-from bochner.learning.moves import (
+from bochner._numerics.threads import checked_n_jobs
+from bochner.learning.chains.models import LocallyStationaryModel, StationaryModel
+from bochner.learning.chains.moves import (
     LOCAL_MOVES,
     Hamiltonian,
     Move,
@@ -18,6 +16,9 @@ from bochner.learning.moves import (
     PriorParameters,
     ReplacementSweep,
 )
+from bochner.learning.chains.plan import Sampler, SamplerSettings
+from bochner.learning.chains.sizes import default_sizes
+from bochner.learning.chains.start import DenseStructure, SparseStructure, Structure
 from bochner.learning.published.models import (
     FIXED_PRECISION_MOVES,
     IndependentStructure,
@@ -106,18 +107,12 @@ def settings_of(model: Any, choice: Choice, n_rows: int) -> SamplerSettings:
     limit = model.time_limit
     if limit is not None:
         limit = as_positive_scalar("time_limit", limit)
-    if model.n_jobs is not None and (
-        isinstance(model.n_jobs, bool) or not isinstance(model.n_jobs, Integral)
-    ):
-        raise TypeError(f"n_jobs must be None or an integer, got {model.n_jobs!r}.")
-    if model.n_jobs == 0:
-        raise ValueError("n_jobs must be a nonzero integer or None, got 0. Minus one: all cores.")
     return SamplerSettings(
         **counts,
         structures=_structures(model.structure, choice),
         sampler=choice.sampler,
         thin=thin,
-        n_jobs=None if model.n_jobs is None else int(model.n_jobs),
+        n_jobs=checked_n_jobs(model.n_jobs),
         time_limit=limit,
     )
 

@@ -12,12 +12,12 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
 from bochner.features.units import Units
 from bochner.kernels import Kernel, SpectralMixture
-from bochner.learning.inference.components import spectral_mixture
-from bochner.learning.inference.learned_kernel import Learned
-from bochner.learning.inference.outcomes import Outcomes
-from bochner.learning.inference.plan import SamplerSettings
-from bochner.learning.inference.pooling import pooled
-from bochner.learning.inference.training_data import ScaledData
+from bochner.learning.chains.components import spectral_mixture
+from bochner.learning.chains.learned_kernel import Learned
+from bochner.learning.chains.outcomes import Outcomes
+from bochner.learning.chains.plan import SamplerSettings
+from bochner.learning.chains.pooling import pooled
+from bochner.learning.chains.training_data import ScaledData
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,10 +51,10 @@ def with_pooled_draws(
     rng: np.random.Generator,
 ) -> list[Learned]:
     """Return the results with the draws of all chains pooled, for problems with enough rows."""
-    n_chains, home = settings.n_chains, settings.home
+    n_chains, runner = settings.n_chains, settings.runner
     with single_threaded_blas() as n_threads:
         return [
-            replace(each, draws=pooled(rng, each.draws, data, n_chains, n_threads, home))
+            replace(each, draws=pooled(rng, each.draws, data, n_chains, n_threads, runner))
             for each, data in zip(learned, columns, strict=True)
         ]
 

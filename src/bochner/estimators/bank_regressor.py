@@ -27,9 +27,9 @@ from bochner.estimators.kernel_glm_head import checked_exposure, resolve_likelih
 from bochner.estimators.law_predictions import LawPredictions, check_shape, is_lazy
 from bochner.features.parameters import generators
 from bochner.features.units import Units
-from bochner.learning.inference.draws import NORMAL, Draws
-from bochner.learning.inference.outcomes import outcomes_of
-from bochner.learning.inference.preparation import distinct_rows
+from bochner.learning.chains.draws import NORMAL, Draws
+from bochner.learning.chains.outcomes import outcomes_of
+from bochner.learning.chains.preparation import distinct_rows
 from bochner.likelihoods import Likelihood, NumberLikelihood
 from bochner.likelihoods.mixture import Predictive
 from bochner.likelihoods.numbers import LocationLikelihood
@@ -71,7 +71,7 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         Moves of the frequencies. ``"auto"`` is ``"pcn"``: local moves of one frequency after
         another. ``"hmc"``: Hamiltonian trajectories of all frequencies. ``"mh"``: the independence
         proposals of the paper, which mix slowly. A sequence of moves defines a custom round, see
-        :class:`bochner.learning.moves.Move`.
+        :class:`bochner.learning.chains.moves.Move`.
     <iterations>
     <chains>
     likelihood : str or NumberLikelihood, default="gaussian"

@@ -21,13 +21,13 @@ from bochner.features.length_scales import AnyKernel, median_distance, resolve_k
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, SpectralMixture
-from bochner.learning.double_mixture.exact import Exact
-from bochner.learning.double_mixture.learned_mixture import (
+from bochner.learning.mixtures.double_mixture.exact import Exact
+from bochner.learning.mixtures.double_mixture.learned_mixture import (
     Expectation,
     LearnedMixture,
     MixtureSettings,
 )
-from bochner.learning.double_mixture.sketch import Sketch
+from bochner.learning.mixtures.double_mixture.sketch import Sketch
 from bochner.learning.published.digmm_taylor import Taylor
 from bochner.registry import register
 

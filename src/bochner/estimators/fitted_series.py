@@ -1,6 +1,6 @@
 """Fitted model of one series of a forecaster."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -8,7 +8,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import as_positive_scalar
 from bochner._numerics.progress import Progress
 from bochner.estimators.series_rows import SeriesRows, future_inputs
 from bochner.learning.series.law import SeriesLaw
@@ -62,7 +61,7 @@ class FittedSeries:
 
 def fitted_series(
     series: SeriesRows,
-    periods: Iterable[float] | None,
+    periods: Iterable[float | str] | None,
     find_cycle: bool,
     transformations: list[str] | None,
     n_threads: int,
@@ -72,7 +71,8 @@ def fitted_series(
     """Fit a series; ``None`` compares the periods of the calendar, or all transformations."""
     timeline, seasons = series.timeline, series.timeline.calendar
     if periods is not None:
-        lengths = [as_positive_scalar("periods", one) for one in periods]
+        lengths = [timeline.length(period) for period in periods]
+        _check_lengths(lengths, series)
         seasons = [(length, timeline.name(length)) for length in lengths]
     plan = Plan(
         seasons,
@@ -87,6 +87,20 @@ def fitted_series(
     rows = series.learned
     law = learn(rows.times, rows.values, rows.inputs, plan, rng, rows.clock)
     return FittedSeries(timeline, law, series.input_names)
+
+
+def _check_lengths(lengths: Sequence[float], series: SeriesRows) -> None:
+    """Raise ValueError for a period that is longer than the series."""
+    span = float(series.times[-1] - series.times[0])
+    too_long = [length for length in lengths if length > span]
+    if too_long:
+        kind = series.timeline.kind
+        unit = {"days": " days", "months": " months", "steps": " steps"}.get(kind, "")
+        year = " A year of these dates is 12 months." if kind == "months" else ""
+        raise ValueError(
+            f"periods must not be longer than the series, of {span:.4g}{unit}, got "
+            f"{too_long[0]:g}{unit}.{year}"
+        )
 
 
 def in_one_frame(results: dict[str, Any]) -> Any:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, as_count, as_level, as_levels
 from bochner._numerics.progress import Callback, Progress
-from bochner._numerics.threads import single_threaded_blas, threads_for
+from bochner._numerics.threads import checked_n_jobs, single_threaded_blas, threads_for
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.fitted_series import Ahead, FittedSeries, fitted_series, in_one_frame
 from bochner.estimators.rolling_origins import rolling_table
@@ -50,10 +49,11 @@ class Forecaster(BaseEstimator):
 
     Parameters
     ----------
-    periods : "auto" or sequence of float, default="auto"
-        Lengths of the seasons, in units of the times: days for dates, months for dates that stand
-        for months, quarters or years, otherwise as in ``times``. ``"auto"`` compares a day, a week
-        and a year for dates, and searches for further periods.
+    periods : "auto" or sequence of float or str, default="auto"
+        Lengths of the seasons: names for dates (``"year"``, ``"quarter"``, ``"month"``,
+        ``"week"``, ``"day"``, ``"hour"``), or numbers in units of the times: days for dates, months
+        for dates that stand for months, quarters or years, otherwise as in ``times``. ``"auto"``
+        compares a day, a week and a year for dates, and searches for further periods.
     transformation : {"auto", "none", "sqrt", "log"}, default="auto"
         Transformation of the values that is modelled. ``"auto"`` compares the transformations that
         the values allow: ``"sqrt"`` needs values of zero or more, ``"log"`` values above zero.
@@ -405,8 +405,4 @@ class Forecaster(BaseEstimator):
             raise TypeError(
                 f"periods must be 'auto' or a sequence of lengths, got {self.periods!r}."
             )
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or not self.n_jobs):
-            raise ValueError(
-                f"n_jobs must be a nonzero integer or None, got {self.n_jobs!r}. Minus one means "
-                "all cores."
-            )
+        checked_n_jobs(self.n_jobs)

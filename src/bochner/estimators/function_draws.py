@@ -7,7 +7,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array, as_count, as_flag
 from bochner.features.parameters import generators
-from bochner.learning.functions import SampledFunctions
+from bochner.learning.chains.functions import SampledFunctions
 
 
 class FunctionDraws(ABC):

@@ -15,8 +15,8 @@ from bochner.estimators.bank_parameters import (
     check_name,
     documented,
 )
-from bochner.learning.inference.models import LocallyStationaryModel, Model
-from bochner.learning.inference.preparation import frequency_scales
+from bochner.learning.chains.models import LocallyStationaryModel, Model
+from bochner.learning.chains.preparation import frequency_scales
 from bochner.registry import register
 
 _PAIRS = ("matched", "grid")

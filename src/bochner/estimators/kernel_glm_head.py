@@ -31,10 +31,10 @@ from bochner.features.parameters import KernelParameters, count_frequencies, gen
 from bochner.features.region import Region, check_rows
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.learning.laplace import LaplacePosterior, latent_features
-from bochner.learning.laplace_evidence import LaplaceProblem
-from bochner.learning.laplace_selection import MOST_SEARCHED, select_latent_kernel
-from bochner.learning.selection import canonical_rows
+from bochner.learning.families.selection import canonical_rows
+from bochner.learning.laplace.approximation import LaplacePosterior, latent_features
+from bochner.learning.laplace.evidence import LaplaceProblem
+from bochner.learning.laplace.selection import MOST_SEARCHED, select_latent_kernel
 from bochner.likelihoods import GaussianLikelihood, Likelihood
 from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.sampling import Scheme

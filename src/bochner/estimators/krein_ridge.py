@@ -23,7 +23,7 @@ from bochner.estimators.online_head import OnlineHead
 from bochner.estimators.predictions import RegressionAttributes, with_uncertainty
 from bochner.features.chunks import Chunk
 from bochner.features.targets import Numbers
-from bochner.learning.functions import SampledFunctions, linear_functions
+from bochner.learning.chains.functions import SampledFunctions, linear_functions
 from bochner.registry import register
 
 

@@ -26,8 +26,8 @@ from bochner.estimators.online_head import OnlineHead
 from bochner.features.chunks import ArrayChunks, Chunk, RowSample, sample_rows
 from bochner.features.parameters import count_frequencies
 from bochner.features.targets import Indicators
-from bochner.learning.left_out import left_out_indicators
-from bochner.learning.softmax_weights import SoftmaxWeights, fit_softmax
+from bochner.learning.ridge.left_out import left_out_indicators
+from bochner.learning.ridge.softmax_weights import SoftmaxWeights, fit_softmax
 from bochner.registry import register
 
 _MOST_ROWS = 2000

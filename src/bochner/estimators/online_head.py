@@ -25,9 +25,9 @@ from bochner.features.stats import NOT_AMONG, FeatureSums, chunk_sums
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.learning.fading import prediction_change
-from bochner.learning.iterative import IterativeSolution
-from bochner.learning.ridge_plan import RidgePlan, RidgeProblem, plan_ridge
+from bochner.learning.ridge.fading import prediction_change
+from bochner.learning.ridge.iterative import IterativeSolution
+from bochner.learning.ridge.plan import RidgePlan, RidgeProblem, plan_ridge
 
 _HALF = 0.5
 """Share of the earlier features in the prior variance below which dropping them is tried: above it
@@ -219,8 +219,11 @@ class OnlineHead(RidgeHead, ABC):
 
     def _try_out(self) -> None:
         """Raise ValueError unless rows could be added to a model that was loaded."""
+        as_bytes(self.memory_limit)
+        if self.sums_ is None:  # No rows can be added
+            return
         self._plan(self._learning_features)  # Checks the parameters that only updates use
-        if self.sums_ is not None and not self.sums_.are_of_rows:
+        if not self.sums_.are_of_rows:
             raise ValueError(
                 f"sums over {self.sums_.n_samples} rows of total weight {self.sums_.weight:g}"
             )

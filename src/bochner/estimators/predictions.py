@@ -12,10 +12,10 @@ from bochner._numerics.limits import DEVICE_BLOCK_BYTES
 from bochner._numerics.namespaces import like, namespace, on_device, widened
 from bochner._numerics.promises import NotPromisedError
 from bochner.features.residual import FeatureMap
-from bochner.learning.iterative import IterativeSolution
-from bochner.learning.krein import KreinSolution
-from bochner.learning.pair_ridge import PairSolution
-from bochner.learning.ridge import RidgePosterior
+from bochner.learning.ridge.iterative import IterativeSolution
+from bochner.learning.ridge.krein import KreinSolution
+from bochner.learning.ridge.pairs import PairSolution
+from bochner.learning.ridge.posterior import RidgePosterior
 
 LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
 """Types of solutions in model files of linear models."""

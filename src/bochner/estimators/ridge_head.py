@@ -36,11 +36,11 @@ from bochner.features.stats import FeatureSums, chunk_sums
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.learning.iterative import IterativeSolution, fit_iteratively
-from bochner.learning.krein import fit_krein
-from bochner.learning.ridge import best_alpha, fit_ridge
-from bochner.learning.ridge_plan import RidgeProblem, plan_ridge
-from bochner.learning.selection import select_kernel
+from bochner.learning.families.selection import select_kernel
+from bochner.learning.ridge.iterative import IterativeSolution, fit_iteratively
+from bochner.learning.ridge.krein import fit_krein
+from bochner.learning.ridge.plan import RidgeProblem, plan_ridge
+from bochner.learning.ridge.posterior import best_alpha, fit_ridge
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, field, replace
-from numbers import Integral
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from bochner._numerics.arrays import Array, as_count, as_positive_scalar
 from bochner._numerics.checked import named, of_numpy
 from bochner._numerics.files import as_path
 from bochner._numerics.foreign import refuse_masked, refuse_no_rows
+from bochner._numerics.threads import checked_n_jobs
 from bochner.diagnosis.contributions import Contributions, contributions
 from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
 from bochner.estimators.bank_parameters import check_name
@@ -28,8 +29,8 @@ from bochner.estimators.table_summary import html_summary
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.kernels import Kernel, named_kernel
-from bochner.learning.ensemble.efforts import EFFORTS
-from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.tables.efforts import EFFORTS
+from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.tables.columns import rows_of
 from bochner.tables.encoder import TableEncoder, side_by_side
 
@@ -75,11 +76,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         count_frequencies(self.n_components)
         if self.time_limit is not None:
             as_positive_scalar("time_limit", self.time_limit)
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or not self.n_jobs):
-            raise ValueError(
-                f"n_jobs must be a nonzero integer or None, got {self.n_jobs!r}. Minus one means "
-                "all cores."
-            )
+        checked_n_jobs(self.n_jobs)
         if isinstance(self.kernel, Kernel):
             refuse_asymmetric(self.kernel, associated=False)
         elif not isinstance(self.kernel, str):
@@ -215,8 +212,8 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         """
         check_is_fitted(self, "head_")
         try:
-            # The only import from a higher layer: users expect the report to be a method.
-            from bochner.report.notebook import report_of
+            # By name, as packages of an extra are: reports need more than the core does.
+            report_of = import_module("bochner.report").report_of
         except ImportError as error:
             raise ImportError(
                 f"Reports need {error.name}, which is not installed: run pip install "

@@ -19,7 +19,7 @@ from bochner.estimators.table_heads import OneKernelClassification
 from bochner.estimators.table_partitions import is_partitioned
 from bochner.estimators.table_predictors import ClassPredictor
 from bochner.estimators.table_tasks import ClassificationTask
-from bochner.learning.ensemble.ensemble import SoftmaxOfLaws
+from bochner.learning.tables.ensemble import SoftmaxOfLaws
 from bochner.registry import register
 
 

@@ -12,7 +12,7 @@ from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.diagnosis.evaluators import Evaluator, RowFunction, owners_of
 from bochner.diagnosis.sensitivity import Dependence
 from bochner.estimators.table_predictors import Predictor
-from bochner.learning.ensemble.exchanges import MixedRows
+from bochner.learning.tables.exchanges import MixedRows
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import grid, output_names
 

@@ -6,9 +6,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.learning.ensemble.ensemble import SumOfLaws
-from bochner.learning.ensemble.transformations import Transformation
-from bochner.learning.functions import SampledFunctions
+from bochner.learning.chains.functions import SampledFunctions
+from bochner.learning.tables.ensemble import SumOfLaws
+from bochner.learning.tables.transformations import Transformation
 from bochner.registry import register
 from bochner.tables.encoder import TableEncoder
 

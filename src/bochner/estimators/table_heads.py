@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.normal import normal_half_width
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.kernels import Kernel
-from bochner.learning.functions import SampledFunctions
+from bochner.learning.chains.functions import SampledFunctions
 from bochner.registry import register
 
 Pair = tuple[Array, Array]
@@ -121,7 +122,7 @@ class OneKernelRegression:
     def interval(self, X: Array, level: float, sample_weight: Array | None = None) -> Pair:
         """Return lower and upper ends (n, *t) of normal prediction intervals."""
         mean, std = self.predict(X, return_std=True, sample_weight=sample_weight)
-        half = float(ndtri(0.5 * (1.0 + level))) * std
+        half = normal_half_width(level) * std
         return mean - half, mean + half
 
     def quantiles(self, X: Array, levels: Array, sample_weight: Array | None = None) -> Array:

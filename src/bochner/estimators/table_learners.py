@@ -17,10 +17,10 @@ from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import generators
 from bochner.kernels import Kernel
-from bochner.learning.ensemble.efforts import Effort
-from bochner.learning.ensemble.laws import ScoredLaws
-from bochner.learning.ensemble.learner import Learner
-from bochner.learning.ensemble.observations import Observations
+from bochner.learning.tables.efforts import Effort
+from bochner.learning.tables.laws import ScoredLaws
+from bochner.learning.tables.learner import Learner
+from bochner.learning.tables.observations import Observations
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import cycle_places, output_names, scale_numbers
 

@@ -11,8 +11,8 @@ from bochner._numerics.arrays import Array, as_array
 from bochner.estimators.table_functions import TableFunctions
 from bochner.estimators.table_heads import ClassHead, NumberHead, Pair
 from bochner.estimators.table_targets import ScaledTargets
-from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.ensemble.exchanges import at_mixed_rows
+from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.tables.exchanges import at_mixed_rows
 from bochner.tables.encoder import TableEncoder
 
 

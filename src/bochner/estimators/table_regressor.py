@@ -29,8 +29,8 @@ from bochner.estimators.table_targets import ScaledTargets, plain
 from bochner.estimators.table_tasks import RegressionTask
 from bochner.estimators.table_transformations import chosen_transformation
 from bochner.features.parameters import generators
-from bochner.learning.ensemble.ensemble import SumOfLaws
-from bochner.learning.ensemble.transformations import TRANSFORMATIONS, Transformation
+from bochner.learning.tables.ensemble import SumOfLaws
+from bochner.learning.tables.transformations import TRANSFORMATIONS, Transformation
 from bochner.registry import register
 
 

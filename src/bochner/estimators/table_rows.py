@@ -13,7 +13,7 @@ from bochner._numerics.limits import FLOAT64_EPS
 from bochner._numerics.warn import warn_user
 from bochner.estimators.table_partitions import Others
 from bochner.features.units import are_whole
-from bochner.learning.removal import Removal
+from bochner.learning.tables.removal import Removal
 from bochner.tables.columns import rows_of
 from bochner.tables.encoder import read_columns
 from bochner.tables.repeated import entry_order, row_keys

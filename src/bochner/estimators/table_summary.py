@@ -7,20 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.diagnosis.sensitivity import VarianceShares
-from bochner.kernels import Matern
-from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.ensemble.kernel_laws import KernelLaw
-from bochner.learning.ensemble.tree_laws import TreeLaw
+from bochner.diagnosis.sensitivity import Dependence, VarianceShares
+from bochner.kernels import Kernel, Matern
+from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.tables.kernel_laws import KernelLaw
+from bochner.learning.tables.tree_laws import TreeLaw
+from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import output_names
-
-if TYPE_CHECKING:
-    from bochner.estimators.table_base import TableModel
 
 _FEW_ROWS, _MOST_SECONDS = 64, 0.3
 """Number of background rows for the shares of columns, whose relative error is then about a fifth,
@@ -56,7 +54,27 @@ border-radius:.4em;font:.9em/1.5 system-ui,sans-serif;color:inherit;text-align:l
 """Text has the colour of the page and greys are transparent, for light and dark pages."""
 
 
-def html_summary(model: TableModel) -> str:
+class SummarisedModel(Protocol):
+    """The parts of a fitted model of a table that its summary reads."""
+
+    head_: Any
+    encoder_: TableEncoder
+    background_: Array | None
+    record_: dict[str, Any]
+    n_components: int
+
+    @property
+    def kernel_(self) -> Kernel: ...
+
+    @property
+    def _predictor(self) -> Any: ...
+
+    def _encoders(self) -> Sequence[TableEncoder]: ...
+
+    def _dependence(self, unit: Any = 1.0) -> Dependence: ...
+
+
+def html_summary(model: SummarisedModel) -> str:
     """Return a self-contained fragment of HTML with facts about the fit and bars of shares."""
     rows = {"predicts": _text(_predicted(model)), "fitted to": _text(_table(model))}
     if (score := getattr(model, "score_", None)) is not None:
@@ -79,7 +97,7 @@ def html_summary(model: TableModel) -> str:
     return f'<style>{_STYLE}</style><div class="bochner">{head}{"".join(lines)}</div>'
 
 
-def _predicted(model: TableModel) -> str:
+def _predicted(model: SummarisedModel) -> str:
     target = f" of {_short(model.record_['target'])}" if "target" in model.record_ else ""
     classes = getattr(model, "classes_", None)
     if classes is None:
@@ -90,14 +108,14 @@ def _predicted(model: TableModel) -> str:
     return f"{len(classes)} classes{target}: {named}{more}"
 
 
-def _table(model: TableModel) -> str:
+def _table(model: SummarisedModel) -> str:
     states = model.encoder_.columns_
     kinds = Counter(state["kind"] if output_names(state) else "not used" for state in states)
     counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
     return f"{model.record_['n_samples']:,} rows; columns: {counts}"
 
 
-def _calibration(model: TableModel) -> str | None:
+def _calibration(model: SummarisedModel) -> str | None:
     """Return the calibration of intervals or probabilities in words, or None without one."""
     head = model.head_
     if isinstance(head, SoftmaxOfLaws):
@@ -111,7 +129,7 @@ def _calibration(model: TableModel) -> str | None:
     )
 
 
-def _kernels(model: TableModel) -> dict[str, str]:
+def _kernels(model: SummarisedModel) -> dict[str, str]:
     head = model.head_
     if not isinstance(head, SumOfLaws | SoftmaxOfLaws):
         name, count = type(model.kernel_).__name__, model.n_components
@@ -141,7 +159,7 @@ def _kernel(law: KernelLaw | TreeLaw, widths: Sequence[int]) -> str:
     return f"{name}, {inputs}{trends}{mapped}"
 
 
-def _shares_in_time(model: TableModel) -> VarianceShares | None:
+def _shares_in_time(model: SummarisedModel) -> VarianceShares | None:
     """Return shares of the variance from few rows, or None if they would take long."""
     if model.background_ is None:  # Files of older versions have none
         return None

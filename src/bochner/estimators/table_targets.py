@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.features.targets import Indicators
-from bochner.learning.ensemble.transformations import Transformation
+from bochner.learning.tables.transformations import Transformation
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,10 +18,10 @@ from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_targets import CentredIndicators, ScaledTargets
-from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws, mapped
-from bochner.learning.ensemble.laws import ScoredLaws
-from bochner.learning.ensemble.transformations import Transformation
-from bochner.learning.ensemble.whole_weights import are_precisions
+from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws, mapped
+from bochner.learning.tables.laws import ScoredLaws
+from bochner.learning.tables.transformations import Transformation
+from bochner.learning.tables.whole_weights import are_precisions
 from bochner.tables.encoder import TableEncoder, read_columns
 from bochner.tables.repeated import row_keys
 

@@ -11,10 +11,10 @@ from bochner.estimators.table_learners import SumLearner
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_tasks import RegressionTask
 from bochner.features.parameters import generators
-from bochner.learning.ensemble.efforts import TRIAL
-from bochner.learning.ensemble.ensemble import SumOfLaws
-from bochner.learning.ensemble.transformations import Transformation, candidates, most_likely
-from bochner.learning.removal import Removal
+from bochner.learning.tables.efforts import TRIAL
+from bochner.learning.tables.ensemble import SumOfLaws
+from bochner.learning.tables.removal import Removal
+from bochner.learning.tables.transformations import Transformation, candidates, most_likely
 
 _TRIED_ROWS = 800
 """Largest number of rows on which transformations of the target are compared."""

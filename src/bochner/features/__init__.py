@@ -3,12 +3,11 @@
 An estimator of your own draws frequencies with :class:`FourierFeatures`, or with
 :func:`approximate` from a kernel and a :class:`Recipe`, computes the sums once with
 :func:`feature_sums`, which shows an example, or with :func:`chunk_sums` from chunks of rows, and
-solves for its weights, for instance with ``bochner.learning.ridge``.
+solves for its weights, for instance with ``bochner.learning.ridge.posterior``.
 """
 
 from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.chunks import Chunk
-from bochner.features.sequence_features import SequenceFeatures
 from bochner.features.stats import FeatureSums, chunk_sums, feature_sums
 from bochner.features.targets import Indicators, Numbers, Targets
 from bochner.features.transformer import FourierFeatures
@@ -21,7 +20,6 @@ __all__ = [
     "Indicators",
     "Numbers",
     "Recipe",
-    "SequenceFeatures",
     "Targets",
     "approximate",
     "chunk_sums",

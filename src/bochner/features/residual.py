@@ -35,22 +35,11 @@ from scipy.linalg import solve_triangular
 from bochner._numerics import limits
 from bochner._numerics.arrays import Array, as_array, dense_rows
 from bochner._numerics.namespaces import on_device
+from bochner.features.landmarks import cleared, greatest_pivots
 from bochner.features.length_scales import AnyKernel, kernel_name
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.registry import register
-
-_NEGLIGIBLE = 1e-8
-"""Share of the greatest variance that landmarks may leave everywhere: the root of rounding, below
-which more landmarks add rounding errors of solutions with their kernel matrix and nothing else."""
-
-_INDEFINITE = -1e-6
-"""Share of the greatest variance below which a remainder is negative by more than rounding."""
-
-_NOTHING = 1e-60
-"""Share of the greatest value below which a value of the kernel or of a feature counts as zero. It
-is far below rounding, and products of five such values are above 1e-308, below which processors
-take ten times as long."""
 
 _CANDIDATE_BYTES = 64 * limits.MEBIBYTE
 """Memory for the factor of rows that may become landmarks: 8,000 of them for 1,000 landmarks. Half
@@ -103,7 +92,7 @@ class ResidualFeatures:
         some_rng, first_rng = rng.spawn(2)
         candidates = np.unique(dense_rows(X, some_rng.permutation(X.shape[0])[:size]), axis=0)
         candidates = first_rng.permutation(candidates)
-        landmarks, lower = _pivots(kernel, candidates, n_landmarks)
+        landmarks, lower = greatest_pivots(kernel, candidates, n_landmarks)
         projected = solve_triangular(lower, frequencies.features(landmarks), lower=True)
         return cls(frequencies, kernel, landmarks, lower, projected)
 
@@ -139,9 +128,9 @@ class ResidualFeatures:
         if out is None:
             out = np.empty((X.shape[0], self.n_features), dtype=found)
         dense = X if isinstance(X, np.ndarray) else X.toarray()
-        values = _cleared(self.kernel(self.landmarks, dense), float(self.lower.max()) ** 2)
+        values = cleared(self.kernel(self.landmarks, dense), float(self.lower.max()) ** 2)
         near = solve_triangular(self.lower, values, lower=True, check_finite=False)
-        near = _cleared(near, float(self.lower.max()))
+        near = cleared(near, float(self.lower.max()))
         out[:, :p] = self.frequencies.features(dense, np.float64) - near.T @ self.projected
         out[:, p:] = near.T
         return out
@@ -163,33 +152,3 @@ FeatureMap = Frequencies | ResidualFeatures
 
 def _is_signed(frequencies: Frequencies) -> bool:
     return not frequencies.is_symmetric or bool((frequencies.weight < 0.0).any())
-
-
-def _cleared(values: Array, greatest: float) -> Array:
-    """Set negligible values to zero in place, and return the array."""
-    values[np.abs(values) < _NOTHING * greatest] = 0.0
-    return values
-
-
-def _pivots(kernel: Kernel, X: Array, count: int) -> tuple[Array, Array]:
-    """Return at most ``count`` rows (q, d), and the Cholesky factor of the kernel between them."""
-    left = kernel.diag(X).astype(np.float64)
-    greatest = float(left.max())
-    factor, chosen = np.zeros((len(X), min(count, len(X)))), list[int]()
-    while len(chosen) < factor.shape[1]:
-        pivot, i = int(np.argmax(left)), len(chosen)
-        if left[pivot] <= _NEGLIGIBLE * greatest:
-            break
-        column = kernel(X, X[[pivot]])[:, 0] - factor[:, :i] @ factor[pivot, :i]
-        factor[:, i] = _cleared(column / np.sqrt(left[pivot]), np.sqrt(greatest))
-        left -= factor[:, i] ** 2
-        if left.min() < _INDEFINITE * greatest:
-            raise ValueError(
-                f"residual needs a positive definite kernel, and {kernel!r} has a negative "
-                f"eigenvalue on these rows. Leave residual=None."
-            )
-        left[pivot] = 0.0
-        chosen.append(pivot)
-    if not chosen:
-        raise ValueError(f"{kernel!r} is zero on all rows, which leaves no landmarks.")
-    return X[chosen], factor[chosen, : len(chosen)]

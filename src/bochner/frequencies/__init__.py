@@ -1,7 +1,7 @@
 """Sampled frequencies: the finite sum every kernel of the library becomes."""
 
 from bochner.frequencies.amplitudes import Amplitudes
-from bochner.frequencies.carriers import Carrier, CarrierSeries, Hashes, NoCarrier, Powers
+from bochner.frequencies.carriers import Carrier, CarrierSeries, DrawnCarrier, NoCarrier
 from bochner.frequencies.factors import CosineFactors, Envelope
 from bochner.frequencies.frequencies import Frequencies
 from bochner.frequencies.positive import PositiveFrequencies
@@ -11,10 +11,9 @@ __all__ = [
     "Carrier",
     "CarrierSeries",
     "CosineFactors",
+    "DrawnCarrier",
     "Envelope",
     "Frequencies",
-    "Hashes",
     "NoCarrier",
     "PositiveFrequencies",
-    "Powers",
 ]

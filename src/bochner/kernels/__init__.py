@@ -11,13 +11,6 @@ from bochner.kernels.bilinear import Bilinear
 from bochner.kernels.definiteness import Definiteness
 from bochner.kernels.functions import DotProduct, Radial, Stationary
 from bochner.kernels.harmonizable import Harmonizable
-from bochner.kernels.histograms import (
-    Additive,
-    ChiSquared,
-    Intersection,
-    JensenShannon,
-    Tanimoto,
-)
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
 from bochner.kernels.levels import Categorical, Levels, Ordinal
 from bochner.kernels.linear import Constant, Linear, White
@@ -44,13 +37,11 @@ __all__ = [
     "NAMED_KERNELS",
     "NTK",
     "TL1",
-    "Additive",
     "Anova",
     "ArcCosine",
     "Bilinear",
     "Categorical",
     "Cauchy",
-    "ChiSquared",
     "Constant",
     "Correlation",
     "CoshGaussian",
@@ -62,8 +53,6 @@ __all__ = [
     "Gaussian",
     "Harmonizable",
     "Hellinger",
-    "Intersection",
-    "JensenShannon",
     "Kernel",
     "Laplacian",
     "Levels",
@@ -90,7 +79,6 @@ __all__ = [
     "Stationary",
     "Sum",
     "Tanh",
-    "Tanimoto",
     "Transposed",
     "UnitSphere",
     "White",

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from bochner._numerics.arrays import LengthScale
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel
-from bochner.kernels.histograms import ChiSquared, Intersection, JensenShannon, Tanimoto
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
 from bochner.kernels.spherical import NTK, ArcCosine, SphericalPolynomial
 from bochner.kernels.stationary import (
@@ -50,10 +49,6 @@ KERNELS_BY_DIMENSION: Mapping[str, Callable[[int], Kernel]] = MappingProxyType(
         "arccosine1": lambda dim: ArcCosine(1),
         "ntk": lambda dim: NTK(),
         "hellinger": lambda dim: Hellinger(),
-        "chi_squared": lambda dim: ChiSquared(),
-        "intersection": lambda dim: Intersection(),
-        "jensen_shannon": lambda dim: JensenShannon(),
-        "tanimoto": lambda dim: Tanimoto(),
         "shift_gaussian": lambda dim: ShiftGaussian(2.0, 2.0 / dim),
         "sinh_gaussian": lambda dim: SinhGaussian(2.0, 0.5 * math.pi / dim),
         "cosh_gaussian": lambda dim: CoshGaussian(2.0, 0.5 * math.pi / dim),
@@ -66,6 +61,15 @@ of He, He, Liu and Huang, "Random Fourier features for asymmetric kernels", 2022
 ``"tanh"`` and ``"polynomial"`` are scikit-learn's sigmoid and polynomial kernels at their defaults,
 the latter times ``dim ** 3``.
 """
+
+_EXPERIMENTAL = frozenset({"chi_squared", "intersection", "jensen_shannon", "tanimoto"})
+"""Names that exist once `bochner.experimental` is imported."""
+
+
+def has_length_scale(name: str) -> bool:
+    """Return whether the kernel called ``name`` is made from a length scale."""
+    registered = registered_kernel_names().get(name)
+    return name not in KERNELS_BY_DIMENSION and (registered is None or registered[1])
 
 
 def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScale], Correlation]:
@@ -88,6 +92,10 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
             f"The kernel {name!r} is not made from a length scale, and one is needed here. Names "
             f"of kernels that are: {', '.join(dict.fromkeys([*also, *by_scale]))}; or give a "
             f"Kernel object."
+        )
+    if name in _EXPERIMENTAL:
+        raise ValueError(
+            f"The kernel {name!r} is experimental: import bochner.experimental before you use it."
         )
     known = list(dict.fromkeys([*also, *by_scale, *KERNELS_BY_DIMENSION, *own]))
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)

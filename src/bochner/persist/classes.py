@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import KW_ONLY, MISSING, Field, fields
 from functools import partial, reduce
+from importlib import import_module
 from operator import or_
 from types import UnionType
 from typing import (
@@ -213,11 +214,18 @@ _REMOVED: Mapping[str, str] = {
 """Advice by names of classes in older files that the library no longer has."""
 
 
+_EXPERIMENTAL = "bochner.experimental"
+"""Module that registers further classes when it is imported: for models that have one of them."""
+
+
 def class_named(name: str, *, estimator: bool) -> Any:
     """Return the estimator or the value class of a name, or raise ``ValueError``."""
     if estimator and name in PARTS:
         return PARTS[name]
     cls = registered_class(name)
+    if cls is None:
+        import_module(_EXPERIMENTAL)
+        cls = registered_class(name)
     if cls is None or not (is_estimator(cls) if estimator else is_value(cls)):
         if name in _REMOVED:
             raise ValueError(f"bochner has no {name} any more; {_REMOVED[name]}")

@@ -175,11 +175,11 @@ def _answer(model: Any, row: Any) -> None:
 
 
 def _check_density(model: Any, row: Any, prediction: Any) -> None:
-    """Raise ValueError unless the log density of a prediction as the target is finite."""
+    """Raise ValueError unless a prediction, as a whole number, has a finite log density."""
     method = getattr(model, "log_predictive_density", None)
     if method is not None and np.ndim(prediction) == 1:
         with suppress(NotPromisedError):
-            _check_answer(method(row, prediction), method.__name__)
+            _check_answer(method(row, np.rint(prediction)), method.__name__)
 
 
 def _check_answer(answer: Any, method: str) -> None:

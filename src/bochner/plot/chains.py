@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.learning.trace import Trace
+from bochner.learning.chains.trace import Trace
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import learned_models
 from bochner.plot.labels import finish, legend
@@ -126,7 +126,7 @@ def trace(
     Examples
     --------
     >>> from bochner import plot
-    >>> from bochner.learning.trace import Trace
+    >>> from bochner.learning.chains.trace import Trace
     >>> found = Trace({"log_evidence": [[-9.0, -3.0, -2.0], [-8.0, -2.0, -1.0]]}, n_burn_in=1)
     >>> plot.trace(found).ax_.get_ylabel()
     'log evidence'

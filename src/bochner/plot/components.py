@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_level
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import check_level
 from bochner.plot.labels import date_ticks, finish, panel_points
 from bochner.plot.style import BAND, FULL_WIDTH, MODEL, Theme
 from bochner.plot.times import forecast_times
@@ -132,7 +131,7 @@ def component_display(
     xlabel: str = "time",
 ) -> ComponentsDisplay:
     """Return the picture of the components of a forecast, not yet drawn, see `components`."""
-    check_level(level)
+    as_level(level)
     if not hasattr(model, "components"):
         raise TypeError(
             f"components takes a fitted Forecaster, got {type(model).__name__}, which has none."
@@ -147,6 +146,8 @@ def component_display(
         if name not in found:
             raise ValueError(f"There is no component {name!r}: choose from {list(found)}.")
     means, lower, upper = (np.stack([found[name][:, part] for name in chosen]) for part in range(3))
+    if isinstance(scale := getattr(model, "transformation_", "none"), str) and scale != "none":
+        chosen = [f"{name} ({scale})" for name in chosen]
     return ComponentsDisplay(chosen, at[order], means, lower, upper, xlabel)
 
 

@@ -83,6 +83,14 @@ class Display(ABC):
     axes_: "tuple[Axes, ...]" = field(default=(), repr=False)
     figure_: "Figure | None" = field(default=None, repr=False)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super(Display, cls).__init_subclass__(**options)
+        cls.__repr__ = Display.__repr__  # type: ignore[method-assign]  # Not that of a data class
+
+    def __repr__(self) -> str:
+        """Return a sentence on the picture: its arrays would fill a screen."""
+        return f"<{type(self).__name__}: {self.describe().removesuffix('.')}>"
+
     @property
     def ax_(self) -> "Axes":
         """The first of the axes."""

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, as_array, as_level
 from bochner.comparison.forecasts import SeriesForecast
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import check_level
 from bochner.plot.labels import date_ticks, finish, legend, panel_points
 from bochner.plot.predicted import intervals
 from bochner.plot.scatter import MOST_VECTORS
@@ -185,7 +184,7 @@ def forecast(
     """
     levels = [float(each) for each in np.ravel(level)]
     for each in levels:
-        check_level(each)
+        as_level(each)
     if not 1 <= len(levels) <= _MOST_BANDS:
         raise ValueError(f"level must be at most {_MOST_BANDS} levels, got {len(levels)}.")
     if hasattr(model, "series_"):

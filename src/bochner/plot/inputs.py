@@ -56,12 +56,6 @@ def per_input(name: str, value: ArrayLike, dim: int) -> Array:
     return np.broadcast_to(array, (dim,))
 
 
-def check_level(level: float) -> None:
-    """Raise ``ValueError`` unless a level is between 0 and 1."""
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must be between 0 and 1, such as 0.9, got {level!r}.")
-
-
 def learned_models(model: Any) -> list[BaNK]:
     """Return the models with learned draws in a model, possibly the model itself."""
     if isinstance(model, BaNK):

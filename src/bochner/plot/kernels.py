@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, as_array, as_level
 from bochner._numerics.checked import check_rows_given
 from bochner.estimators.bank import BaNK
 from bochner.frequencies import Frequencies
-from bochner.learning.inference.learned_kernel import Learned
+from bochner.learning.chains.learned_kernel import Learned
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import check_level, chosen_inputs, input_names, learned_models, per_input
+from bochner.plot.inputs import chosen_inputs, input_names, learned_models, per_input
 from bochner.plot.labels import finish, legend
 from bochner.plot.style import BAND, COLUMNS, MODEL, Theme, look_of
 
@@ -161,7 +161,7 @@ def kernel(
     >>> display.ax_.get_xlabel(), display.curves[0, 0, 0].item()
     ('lag in x0', 1.0)
     """
-    check_level(level)
+    as_level(level)
     rows = None if X is None else check_rows_given(X, dtype=np.float64)
     banks = learned_models(model)
     function, draws = _functions(model, banks)
@@ -196,7 +196,7 @@ def _functions(model: Any, banks: Sequence[BaNK]) -> tuple[KernelLike, list[Kern
 def _draws(bank: BaNK, learned: Learned) -> list[KernelLike]:
     """Return the kernels of posterior draws, if all of them are stationary.
 
-    Pooled draws are concatenated into one draw, see ``learning.inference.pooling``.
+    Pooled draws are concatenated into one draw, see ``learning.chains.pooling``.
     """
     draws = learned.draws
     if any(len(draws.waves(index).modulated) for index in range(draws.n_draws)):

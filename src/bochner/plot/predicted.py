@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.normal import normal_half_width
 
 
 def observed(y: ArrayLike, target: int | None) -> Array:
@@ -60,7 +61,7 @@ def intervals(
     mean, std = mean_and_std(model, X, target)
     if std is None:
         return mean, None, None
-    half = float(ndtri(0.5 + 0.5 * level)) * std
+    half = normal_half_width(level) * std
     return mean, mean - half, mean + half
 
 

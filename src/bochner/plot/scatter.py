@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_level
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import check_level
 from bochner.plot.labels import finish, legend
 from bochner.plot.predicted import intervals, observed
 from bochner.plot.style import MISSED, MODEL, WIDTH, Theme
@@ -178,7 +177,7 @@ def predictions(
     >>> display.ax_.get_ylabel(), len(display.observed)
     ('predicted (V)', 25)
     """
-    check_level(level)
+    as_level(level)
     values = observed(y, target)
     found = intervals(model, X, level, target)
     return PredictionsDisplay(values, *found, level, unit).plot(ax, theme=theme)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.learning.periods import wave_energy
+from bochner.learning.chains.periods import wave_energy
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import chosen_inputs, input_names, learned_models
 from bochner.plot.labels import finish, fitted, panel_points, text_width

@@ -8,13 +8,14 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
+from bochner.comparison.shown import counted
 from bochner.comparison.study import ColumnFacts, Study
-from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.ensemble.kernel_laws import KernelLaw
-from bochner.learning.ensemble.tree_laws import TreeLaw
+from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.tables.kernel_laws import KernelLaw
+from bochner.learning.tables.tree_laws import TreeLaw
 from bochner.report.blocks import Block, Bullets, Cell, Facts, Listing, Paragraph, Section, Table
 from bochner.report.subject import Subject
-from bochner.report.words import counted, cut, listed, number, percent, plain, quoted
+from bochner.report.words import cut, listed, number, percent, plain, quoted
 
 _MOST_COLUMNS = 200
 """Columns of the table that are listed: more would be most of the file's size."""

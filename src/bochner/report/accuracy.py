@@ -9,30 +9,20 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array, as_array
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import Outcome, Score
+from bochner.comparison.shown import METRICS, OF_CLASSES, OF_NUMBERS, counted
 from bochner.comparison.verdict import calibration, difference, scope
 from bochner.plot import CalibrationDisplay, PredictionsDisplay, comparison
 from bochner.report.blocks import Block, Cell, Figure, Paragraph, Section, Table
 from bochner.report.figures import drawn
 from bochner.report.subject import Subject
-from bochner.report.words import counted, number, percent, with_error
+from bochner.report.words import number, percent, with_error
 from bochner.tables.columns import rows_of
 
 _LEVELS = tuple(np.linspace(0.05, 0.95, 19).round(2).tolist())
 """Nominal levels of the intervals whose coverage is drawn: twenty steps."""
 
-_HEADS = {
-    "rmse": "RMSE",
-    "mae": "MAE",
-    "r2": "explained variance",
-    "coverage": "coverage",
-    "log_loss": "log loss",
-    "error": "error rate",
-    "auc": "AUC",
-}
-_NUMBERS = ("rmse", "mae", "r2", "coverage")
-_CLASSES = ("log_loss", "error", "auc")
 _SHARES = ("r2", "coverage", "error")
-"""Metrics of regression and of classification, and metrics that are shown in per cent."""
+"""Metrics that are shown in per cent."""
 
 _THIRDS = ("lowest third", "middle third", "highest third")
 _FEWEST = 5
@@ -64,7 +54,7 @@ def errors_section(subject: Subject) -> Section:
         metric = metric_of(subject)
         with_metric = {n: o for n, o in study.outcomes.items() if metric in o.scores()}
         caption = _comparison_caption(subject, metric)
-        title = subject.titled(f"{_HEADS[metric]} of all methods")
+        title = subject.titled(f"{METRICS[metric]} of all methods")
         blocks.append(drawn(comparison(with_metric, metric), title, caption))
     return Section("errors", "Errors", blocks)
 
@@ -91,15 +81,15 @@ def _errors_text(subject: Subject) -> str:
 
 def _errors_table(subject: Subject) -> Table:
     study, metric = subject.study, metric_of(subject)
-    names = [*(_NUMBERS if study.own.classes is None else _CLASSES)]
+    names = [*(OF_NUMBERS if study.own.classes is None else OF_CLASSES)]
     scores = {method: outcome.scores() for method, outcome in study.outcomes.items()}
     # A column with a value for the model only is no comparison, and is shown elsewhere.
     least = 2 if len(scores) > 1 else 1
     names = [n for n in names if sum(n in own for own in scores.values()) >= least]
     order = sorted(scores, key=lambda m: scores[m][metric].value if metric in scores[m] else np.inf)
     timed = any(np.isfinite(outcome.seconds) for outcome in study.outcomes.values())
-    heads = ["method", *(_HEADS[name] for name in names), *["seconds to fit"] * timed]
-    heads += [f"{_HEADS[metric]} of {OURS} / method"] * bool(study.others)
+    heads = ["method", *(METRICS[name] for name in names), *["seconds to fit"] * timed]
+    heads += [f"{METRICS[metric]} of {OURS} / method"] * bool(study.others)
     rows = []
     for method in order:
         outcome, own = study.outcomes[method], scores[method]
@@ -132,7 +122,7 @@ def _comparison_caption(subject: Subject, metric: str) -> str:
     }
     order = sorted(scores, key=lambda name: scores[name].value)
     first, second = order[0], order[1] if len(order) > 1 else order[0]
-    text = f"{first} has the lowest {_HEADS[metric]}, {shown(metric, scores[first])}"
+    text = f"{first} has the lowest {METRICS[metric]}, {shown(metric, scores[first])}"
     if second == first:
         return f"{text}. Whiskers are standard errors."
     against = second if first == OURS else first

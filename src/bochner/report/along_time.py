@@ -14,8 +14,8 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.ensemble.kernel_laws import KernelLaw
+from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.report.periods import NamedPeriod, lowest, periods_of, spectrum
 from bochner.tables.columns import Column, read_column
 from bochner.tables.encodings import encode

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bochner.comparison.shown import counted
 from bochner.diagnosis.sensitivity import Effect, VarianceShares
 from bochner.plot import EffectDisplay, InteractionsDisplay, RelevanceDisplay
 from bochner.plot.labels import dates_of
@@ -14,7 +15,7 @@ from bochner.report.blocks import Block, Cell, Figure, Figures, Paragraph, Secti
 from bochner.report.dates import cycles_of, date_effects
 from bochner.report.figures import drawn
 from bochner.report.subject import Subject
-from bochner.report.words import counted, joined, listed, number, percent, quoted, short
+from bochner.report.words import joined, listed, number, percent, quoted, short
 
 _MOST_BARS = 15
 """Columns with a bar; the table has all of them."""

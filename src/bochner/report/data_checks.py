@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from bochner.comparison.shown import counted
 from bochner.comparison.verdict import best_other
 from bochner.report.accuracy import metric_of
 from bochner.report.blocks import Finding, fine
 from bochner.report.subject import Subject
-from bochner.report.words import counted, listed, percent, quoted, with_error
+from bochner.report.words import listed, percent, quoted, with_error
 from bochner.tables.identifiers import may_identify
 
 _ROUGH_ERROR = 0.1

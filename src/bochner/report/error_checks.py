@@ -6,13 +6,14 @@ import numpy as np
 from scipy.stats import norm
 
 from bochner.comparison.outcomes import mean_score
+from bochner.comparison.shown import counted
 from bochner.comparison.verdict import best_other
 from bochner.report.accuracy import metric_of, thirds
 from bochner.report.blocks import Finding, fine
 from bochner.report.drift import Drift
 from bochner.report.residuals import certain
 from bochner.report.subject import Subject
-from bochner.report.words import counted, listed, number, percent, quoted, with_error
+from bochner.report.words import listed, number, percent, quoted, with_error
 
 _CERTAIN = 2.0
 """Standard errors beyond which a difference is not put down to chance: 95 % of normal errors."""

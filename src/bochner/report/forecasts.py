@@ -18,7 +18,7 @@ from bochner.comparison.forecasts import (
     shown_times,
 )
 from bochner.comparison.origins import OriginScores, mean_mase
-from bochner.comparison.shown import number
+from bochner.comparison.shown import counted, number
 from bochner.estimators.forecaster import Forecaster
 from bochner.plot.components import component_display
 from bochner.plot.forecasts import forecast_display
@@ -34,7 +34,7 @@ from bochner.report.blocks import (
 )
 from bochner.report.figures import drawn
 from bochner.report.page import Head, Title, rendered
-from bochner.report.words import counted, cut
+from bochner.report.words import cut
 
 _MOST_SERIES = 12
 """Most series with pictures: each takes some hundred kilobytes and a second."""

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.checked import check_targets, labels, numbers
 from bochner._numerics.files import as_path, replacing
+from bochner.comparison.shown import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, own_outcomes, table_facts
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.report.page import html
-from bochner.report.words import counted
 
 _HEIGHT = 720
 """Pixels of the frame that a notebook shows: most of a laptop's screen."""
@@ -58,9 +59,12 @@ def report_of(model: Model, X: Any, y: Any) -> Report:
 
     Raises
     ------
+    NotFittedError
+        If the model is not fitted.
     ValueError
         If there are no rows, or if a row has no target that the model can predict.
     """
+    check_is_fitted(model, "head_")
     is_class = isinstance(model, TableClassifier)
     targets = np.asarray(labels(y) if is_class else numbers(y))
     if targets.shape[:1] != (len(X),) or not len(targets):

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bochner._numerics.files import as_path, replacing
+from bochner.comparison.shown import counted
 from bochner.comparison.study import Study
 from bochner.comparison.verdict import calibration, scope, verdict
 from bochner.report.about import data_section, model_section, reproduction_section
@@ -31,7 +32,7 @@ from bochner.report.figures import without_control
 from bochner.report.residuals import MOST_COLUMNS, drifts, residuals_section
 from bochner.report.subject import Subject, subjects_of
 from bochner.report.times import times_section
-from bochner.report.words import counted, cut, quoted
+from bochner.report.words import cut, quoted
 
 _MOST_FIGURES = {"residuals": MOST_COLUMNS, "effects": 8, "pairs": 2}
 """Most figures of a kind; several targets share them, so that the file stays small."""

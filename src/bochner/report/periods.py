@@ -7,7 +7,7 @@ import numpy as np
 from scipy.fft import dct
 
 from bochner._numerics.arrays import Array
-from bochner.learning.periods import dominant_periods
+from bochner.learning.chains.periods import dominant_periods
 from bochner.report.words import number
 
 _SHORTEST_WINDOW = 64

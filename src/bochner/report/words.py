@@ -72,17 +72,6 @@ def percent(share: float, error: float = float("nan"), *, digits: int | None = N
     return f"{text} %".replace("-", "−")
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
-    """Return a count with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(2000, "row"), counted(2, "class", "classes")
-    ('1 row', '2,000 rows', '2 classes')
-    """
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
-
-
 def listed(parts: Sequence[str], most: int = 5) -> str:
     """Return the first texts as a list, and how many there are more.
 

@@ -13,10 +13,10 @@ only: rotated at random, it serves every draw.
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.stats import chi
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.descent import minimised
 from bochner._numerics.threads import single_threaded_blas
 
 MOST_ROWS = 512
@@ -48,15 +48,8 @@ def spread_directions(count: int, dim: int, are_equal: bool = False) -> Array:
     # Neighbours in a block of orthogonal rows start with radii that differ.
     radii = np.full(count, np.sqrt(dim)) if are_equal else rng.permutation(r)
     with single_threaded_blas():  # Products that are split otherwise round otherwise
-        found = minimize(
-            _energy,
-            u.ravel(),
-            args=(radii,),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": _STEPS},
-        )
-    spread = normalised(found.x.reshape(count, dim))[np.argsort(radii, kind="stable")]
+        end = minimised(lambda v: _energy(v, radii), u.ravel(), n_steps=_STEPS)
+    spread = normalised(end.point.reshape(count, dim))[np.argsort(radii, kind="stable")]
     spread.flags.writeable = False
     return spread
 

@@ -8,7 +8,6 @@ from bochner.spectral.composite import (
     GridPairs,
     Mapped,
     MatchedPairs,
-    Pairing,
     TwoFrequency,
     grid_sides,
 )
@@ -24,7 +23,6 @@ from bochner.spectral.decompositions import (
 )
 from bochner.spectral.design import designed_measure
 from bochner.spectral.harmonizable import WithAmplitude
-from bochner.spectral.histograms import HashLaw, LogarithmLaw
 from bochner.spectral.lattice import Lattice
 from bochner.spectral.laws import (
     BlockLaw,
@@ -34,6 +32,7 @@ from bochner.spectral.laws import (
     Isotropic,
     Law,
     NoMeasureError,
+    Pairing,
 )
 from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.phase_factor import Component, PhaseFactor
@@ -68,13 +67,11 @@ __all__ = [
     "GammaMixture",
     "GridPairs",
     "HalfByMass",
-    "HashLaw",
     "Independent",
     "Isotropic",
     "Jordan",
     "Lattice",
     "Law",
-    "LogarithmLaw",
     "Mapped",
     "MatchedPairs",
     "NoMeasureError",

@@ -1,6 +1,5 @@
 """Laws made of other laws: of products, of mapped inputs, and of locally stationary kernels."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -16,7 +15,7 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.names import resolved
 from bochner.registry import register
 from bochner.sampling import Matrix, Scheme
-from bochner.spectral.laws import BlockLaw, Draw, Law, NoMeasureError
+from bochner.spectral.laws import BlockLaw, Draw, Law, NoMeasureError, Pairing
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class Convolution(Law):
         )
         return tuple((float(np.prod(shares)), Convolution(laws)) for shares, laws in choices)
 
-    def paired(self, pairing: "Pairing") -> Law:
+    def paired(self, pairing: Pairing) -> Law:
         return Convolution(tuple(law.paired(pairing) for law in self.laws))
 
 
@@ -176,24 +175,12 @@ class Mapped(Law):
             (share, Mapped(law, self.left, self.right)) for share, law in self.law.jordan()
         )
 
-    def paired(self, pairing: "Pairing") -> Law:
+    def paired(self, pairing: Pairing) -> Law:
         return Mapped(self.law.paired(pairing), self.left, self.right)
 
 
 _LONGEST = 4
 """Greatest ratio of the sides of a grid that has exactly as many cells as are wanted."""
-
-
-class Pairing(ABC):
-    """A way to pair frequencies of the lag with frequencies of the midpoint."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def draws(
-        self, stationary: Law, envelope: Law, m: int, rng: np.random.Generator, scheme: Scheme
-    ) -> tuple[Draw, Draw]:
-        """Return ``m`` draws from either law; the two of a row are independent of each other."""
 
 
 @register

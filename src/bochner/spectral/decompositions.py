@@ -17,11 +17,10 @@ from bochner.kernels import Kernel, Metric, UnitSphere
 from bochner.registry import register
 from bochner.sampling import Iid, QuasiMonteCarlo, Scheme, resolve_scheme
 from bochner.spectral.closed_forms import closed_form, find_closed_form
-from bochner.spectral.composite import Pairing
 from bochner.spectral.data import Data, Distances, Pairs
 from bochner.spectral.design import designed_measure
 from bochner.spectral.lattice import LARGEST_DIM, lattice_measure
-from bochner.spectral.laws import NoMeasureError
+from bochner.spectral.laws import NoMeasureError, Pairing
 from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.profiles import profile
 from bochner.spectral.spherical import spherical_polynomial_measure

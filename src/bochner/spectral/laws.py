@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner.frequencies import Amplitudes, CosineFactors, Hashes, Powers
+from bochner.frequencies import Amplitudes, CosineFactors, DrawnCarrier
 from bochner.sampling import Coordinates, Directions, Layout, Matrix, Scheme, Uniforms
 from bochner.spectral.radial import RadialLaw
-
-if TYPE_CHECKING:
-    from bochner.spectral.composite import Pairing
 
 
 class NoMeasureError(TypeError, NotImplementedError):
@@ -42,7 +38,7 @@ class Draw:
     phase: Array
     nu: Array | None = None
     modulation: CosineFactors | Amplitudes | None = None
-    carrier: Powers | Hashes | None = None
+    carrier: DrawnCarrier | None = None
 
     def rearranged(self, order: NDArray[np.intp]) -> Draw:
         """Return the draw with the rows of ``order``, which may repeat or leave out rows."""
@@ -89,6 +85,9 @@ class Law(ABC):
     __slots__ = ()
 
     dim: int
+
+    has_carriers = False
+    """Whether draws have carriers: complex functions of the rows, besides the waves."""
 
     @property
     def members(self) -> tuple[Law, ...]:
@@ -164,6 +163,18 @@ class Law(ABC):
     ) -> tuple[tuple[float, Law], ...] | None:
         """Return masses and laws of the sum of two measures, or ``None`` if laws are not merged."""
         return None
+
+
+class Pairing(ABC):
+    """A way to pair frequencies of the lag with frequencies of the midpoint."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def draws(
+        self, stationary: Law, envelope: Law, m: int, rng: np.random.Generator, scheme: Scheme
+    ) -> tuple[Draw, Draw]:
+        """Return ``m`` draws from either law; the two of a row are independent of each other."""
 
 
 class BlockLaw(Law):

@@ -13,8 +13,8 @@ from bochner._numerics.arrays import Array, as_count
 from bochner.frequencies import Envelope, Frequencies
 from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral.allocation import Allocation, ByMass, HalfByMass
-from bochner.spectral.composite import Convolution, Mapped, Pairing, resolve_pairing
-from bochner.spectral.laws import Law, NoMeasureError
+from bochner.spectral.composite import Convolution, Mapped, resolve_pairing
+from bochner.spectral.laws import Law, NoMeasureError, Pairing
 
 _HALF_BY_MASS = HalfByMass()
 

@@ -18,7 +18,7 @@ from bochner._numerics.checked import named
 from bochner._numerics.foreign import is_frame, refuse_no_rows
 from bochner._numerics.naming import naming, refuse_repeated
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.learning.removal import Removal
+from bochner.learning.tables.removal import Removal
 from bochner.registry import register
 from bochner.tables.columns import Column, read_column, unmasked
 from bochner.tables.encodings import (
@@ -159,7 +159,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         X, y
             As in `fit`.
-        removal : bochner.learning.removal.Removal or None, default=None
+        removal : bochner.learning.tables.removal.Removal or None, default=None
             Which rows are removed together when a model is scored: those of a group, or the latest
             ones. Means of the target at a row are computed without them. ``None`` for each row by
             itself.

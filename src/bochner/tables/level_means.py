@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.learning.removal import Removal
+from bochner.learning.tables.removal import Removal
 
 _N_FOLDS = 5
 """Folds of the rows of a level: as many as scikit-learn's TargetEncoder has by default."""

@@ -77,7 +77,7 @@ class ReadOptions:
 
     Examples
     --------
-    >>> from bochner.tables.reading import ReadOptions
+    >>> from bochner.tables.options import ReadOptions
     >>> options = ReadOptions(decimal=",", types={"code": "text"})
     >>> ReadOptions.from_record(options.to_record()).types
     {'code': 'text'}
@@ -189,7 +189,7 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from bochner.tables.reading import read_types
+    >>> from bochner.tables.options import read_types
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "types.csv"
     ...     _ = path.write_text("column,type\nzip,text\n")

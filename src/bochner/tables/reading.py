@@ -20,15 +20,13 @@ from bochner.tables.identifiers import is_index, leave_out
 from bochner.tables.layout import find_layout
 from bochner.tables.local_numbers import LARGEST_EXACT
 from bochner.tables.native import prepare
-from bochner.tables.options import ReadOptions, check_names, read_types
+from bochner.tables.options import ReadOptions, check_names
 from bochner.tables.refusals import InputError
 from bochner.tables.remarks import Remarks, shown
 from bochner.tables.settling import settle
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["ReadOptions", "TableRead", "read", "read_table", "read_types"]
 
 _AUTOMATIC = ReadOptions()
 

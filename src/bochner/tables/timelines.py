@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from numbers import Integral
@@ -9,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, as_array, as_positive_scalar
 from bochner._numerics.checked import check_size
 from bochner.registry import register
 from bochner.tables.calendars import frequency_of, month_numbers, monthly_offset
@@ -42,6 +43,19 @@ _SHARE = 0.5
 _CALENDAR = {"days": (1.0, 7.0, _YEAR), "months": (12.0,), "numbers": (), "steps": ()}
 """Periods of the calendar by kind of times, in their unit."""
 
+
+_NAMED_LENGTHS: Mapping[str, Mapping[str, float]] = {
+    "days": {
+        "year": _YEAR,
+        "quarter": _YEAR / 4.0,
+        "month": _YEAR / 12.0,
+        "week": 7.0,
+        "day": 1.0,
+        "hour": 1.0 / 24.0,
+    },
+    "months": {"year": 12.0, "quarter": 3.0},
+}
+"""Lengths of periods by kind of times and name, in their unit."""
 
 _WHOLE = 0.002
 """Departure from whole days, or from a whole part of a day, relative to it, up to which a period is
@@ -98,6 +112,22 @@ class Timeline:
     def calendar(self) -> list[tuple[float, str]]:
         """Periods of the calendar in units of the times, with their names."""
         return [(period, self.name(period)) for period in _CALENDAR[self.kind]]
+
+    def length(self, period: Any) -> float:
+        """Return a period, a number in units of the times or a name such as "year", as a number.
+
+        Raises ValueError for names that the times do not have, and numbers that are not positive.
+        """
+        if not isinstance(period, str):
+            return as_positive_scalar("periods", period)
+        lengths = _NAMED_LENGTHS.get(self.kind, {})
+        if period not in lengths:
+            names = f", in {self.kind}, or {', '.join(map(repr, lengths))}" if lengths else ""
+            raise ValueError(
+                f"periods of a series with {_KINDS[self.kind]} for times must be numbers{names}, "
+                f"got {period!r}."
+            )
+        return lengths[period]
 
     def name(self, period: float) -> str:
         """Return the name of a period, such as "1 year" or "7 days"."""

@@ -4,20 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from learning.inference.test_plan import DENSE, SETTINGS, SPARSE, some_data
+from learning.chains.test_plan import DENSE, SETTINGS, SPARSE, some_data
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._numerics.progress import Progress
 from bochner.learning.batched import driver
-from bochner.learning.inference import sizes
-from bochner.learning.inference.basis import Matched
-from bochner.learning.inference.draws import stacked
-from bochner.learning.inference.evidence import InverseGammaNoise
-from bochner.learning.inference.models import StationaryModel
-from bochner.learning.inference.plan import Sampler, learn
-from bochner.learning.inference.pooling import pooled
-from bochner.learning.moves import Hamiltonian, PrecisionWalk
-from bochner.learning.moves.noise_field import VaryingNoise
+from bochner.learning.batched.runner import DeviceRunner
+from bochner.learning.chains import sizes
+from bochner.learning.chains.basis import Matched
+from bochner.learning.chains.draws import stacked
+from bochner.learning.chains.evidence import InverseGammaNoise
+from bochner.learning.chains.models import StationaryModel
+from bochner.learning.chains.moves import Hamiltonian, PrecisionWalk
+from bochner.learning.chains.moves.noise_field import VaryingNoise
+from bochner.learning.chains.plan import Sampler, learn
+from bochner.learning.chains.pooling import pooled
 from bochner.learning.published.models import PublishedBaNK
 
 torch = pytest.importorskip("torch")
@@ -28,13 +29,13 @@ THREE = replace(SETTINGS, n_chains=3, n_burn_in=3, n_samples=3, thin=2)
 def both(data, settings=THREE, parts=None):
     """Return chains of the host, and those of a device."""
     seeds = [np.random.SeedSequence(3) for _ in range(2)]
-    homes = None, HOME
+    runners = None, DeviceRunner(HOME)
     if parts is not None:
         weight = data.weight
         parts = [(rows, None if weight is None else weight[rows], None) for rows in parts]
     made = [
-        learn(seed, data, replace(settings, home=home), parts=parts)[1]
-        for seed, home in zip(seeds, homes, strict=True)
+        learn(seed, data, replace(settings, runner=runner), parts=parts)[1]
+        for seed, runner in zip(seeds, runners, strict=True)
     ]
     return tuple(made)
 
@@ -99,7 +100,7 @@ def test_float32_is_close():
     home = HOME.to(torch.float32)
     settings = replace(THREE, n_burn_in=1, n_samples=1, thin=1)
     (known, *_), (made, *_) = (
-        learn(np.random.SeedSequence(3), data, replace(settings, home=where))[1]
+        learn(np.random.SeedSequence(3), data, replace(settings, runner=DeviceRunner(where)))[1]
         for where in (HOME, home)
     )
     assert_array_equal(made.draws[-1].omega, known.draws[-1].omega)
@@ -114,7 +115,8 @@ def test_pooled_draws(binary):
         [d for c in learn(np.random.SeedSequence(0), data, settings)[1] for d in c.draws]
     )
     known, made = (
-        pooled(np.random.default_rng(0), draws, data, 3, 1, home) for home in (None, HOME)
+        pooled(np.random.default_rng(0), draws, data, 3, 1, runner)
+        for runner in (None, DeviceRunner(HOME))
     )
     assert known.n_draws == made.n_draws == 1
     for name in ("omega", "coef", "precision", "noise_variance", "log_density"):
@@ -125,7 +127,7 @@ def test_pooled_draws(binary):
 def test_the_time_limit_is_that_of_all_chains(monkeypatch):
     seconds = iter(range(10_000))
     monkeypatch.setattr(driver, "perf_counter", lambda: float(next(seconds)))
-    settings = replace(THREE, n_samples=50, time_limit=30.0, thin=1, home=HOME)
+    settings = replace(THREE, n_samples=50, time_limit=30.0, thin=1, runner=DeviceRunner(HOME))
     _, chains = learn(np.random.SeedSequence(0), some_data(), settings)
     assert {len(chain.draws) for chain in chains} == {len(chains[0].draws)}
     assert 1 <= len(chains[0].draws) < 15
@@ -134,7 +136,7 @@ def test_the_time_limit_is_that_of_all_chains(monkeypatch):
 def test_a_callback_ends_stages():
     calls = []
     report = Progress(lambda progress: bool(calls.append(progress)))
-    settings = replace(THREE, n_burn_in=5, n_samples=5, home=HOME)
+    settings = replace(THREE, n_burn_in=5, n_samples=5, runner=DeviceRunner(HOME))
     _, chains = learn(np.random.SeedSequence(0), some_data(), settings, report=report)
     assert [len(chain.draws) for chain in chains] == [1, 1, 1]
     assert [chain.n_burn_in for chain in chains] == [1, 1, 1]
@@ -159,7 +161,7 @@ REFUSED = {
 def test_other_chains_are_refused(name):
     data, changes, words = REFUSED[name]
     with pytest.raises(ValueError, match=words):
-        learn(np.random.SeedSequence(0), data, replace(THREE, home=HOME, **changes))
+        learn(np.random.SeedSequence(0), data, replace(THREE, runner=DeviceRunner(HOME), **changes))
 
 
 def test_steps_of_the_precision_are_those_of_the_move():

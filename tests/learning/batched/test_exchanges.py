@@ -11,9 +11,9 @@ from bochner.learning.batched import rows as batched_rows
 from bochner.learning.batched.evidence import evidence_of, log_evidence_at, solved, whiteners
 from bochner.learning.batched.exchanges import replace_frequencies
 from bochner.learning.batched.rows import BatchRows
-from bochner.learning.inference.evidence import InverseGammaNoise, KnownNoise
-from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.moves.replacement import Proposals
+from bochner.learning.chains.evidence import InverseGammaNoise, KnownNoise
+from bochner.learning.chains.moves.replacement import Proposals
+from bochner.learning.chains.training_data import TrainingData
 
 torch = pytest.importorskip("torch")
 HOME = torch.zeros((0,), dtype=torch.float64)

@@ -9,12 +9,12 @@ from numpy.testing import assert_allclose
 from scipy import optimize, stats
 from scipy.special import expit, log_expit
 
-from bochner.learning.inference.draws import stacked
-from bochner.learning.inference.prior import FrequencyPrior, Suggestion
-from bochner.learning.inference.sparse import SparseHyper, SparsePrior
-from bochner.learning.inference.state import StepSizes
-from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.moves.precision import LogNormalPrecision
+from bochner.learning.chains.draws import stacked
+from bochner.learning.chains.moves.precision import LogNormalPrecision
+from bochner.learning.chains.prior import FrequencyPrior, Suggestion
+from bochner.learning.chains.sparse import SparseHyper, SparsePrior
+from bochner.learning.chains.state import StepSizes
+from bochner.learning.chains.training_data import TrainingData
 from bochner.learning.published.joint_pairs import (
     JointPairChain,
     laplace,

@@ -5,9 +5,9 @@ import pytest
 from laws.amplitude_laws import features
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.learning.inference.basis import Grid
-from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.inference.two_spectra import TwoSpectraPrior
+from bochner.learning.chains.basis import Grid
+from bochner.learning.chains.training_data import TrainingData
+from bochner.learning.chains.two_spectra import TwoSpectraPrior
 from bochner.learning.published.models import LeastSquaresChain, independent_start
 
 RNG = np.random.default_rng(0)

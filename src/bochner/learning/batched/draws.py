@@ -2,19 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.namespaces import namespace, to_numpy
+from bochner._numerics.namespaces import DeviceArray, namespace, to_numpy
 from bochner.learning.batched.evidence import BatchEvidence, evidence_of, solved, whiteners
 from bochner.learning.batched.likelihoods import mode_of
 from bochner.learning.batched.rows import BatchRows
-from bochner.learning.inference.draws import ChainDraw, drawn
-from bochner.learning.inference.evidence import MACKAY_STEPS, Noise, mackay_step
-from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.chains.draws import ChainDraw, drawn
+from bochner.learning.chains.evidence import MACKAY_STEPS, Noise, mackay_step
+from bochner.learning.chains.prior import FrequencyPrior
+from bochner.learning.chains.training_data import TrainingData
 
 
 def drawn_together(
@@ -24,20 +23,22 @@ def drawn_together(
     *,
     in_full: bool,
 ) -> list[ChainDraw]:
-    """Return a stored draw of the state of each chain, as arrays of the host."""
+    """Return a stored draw of the state of each chain, as arrays on the host."""
     means = np.asarray(to_numpy(evidence.mean), dtype=np.float64)
     roots = whiteners(evidence) if in_full else None
-    made = []
+    draws = []
     for index, (prior, value) in enumerate(zip(priors, log_densities, strict=True)):
         draw = drawn(evidence.of(index, means[index]), prior, value, in_full=False)
         if roots is not None:
             components = None if prior is None else prior.components()
             draw = replace(draw, whitener=roots[index], components=components)
-        made.append(draw)
-    return made
+        draws.append(draw)
+    return draws
 
 
-def draw_of_labels(rows: TrainingData, omega: Array, precision: float, home: Any) -> ChainDraw:
+def draw_of_labels(
+    rows: TrainingData, omega: Array, precision: float, home: DeviceArray
+) -> ChainDraw:
     """Return the draw of frequencies (m, d) at the mode of the weights given labels of all rows."""
     fit, _ = mode_of(BatchRows.of([rows], home), omega[None], np.array([precision]), keep=False)
     (draw,) = drawn_together(fit, [None], list(fit.log_evidence()), in_full=True)
@@ -45,7 +46,7 @@ def draw_of_labels(rows: TrainingData, omega: Array, precision: float, home: Any
 
 
 def draw_of_numbers(
-    rows: TrainingData, omega: Array, precision: float, noise: Noise, home: Any
+    rows: TrainingData, omega: Array, precision: float, noise: Noise, home: DeviceArray
 ) -> ChainDraw:
     """Return the draw of frequencies (m, d) for all rows, at the precision of greatest evidence.
 
@@ -58,9 +59,9 @@ def draw_of_numbers(
         xp = namespace(fit.mean)
         diagonal = xp.linalg.diagonal(fit.covariance)[0, :m]
         trace, square = float(xp.sum(diagonal)), float(xp.sum(fit.mean[0, :m] ** 2))
-        found = np.array([mackay_step(fit.of(0), trace, square)])
-        if found == fit.precision:
+        stepped = np.array([mackay_step(fit.of(0), trace, square)])
+        if stepped == fit.precision:
             break
-        fit = solved(fit, found)
+        fit = solved(fit, stepped)
     (draw,) = drawn_together(fit, [None], list(fit.log_evidence()), in_full=True)
     return draw

@@ -1,15 +1,15 @@
-"""The driver of chains side by side: the stages of one chain, for all of them at once."""
+"""Runs chains in a batch: the stages of a single chain, for all chains at once."""
 
 from collections.abc import Sequence
 from itertools import groupby
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
 from bochner._numerics import progress as reports
+from bochner._numerics.namespaces import DeviceArray
 from bochner.learning.batched.chain import BatchChain, BatchState
-from bochner.learning.inference.driver import (
+from bochner.learning.chains.driver import (
     REBUILD_EVERY,
     ChainProgress,
     PreparedChain,
@@ -22,28 +22,32 @@ from bochner.learning.inference.driver import (
 
 def run_together(
     chains: Sequence[PreparedChain],
-    home: Any,
+    home: DeviceArray,
     *,
     seconds: float | None = None,
     report: reports.Progress = reports.silent,
 ) -> list[ChainProgress]:
-    """Run chains on the device of ``home``, whose type is that of the features.
+    """Run chains on the device of ``home``, an array of the type of the features.
 
-    Chains of one schedule run side by side; ``seconds`` limit all of them together. What they
-    return is in the order of the chains.
+    Chains with the same schedule run in one batch. ``seconds`` is the time limit of all chains
+    together. Results are in the order of the chains.
     """
+    # A batch needs equal shapes: chains of other sizes or schedules run after it.
     order = sorted(range(len(chains)), key=lambda index: repr(chains[index].schedule))
-    groups = [list(own) for _, own in groupby(order, lambda index: chains[index].schedule)]
-    found: dict[int, ChainProgress] = {}
-    for own in groups:
-        limit = None if seconds is None else seconds * len(own) / len(chains)
-        made = _run([chains[index] for index in own], home, limit, report)
-        found |= dict(zip(own, made, strict=True))
-    return [found[index] for index in range(len(chains))]
+    groups = [list(members) for _, members in groupby(order, lambda index: chains[index].schedule)]
+    progress_of: dict[int, ChainProgress] = {}
+    for members in groups:
+        limit = None if seconds is None else seconds * len(members) / len(chains)
+        progress = _run([chains[index] for index in members], home, limit, report)
+        progress_of |= dict(zip(members, progress, strict=True))
+    return [progress_of[index] for index in range(len(chains))]
 
 
 def _run(
-    chains: Sequence[PreparedChain], home: Any, seconds: float | None, report: reports.Progress
+    chains: Sequence[PreparedChain],
+    home: DeviceArray,
+    seconds: float | None,
+    report: reports.Progress,
 ) -> list[ChainProgress]:
     """Run chains of one schedule; see :func:`run_together`."""
     began, state = perf_counter(), None
@@ -55,17 +59,18 @@ def _run(
             state = _begun(batch, chains, state)
         assert batch is not None
         assert state is not None
+        # Stages of a batch have the same schedule, so that the first chain's applies to all.
         end = np.inf if seconds is None else began + seconds * stages[0].until
         state = _staged(batch, chains, stages[0], state, progress, end, report)
-        for own in progress:
-            own.stage, own.iteration, own.seconds = number + 1, 0, perf_counter() - began
+        for run in progress:
+            run.stage, run.iteration, run.seconds = number + 1, 0, perf_counter() - began
     return progress
 
 
 def _begun(
     batch: BatchChain, chains: Sequence[PreparedChain], last: BatchState | None
 ) -> BatchState:
-    """Return the first state of a stage, where the chains start or where the last one ended."""
+    """Return the first state of a stage: where chains start, or the end of the last stage."""
     rngs = [chain.rng for chain in chains]
     if last is None:
         omega = np.stack([chain.omega for chain in chains])
@@ -83,7 +88,7 @@ def _staged(
     end: float,
     report: reports.Progress,
 ) -> BatchState:
-    """Run the iterations of a stage until a time of the clock, at least one."""
+    """Run the iterations of a stage until the time ``end``, at least one."""
     rngs = [chain.rng for chain in chains]
     for iteration in range(stage.n_iterations):
         if iteration and (report.is_stopped or perf_counter() > end):
@@ -94,14 +99,15 @@ def _staged(
             rounds.append(batch.step(rngs, state, adapting=stage.adapting))
         in_full = is_in_full(stage, iteration)
         draws = [] if stage.adapting else batch.draws(state, rounds[-1], in_full=in_full)
-        for index, own in enumerate(progress):
+        for index, run in enumerate(progress):
             if stage.adapting:
-                own.n_burn_in += 1
+                run.n_burn_in += 1
             else:
-                own.draws.append(draws[index])
+                run.draws.append(draws[index])
             infos = [infos[index] for infos in rounds]
-            own.iteration += 1
-            own.records.append(record_of(state.priors[index], state.steps[index], infos, began))
+            run.iteration += 1
+            run.records.append(record_of(state.priors[index], state.steps[index], infos, began))
+        # One report per iteration: chains of a batch advance together.
         tell(report, stage, progress[0])
         if (iteration + 1) % REBUILD_EVERY == 0:
             state = batch.rebuilt(state)

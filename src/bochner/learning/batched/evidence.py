@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,38 +9,38 @@ from scipy.linalg import LinAlgError
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.batched import factored, half_solved, inverse_of, log_determinants
-from bochner._numerics.namespaces import like, namespace, to_numpy
+from bochner._numerics.namespaces import DeviceArray, like, namespace, to_numpy
 from bochner.learning.batched.rows import BatchRows
-from bochner.learning.inference.evidence import LEAST, ChainEvidence, Noise
+from bochner.learning.chains.evidence import LEAST, ChainEvidence, Noise
 
 
 @dataclass(slots=True, eq=False)
 class BatchEvidence:
-    r"""What :class:`~bochner.learning.inference.evidence.ChainEvidence` is of one chain, of ``C``.
+    r"""The :class:`~bochner.learning.chains.evidence.ChainEvidence` of ``C`` chains.
 
-    Matrices and vectors lie on the device, frequencies and numbers of each chain on the host.
+    Matrices and vectors are on the device; frequencies and scalars of each chain are on the host.
     """
 
     omega: Array  # (C, m, d)
-    gram: Any  # (C, p, p): Phi' W Phi, p = 2m + q
-    cross: Any  # (C, p): b = Phi' W y
+    gram: DeviceArray  # (C, p, p): Phi' W Phi, p = 2m + q
+    cross: DeviceArray  # (C, p): b = Phi' W y
     square: Array  # (C,): y' W y
     degrees: Array  # (C,)
     noise: Noise
     precision: Array  # (C,): lambda_0
-    covariance: Any  # (C, p, p): P
-    mean: Any  # (C, p): u
+    covariance: DeviceArray  # (C, p, p): P
+    mean: DeviceArray  # (C, p): u
     explained: Array  # (C,)
     log_determinant: Array  # (C,)
     least_precision: Array  # (C,)
-    features: Any  # (C, p, n) of all rows, or None where they are too many to keep
+    features: DeviceArray  # (C, p, n) of all rows, or None if they are too many to store
 
     @property
     def n_waves(self) -> int:
         """Number of waves of a chain, ``m``."""
         return int(self.omega.shape[1])
 
-    def posterior_precision(self, precision: Array) -> Any:
+    def posterior_precision(self, precision: Array) -> DeviceArray:
         """Return :math:`A` (C, p, p) at precisions (C,)."""
         xp, p = namespace(self.gram), self.gram.shape[-1]
         ridge = np.repeat([1.0, 0.0], [2 * self.n_waves, p - 2 * self.n_waves])
@@ -81,20 +80,21 @@ def evidence_of(
     noise: Noise,
     *,
     keep: bool = True,
-    known: BatchEvidence | None = None,
+    reused: BatchEvidence | None = None,
 ) -> BatchEvidence:
     """Return the evidence of frequencies (C, m, d) at precisions (C,), from one pass.
 
-    ``keep`` is whether features of all rows are kept, if they are not too many; with ``known``, the
-    evidence of ``omega`` for other weights of the rows, its features serve if it has kept them.
+    ``keep`` is whether the features of all rows are stored, unless they are too many. ``reused`` is
+    an evidence of the same ``omega`` for other weights of the rows, whose features are used again
+    if it has stored them.
     """
     p = 2 * omega.shape[1] + rows.n_fixed
-    made = None if known is None else known.features
-    features = rows.room(p) if keep and known is None else made
+    stored = None if reused is None else reused.features
+    features = rows.room(p) if keep and reused is None else stored
 
-    def terms(chosen: slice) -> tuple[Any, ...]:
-        Z = rows.features(omega, chosen) if made is None else made[:, :, chosen]
-        if made is None and features is not None:
+    def terms(chosen: slice) -> tuple[DeviceArray, ...]:
+        Z = rows.features(omega, chosen) if stored is None else stored[:, :, chosen]
+        if stored is None and features is not None:
             features[:, :, chosen] = Z
         weighted, xp = rows.weighted(Z, chosen), namespace(Z)
         cross = Z @ rows.target[:, chosen, None]
@@ -103,6 +103,7 @@ def evidence_of(
     gram, cross = rows.total(terms, p)
     xp = namespace(gram)
     trace = to_numpy(xp.sum(xp.linalg.diagonal(gram), axis=-1)).astype(np.float64)
+    # Float32 features have larger rounding errors, which require a larger least precision.
     single = rows.inputs.dtype == namespace(rows.inputs).float32
     least = LEAST[np.float32 if single else np.float64] * trace
     unsolved = BatchEvidence(
@@ -124,9 +125,9 @@ def evidence_of(
 
 
 def solved(evidence: BatchEvidence, precision: Array) -> BatchEvidence:
-    """Return the evidence with posteriors computed afresh from the sums, at precisions (C,).
+    """Return the evidence with posteriors recomputed from the sums, at precisions (C,).
 
-    Sums that are not positive definite raise ``numpy.linalg.LinAlgError``.
+    Raises ``numpy.linalg.LinAlgError`` if a posterior precision is not positive definite.
     """
     lower, definite = factored(evidence.posterior_precision(precision))
     is_definite = to_numpy(definite)
@@ -136,6 +137,7 @@ def solved(evidence: BatchEvidence, precision: Array) -> BatchEvidence:
             "The posterior precision of the weights is not positive definite at "
             f"lambda_0 = {wrong:.3g}."
         )
+    # The inverse, and not solutions: exchanges need columns of the covariance.
     covariance = inverse_of(lower)
     mean = (covariance @ evidence.cross[:, :, None])[:, :, 0]
     explained = namespace(mean).sum(mean * evidence.cross, axis=-1)
@@ -153,16 +155,16 @@ def solved(evidence: BatchEvidence, precision: Array) -> BatchEvidence:
 def log_evidence_at(evidence: BatchEvidence, precision: Array) -> Array:
     """Return the log evidence (C,) of the same frequencies at other precisions (C,).
 
-    It is minus infinity where rounding leaves a posterior without a covariance.
+    It is minus infinity if rounding makes the posterior precision indefinite.
     """
     lower, definite = factored(evidence.posterior_precision(precision))
     half = half_solved(lower, evidence.cross[:, :, None])[:, :, 0]
     explained = namespace(half).sum(half**2, axis=-1)
     explained, log_determinant = numbers_of(explained, log_determinants(lower))
-    there = replace(
+    at_precision = replace(
         evidence, precision=precision, explained=explained, log_determinant=log_determinant
     )
-    return np.where(to_numpy(definite), there.log_evidence(), -np.inf)
+    return np.where(to_numpy(definite), at_precision.log_evidence(), -np.inf)
 
 
 def whiteners(evidence: BatchEvidence) -> NDArray[np.float32]:
@@ -174,7 +176,7 @@ def whiteners(evidence: BatchEvidence) -> NDArray[np.float32]:
     return np.ascontiguousarray(to_numpy(xp.matrix_transpose(inverse)), dtype=np.float32)
 
 
-def numbers_of(*values: Any) -> Sequence[Array]:
+def numbers_of(*values: DeviceArray) -> Sequence[Array]:
     """Return arrays (C,) on a device as arrays of the host, in one transfer."""
     xp = namespace(values[0])
     together = to_numpy(xp.stack(values))

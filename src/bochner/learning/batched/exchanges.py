@@ -1,24 +1,24 @@
-r"""Proposals of several chains, decided one after another without a look at the device in between.
+r"""Sequential decisions on the proposals of several chains, without transfers from the device.
 
-The algebra is that of :mod:`bochner.learning.moves.replacement`, in another order. There an
-acceptance changes the panels of all proposals that follow. Here it adds rows to two arrays,
+The algebra is that of :mod:`bochner.learning.chains.moves.replacement`, in another order. There an
+acceptance updates the panels of all following proposals. Here it adds rows to two arrays,
 ``factors`` and ``scaled``, whose product is the change of the covariance so far,
-:math:`P \leftarrow P + S^\top F`, and each proposal brings its own panel up to date when its turn
-comes. Places of features are one-hot rows, so that all of it is products of matrices, and a refusal
-is a row of zeros: the host sees the decisions of a block together, at its end.
+:math:`P \leftarrow P + S^\top F`. Each proposal updates its panel when it is decided. Positions of
+features are one-hot rows, so that all operations are matrix products, and a rejection adds rows of
+zeros. The host reads the decisions of a block once, at its end: a transfer per proposal would take
+longer than the products.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from bochner._numerics.arrays import Array, Index, Mask
-from bochner._numerics.namespaces import like, namespace, to_numpy
+from bochner._numerics.namespaces import DeviceArray, like, namespace, to_numpy
 from bochner.learning.batched.evidence import BatchEvidence, numbers_of
 from bochner.learning.batched.rows import BatchRows
-from bochner.learning.moves.replacement import Proposals
+from bochner.learning.chains.moves.replacement import Proposals
 
 FEATURES_PER_WAVE = 2
 """Features of a wave."""
@@ -26,62 +26,62 @@ FEATURES_PER_WAVE = 2
 
 @dataclass(slots=True, eq=False)
 class _Block:
-    """What decides ``B`` proposals of each of ``C`` chains; arrays on the device."""
+    """The arrays by which ``B`` proposals of each of ``C`` chains are decided, on the device."""
 
-    places: Any  # (C, 2B, p): One-hot rows, the places of the block's features
-    columns: Any  # (C, 2B, p): Columns of P before the block, as rows
-    propagated: Any  # (C, 2B, p): Rows of C' P before the block
-    products: Any  # (C, 2B, p): C', products of proposed with current features
-    within: Any  # (C, 2B, 2B): H, of proposed features with each other
-    cross: Any  # (C, 2B): Of proposed features with the targets
-    precision: Any  # (C, 1, 1)
-    # What acceptances change
-    mean: Any  # (C, p)
-    target: Any  # (C, p): Products of current features with the targets
-    explained: Any  # (C,)
-    log_determinant: Any  # (C,)
-    factors: Any  # (C, 4B, p): Rows whose outer products are the change of P
-    scaled: Any  # (C, 4B, p)
-    accepted: Any  # (C, 2B): One for features of accepted proposals, zero for others
+    places: DeviceArray  # (C, 2B, p): One-hot rows, the positions of the block's features
+    columns: DeviceArray  # (C, 2B, p): Columns of P before the block, as rows
+    propagated: DeviceArray  # (C, 2B, p): Rows of C' P before the block
+    products: DeviceArray  # (C, 2B, p): C', products of proposed with current features
+    within: DeviceArray  # (C, 2B, 2B): H, of proposed features with each other
+    cross: DeviceArray  # (C, 2B): Of proposed features with the targets
+    precision: DeviceArray  # (C, 1, 1)
+    # The following arrays change with each acceptance
+    mean: DeviceArray  # (C, p)
+    target: DeviceArray  # (C, p): Products of current features with the targets
+    explained: DeviceArray  # (C,)
+    log_determinant: DeviceArray  # (C,)
+    factors: DeviceArray  # (C, 4B, p): Rows whose outer products are the change of P
+    scaled: DeviceArray  # (C, 4B, p)
+    accepted: DeviceArray  # (C, 2B): One for features of accepted proposals, else zero
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Law:
-    """The numbers of the log likelihood of a residual, and the variates that decide."""
+    """Coefficients of the log likelihood of a residual, and the variates of the decisions."""
 
-    square: Any  # (C,)
-    linear: Any  # (C,): Coefficients of the noise, see Noise.coefficients
-    exponent: Any
-    rate: Any
-    log_ratio: Any  # (C, B)
-    log_uniform: Any  # (C, B)
+    square: DeviceArray  # (C,)
+    linear: DeviceArray  # (C,): Coefficients of the noise, see Noise.coefficients
+    exponent: DeviceArray
+    rate: DeviceArray
+    log_ratio: DeviceArray  # (C, B)
+    log_uniform: DeviceArray  # (C, B)
 
-    def gain(self, before: Any, after: Any) -> Any:
+    def gain(self, before: DeviceArray, after: DeviceArray) -> DeviceArray:
         """Return the change of the log likelihood between two explained sums of squares."""
         xp = namespace(before)
         zero = xp.zeros_like(before)
-        s, t = (xp.maximum(self.square - one, zero) for one in (before, after))
+        s, t = (xp.maximum(self.square - explained, zero) for explained in (before, after))
         ratio = (self.rate + 0.5 * t) / (self.rate + 0.5 * s)
-        # A known variance has an exponent of zero, and any rate.
+        # A known variance has an exponent of zero, so that its rate does not matter.
         return -self.linear * (t - s) - self.exponent * xp.log(ratio)
 
 
 def replace_frequencies(
     evidence: BatchEvidence, rows: BatchRows, proposals: Sequence[Proposals]
 ) -> Mask:
-    """Decide a block of proposals of every chain; return which were accepted, of shape (C, B).
+    """Decide a block of proposals of every chain; return a mask (C, B) of acceptances.
 
-    Every chain makes the decisions that it would make alone. The evidence is updated in place.
+    The decisions are those of single chains. The evidence is updated in place.
     """
-    index = np.stack([each.index for each in proposals])
-    proposed = np.stack([each.omega for each in proposals])
-    made, fresh = _products(evidence, rows, proposed)
-    block = _block_of(evidence, index, *made)
+    index = np.stack([proposal.index for proposal in proposals])
+    proposed = np.stack([proposal.omega for proposal in proposals])
+    products, fresh = _products(evidence, rows, proposed)
+    block = _block_of(evidence, index, *products)
     coefficients = np.array([evidence.noise.coefficients(d) for d in evidence.degrees])
     law = _Law(
-        *(like(each, evidence.gram) for each in (evidence.square, *coefficients.T)),
+        *(like(proposal, evidence.gram) for proposal in (evidence.square, *coefficients.T)),
         *(
-            like(np.stack([getattr(each, name) for each in proposals]), evidence.gram)
+            like(np.stack([getattr(proposal, name) for proposal in proposals]), evidence.gram)
             for name in ("log_ratio", "log_uniform")
         ),
     )
@@ -92,22 +92,24 @@ def replace_frequencies(
     evidence.explained, evidence.log_determinant = numbers_of(
         block.explained, block.log_determinant
     )
-    chain, taken = np.nonzero(accepted)
-    evidence.omega[chain, index[chain, taken]] = proposed[chain, taken]
+    chain, units = np.nonzero(accepted)
+    evidence.omega[chain, index[chain, units]] = proposed[chain, units]
     if fresh is not None:
-        _keep(evidence.features, fresh, chain, index[chain, taken], taken)
+        _keep(evidence.features, fresh, chain, index[chain, units], units)
     return accepted
 
 
-def _products(evidence: BatchEvidence, rows: BatchRows, proposed: Array) -> tuple[list[Any], Any]:
+def _products(
+    evidence: BatchEvidence, rows: BatchRows, proposed: Array
+) -> tuple[list[DeviceArray], DeviceArray]:
     """Return C', H, F'Wy and the features ``F`` of the proposals, or None if none are stored."""
-    kept, fresh = evidence.features, None
-    if kept is not None:
+    stored, fresh = evidence.features, None
+    if stored is not None:
         fresh = rows.room(FEATURES_PER_WAVE * proposed.shape[1])
 
-    def terms(chosen: slice) -> tuple[Any, ...]:
+    def terms(chosen: slice) -> tuple[DeviceArray, ...]:
         F = rows.waves(proposed, chosen, evidence.n_waves)
-        Z = rows.features(evidence.omega, chosen) if kept is None else kept[:, :, chosen]
+        Z = rows.features(evidence.omega, chosen) if stored is None else stored[:, :, chosen]
         if fresh is not None:
             fresh[:, :, chosen] = F
         xp, weighted = namespace(F), rows.weighted(F, chosen)
@@ -119,7 +121,11 @@ def _products(evidence: BatchEvidence, rows: BatchRows, proposed: Array) -> tupl
 
 
 def _block_of(
-    evidence: BatchEvidence, index: Index, products: Any, within: Any, cross: Any
+    evidence: BatchEvidence,
+    index: Index,
+    products: DeviceArray,
+    within: DeviceArray,
+    cross: DeviceArray,
 ) -> _Block:
     xp, p = namespace(products), products.shape[-1]
     features = (FEATURES_PER_WAVE * index[:, :, None] + np.arange(FEATURES_PER_WAVE)).reshape(
@@ -127,7 +133,7 @@ def _block_of(
     )
     places = like(np.eye(p)[features], evidence.gram)
     columns, propagated = places @ evidence.covariance, products @ evidence.covariance
-    # One correction takes most of the rounding of an ill-conditioned covariance away.
+    # One correction removes most of the rounding error of an ill-conditioned covariance.
     rest = products - propagated @ evidence.posterior_precision(evidence.precision)
     shape = (len(index), 2 * features.shape[1], p)
     none = xp.zeros(shape, dtype=products.dtype, device=products.device)
@@ -150,36 +156,36 @@ def _block_of(
 
 
 def _decide(block: _Block, law: _Law, unit: int) -> None:
-    """Decide one proposal of every chain, and carry it through the block where it is accepted."""
+    """Decide one proposal of every chain; update the block of chains that accept it."""
     xp = namespace(block.mean)
-    own = slice(FEATURES_PER_WAVE * unit, FEATURES_PER_WAVE * (unit + 1))
-    at, up = block.places[:, own, :], xp.matrix_transpose(block.places[:, own, :])
-    left, current, propagated = _up_to_date(block, own)
+    of_unit = slice(FEATURES_PER_WAVE * unit, FEATURES_PER_WAVE * (unit + 1))
+    at, up = block.places[:, of_unit, :], xp.matrix_transpose(block.places[:, of_unit, :])
+    left, current, propagated = _up_to_date(block, of_unit)
 
     # The state without the unit's features: S_old = P_jj^{-1} and the posterior mean.
     old, lost_determinant = _inverted(left @ up)
-    there = _times(at, block.mean)
-    weights = _times(old, there)
+    mean_of_unit = _times(at, block.mean)
+    weights = _times(old, mean_of_unit)
     without = block.mean - _times(xp.matrix_transpose(left), weights)
     without = without - _times(up, _times(at, without))
-    # T, the change of P C: products with the old features themselves cancel.
+    # T, the change of P C. Products with the old features cancel.
     change = propagated - (propagated @ up) @ old @ left
     change = change - (change @ up) @ at
 
     # The state with the proposal's features.
-    remainder = block.cross[:, own] - _times(current, without)
+    remainder = block.cross[:, of_unit] - _times(current, without)
     unit_matrix = xp.eye(FEATURES_PER_WAVE, dtype=change.dtype, device=change.device)
-    inner = block.within[:, own, own] - current @ xp.matrix_transpose(change)
+    inner = block.within[:, of_unit, of_unit] - current @ xp.matrix_transpose(change)
     new, gained_determinant = _inverted(inner + block.precision * unit_matrix)
     gains = _times(new, remainder)
-    explained = block.explained - _dot(weights, there) + _dot(gains, remainder)
+    explained = block.explained - _dot(weights, mean_of_unit) + _dot(gains, remainder)
     determinants = lost_determinant + gained_determinant
     ratio = law.gain(block.explained, explained) - 0.5 * determinants
-    # Comparisons with NaN are false: where rounding leaves no positive definite matrix.
+    # Comparisons with NaN are false, so that matrices that are not positive definite are rejected.
     accepted = law.log_uniform[:, unit] < ratio + law.log_ratio[:, unit]
 
     change = change - at
-    rows = slice(2 * own.start, 2 * own.stop)
+    rows = slice(2 * of_unit.start, 2 * of_unit.stop)
     as_rows = accepted[:, None, None]
     pair = xp.concat((left, change), axis=1)
     block.factors[:, rows, :] = xp.where(as_rows, pair, xp.zeros_like(pair))
@@ -187,29 +193,29 @@ def _decide(block: _Block, law: _Law, unit: int) -> None:
     block.scaled[:, rows, :] = xp.where(as_rows, pair, xp.zeros_like(pair))
     moved = without - _times(xp.matrix_transpose(change), gains)
     block.mean = xp.where(accepted[:, None], moved, block.mean)
-    replaced = block.target + _times(up, block.cross[:, own] - _times(at, block.target))
+    replaced = block.target + _times(up, block.cross[:, of_unit] - _times(at, block.target))
     block.target = xp.where(accepted[:, None], replaced, block.target)
     block.explained = xp.where(accepted, explained, block.explained)
     reached = block.log_determinant + determinants
     block.log_determinant = xp.where(accepted, reached, block.log_determinant)
-    block.accepted[:, own] = xp.where(
+    block.accepted[:, of_unit] = xp.where(
         accepted[:, None], xp.ones_like(remainder), xp.zeros_like(remainder)
     )
 
 
-def _up_to_date(block: _Block, own: slice) -> tuple[Any, Any, Any]:
-    """Return columns of P as rows, C' and C' P (C, 2, p) of a unit after all decisions so far."""
-    xp, before = namespace(block.mean), slice(0, own.start)
-    left, current = block.columns[:, own, :], block.products[:, own, :]
-    propagated = block.propagated[:, own, :]
-    if not own.start:
+def _up_to_date(block: _Block, of_unit: slice) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
+    """Return rows of P, C' and C' P (C, 2, p) of a unit, updated by all decisions so far."""
+    xp, before = namespace(block.mean), slice(0, of_unit.start)
+    left, current = block.columns[:, of_unit, :], block.products[:, of_unit, :]
+    propagated = block.propagated[:, of_unit, :]
+    if not of_unit.start:
         return left, current, propagated
-    decided = slice(0, 2 * own.start)
+    decided = slice(0, 2 * of_unit.start)
     factors = xp.matrix_transpose(block.factors[:, decided, :])
     scaled, places = block.scaled[:, decided, :], block.places[:, before, :]
-    left = left + (block.places[:, own, :] @ factors) @ scaled
-    # Features that were replaced have other products with the unit's.
-    replaced = block.within[:, own, before] - current @ xp.matrix_transpose(places)
+    left = left + (block.places[:, of_unit, :] @ factors) @ scaled
+    # Products of the unit's features with replaced features have changed.
+    replaced = block.within[:, of_unit, before] - current @ xp.matrix_transpose(places)
     replaced = replaced * block.accepted[:, None, before]
     current = current + replaced @ places
     propagated = propagated + replaced @ block.columns[:, before, :]
@@ -217,11 +223,11 @@ def _up_to_date(block: _Block, own: slice) -> tuple[Any, Any, Any]:
 
 
 def _carry_over(evidence: BatchEvidence, block: _Block) -> None:
-    """Give the evidence the posterior and the sums of the features after all decisions."""
+    """Update the posterior and the sums of features of the evidence, after all decisions."""
     xp = namespace(block.mean)
     evidence.covariance = evidence.covariance + xp.matrix_transpose(block.scaled) @ block.factors
     evidence.mean, evidence.cross = block.mean, block.target
-    # Rows of accepted features, with each other's new products among them.
+    # Rows of accepted features, including their new products with each other.
     places = block.places * block.accepted[:, :, None]
     down = xp.matrix_transpose(places)
     current = block.products + (block.within - block.products @ down) @ places
@@ -232,18 +238,20 @@ def _carry_over(evidence: BatchEvidence, block: _Block) -> None:
     evidence.gram = gram * stays[:, None, :] + columns @ places
 
 
-def _keep(features: Any, fresh: Any, chain: Index, wave: Index, unit: Index) -> None:
-    """Write features (C, 2B, n) of accepted units to their places among all (C, p, n)."""
+def _keep(
+    features: DeviceArray, fresh: DeviceArray, chain: Index, wave: Index, unit: Index
+) -> None:
+    """Write features (C, 2B, n) of accepted units to their positions in ``features`` (C, p, n)."""
     for cosine_or_sine in range(FEATURES_PER_WAVE):
         to = FEATURES_PER_WAVE * wave + cosine_or_sine
         source = FEATURES_PER_WAVE * unit + cosine_or_sine
         features[chain, to] = fresh[chain, source]
 
 
-def _inverted(matrix: Any) -> tuple[Any, Any]:
+def _inverted(matrix: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
     """Return inverses (C, 2, 2) of symmetric matrices, and the logarithms of determinants (C,).
 
-    These are NaN where a matrix is not positive definite.
+    Both are NaN for a matrix that is not positive definite.
     """
     xp = namespace(matrix)
     a, d = matrix[:, 0, 0], matrix[:, 1, 1]
@@ -256,11 +264,11 @@ def _inverted(matrix: Any) -> tuple[Any, Any]:
     return rows / determinant[:, None, None], xp.log(determinant)
 
 
-def _times(matrix: Any, vector: Any) -> Any:
+def _times(matrix: DeviceArray, vector: DeviceArray) -> DeviceArray:
     """Return products (C, r) of matrices (C, r, s) and vectors (C, s)."""
     return (matrix @ vector[:, :, None])[:, :, 0]
 
 
-def _dot(first: Any, second: Any) -> Any:
+def _dot(first: DeviceArray, second: DeviceArray) -> DeviceArray:
     """Return the inner products (C,) of vectors (C, s)."""
     return namespace(first).sum(first * second, axis=-1)

@@ -2,41 +2,41 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import Array, row_blocks
-from bochner._numerics.namespaces import like, namespace, retyped, widened
-from bochner.learning.inference.training_data import TrainingData
+from bochner._numerics.arrays import Array, Floats, row_blocks
+from bochner._numerics.namespaces import DeviceArray, like, namespace, retyped, widened
+from bochner.learning.chains.training_data import TrainingData
 
 KEPT_BYTES = 4 * 2**30
-"""Features of all rows of all chains are kept on the device up to this size: a quarter of a small
-GPU. Half makes chains of more rows compute theirs in every pass; twice may not fit."""
+"""Largest size of the features of all rows and chains that are stored on the device: a quarter of a
+small GPU. Larger features are recomputed in every pass. Twice the size may not fit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchRows:
-    """Rows of ``C`` chains, filled up with rows without weight to equally many.
+    """Rows of ``C`` chains, padded with rows of weight zero to equal numbers.
 
-    Arrays lie on the device, in the type of the features; totals lie on the host.
+    Arrays are on the device, in the type of the features; totals are on the host.
     """
 
     parts: tuple[TrainingData, ...]  # The rows of each chain on the host
-    inputs: Any  # (C, d, n)
-    target: Any  # (C, n): The pseudo-targets w y
-    weight: Any  # (C, n), or None where all weights are one
-    fixed: Any  # (C, q, n)
+    inputs: DeviceArray  # (C, d, n)
+    target: DeviceArray  # (C, n): The pseudo-targets w y
+    weight: DeviceArray  # (C, n), or None if all weights are one
+    fixed: DeviceArray  # (C, q, n)
     total_square: Array  # (C,)
 
     @classmethod
-    def of(cls, parts: Sequence[TrainingData], home: Any) -> "BatchRows":
+    def of(cls, parts: Sequence[TrainingData], home: DeviceArray) -> "BatchRows":
         """Return the rows of all chains in the namespace and on the device of ``home``.
 
-        The type of ``home`` is that of the features.
+        Features have the type of ``home``.
         """
         most = max(part.n_samples for part in parts)
+        # Without padding and weights, products with weights can be skipped.
         is_even = all(part.weight is None and part.n_samples == most for part in parts)
         weights = [np.ones(p.n_samples) if p.weight is None else p.weight for p in parts]
         return cls(
@@ -48,14 +48,14 @@ class BatchRows:
             total_square=np.array([part.total_square for part in parts]),
         )
 
-    def reweighted(self, given: Sequence[tuple[Array, Array]]) -> "BatchRows":
+    def reweighted(self, weights_and_targets: Sequence[tuple[Array, Array]]) -> "BatchRows":
         """Return the rows with weights ``w`` and pseudo-targets ``w y`` (n,) of each chain."""
-        weights, targets = zip(*given, strict=True)
+        weights, targets = zip(*weights_and_targets, strict=True)
         return replace(
             self,
             weight=_together(weights, self.inputs),
             target=_together(targets, self.inputs),
-            total_square=np.array([float(np.sum(t**2 / w)) for w, t in given]),
+            total_square=np.array([float(np.sum(t**2 / w)) for w, t in weights_and_targets]),
         )
 
     @property
@@ -70,7 +70,7 @@ class BatchRows:
 
     @property
     def n_samples(self) -> int:
-        """Number of rows of a chain, those without weight included."""
+        """Number of rows of a chain, padding included."""
         return int(self.target.shape[1])
 
     @property
@@ -78,40 +78,42 @@ class BatchRows:
         """Number of fixed columns, ``q``."""
         return int(self.fixed.shape[1])
 
-    def features(self, omega: Array, rows: slice) -> Any:
-        """Return features (C, p, n) of frequencies (C, m, d) at some rows, then fixed columns."""
+    def features(self, omega: Array, rows: slice) -> DeviceArray:
+        """Return features (C, p, n) of frequencies (C, m, d), then fixed columns, at some rows."""
         waves = self.waves(omega, rows, omega.shape[1])
         return namespace(waves).concat((waves, self.fixed[:, :, rows]), axis=1)
 
-    def waves(self, omega: Array, rows: slice, n_waves: int) -> Any:
+    def waves(self, omega: Array, rows: slice, n_waves: int) -> DeviceArray:
         r"""Return the features (C, 2k, n) of some frequencies (C, k, d) of ``n_waves``.
 
         They are :math:`m^{-1/2} \cos(\omega_j \cdot x)` and sines in turn, as in
-        :class:`~bochner.learning.inference.training_data.TrainingData`.
+        :class:`~bochner.learning.chains.training_data.TrainingData`.
         """
         xp, (n_chains, size, _) = namespace(self.inputs), omega.shape
         angle = like(omega, self.inputs) @ self.inputs[:, :, rows]
         pairs = xp.stack((xp.cos(angle), xp.sin(angle)), axis=2)
         return xp.reshape(pairs, (n_chains, 2 * size, angle.shape[2])) * (1.0 / np.sqrt(n_waves))
 
-    def values(self, omega: Array, beta: Any, kept: Any) -> Any:
-        """Return functions of weights ``beta`` (C, p) at all rows (C, n).
+    def values(self, omega: Array, beta: DeviceArray, stored: DeviceArray) -> DeviceArray:
+        """Return the functions (C, n) with weights ``beta`` (C, p) at all rows.
 
-        Features are those ``kept`` (C, p, n), or made anew.
+        ``stored`` are the features (C, p, n) of all rows, or ``None`` to compute them.
         """
         narrow = retyped(beta, self.inputs.dtype)[:, None, :]
-        made = [
-            (narrow @ (self.features(omega, rows) if kept is None else kept[:, :, rows]))[:, 0, :]
+        blocks = [
+            (narrow @ (self.features(omega, rows) if stored is None else stored[:, :, rows]))[
+                :, 0, :
+            ]
             for rows in self.blocks(beta.shape[1])
         ]
-        return made[0] if len(made) == 1 else namespace(made[0]).concat(made, axis=1)
+        return blocks[0] if len(blocks) == 1 else namespace(blocks[0]).concat(blocks, axis=1)
 
-    def weighted(self, features: Any, rows: slice) -> Any:
+    def weighted(self, features: DeviceArray, rows: slice) -> DeviceArray:
         """Return features (C, p, n) of some rows times their weights."""
         return features if self.weight is None else features * self.weight[:, None, rows]
 
-    def room(self, p: int) -> Any:
-        """Return an empty array (C, p, n) for the features of all rows, or None for too many."""
+    def room(self, p: int) -> DeviceArray:
+        """Return an empty array (C, p, n) for the features of all rows; None if it is too large."""
         shape = (self.n_chains, p, self.n_samples)
         size = np.prod(shape, dtype=np.float64) * (4 if _is_single(self.inputs) else 8)
         xp = namespace(self.inputs)
@@ -120,29 +122,34 @@ class BatchRows:
         return xp.empty(shape, dtype=self.inputs.dtype, device=self.inputs.device)
 
     def blocks(self, p: int) -> Iterator[slice]:
-        """Yield slices of the rows whose features (C, p, rows) fit into a block of the device."""
+        """Yield slices of rows whose features (C, p, rows) fit into a block on the device."""
+        # 8 bytes per number, an upper bound for float32 features.
         width = 8 * p * self.n_chains
         return row_blocks(self.n_samples, width, block_bytes=limits.DEVICE_BLOCK_BYTES)
 
-    def total(self, terms: Callable[[slice], tuple[Any, ...]], p: int) -> list[Any]:
-        """Return sums over blocks of rows of the arrays that ``terms`` makes, in float64.
+    def total(self, terms: Callable[[slice], tuple[DeviceArray, ...]], p: int) -> list[DeviceArray]:
+        """Return sums over blocks of rows of the arrays that ``terms`` returns, in float64.
 
         A device without float64 adds in float32.
         """
-        sums: list[Any] = []
+        sums: list[DeviceArray] = []
         for rows in self.blocks(p):
-            made = [widened(term) for term in terms(rows)]
-            sums = [a + b for a, b in zip(sums, made, strict=True)] if sums else made
+            terms_of_block = [widened(term) for term in terms(rows)]
+            sums = (
+                [a + b for a, b in zip(sums, terms_of_block, strict=True)]
+                if sums
+                else terms_of_block
+            )
         return sums
 
 
-def _together(values: Sequence[Array], home: Any) -> Any:
-    """Return arrays of each chain as one on a device, their last axes filled up with zeros."""
-    most = max(own.shape[-1] for own in values)
+def _together(values: Sequence[Floats], home: DeviceArray) -> DeviceArray:
+    """Return the arrays of all chains stacked on a device, with last axes padded with zeros."""
+    most = max(array.shape[-1] for array in values)
     short = [(0, 0)] * (values[0].ndim - 1)
-    filled = [np.pad(own, [*short, (0, most - own.shape[-1])]) for own in values]
+    filled = [np.pad(array, [*short, (0, most - array.shape[-1])]) for array in values]
     return like(np.stack(filled), home)
 
 
-def _is_single(values: Any) -> bool:
+def _is_single(values: DeviceArray) -> bool:
     return bool(values.dtype == namespace(values).float32)

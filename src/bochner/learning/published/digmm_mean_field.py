@@ -2,11 +2,10 @@ r"""The fully factorised posterior of one mixture, as Liu et al. (2020) infer it
 
 .. math:: q = \prod_t q(\beta_t) \, q(\mu_t) \, q(\Lambda_t) \prod_m q(z_m) \, q(\omega_m),
 
-with Beta sticks, Gaussian means, Wishart precisions and Gaussian frequencies. The updates of a
-frequency depend only on its own factors and on those of the components, so frequencies whose
-factors are equal once stay equal: they are stored as groups, and the cost does not depend on their
-number. The updates are in section IV and the appendix; :class:`bochner.DIGMMFeatures` names the
-paper.
+with Beta sticks, Gaussian means, Wishart precisions and Gaussian frequencies. The update of a
+frequency depends only on its factors and on the factors of components, so that frequencies with
+equal factors stay equal. They are stored as groups, and the cost does not depend on their number.
+The updates are in section IV and the appendix; :class:`bochner.DIGMMFeatures` names the paper.
 """
 
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, digamma, multigammaln
 
 from bochner._numerics.arrays import Array
-from bochner.learning.double_mixture import sticks
+from bochner.learning.mixtures.double_mixture import sticks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,6 +79,7 @@ def updated_components(
             for share, mean in zip(shares.T, means, strict=True)
         ]
     )
+    # The uncertainty of the means adds to the scatter.
     scatter += counts[:, None, None] * np.linalg.inv(mean_precisions)
     scales = np.linalg.inv(np.linalg.inv(prior.scale) + scatter)
     return ComponentFactors(
@@ -132,9 +132,10 @@ def log_labels(components: ComponentFactors, frequencies: FrequencyFactors) -> A
 def prior_bound(
     prior: MeanFieldPrior, components: ComponentFactors, frequencies: FrequencyFactors
 ) -> float:
-    """Return the evidence lower bound without the data's term."""
+    """Return the evidence lower bound without the term of the data."""
     dim = components.means.shape[1]
     labels, log_determinants = frequencies.labels, np.linalg.slogdet(frequencies.precisions)[1]
+    # Labels of zero contribute nothing to the entropy.
     log_q = np.log(np.maximum(labels, np.finfo(float).tiny))
     entropies = 0.5 * (dim * (1.0 + np.log(2.0 * np.pi)) - log_determinants)
     each = np.sum(labels * (log_labels(components, frequencies) - log_q), axis=1) + entropies

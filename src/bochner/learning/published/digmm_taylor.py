@@ -12,11 +12,11 @@ without the factor 1 / M: a matrix
 .. math:: A = \frac{1}{2 \sigma^2} \sum_{i \neq j} (1 - k_{ij}) \Delta_{ij} \Delta_{ij}^\top
 
 that is added to the precision of every frequency. It depends neither on the frequency, nor on its
-component, nor on the other frequencies, so wherever the data outweigh the prior all frequencies
-have one covariance, :math:`A^{-1}`. Consequences: similarities cannot distinguish components; where
-the kernel decays faster, frequencies become *smaller*; and as :math:`\sigma \to 0` all of them
-vanish, and the features are constant in the directions of the sketch. The prior is what makes the
-published features useful. The bound, whose data term is evaluated without an expansion, may fall.
+component, nor on other frequencies. If the data outweigh the prior, all frequencies therefore have
+the covariance :math:`A^{-1}`. Consequences: similarities cannot distinguish components; if the
+kernel decays faster, frequencies become *smaller*; and as :math:`\sigma \to 0` all frequencies
+vanish, so that features are constant in the directions of the sketch. The published features are
+useful because of the prior. The bound has an exact data term and may decrease.
 :class:`bochner.DIGMMFeatures` names the paper.
 """
 
@@ -30,14 +30,14 @@ from scipy.stats import wishart
 
 from bochner._numerics.arrays import Array, steps
 from bochner._numerics.limits import EIGENVALUE_ROUNDING
-from bochner.learning.double_mixture.evidence import STIFFNESS
-from bochner.learning.double_mixture.learned_mixture import (
+from bochner.learning.mixtures.double_mixture.evidence import STIFFNESS
+from bochner.learning.mixtures.double_mixture.learned_mixture import (
     Expectation,
     LearnedMixture,
     LearnedPart,
     MixtureSettings,
 )
-from bochner.learning.double_mixture.sketch import Sketch
+from bochner.learning.mixtures.double_mixture.sketch import Sketch
 from bochner.learning.published.digmm_mean_field import (
     ComponentFactors,
     FrequencyFactors,
@@ -72,33 +72,33 @@ class Taylor(Expectation):
     ) -> LearnedMixture:
         noise = 1.0 if settings.noise is None else settings.noise
         split = zip((1.0, -1.0), eigen_split(sketch, settings.shift, noise), strict=True)
-        given = [(sign, part) for sign, part in split if part is not None]
-        shares = _equal_sizes(max(n_frequencies, len(given)), len(given))
+        signed = [(sign, part) for sign, part in split if part is not None]
+        shares = _equal_sizes(max(n_frequencies, len(signed)), len(signed))
         prior, limits = _published_prior(sketch, settings), (settings.max_iter, settings.tol)
-        found = [
+        results = [
             coordinate_ascent(
                 part, prior, _equal_sizes(share, settings.truncation), stream, *limits
             )
-            for (_, part), share, stream in zip(given, shares, rng.spawn(len(given)), strict=True)
+            for (_, part), share, stream in zip(signed, shares, rng.spawn(len(signed)), strict=True)
         ]
-        laws = [one.frequencies for one in found]
+        laws = [result.frequencies for result in results]
         parts = [
             LearnedPart(sign, part.mass, q.sizes / q.sizes.sum(), q.means, q.covariances, q.labels)
-            for (sign, part), q in zip(given, laws, strict=True)
+            for (sign, part), q in zip(signed, laws, strict=True)
         ]
         sizes = np.concatenate([q.sizes for q in laws])
         return LearnedMixture(
             tuple(parts),
-            _summed([one.bounds for one in found]),
-            np.sqrt(_summed([one.changes**2 for one in found], last=0.0)),
-            noise * max(part.mass for _, part in given),
+            _summed([result.bounds for result in results]),
+            np.sqrt(_summed([result.changes**2 for result in results], last=0.0)),
+            noise * max(part.mass for _, part in signed),
             GroupSizes(tuple(map(int, sizes))),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSizes(Allocation):
-    """As many frequencies for each Gaussian as inference had; fewer are divided at random."""
+    """The numbers of frequencies of each Gaussian in the inference; fewer are divided at random."""
 
     sizes: tuple[int, ...]
 
@@ -118,10 +118,11 @@ def eigen_split(
               K = K_+ - K_-, \qquad \tau = -\mathrm{shift} \cdot \lambda_{\min},
 
     Equation (5) of the paper, with a ``shift`` of at least 1, which adds white noise. A part is
-    ``None`` if no eigenvalue beyond rounding has its sign; without negative ones nothing is
-    shifted.
+    ``None`` if no eigenvalue of its sign exceeds rounding errors. Without negative eigenvalues
+    :math:`\tau = 0`.
     """
     eigenvalues, vectors = eigh(sketch.gram)
+    # Eigenvalues within rounding errors of zero have no sign.
     rounding = EIGENVALUE_ROUNDING * float(np.abs(eigenvalues).max(initial=0.0))
     least = float(eigenvalues[0])
     tau = -shift * least if least < -rounding else 0.0
@@ -146,7 +147,7 @@ class SignedData:
     mass: float = 1.0  # Factor of the similarities
 
     def pairs(self) -> tuple[Array, Array]:
-        """Return differences (P, d) and similarities (P,) of pairs, each of which counts twice."""
+        """Return differences (P, d) and similarities (P,) of pairs i < j, which count twice."""
         first, second = np.triu_indices(len(self.rows), k=1)
         return self.rows[first] - self.rows[second], self.gram[first, second]
 
@@ -161,6 +162,7 @@ class SignedData:
         deltas, values = self.pairs()
         total = frequencies.sizes.sum()
         share, covariances = frequencies.sizes / total, frequencies.covariances
+        # In blocks of pairs, which bound the memory.
         squares = 0.0
         for pairs in steps(len(values), _BLOCK):
             block = deltas[pairs]
@@ -194,8 +196,8 @@ def coordinate_ascent(
 ) -> Inferred:
     """Return the factors of Algorithm 1 for one sign, until labels change by ``tol`` or less.
 
-    ``sizes`` (T,) are the numbers of frequencies that start in each component, whose factors start
-    at a draw from the prior.
+    ``sizes`` (T,) are the initial numbers of frequencies of each component. Factors of components
+    are initialised by a draw from the prior.
     """
     frequencies, components = start(prior, sizes, rng)
     curvature = part.curvature()
@@ -214,7 +216,7 @@ def coordinate_ascent(
 def start(
     prior: MeanFieldPrior, sizes: NDArray[np.intp], rng: Generator
 ) -> tuple[FrequencyFactors, ComponentFactors]:
-    """Return a first set of factors, one group of frequencies for each component."""
+    """Return initial factors, with one group of frequencies for each component."""
     n_groups, dim = len(sizes), len(prior.mean)
     drawn = wishart(prior.dof, prior.scale).rvs(n_groups, random_state=rng)
     precisions = np.reshape(drawn, (n_groups, dim, dim))
@@ -247,7 +249,7 @@ def _equal_sizes(total: int, n_parts: int) -> NDArray[np.intp]:
 def _summed(series: list[Array], last: float | None = None) -> Array:
     """Return the sum of series, shorter ones padded with ``last`` or their last value."""
     total = np.zeros(max(map(len, series)))
-    for one in series:
-        total[: len(one)] += one
-        total[len(one) :] += one[-1] if last is None else last
+    for values in series:
+        total[: len(values)] += values
+        total[len(values) :] += values[-1] if last is None else last
     return total

@@ -1,4 +1,4 @@
-"""The paper's chain of a binary classification: frequencies move along with their weights."""
+"""The paper's chain of a binary classification: frequencies move together with their weights."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,21 +6,20 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Floats
 from bochner.frequencies.waves import MemoryLayout, wave_features
-from bochner.learning.inference.draws import ChainDraw, point_draw
-from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.state import Info, StepSizes
-from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.moves.precision import LogNormalPrecision, PrecisionWalk
-from bochner.learning.moves.replacement import acceptances
+from bochner.learning.chains.draws import ChainDraw, point_draw
+from bochner.learning.chains.moves.precision import LogNormalPrecision, PrecisionWalk
+from bochner.learning.chains.moves.replacement import acceptances
+from bochner.learning.chains.prior import FrequencyPrior
+from bochner.learning.chains.state import Info, StepSizes
+from bochner.learning.chains.training_data import TrainingData
 
 _WALK = PrecisionWalk()
-"""Whose number of steps, step size and target acceptance the walk given the weights has."""
+"""Defaults of the number of steps, step size and target acceptance of the precision's walk."""
 _JITTER = 1e-10
-"""Ridge as a share of the mean square of the columns: far below any curvature that counts."""
+"""Ridge as a share of the mean square of the columns, far below relevant curvatures."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +27,7 @@ class Laplace:
     """The law N(mode, A^{-1}), where ``A`` is the Hessian at the mode."""
 
     mode: Array  # (k,)
-    lower: NDArray[Any]  # (k, k): Cholesky factor of A
+    lower: Floats  # (k, k): Cholesky factor of A
 
     def sample(self, rng: Generator) -> Array:
         """Return a draw, of shape (k,)."""
@@ -58,10 +57,11 @@ def laplace(
     r"""Return the Laplace approximation of :math:`p(\beta \mid y)`, :math:`\beta` (k,).
 
     The log odds are :math:`\text{offset} + Z^\top \beta`, the prior is
-    :math:`N(0, I / \text{precision})`, flat where that is zero. ``Z`` has shape (k, n), and
-    ``target`` is :math:`\kappa = y - 1/2`. Newton's method starts at zero and halves a step that
-    would descend, so that the result is a function of the arguments alone. It takes ``n_newton``
-    steps at most, and ends where the next one gains no more than ``tolerance`` in log density.
+    :math:`N(0, I / \text{precision})`, flat if the precision is zero. ``Z`` has shape (k, n), and
+    ``target`` is :math:`\kappa = y - 1/2`. Newton's method starts at zero and halves steps that
+    would decrease the log density. The result is a function of the arguments only, as the
+    reversibility of the chain requires. There are at most ``n_newton`` steps, and the search ends
+    when the next step would gain no more than ``tolerance`` in log density.
     """
     beta: Array = np.zeros(len(Z))
     eta = offset
@@ -91,7 +91,7 @@ def _derivatives(
     gradient: Array = Z @ (target - half) - precision * beta
     hessian: Array = (Z * (0.25 - half * half)) @ Z.T
     diagonal = np.arange(len(Z))
-    # Without a prior, rows that are all predicted with certainty leave no curvature.
+    # Without a prior there is no curvature if all rows are predicted with certainty.
     jitter = _JITTER * (float(np.vdot(Z, Z)) / len(Z) + 1.0)
     hessian[diagonal, diagonal] += precision + jitter
     return gradient, hessian
@@ -99,7 +99,7 @@ def _derivatives(
 
 @dataclass(slots=True, eq=False)
 class JointPairState:
-    """A state of the chain, which owns it and changes it in place."""
+    """A state of the chain, which changes it in place."""
 
     omega: Array  # (m, d)
     beta: (
@@ -113,19 +113,19 @@ class JointPairState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointPairChain:
-    r"""Sampling the posterior of :math:`P(y = 1 \mid x) = 1/(1 + e^{-\beta \cdot \phi(x)})`.
+    r"""Samples the posterior of :math:`P(y = 1 \mid x) = 1/(1 + e^{-\beta \cdot \phi(x)})`.
 
-    A frequency :math:`\omega_j` and its two weights :math:`\beta_j` are proposed together, the
-    frequency by the prior, the weights from the Laplace approximation of their posterior given
-    all else. With a prior that proposes its own independent draws the ratio of acceptance is
+    A frequency :math:`\omega_j` and its two weights :math:`\beta_j` are proposed together: the
+    frequency by the prior, the weights from the Laplace approximation of their posterior given all
+    other unknowns. If the prior proposes independent draws, the acceptance ratio is
 
     .. math:: \frac{p(y \mid \omega^*, \beta^*)\, p(\beta_j^*)\, L(\beta_j \mid \omega_j)}
               {p(y \mid \omega, \beta)\, p(\beta_j)\, L(\beta_j^* \mid \omega_j^*)},
 
-    where ``L`` is the approximation's density. The approximations depend on the weights of the
-    other frequencies only, so the chain is exact however rough they are. A proposal costs
-    :math:`O(nd)`. It is that of section 3.3.2 of the paper (see :class:`bochner.BaNKClassifier`),
-    where the mode of equation (16) is an arg max.
+    where ``L`` is the density of the approximation. The approximations depend only on the weights
+    of other frequencies, so that the chain is exact even if they are rough. A proposal costs
+    :math:`O(nd)`. It is the move of section 3.3.2 of the paper (see
+    :class:`bochner.BaNKClassifier`), where the mode of equation (16) is an arg max.
     """
 
     rows: TrainingData  # target holds kappa = y - 1/2; without weights
@@ -151,7 +151,7 @@ class JointPairChain:
         state.prior = state.prior.refresh(rng, state.omega)
         if adapting:
             state.steps.adapt({_WALK.name: _WALK.target_acceptance}, info)
-        # Computed afresh once a round, so that rounding does not add up.
+        # Recomputed once per round, so that rounding errors do not accumulate.
         self._set_activation(state)
         info["log_likelihood"] = log_likelihood(self.rows.target, state.activation)
         return info
@@ -168,7 +168,7 @@ class JointPairChain:
         state.activation = activation
 
     def draw(self, state: JointPairState, info: Info, *, in_full: bool) -> ChainDraw:
-        """Return the stored draw of a state; its weights are sampled, without a covariance."""
+        """Return the stored draw of a state; weights are sampled and have no covariance."""
         fitted = state.omega, state.beta, state.precision, info["log_likelihood"]
         return point_draw(*fitted, state.prior, in_full=in_full)
 
@@ -231,6 +231,7 @@ class JointPairChain:
         """Propose columns ``new`` (k, n) with weights for ``old``; return whether accepted."""
         beta = state.beta[here]
         offset = state.activation - beta @ old
+        # The same approximation at the old columns gives the density of the reverse proposal.
         backward = self._approximation(old, offset, precision)
         forward = backward if new is old else self._approximation(new, offset, precision)
         proposed = forward.sample(rng)
@@ -266,7 +267,8 @@ def weight_precision_step(
 ) -> tuple[float, float]:
     r"""Return :math:`\lambda_0` after random-walk moves of its logarithm, and their acceptance.
 
-    Given weights (2m,) of law :math:`N(0, 1/\lambda_0)` it does not depend on the data.
+    Given the weights (2m,), whose prior is :math:`N(0, 1/\lambda_0)`, it does not depend on the
+    data.
     """
     square = float(weights @ weights)
 

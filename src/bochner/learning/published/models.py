@@ -9,31 +9,32 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from bochner._numerics.arrays import Array
-from bochner.learning.inference.basis import PLAIN, Basis
-from bochner.learning.inference.dense import DensePrior
-from bochner.learning.inference.draws import ChainDraw, point_draw
-from bochner.learning.inference.driver import Chain
-from bochner.learning.inference.evidence import InverseGammaNoise
-from bochner.learning.inference.likelihood import ConstantNoise
-from bochner.learning.inference.models import AmplitudeModel, Model
-from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.start import Start, Structure, dense_hyper
-from bochner.learning.inference.state import Info, StepSizes
-from bochner.learning.inference.training_data import SummedRows, TrainingData
-from bochner.learning.mixture import sample_prior
-from bochner.learning.moves import Move, PriorParameters, ReplacementSweep
-from bochner.learning.moves.replacement import acceptances
+from bochner._numerics.arrays import Array, Floats
+from bochner.learning.chains.basis import PLAIN, Basis
+from bochner.learning.chains.dense import DensePrior
+from bochner.learning.chains.draws import ChainDraw, point_draw
+from bochner.learning.chains.driver import Chain
+from bochner.learning.chains.evidence import InverseGammaNoise
+from bochner.learning.chains.likelihood import ConstantNoise
+from bochner.learning.chains.models import AmplitudeModel, Model
+from bochner.learning.chains.moves import Move, PriorParameters, ReplacementSweep
+from bochner.learning.chains.moves.replacement import acceptances
+from bochner.learning.chains.prior import FrequencyPrior
+from bochner.learning.chains.start import Start, Structure, dense_hyper
+from bochner.learning.chains.state import Info, StepSizes
+from bochner.learning.chains.training_data import SummedRows, TrainingData
+from bochner.learning.mixtures.mixture import sample_prior
 from bochner.learning.published.joint_pairs import JointPairChain, log_likelihood
 
 FIXED_PRECISION_MOVES: tuple[Move, ...] = (ReplacementSweep(), PriorParameters())
-"""A round where the precision of the weights is fixed, as in GaBaSR."""
+"""The moves of a round with a fixed precision of the weights, as in GaBaSR."""
 _NOISE = InverseGammaNoise(shape=1e-3, rate=1e-3)
 """GaBaSR's prior of the noise variance, as printed."""
 _PRECISION = 1e-6
-"""GaBaSR's precision of the weights, whose features are not divided by the root of their number."""
+"""GaBaSR's precision of the weights, for features that are not divided by the square root of their
+number."""
 _LEAST_SHARE = 1e-12
-"""Least ridge as a share of the Gram matrix's trace; below it, rounding decides."""
+"""Least ridge as a share of the trace of the Gram matrix: with less, rounding errors dominate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +92,9 @@ class PublishedGaBaSR(AmplitudeModel):
 
 
 def repeated(rows: SummedRows) -> TrainingData:
-    """Return rows of integer weights as often as they count, without weights.
+    """Return rows without weights, each repeated by its integer weight.
 
-    Other weights, and rows that are not in memory, raise ``ValueError``.
+    Raises ``ValueError`` for other weights, and for rows that are not in memory.
     """
     if not isinstance(rows, TrainingData):
         raise ValueError("The paper's classification needs its rows in memory; use sampler='auto'.")
@@ -102,8 +103,8 @@ def repeated(rows: SummedRows) -> TrainingData:
     times = np.rint(rows.weight).astype(np.intp)
     if not np.array_equal(times, rows.weight):
         raise ValueError(
-            "The paper's sampler takes weights that are whole numbers, repetitions of rows, in a "
-            "classification; use sampler='auto' and, where there is a choice, "
+            "In a classification, the paper's sampler needs whole-number weights, which are "
+            "repetitions of rows; use sampler='auto' and, where there is a choice, "
             "likelihood='logistic'."
         )
     index = np.repeat(np.arange(len(times)), times)
@@ -119,13 +120,13 @@ def repeated(rows: SummedRows) -> TrainingData:
 
 @dataclass(slots=True, eq=False)
 class LeastSquaresState:
-    """A state of the chain, which owns it and changes it in place."""
+    """A state of the chain, which changes it in place."""
 
     omega: Array  # (k, D)
     prior: FrequencyPrior
     steps: StepSizes  # Empty: no move has a step size
     precision: float  # precision of the weights, fixed
-    Z: NDArray[Any]  # (p, n): Features and fixed columns
+    Z: Floats  # (p, n): Features and fixed columns
     gram: Array  # (p, p)
     coef: Array  # (p,): Least-squares weights of the labels zero and one
     value: float  # Log likelihood
@@ -133,14 +134,14 @@ class LeastSquaresState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeastSquaresChain:
-    r"""Sampling frequencies by the likelihood of least-squares weights; equation (11) of the paper.
+    r"""Samples frequencies by the likelihood of least-squares weights; equation (11) of the paper.
 
     .. math:: \prod_i P_i^{y_i} (1 - P_i)^{1 - y_i}, \quad P_i = 1/(1 + e^{-w_N \cdot \phi(x_i)}).
 
     :math:`w_N = (\Phi^\top \Phi + V_0)^{-1} \Phi^\top y` is the ridge regression of the labels 0
-    and 1: it lies near the labels, where the logistic function is near one half to three quarters.
-    So this is no likelihood of any model, and its probabilities are not calibrated; the chain is
-    for comparison only. Every proposal is decided with a factorisation of its own, as published in
+    and 1. Its values are near the labels, so that the logistic function of them is between one half
+    and three quarters. This is therefore no likelihood of a model, and probabilities are not
+    calibrated; the chain is for comparison only. Every proposal needs a factorisation, as in
     section 3.2.3 of the paper (see :class:`bochner.GaBaSRClassifier`). Its :math:`V_0` is a
     precision.
     """
@@ -166,8 +167,8 @@ class LeastSquaresChain:
                 threshold = float(np.log(rng.random()) - suggestion.log_ratio[0])
                 decided = self._exchange(state, index, suggestion.omega, threshold)
                 if decided:
-                    yes = np.ones(1, dtype=np.bool_)
-                    state.prior = state.prior.decided(index, suggestion, yes)
+                    accepted_one = np.ones(1, dtype=np.bool_)
+                    state.prior = state.prior.decided(index, suggestion, accepted_one)
                 tried[suggestion.kind[0]] += 1
                 accepted[suggestion.kind[0]] += decided
         state.prior = state.prior.refresh(rng, state.omega)
@@ -179,8 +180,8 @@ class LeastSquaresChain:
         return point_draw(*fitted, state.prior, in_full=in_full)
 
     def saved(self, state: LeastSquaresState) -> dict[str, Any]:
-        own = {"omega": state.omega, "precision": state.precision}
-        return {**own, "prior": state.prior.state()}
+        values = {"omega": state.omega, "precision": state.precision}
+        return {**values, "prior": state.prior.state()}
 
     def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> LeastSquaresState:
         rng, prior = np.random.default_rng(0), prior.restored(saved["prior"])
@@ -189,13 +190,14 @@ class LeastSquaresChain:
     def _exchange(
         self, state: LeastSquaresState, index: NDArray[np.intp], values: Array, threshold: float
     ) -> bool:
-        """Give a unit other values, in place, unless the ratio of likelihoods forbids it."""
+        """Set a unit to proposed values in place and return True, if they are accepted."""
         basis, n_units = self.rows.basis, len(state.omega)
         waves = basis.proposed(state.omega, index, values)
         touched = basis.touched(index, n_units).ravel()
         columns = (2 * touched[:, None] + np.arange(2)).ravel()
         Z = state.Z.copy()
         Z[columns] = waves.features(self.rows.inputs, 1.0 / np.sqrt(basis.n_waves(n_units)))
+        # A rejected proposal must leave the state unchanged.
         gram = state.gram.copy()
         sums = (Z @ Z[columns].T).astype(np.float64, copy=False)
         gram[:, columns] = sums
@@ -210,7 +212,7 @@ class LeastSquaresChain:
         state.Z, state.gram, state.coef, state.value = Z, gram, coef, value
         return True
 
-    def _fitted(self, Z: NDArray[Any], gram: Array, precision: float) -> tuple[Array, float]:
+    def _fitted(self, Z: Floats, gram: Array, precision: float) -> tuple[Array, float]:
         """Return the least-squares weights of the labels, and their log likelihood."""
         ridge = gram.copy()
         features = np.arange(len(Z) - self.rows.n_fixed)

@@ -1,4 +1,4 @@
-"""Errors of forecasts from past origins, by which intervals are widened."""
+"""Widens forecast intervals by the errors of forecasts from past origins (backtesting)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,20 +9,21 @@ from bochner.learning.series.model import ScaledSeries, SeriesModel
 Places = NDArray[np.intp]
 
 _N_HORIZONS = 8
-"""Horizons, evenly by ratio, that are calibrated; factors in between are interpolated."""
+"""Number of calibrated horizons, in equal ratios; factors between them are interpolated."""
 
 _SHARE = 3
-"""Origins begin after a third of the rows, and horizons end at a third: the state at the first
-origin then rests on data, and longer horizons have too few errors that do not overlap."""
+"""Origins begin after a third of the rows, so that the state at the first origin rests on data.
+Horizons end at a third of the rows, because longer ones have too few errors that do not overlap."""
 
 _PRIOR_ERRORS = 5.0
-"""Independent errors, as large as the model says, that those of past origins are averaged with."""
+"""Number of independent errors, as large as the model expects, that are averaged with the errors
+from past origins."""
 
 _REGULAR = 0.01
-"""Departure of steps from their median, relative to it, up to which rows count as regular."""
+"""Relative deviation of a step from the median step up to which the step counts as regular."""
 
 _FEWEST = 0.5
-"""Share of the steps that must be regular for horizons to be counted in steps."""
+"""Smallest share of regular steps for which horizons are counted in steps."""
 
 
 def horizon_factors(
@@ -30,15 +31,16 @@ def horizon_factors(
 ) -> tuple[Array, Array]:
     """Return horizons (q,) in ranges, and factors (q,) of standard deviations, at least one.
 
-    A factor is the root mean square of errors relative to the deviations that were expected of
-    them, over all origins in the latter two thirds of the rows. Parameters are those of all rows.
-    Irregular rows have no factors.
+    A factor is the root mean square of errors, divided by their predicted standard deviations, over
+    all origins in the last two thirds of the rows. Forecasts use the parameters of all rows: a fit
+    for each origin would be too slow. Series with irregular steps have no factors.
     """
     n = len(rows)
     regular = np.abs(np.diff(rows.times) - step) <= _REGULAR * step
     longest = n // _SHARE
     if longest < 1 or regular.mean() < _FEWEST:
         return np.zeros(0), np.zeros(0)
+    # One pass of the filter gives the states at all origins.
     _, states = model.filtered(theta, rows)
     horizons = np.unique(np.rint(np.geomspace(1, longest, _N_HORIZONS)).astype(np.int64))
     factors = []
@@ -49,6 +51,7 @@ def horizon_factors(
             theta, states.mean[origins], states.cov[origins], horizon * step, at
         )
         squares = (at.values - mean) ** 2 / variance
+        # Errors of one horizon overlap: about one in ``horizon`` of them is independent.
         independent = len(squares) / horizon
         total = _PRIOR_ERRORS + float(squares.sum()) / horizon
         factors.append(np.sqrt(max(1.0, total / (_PRIOR_ERRORS + independent))))
@@ -56,7 +59,7 @@ def horizon_factors(
 
 
 def _pairs(rows: ScaledSeries, ahead: float, step: float) -> tuple[Places, Places]:
-    """Return origins and the known rows that lie a horizon after them, to half a step."""
+    """Return origins, and the known rows one horizon after them, up to half a step."""
     origins = np.arange(len(rows) // _SHARE, len(rows) - 1)
     wanted = rows.times[origins] + ahead
     later = np.searchsorted(rows.times, wanted - 0.5 * step)

@@ -1,14 +1,14 @@
-"""What was learned of a series: weighted draws of several models, and their predictions."""
+"""The learned law of a series: weighted posterior draws of several models, and predictions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.calibration import horizon_factors
 from bochner.learning.series.mixture import PredictiveMixture
@@ -21,23 +21,24 @@ from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.registry import register
 
 _N_DRAWS = 256
-"""Draws for the best model, fewer for others: some fifty are left of them in effect, which move the
-ends of intervals by a few per cent of their width."""
+"""Number of importance samples of the best model; other models have fewer. The effective sample
+size is about fifty, with which ends of intervals vary by a few per cent of their width."""
 
 _FEWEST_DRAWS = 64
-"""Draws for a model of little weight."""
+"""Number of importance samples of a model of little weight."""
 
 _KEPT_DRAWS = 64
-"""Draws that are kept of all models, in proportion to their weights."""
+"""Number of stored draws of all models together, in proportion to their weights."""
 
 _LEAST_MODEL = 0.01
-"""Share of all models' evidence below which one is left out: forecasts hardly change by it."""
+"""Share of the evidence of all models below which a model is dropped: forecasts hardly change."""
 
 _WEIGHTS_ERROR = 1e-6
-"""Rounding of a sum of shares, generously; a file with more is not one that was saved."""
+"""Largest deviation of a sum of weights from one in a model file: more than rounding errors."""
 
 _TINY = 1e-12
-"""Least variance, relative to that of the values, against rounding below zero."""
+"""Lower bound of variances, relative to the variance of the values: rounding may make them
+negative."""
 
 
 _TRENDS = {
@@ -45,18 +46,18 @@ _TRENDS = {
     (Slope, False): "a slope that dies out",
     (Slope, True): "a line whose slope varies",
 }
-"""Trends in words, by class and whether they have a line."""
+"""Descriptions of trends, by class and by whether they have a line."""
 
 
 _COUNTS = ("n_harmonics", "n_inputs")
-"""Numbers of states, or of pairs of them, that parts have."""
+"""Attributes of parts that are numbers of states or of pairs of states."""
 
 
 class Period(NamedTuple):
-    """A period that was found, in units of the times.
+    """A learned period, in units of the times.
 
-    ``std`` is that of its component over the training rows, on the scale of the model, and
-    ``memory`` the time after which its shape is forgotten by a factor of e.
+    ``std`` is the standard deviation of its component over the training rows, on the scale of the
+    model. ``memory`` is the time in which correlations of its shape fall by a factor of e.
     """
 
     name: str
@@ -72,14 +73,15 @@ class Member:
 
     parts: list[SeriesProcess]
     theta: Array  # (S, k)
-    weights: Array  # (S,): They sum to one over all members
+    weights: Array  # (S,): Sum to one over all members
     mean: Array  # (S, s)
     cov: Array  # (S, s, s)
 
     def __post_init__(self) -> None:
         """Raise ValueError if the numbers of parameters or states do not match the parts."""
         counts = [getattr(part, name, 0) for part in self.parts for name in _COUNTS]
-        if max(counts, default=0) > self.mean.shape[1]:  # Before arrays of these sizes are made
+        # Checked before arrays of these sizes are made: a damaged file may hold huge numbers.
+        if max(counts, default=0) > self.mean.shape[1]:
             raise ValueError(f"{max(counts)} harmonics or inputs of {self.mean.shape[1]} states")
         n_parameters = sum(len(part.priors) for part in self.parts)
         n_states = sum(len(part.partners) for part in self.parts)
@@ -115,7 +117,7 @@ class SeriesUnits:
     scale: Array  # (d,)
 
     def __post_init__(self) -> None:
-        """Refuse units that are not positive, and inputs with other scales than means."""
+        """Raise ValueError for units that are not positive, or different numbers of inputs."""
         units = (self.span, self.step, self.deviation, *self.scale)
         if len(self.mean) != len(self.scale) or not all(unit > 0.0 for unit in units):
             raise ValueError("units of times, values and inputs must be positive")
@@ -133,7 +135,7 @@ class SeriesUnits:
 
     @classmethod
     def of(cls, times: Array, transformed: Array, inputs: Array) -> "SeriesUnits":
-        """Return the units in which times range from zero to one, and deviations are one."""
+        """Return units in which times range from zero to one and standard deviations are one."""
         scale = inputs.std(axis=0)
         return cls(
             float(times[0]),
@@ -159,17 +161,17 @@ class SeriesUnits:
 )
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesLaw:
-    """A weighted sum of models of one series, and the rows that it learned from, in its units."""
+    """A weighted mixture of models of one series, with its training rows in its units."""
 
     members: list[Member]
     transformation: str
     units: SeriesUnits
     times: Array  # (n,)
-    values: Array  # (n,): Zero where they are unknown
+    values: Array  # (n,): Zero for unknown values
     is_known: NDArray[np.bool_]  # (n,)
     inputs: Array  # (n, d)
-    horizons: Array  # (q,): Those at which deviations are multiplied by the factors
-    factors: Array  # (q,)
+    horizons: Array  # (q,): Calibrated horizons, in ranges
+    factors: Array  # (q,): Factors of standard deviations at the horizons
     effective_draws: float
     clock: Array | None = None  # (n,): See `ScaledSeries`
 
@@ -202,38 +204,40 @@ class SeriesLaw:
         rng: Generator,
         n_threads: int,
     ) -> "SeriesLaw":
-        """Return the law of models compared by their evidence."""
+        """Return the law of models, weighted by their evidence."""
+        # Log evidences with prior odds, whose exponentials are the models' weights.
         scores = np.array([fit.score for fit in fits])
         shares = np.exp(scores - scores.max())
-        kept = np.flatnonzero(shares > _LEAST_MODEL * shares.sum())
-        shares = shares[kept] / shares[kept].sum()
-        seeds = rng.spawn(len(kept) + 1)
+        chosen = np.flatnonzero(shares > _LEAST_MODEL * shares.sum())
+        shares = shares[chosen] / shares[chosen].sum()
+        # A stream per model, so that draws do not depend on the number of threads.
+        seeds = rng.spawn(len(chosen) + 1)
 
         def drawn(place: int) -> tuple[Array, Array]:
-            # Powers of two, as the sequence of points requires.
+            # The points of a Sobol sequence are balanced for powers of two.
             count = 2 ** int(np.log2(max(_FEWEST_DRAWS, shares[place] * _N_DRAWS / shares.max())))
-            theta, weights = draws(fits[kept[place]].mode, rows, count, seeds[place])
+            theta, weights = draws(fits[chosen[place]].mode, rows, count, seeds[place])
             return theta, shares[place] * weights
 
         def member(place: int) -> Member | None:
-            model, counts = fits[kept[place]].mode.model, numbers[place]
+            model, counts = fits[chosen[place]].mode.model, numbers[place]
             some = counts > 0
             if not some.any():
                 return None
-            theta = found[place][0][some]
-            states = [_last_states(model, one, rows) for one in theta]
+            theta = drawn_thetas[place][0][some]
+            states = [_last_states(model, draw, rows) for draw in theta]
             mean, cov = (np.array(part) for part in zip(*states, strict=True))
             return Member(list(model.parts), theta, counts[some] / _KEPT_DRAWS, mean, cov)
 
         with single_threaded_blas():
-            found = [one for _, one in in_order(drawn, range(len(kept)), n_threads)]
-            weights = [own for _, own in found]
+            drawn_thetas = [pair for _, pair in in_order(drawn, range(len(chosen)), n_threads)]
+            weights = [draw_weights for _, draw_weights in drawn_thetas]
             numbers = np.split(
                 _resampled(np.concatenate(weights), _KEPT_DRAWS, seeds[-1]),
-                np.cumsum([len(own) for own in weights])[:-1],
+                np.cumsum([len(draw_weights) for draw_weights in weights])[:-1],
             )
-            made = [one for _, one in in_order(member, range(len(kept)), n_threads)]
-        members = [one for one in made if one is not None]
+            members_or_none = [each for _, each in in_order(member, range(len(chosen)), n_threads)]
+        members = [each for each in members_or_none if each is not None]
         horizons, factors = horizon_factors(
             fits[0].mode.model, fits[0].mode.theta, rows, units.step / units.span
         )
@@ -265,20 +269,20 @@ class SeriesLaw:
         return sorted(names, key=lambda name: (order.get(name, 1), name))
 
     def trends(self) -> dict[str, float]:
-        """Return the weights of trends in words, the greatest first."""
-        found: dict[str, float] = {}
+        """Return the posterior weight of each description of a trend, the greatest first."""
+        weight_of_trend: dict[str, float] = {}
         for member in self.members:
             words = _TRENDS[type(member.parts[0]), getattr(member.parts[0], "has_line", False)]
-            found[words] = found.get(words, 0.0) + float(member.weights.sum())
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
+            weight_of_trend[words] = weight_of_trend.get(words, 0.0) + float(member.weights.sum())
+        return dict(sorted(weight_of_trend.items(), key=lambda item: -item[1]))
 
     def predict(self, rows: ScaledSeries) -> PredictiveMixture:
-        """Return the law of values with noise at rows in order of time, in units of the law."""
-        found = [
-            (mean[:, -1].copy(), variance[:, -1] + model.noise(theta), weight)  # not the others
+        """Return the predictive law of values with noise at rows in order of time."""
+        moments = [
+            (mean[:, -1].copy(), variance[:, -1] + model.noise(theta), weight)  # Of the sum
             for model, theta, weight, mean, variance in self._moments(rows)
         ]
-        means, variances, weights = (np.array(part) for part in zip(*found, strict=True))
+        means, variances, weights = (np.array(part) for part in zip(*moments, strict=True))
         deviation = self.units.deviation
         return PredictiveMixture(
             self.units.centre + deviation * means,
@@ -290,16 +294,17 @@ class SeriesLaw:
     def components_at(self, rows: ScaledSeries) -> dict[str, PredictiveMixture]:
         """Return the laws of the components at rows in order of time, by name.
 
-        Their means add up to that of the transformed value; the first has its centre.
+        Their means add up to the mean of the transformed value. The first component, the trend,
+        contains the centre of the values.
         """
         names, n_rows = self.components, len(rows)
         means: dict[str, list[Array]] = {name: [] for name in names}
         variances: dict[str, list[Array]] = {name: [] for name in names}
         weights = []
         for model, _, weight, mean, variance in self._moments(rows):
-            own = {name: place for place, name in enumerate(model.components)}
+            place_of = {name: place for place, name in enumerate(model.components)}
             for name in names:
-                place = own.get(name)
+                place = place_of.get(name)
                 means[name].append(np.zeros(n_rows) if place is None else mean[:, place])
                 variances[name].append(np.zeros(n_rows) if place is None else variance[:, place])
             weights.append(weight)
@@ -316,11 +321,11 @@ class SeriesLaw:
         }
 
     def sample(self, rows: ScaledSeries, n_samples: int, rng: Generator) -> Array:
-        """Return joint draws (n_samples, h) of values with noise at rows after the last one."""
+        """Return joint draws (n_samples, h) of noisy values at rows after the last training row."""
         weights = np.concatenate([member.weights for member in self.members])
         counts = rng.multinomial(n_samples, weights / weights.sum())
         later, factors = self.rows.part(slice(-1, None)).joined(rows), self._factors(rows.times)
-        found = []
+        all_paths = []
         for (member, number), count in zip(self._draws(), counts, strict=True):
             if count:
                 path = paths(
@@ -332,39 +337,40 @@ class SeriesLaw:
                     int(count),
                     rng,
                 )
-                found.append(path)
-        values = np.concatenate(found)[rng.permutation(n_samples)]
+                all_paths.append(path)
+        values = np.concatenate(all_paths)[rng.permutation(n_samples)]
         transformed = self.units.centre + self.units.deviation * values
         return TRANSFORMATIONS[self.transformation].back(transformed)
 
     def periods(self) -> list[Period]:
-        """Return the periods of the best model, the one that moves values most first."""
-        best = max(self.members, key=lambda one: one.weights.sum())
+        """Return the periods of the best model, the one with the greatest deviation first."""
+        best = max(self.members, key=lambda member: member.weights.sum())
         model, weights = best.model, best.weights / best.weights.sum()
         theta = best.theta[int(np.argmax(weights))]
         mean, _ = model.components_of(theta, self.rows)
-        found = []
+        periods = []
         for part in model.parts:
             if isinstance(part, Waves):
-                own = best.theta[:, model.place(part)]
-                length = weights @ np.exp(own[:, -1]) if part.freedom else part.period
-                memory = np.exp(weights @ own[:, 1])
+                wave_theta = best.theta[:, model.place(part)]
+                length = weights @ np.exp(wave_theta[:, -1]) if part.freedom else part.period
+                memory = np.exp(weights @ wave_theta[:, 1])
                 std = mean[:, model.components.index(part.name)].std() * self.units.deviation
                 times = self.units.span
-                found.append(
+                periods.append(
                     Period(part.name, float(length * times), float(std), float(memory * times))
                 )
-        return sorted(found, key=lambda one: -one.std)
+        return sorted(periods, key=lambda member: -member.std)
 
     def _factors(self, times: Array) -> Array:
         """Return factors (h,) of standard deviations of values at times (h,)."""
+        # Horizons from the end of the training rows, in ranges.
         ahead = times - self.times[-1]
         if not len(self.horizons):
             return np.ones_like(ahead)
-        # Between horizons by their ratio; before the end of the rows there is none.
+        # Interpolated by the logarithm of the horizon; one for times within the training rows.
         first = self.horizons[0]
-        found = np.interp(np.log(np.maximum(ahead, first)), np.log(self.horizons), self.factors)
-        return np.where(ahead > 0.0, found, 1.0)
+        factors = np.interp(np.log(np.maximum(ahead, first)), np.log(self.horizons), self.factors)
+        return np.where(ahead > 0.0, factors, 1.0)
 
     def _draws(self) -> Iterator[tuple[Member, int]]:
         for member in self.members:
@@ -374,39 +380,40 @@ class SeriesLaw:
     def _moments(
         self, rows: ScaledSeries
     ) -> Iterator[tuple[SeriesModel, Array, float, Array, Array]]:
-        """Yield for each draw moments (h, J + 1) of the components, and of their sum, last.
+        """Yield moments (h, J + 1) of the components and of their sum, the last, for each draw.
 
         Rows until the last training row are smoothed together with the training rows.
         """
+        # Rows within the training range are smoothed, later rows are forecast.
         n_inside = int(np.sum(rows.times <= self.times[-1]))
-        whole = self.rows
+        training = self.rows
         inside = rows.part(slice(0, n_inside))
-        order, places = _merged(whole.times, inside.times)
-        joined = whole.joined(inside).part(order)
-        later = whole.part(slice(-1, None)).joined(rows.part(slice(n_inside, None)))
+        order, places = _merged(training.times, inside.times)
+        joined = training.joined(inside).part(order)
+        later = training.part(slice(-1, None)).joined(rows.part(slice(n_inside, None)))
         for member, number in self._draws():
             model, theta = member.model, member.theta[number]
             parts = []
             if n_inside:
                 moments = model.components_of(theta, joined)
-                parts.append(tuple(one[places] for one in moments))
+                parts.append(tuple(moment[places] for moment in moments))
             if n_inside < len(rows):
                 moments = model.ahead(theta, later, member.mean[number], member.cov[number])
-                parts.append(tuple(one[1:] for one in moments))
-            mean, variance = (np.concatenate(one) for one in zip(*parts, strict=True))
+                parts.append(tuple(moment[1:] for moment in moments))
+            mean, variance = (np.concatenate(moment) for moment in zip(*parts, strict=True))
             yield model, theta, float(member.weights[number]), mean, variance
 
 
-def _merged(times: Array, others: Array) -> tuple[Any, Any]:
-    """Return rows of both, in order of time without repetitions, and the places of the others."""
+def _merged(times: Array, new_times: Array) -> tuple[Index, Index]:
+    """Return rows of both in order of distinct times, and the positions of new times among them."""
     _, first, inverse = np.unique(
-        np.concatenate((times, others)), return_index=True, return_inverse=True
+        np.concatenate((times, new_times)), return_index=True, return_inverse=True
     )
     return first, inverse[len(times) :]
 
 
 def _resampled(weights: Array, count: int, rng: Generator) -> NDArray[np.int64]:
-    """Return how often each draw is kept (S,), ``count`` in total, by systematic resampling."""
+    """Return the multiplicity (S,) of each draw, ``count`` in total, by systematic resampling."""
     ends = np.cumsum(weights / weights.sum())
     places = np.searchsorted(ends, (np.arange(count) + rng.random()) / count)
     return np.bincount(np.minimum(places, len(weights) - 1), minlength=len(weights))

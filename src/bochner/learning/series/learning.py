@@ -1,4 +1,4 @@
-"""Learn a series: transformation, structure and draws of the parameters."""
+"""Learns a series: its transformation, its structure and draws of the parameters."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ from bochner.learning.series.transformations import TRANSFORMATIONS, candidates,
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to compare: seasons by length in units of the times, and what else to look for.
+    """Options of the search: seasons by length in units of the times, and other structures.
 
-    ``names`` turns the length of a period into its name, and ``follows_clock`` tells which lengths
-    repeat by the clock of a zone. Without transformations named, those that the values allow are
-    compared.
+    ``names`` returns the name of a period of some length. ``follows_clock`` returns whether a
+    length repeats by the clock of a time zone. Without ``transformations``, all transformations
+    that are defined for the values are compared.
     """
 
     seasons: Sequence[tuple[float, str]]
@@ -43,18 +43,18 @@ def learn(
 ) -> SeriesLaw:
     """Return the law of a series: times (n,) in order, values (n,) with NaN, inputs (n, d).
 
-    ``clock`` (n,) is the time by the clock of a zone minus the time, None without a zone.
+    ``clock`` (n,) is the local time of a time zone minus the time; None without a time zone.
     """
-    known = values[np.isfinite(values)]
-    compared = plan.transformations or candidates(known)
-    found: list[tuple[str, SeriesUnits, Searcher, Fit, float]] = []
+    known_values = values[np.isfinite(values)]
+    names = plan.transformations or candidates(known_values)
+    compared_fits: list[tuple[str, SeriesUnits, Searcher, Fit, float]] = []
     with single_threaded_blas():
-        for name in compared:
-            if found and plan.progress.is_stopped:
+        for name in names:
+            if compared_fits and plan.progress.is_stopped:
                 break
             plan.progress(f"fitting a line and the seasons to values with transformation {name!r}")
-            found.append((name, *_first(times, values, inputs, clock, name, plan)))
-    name, units, searcher, fit, _ = max(found, key=lambda one: one[-1])
+            compared_fits.append((name, *_first(times, values, inputs, clock, name, plan)))
+    name, units, searcher, fit, _ = max(compared_fits, key=lambda entry: entry[-1])
     rows = units.rows(times, TRANSFORMATIONS[name].forward(values), inputs, clock)
     fits = searcher.best(rows, fit, plan.find_seasons, plan.find_cycle)
     plan.progress("drawing from the posterior of the parameters")
@@ -64,8 +64,13 @@ def learn(
 def _first(
     times: Array, values: Array, inputs: Array, clock: Array | None, name: str, plan: Plan
 ) -> tuple[SeriesUnits, Searcher, Fit, float]:
-    """Return units, searcher and fit with a transformation, and the log evidence of the values."""
+    """Return units, searcher and fit of a transformation, and the log evidence of the values.
+
+    The log slopes of the transformation make the evidence a density of the untransformed values, so
+    that transformations can be compared.
+    """
     function = TRANSFORMATIONS[name]
+    # Units are those of transformed values.
     transformed = function.forward(values)
     units = SeriesUnits.of(times, transformed, inputs)
     searcher = Searcher(
@@ -78,7 +83,7 @@ def _first(
     )
     seasons = [Season(length / units.span, label) for length, label in plan.seasons]
     fit = searcher.first(units.rows(times, transformed, inputs, clock), seasons)
-    known = values[np.isfinite(values)]
-    slopes = function.log_slope(positive(known) if name != "none" else known)
-    density = fit.score + float(np.sum(slopes)) - len(known) * np.log(units.deviation)
+    known_values = values[np.isfinite(values)]
+    slopes = function.log_slope(positive(known_values) if name != "none" else known_values)
+    density = fit.score + float(np.sum(slopes)) - len(known_values) * np.log(units.deviation)
     return units, searcher, fit, density

@@ -9,10 +9,12 @@ _FEWEST_TURNS = 3.0
 """Smallest number of periods in the range of the rows: fewer look like slow changes."""
 
 _PADDING = 4
-"""Frequencies per width of a line: its peak is missed by a few per cent of its power at most."""
+"""Frequencies per width of a line: the largest power on the grid is lower than the peak by a few
+per cent at most."""
 
 _SURPRISE = 7.0
-"""Nats of power above what the greatest of independent errors has: one series in a thousand."""
+"""Excess power of a significant line, in nats above the expected maximum of independent errors: one
+series in a thousand without lines has one."""
 
 
 def strongest_period(times: Array, errors: Array, step: float) -> float | None:
@@ -23,6 +25,7 @@ def strongest_period(times: Array, errors: Array, step: float) -> float | None:
     """
     places = np.rint((times - times[0]) / step).astype(np.int64)
     size = int(places[-1]) + 1
+    # On a regular grid, where missing rows count as errors of zero.
     binned = np.bincount(places, weights=errors, minlength=size)
     padded = next_fast_len(_PADDING * size, real=True)
     power = np.abs(rfft(binned, padded)) ** 2 / len(errors)

@@ -9,10 +9,11 @@ from bochner._numerics.arrays import Array, as_array, row_blocks
 from bochner.learning.series.transformations import TRANSFORMATIONS, MonotoneTransformation
 
 _HALVINGS = 60
-"""Bisections of an interval of some deviations: more digits than doubles have."""
+"""Number of bisections of an interval of some deviations: more digits than doubles have."""
 
 _BEYOND = 9.0
-"""Deviations beyond every member's quantile that bracket the mixture's, a share below 1e-18."""
+"""Standard deviations around the means that bracket all quantiles of the mixture: a normal law has
+a probability below 1e-18 beyond."""
 
 _LOG_TWO_PI = float(np.log(2.0 * np.pi))  # In the logarithm of a normal density
 
@@ -36,14 +37,15 @@ class PredictiveMixture:
     def centre(self) -> Array:
         """Return the values (h,) whose transform is the mean of the transformed value.
 
-        Without a transformation this is the mean, and else close to the median.
+        Without a transformation this is the mean. Otherwise it is close to the median.
         """
         return self._function.back(self.weights @ self.means)
 
     def std(self) -> Array:
-        """Return standard deviations (h,); of transformed values half of the middle 68.3 %.
+        """Return standard deviations (h,), or half of the central 68.3 % interval.
 
-        The standard deviation itself of an exponential is ruled by values that never occur.
+        Transformed values have the interval instead, because rare huge values dominate the
+        standard deviation of an exponential.
         """
         if self.transformation != "none":
             lower, upper = self.quantiles(ndtr(np.array([-1.0, 1.0]))).T
@@ -56,8 +58,8 @@ class PredictiveMixture:
     def quantiles(self, levels: Array) -> Array:
         """Return quantiles (h, q) at levels (q,) strictly between zero and one."""
         blocks = row_blocks(self.means.shape[1], 16 * len(self.weights) * len(levels))
-        found = [self._quantiles(times, levels) for times in blocks]
-        return self._function.back(np.concatenate(found))
+        blocks_of_quantiles = [self._quantiles(times, levels) for times in blocks]
+        return self._function.back(np.concatenate(blocks_of_quantiles))
 
     def _quantiles(self, times: slice, levels: Array) -> Array:
         """Return quantiles (b, q) of the transformed values at some of the times."""
@@ -65,6 +67,7 @@ class PredictiveMixture:
         means = self.means[:, times][..., None]
         lower = np.min(means - _BEYOND * std, axis=0) + 0.0 * levels
         upper = np.max(means + _BEYOND * std, axis=0) + 0.0 * levels
+        # A single normal law has quantiles in closed form.
         if len(self.weights) == 1:
             exact: Array = means[0] + std[0] * ndtri(levels)
             return exact
@@ -75,7 +78,7 @@ class PredictiveMixture:
         return as_array(0.5 * (lower + upper))
 
     def log_density(self, values: Array) -> Array:
-        """Return log densities (h,) of values (h,); minus infinity where there can be none."""
+        """Return log densities (h,) of values (h,); minus infinity outside the domain."""
         function = self._function
         possible = values > function.least
         safe = np.where(possible, values, 1.0)

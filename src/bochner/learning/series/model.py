@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index, Mask, as_array
 from bochner._numerics.state_loops import (
     Filtered,
     Steps,
@@ -17,13 +17,14 @@ from bochner._numerics.state_loops import (
     moments_ahead,
     slopes,
 )
-from bochner.learning.series.parts import Remainder, SeriesProcess
+from bochner.learning.series.parts import RealOrComplex, Remainder, SeriesProcess
 
 _IMAGINARY = 1e-100
 """Imaginary step of a parameter: complex-step derivatives have no cancellation error."""
 
 _DIGITS = 9
-"""Decimals of a time step, in ranges of the training rows, at which steps count as different."""
+"""Decimals of a time step, in ranges of the training rows, to which steps are rounded. Equal steps
+share their transitions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +49,9 @@ class ScaledSeries:
 
     def joined(self, other: "ScaledSeries") -> "ScaledSeries":
         """Return these rows followed by the rows of ``other``."""
-        clocks = [np.zeros(len(one)) if one.clock is None else one.clock for one in (self, other)]
+        clocks = [
+            np.zeros(len(rows)) if rows.clock is None else rows.clock for rows in (self, other)
+        ]
         return ScaledSeries(
             np.concatenate((self.times, other.times)),
             np.concatenate((self.values, other.values)),
@@ -56,8 +59,8 @@ class ScaledSeries:
             None if self.clock is other.clock is None else np.concatenate(clocks),
         )
 
-    def part(self, which: Any) -> "ScaledSeries":
-        """Return some of the rows."""
+    def part(self, which: Index | Mask | slice) -> "ScaledSeries":
+        """Return the chosen rows."""
         clock = None if self.clock is None else self.clock[which]
         return ScaledSeries(self.times[which], self.values[which], self.inputs[which], clock)
 
@@ -96,7 +99,7 @@ class SeriesModel:
         )
 
     def place(self, part: SeriesProcess) -> slice:
-        """Return where the parameters of a part are in ``theta``."""
+        """Return the positions of the parameters of a part in ``theta``."""
         start = 0
         for other in self.parts:
             if other is part:
@@ -106,26 +109,28 @@ class SeriesModel:
 
     def weights(self, rows: ScaledSeries) -> Array:
         """Return the weights (n, s) of the states in the values."""
-        found = [part.weights(rows.times, rows.inputs, rows.clock) for part in self.parts]
-        return np.ascontiguousarray(np.concatenate(found, axis=1))
+        weights = [part.weights(rows.times, rows.inputs, rows.clock) for part in self.parts]
+        return np.ascontiguousarray(np.concatenate(weights, axis=1))
 
     def steps(self, theta: Array, times: Array) -> Steps:
-        """Return the transitions that lead to each of some times (n,) from the one before."""
+        """Return the transitions to each of the times (n,) from the preceding time."""
         lengths, which = _lengths(times)
-        own, other, variance, covariance = self._moved(theta, lengths)
-        return Steps(which, own, other, variance, covariance, self.partners)
+        moved = map(as_array, self._moved(theta, lengths))
+        from_self, from_partner, variance, covariance = moved
+        return Steps(which, from_self, from_partner, variance, covariance, self.partners)
 
     def initial(self, theta: Array) -> Array:
         """Return the covariance (s, s) of the states at time zero."""
-        return np.diag(self._initial(theta))
+        return as_array(np.diag(self._initial(theta)))
 
     def noise(self, theta: Array) -> float:
         """Return the variance of the noise."""
         return float(self._noise(theta))
 
     def filtered(self, theta: Array, rows: ScaledSeries) -> tuple[float, Filtered]:
-        """Return the log evidence of the values and the states given those up to each time."""
+        """Return the log evidence and the filtered states: given the values up to each time."""
         steps, initial = self.steps(theta, rows.times), self.initial(theta)
+        # States have a prior mean of zero.
         zero = np.zeros(len(initial))
         return filtered(rows.values, self.weights(rows), steps, zero, initial, self.noise(theta))
 
@@ -134,7 +139,10 @@ class SeriesModel:
         return SeriesEvidence(self, rows)(theta)
 
     def components_of(self, theta: Array, rows: ScaledSeries) -> tuple[Array, Array]:
-        """Return means and variances (n, J + 1) of the components, and of their sum, last."""
+        """Return means and variances (n, J + 1) of the components and, last, of their sum.
+
+        They are conditioned on all values of ``rows`` (smoothed).
+        """
         weights, steps = self.weights(rows), self.steps(theta, rows.times)
         _, states = self.filtered(theta, rows)
         groups = self.groups
@@ -143,9 +151,9 @@ class SeriesModel:
     def ahead(
         self, theta: Array, rows: ScaledSeries, mean: Array, cov: Array
     ) -> tuple[Array, Array]:
-        """Return moments (n, J + 1) as `components_of` does, after the values that are known.
+        """Return moments (n, J + 1) as `components_of` does, at times after all known values.
 
-        ``mean`` (s,) and ``cov`` (s, s) are of the states at the first of the times.
+        ``mean`` (s,) and ``cov`` (s, s) are the moments of the states at the first of the times.
         """
         weights, steps, groups = self.weights(rows), self.steps(theta, rows.times), self.groups
         return moments_ahead(weights, steps, mean, cov, groups, int(groups.max()) + 1)
@@ -153,51 +161,55 @@ class SeriesModel:
     def carried(
         self, theta: Array, means: Array, covs: Array, length: float, rows: ScaledSeries
     ) -> tuple[Array, Array]:
-        """Return means and variances (n,) of values a step of some length after known states.
+        """Return means and variances (n,) of values one step of a given length after known states.
 
-        States have means (n, s) and covariances (n, s, s), each a step before one of the rows.
+        States have means (n, s) and covariances (n, s, s), each one step before one of the rows.
         """
-        own, other, variance, covariance = (
+        from_self, from_partner, variance, covariance = (
             part[0] for part in self._moved(theta, np.array([length]))
         )
         weights, partners = self.weights(rows), self.partners
         # The weights of the states before the step: F.T h.
-        earlier = weights * own + (weights * other)[:, partners]
+        earlier = weights * from_self + (weights * from_partner)[:, partners]
         mean: Array = np.sum(earlier * means, axis=1)
-        found: Array = np.einsum("ni,nij,nj->n", earlier, covs, earlier)
-        found += np.sum(weights * (weights * variance + weights[:, partners] * covariance), axis=1)
-        return mean, found + self.noise(theta)
+        spread: Array = np.einsum("ni,nij,nj->n", earlier, covs, earlier)
+        spread += np.sum(weights * (weights * variance + weights[:, partners] * covariance), axis=1)
+        return mean, spread + self.noise(theta)
 
-    def _moved(self, theta: Any, lengths: Array) -> list[Any]:
+    def _moved(self, theta: RealOrComplex, lengths: Array) -> list[RealOrComplex]:
         moves = [
-            part.move(own, lengths)
-            for part, own in zip(self.parts, self._shares(theta), strict=True)
+            part.move(part_theta, lengths)
+            for part, part_theta in zip(self.parts, self._shares(theta), strict=True)
         ]
         shape = (*np.shape(theta)[:-1], len(lengths))
-        found = []
+        joined = []
         for arrays in zip(*moves, strict=True):
-            full = [np.broadcast_to(one, (*shape, one.shape[-1])) for one in arrays]
-            found.append(np.ascontiguousarray(np.concatenate(full, axis=-1)))
-        return found
+            broadcast = [np.broadcast_to(array, (*shape, array.shape[-1])) for array in arrays]
+            joined.append(np.ascontiguousarray(np.concatenate(broadcast, axis=-1)))
+        return joined
 
-    def _initial(self, theta: Any) -> Any:
+    def _initial(self, theta: RealOrComplex) -> RealOrComplex:
         shares = zip(self.parts, self._shares(theta), strict=True)
-        found = [np.asarray(part.initial(own)) for part, own in shares]
+        initial = [np.asarray(part.initial(part_theta)) for part, part_theta in shares]
         shape = np.shape(theta)[:-1]
-        full = [np.broadcast_to(one, (*shape, one.shape[-1])) for one in found]
-        return np.concatenate(full, axis=-1)
+        broadcast = [
+            np.broadcast_to(variances, (*shape, variances.shape[-1])) for variances in initial
+        ]
+        return np.concatenate(broadcast, axis=-1)
 
-    def _noise(self, theta: Any) -> Any:
+    def _noise(self, theta: RealOrComplex) -> Any:
         shares = zip(self.parts, self._shares(theta), strict=True)
-        return sum(part.noise(own) for part, own in shares if isinstance(part, Remainder))
+        return sum(
+            part.noise(part_theta) for part, part_theta in shares if isinstance(part, Remainder)
+        )
 
-    def _shares(self, theta: Any) -> Sequence[Any]:
+    def _shares(self, theta: RealOrComplex) -> Sequence[RealOrComplex]:
         ends = np.cumsum([len(part.priors) for part in self.parts])
         return np.split(theta, ends[:-1], axis=-1)
 
 
 def _lengths(times: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Return the distinct lengths of steps between times, and which leads to each time."""
+    """Return the distinct lengths (u,) of steps, and the index (n,) of the step to each time."""
     if len(times) == 1:
         return np.ones(1), np.zeros(1, dtype=np.int64)
     lengths, which = np.unique(np.round(np.diff(times), _DIGITS), return_inverse=True)
@@ -207,9 +219,9 @@ def _lengths(times: Array) -> tuple[Array, NDArray[np.int64]]:
 class SeriesEvidence:
     r"""The log evidence of rows as a function of ``theta``, with its gradient.
 
-    The filter's recursion is differentiated backwards, with respect to the entries of transitions
-    and initial variances, and these by ``theta`` with an imaginary increment:
-    :math:`\partial f = \operatorname{Im} f(\theta + i \epsilon) / \epsilon`.
+    Reverse-mode differentiation of the filter gives derivatives by the entries of the transitions
+    and the initial variances. Derivatives of these entries by ``theta`` are complex-step
+    derivatives, :math:`\partial f = \operatorname{Im} f(\theta + i \epsilon) / \epsilon`.
     """
 
     def __init__(self, model: SeriesModel, rows: ScaledSeries) -> None:
@@ -218,23 +230,31 @@ class SeriesEvidence:
         self._lengths, self._which = _lengths(rows.times)
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
-        """Return the log evidence and its gradient (k,); minus infinity where it overflows."""
+        """Return the log evidence and its gradient (k,); minus infinity if it overflows."""
         model = self.model
         k = len(theta)
         increments = np.concatenate((np.zeros((1, k)), np.eye(k))) * (1j * _IMAGINARY)
         moved = model._moved(theta + increments, self._lengths)
         variances, noises = model._initial(theta + increments), model._noise(theta + increments)
-        own, other, variance, covariance = (part[0].real.copy() for part in moved)
-        steps = Steps(self._which, own, other, variance, covariance, model.partners)
+        from_self, from_partner, variance, covariance = (part[0].real.copy() for part in moved)
+        steps = Steps(self._which, from_self, from_partner, variance, covariance, model.partners)
         initial, noise = np.diag(variances[0].real), float(noises[0].real)
         evidence, states = filtered(
             self.rows.values, self._weights, steps, np.zeros(len(initial)), initial, noise
         )
         if not np.isfinite(evidence):
             return -np.inf, np.zeros(k)
-        found = slopes(self._weights, steps, states)
-        gradient = variances[1:].imag @ np.diagonal(found.initial) + noises[1:].imag * found.noise
-        by_entry = (found.own, found.other, found.variance, found.covariance)
+        derivatives = slopes(self._weights, steps, states)
+        gradient = (
+            variances[1:].imag @ np.diagonal(derivatives.initial)
+            + noises[1:].imag * derivatives.noise
+        )
+        by_entry = (
+            derivatives.own,
+            derivatives.other,
+            derivatives.variance,
+            derivatives.covariance,
+        )
         for slope, part in zip(by_entry, moved, strict=True):
             gradient += part[1:].imag.reshape(k, -1) @ slope.ravel()
         return evidence, gradient / _IMAGINARY

@@ -1,10 +1,10 @@
-r"""The processes that a series is a sum of.
+r"""The processes whose sum models a series.
 
 Each is a Gaussian process along time whose spectral density is a rational function of the
-frequency, or a limit of such: a constant, an integrated or damped slope, variation with the
-spectrum of a Cauchy law, waves of finite memory, whose lines have that shape, and known inputs.
-Such a process is the first of a few states that form a Markov chain, so that a fit to n rows costs
-O(n) and is exact, at any times (:mod:`bochner._numerics.state_loops`).
+frequency, or a limit of such functions: a constant, an integrated or damped slope, variation with a
+Cauchy spectrum, waves of finite memory with Cauchy-shaped spectral lines, and known inputs. Such a
+process is the first of a few states that form a Markov chain. A fit to n rows therefore costs O(n)
+and is exact, at any times (:mod:`bochner._numerics.state_loops`).
 
 Time is measured in units of the range of the training rows, from zero at the first of them, and
 values in standard deviations. Parameters are logarithms of positive numbers and have independent
@@ -29,14 +29,19 @@ from bochner._numerics.arrays import Array
 from bochner.registry import register
 
 _LEVEL = 10.0
-"""Standard deviation of the level, in those of the values: next to no prior on where they lie."""
+"""Prior standard deviation of the level, in standard deviations of the values: a vague prior."""
 
 _LINE = 3.0
-"""Standard deviation of the rise over the range: values on a line rise by 3.5 of theirs."""
+"""Prior standard deviation of the rise of a line over the range, in standard deviations of the
+values: values on a line rise by 3.5 of them."""
 
 _SMALL = 0.02
-"""Decay over a step below which the variance of an integrated slope is computed by its series: the
-closed form loses nine digits there, the series less than one in a million million."""
+"""Decay over a step below which the variance of an integrated slope is computed by its series. The
+closed form loses nine digits there; the relative error of the series is below 1e-12."""
+
+
+RealOrComplex = NDArray[np.inexact[Any]]
+"""Numbers that are complex where a parameter has an imaginary increment for its derivative."""
 
 
 class Prior(NamedTuple):
@@ -47,17 +52,17 @@ class Prior(NamedTuple):
 
 
 def _around(value: float, factor: float) -> Prior:
-    """Return the prior of a number within a factor of a value, in two of three cases."""
+    """Return the prior of a number within a factor of a value with probability 0.68."""
     return Prior(float(np.log(value)), float(np.log(factor)))
 
 
 class StateTransition(NamedTuple):
     """Transitions of one part over steps; see `bochner._numerics.state_loops`."""
 
-    own: Any
-    other: Any
-    variance: Any
-    covariance: Any
+    own: RealOrComplex
+    other: RealOrComplex
+    variance: RealOrComplex
+    covariance: RealOrComplex
 
 
 class SeriesProcess(ABC):
@@ -79,14 +84,14 @@ class SeriesProcess(ABC):
     @property
     @abstractmethod
     def partners(self) -> NDArray[np.int64]:
-        """The state (s,) that each state depends on besides itself; itself if there is none."""
+        """Index (s,) of the other state on which each state depends; its own index if none."""
 
     @abstractmethod
-    def move(self, theta: Any, dt: Array) -> StateTransition:
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
         """Return the transitions, arrays that broadcast to (..., u, s)."""
 
     @abstractmethod
-    def initial(self, theta: Any) -> Any:
+    def initial(self, theta: RealOrComplex) -> RealOrComplex:
         """Return the variances (..., s) of the states at the first training row."""
 
     def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
@@ -94,9 +99,9 @@ class SeriesProcess(ABC):
 
         ``clock`` (n,) is the time by the clock of a zone minus the time; None for zero.
         """
-        one = np.zeros((len(times), len(self.partners)))
-        one[:, 0] = 1.0
-        return one
+        weights = np.zeros((len(times), len(self.partners)))
+        weights[:, 0] = 1.0
+        return weights
 
 
 @register
@@ -114,24 +119,24 @@ class ConstantLevel(SeriesProcess):
     def partners(self) -> NDArray[np.int64]:
         return np.arange(1)
 
-    def move(self, theta: Any, dt: Array) -> StateTransition:
-        one = np.ones((len(dt), 1))
-        return StateTransition(one, 0.0 * one, 0.0 * one, 0.0 * one)
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
+        ones = np.ones((len(dt), 1))
+        return StateTransition(ones, 0.0 * ones, 0.0 * ones, 0.0 * ones)
 
-    def initial(self, theta: Any) -> Any:
+    def initial(self, theta: RealOrComplex) -> RealOrComplex:
         return np.array([_LEVEL**2])
 
 
 @register
 @dataclass(frozen=True, slots=True)
 class Slope(SeriesProcess):
-    r"""A level whose slope varies and returns to zero, or to that of a line.
+    r"""A level whose slope varies and returns to zero, or to the slope of a line.
 
-    With the slope's rate of return :math:`\lambda` and its diffusion :math:`q`, the slope is an
-    Ornstein-Uhlenbeck process and the level its integral. As :math:`\lambda \to 0` this is the
-    integrated Wiener process of smoothing splines. With ``has_line`` a straight line is added, and
-    slopes vary around it from zero on; else the slope begins anywhere in its stationary law, and
-    the forecast levels off.
+    The slope is an Ornstein-Uhlenbeck process with the rate of return :math:`\lambda` and the
+    diffusion :math:`q`; the level is its integral. As :math:`\lambda \to 0` this is the integrated
+    Wiener process of smoothing splines. With ``has_line`` a straight line is added, and the
+    deviation of the slope from it starts at zero. Without it the slope starts in its stationary
+    law, and forecasts level off.
     """
 
     has_line: bool
@@ -139,34 +144,34 @@ class Slope(SeriesProcess):
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        # Slopes may change the level by a third of a deviation over the range, or by next to
-        # nothing; a line takes the lasting part, so that slopes return slowly next to it.
+        # Slopes change the level by a third of a deviation over the range, or by much less. With a
+        # line, which takes the lasting part, slopes return slowly.
         return Prior(np.log(0.1), 3.0), _around(0.3, 4.5) if self.has_line else _around(3.0, 2.7)
 
     @property
     def partners(self) -> NDArray[np.int64]:
         return np.array([1, 0, 2]) if self.has_line else np.array([1, 0])
 
-    def move(self, theta: Any, dt: Array) -> StateTransition:
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
         diffusion, rate = np.exp(theta[..., 0, None]), np.exp(theta[..., 1, None])
         x = rate * dt
-        kept, lost = np.exp(-x), -np.expm1(-x)
-        one, zero = np.ones_like(kept), np.zeros_like(kept)
+        decay, loss = np.exp(-x), -np.expm1(-x)
+        ones, zeros = np.ones_like(decay), np.zeros_like(decay)
         slope = diffusion * -np.expm1(-2.0 * x) / (2.0 * rate)
-        both = diffusion * lost**2 / (2.0 * rate**2)
-        level = diffusion / (2.0 * rate**3) * _integrated(x, kept)
+        both = diffusion * loss**2 / (2.0 * rate**2)
+        level = diffusion / (2.0 * rate**3) * _integrated(x, decay)
         parts = (
-            [one, kept],
-            [lost / rate, zero],
+            [ones, decay],
+            [loss / rate, zeros],
             [level, slope],
             [both, both],
         )
         if self.has_line:
-            for part, last in zip(parts, (one, zero, zero, zero), strict=True):
+            for part, last in zip(parts, (ones, zeros, zeros, zeros), strict=True):
                 part.append(last)
         return StateTransition(*(np.stack(part, axis=-1) for part in parts))
 
-    def initial(self, theta: Any) -> Any:
+    def initial(self, theta: RealOrComplex) -> RealOrComplex:
         diffusion, rate = np.exp(theta[..., 0]), np.exp(theta[..., 1])
         level = np.full_like(diffusion, _LEVEL**2)
         if self.has_line:
@@ -174,27 +179,27 @@ class Slope(SeriesProcess):
         return np.stack([level, diffusion / (2.0 * rate)], axis=-1)
 
     def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
-        found = SeriesProcess.weights(self, times, inputs)
+        weights = SeriesProcess.weights(self, times, inputs)
         if self.has_line:
-            found[:, 2] = times - 0.5  # From the middle of the range, apart from the level
-        return found
+            weights[:, 2] = times - 0.5  # From the middle of the range, apart from the level
+        return weights
 
 
-def _integrated(x: Any, kept: Any) -> Any:
+def _integrated(x: RealOrComplex, decay: RealOrComplex) -> RealOrComplex:
     """Return ``2 x - 3 + 4 exp(-x) - exp(-2 x)``, the variance of an integrated slope in units."""
     is_small = np.real(x) < _SMALL
-    s = np.where(is_small, x, 0.0)  # Powers of large ones overflow
+    s = np.where(is_small, x, 0.0)  # Powers of large x would overflow
     series = s**3 * (2 / 3 - s / 2 + 7 * s**2 / 30 - s**3 / 12 + 31 * s**4 / 1260)
-    return np.where(is_small, series, 2.0 * x - 3.0 + 4.0 * kept - kept**2)
+    return np.where(is_small, series, 2.0 * x - 3.0 + 4.0 * decay - decay**2)
 
 
 @register
 @dataclass(frozen=True, slots=True)
 class Variation(SeriesProcess):
-    r"""Variation that is forgotten: an Ornstein-Uhlenbeck process.
+    r"""Variation of finite memory: an Ornstein-Uhlenbeck process.
 
-    Its kernel is :math:`s^2 \exp(-|\Delta| / \ell)`, the Laplacian kernel. ``memory`` is where the
-    prior of :math:`\ell` is centred; much longer than the range, it is a random walk.
+    Its kernel is the Laplacian kernel :math:`s^2 \exp(-|\Delta| / \ell)`. ``memory`` is the prior
+    median of :math:`\ell`. With a memory much longer than the range, it is a random walk.
     """
 
     memory: float
@@ -212,13 +217,13 @@ class Variation(SeriesProcess):
     def partners(self) -> NDArray[np.int64]:
         return np.arange(1)
 
-    def move(self, theta: Any, dt: Array) -> StateTransition:
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
         variance, memory = np.exp(2.0 * theta[..., 0, None]), np.exp(theta[..., 1, None])
-        kept = np.exp(-dt / memory)[..., None]
-        zero = np.zeros_like(kept)
-        return StateTransition(kept, zero, variance[..., None] * (1.0 - kept**2), zero)
+        decay = np.exp(-dt / memory)[..., None]
+        zeros = np.zeros_like(decay)
+        return StateTransition(decay, zeros, variance[..., None] * (1.0 - decay**2), zeros)
 
-    def initial(self, theta: Any) -> Any:
+    def initial(self, theta: RealOrComplex) -> Any:
         return np.exp(2.0 * theta[..., :1])
 
 
@@ -242,22 +247,24 @@ class Remainder(SeriesProcess):
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        # A tenth of the values' deviation, and any share.
+        # A tenth of the standard deviation of the values, and an arbitrary share.
         return _around(0.1, 7.4), Prior(0.0, 2.0), _around(self.memory, 2.7)
 
     @property
     def partners(self) -> NDArray[np.int64]:
         return np.arange(1)
 
-    def move(self, theta: Any, dt: Array) -> StateTransition:
-        kept = np.exp(-dt / np.exp(theta[..., 2, None]))[..., None]
-        zero = np.zeros_like(kept)
-        return StateTransition(kept, zero, self.initial(theta)[..., None] * (1.0 - kept**2), zero)
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
+        decay = np.exp(-dt / np.exp(theta[..., 2, None]))[..., None]
+        zeros = np.zeros_like(decay)
+        return StateTransition(
+            decay, zeros, self.initial(theta)[..., None] * (1.0 - decay**2), zeros
+        )
 
-    def initial(self, theta: Any) -> Any:
+    def initial(self, theta: RealOrComplex) -> Any:
         return np.exp(2.0 * theta[..., :1]) / (1.0 + np.exp(-theta[..., 1:2]))
 
-    def noise(self, theta: Any) -> Any:
+    def noise(self, theta: RealOrComplex) -> Any:
         """Return the variance (...) of the noise."""
         return np.exp(2.0 * theta[..., 0]) / (1.0 + np.exp(theta[..., 1]))
 
@@ -269,9 +276,10 @@ class Waves(SeriesProcess):
 
     The kernel is :math:`s^2 e^{-|\Delta| / \ell} \sum_h h^{-2 a} \cos(2 \pi h \Delta / p)`.
     The memory :math:`\ell` is several ranges for a season, and a few periods for a cycle. A season
-    of the calendar has the given period ``p``; others learn it, within about ``freedom`` of it.
-    With ``by_clock`` the cosine's lag is that of the clock of a zone: the phase jumps where clocks
-    change, and the memory does not.
+    of the calendar has the fixed period ``p``. Other waves learn their period; ``freedom`` is the
+    prior standard deviation of its logarithm. With ``by_clock`` the lag in the cosine is measured
+    by the clock of a time zone, and the lag of the memory is not: the phase jumps when clocks
+    change.
     """
 
     period: float
@@ -289,7 +297,7 @@ class Waves(SeriesProcess):
     def priors(self) -> tuple[Prior, ...]:
         priors = [_around(0.2, 4.5), _around(self.memory, 4.5)]
         if self.n_harmonics > 1:
-            priors.append(_around(1.0, 2.0))  # Amplitudes fall like 1 / h, give or take
+            priors.append(_around(1.0, 2.0))  # Amplitudes fall about like 1 / h
         if self.freedom:
             priors.append(Prior(float(np.log(self.period)), self.freedom))
         return tuple(priors)
@@ -302,13 +310,13 @@ class Waves(SeriesProcess):
     def _harmonics(self) -> Array:
         return np.arange(1.0, self.n_harmonics + 1.0)
 
-    def move(self, theta: Any, dt: Array) -> StateTransition:
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
         memory = np.exp(theta[..., 1, None])
         period = np.exp(theta[..., -1, None]) if self.freedom else self.period
-        kept = np.exp(-dt / memory)[..., None]
+        decay = np.exp(-dt / memory)[..., None]
         angle = (2.0 * np.pi * dt / period)[..., None] * self._harmonics
-        cosine, sine = kept * np.cos(angle), kept * np.sin(angle)
-        variance = self._variances(theta)[..., None, :] * (1.0 - kept**2)
+        cosine, sine = decay * np.cos(angle), decay * np.sin(angle)
+        variance = self._variances(theta)[..., None, :] * (1.0 - decay**2)
         return StateTransition(
             np.repeat(cosine, 2, axis=-1),
             np.stack([sine, -sine], axis=-1).reshape(*sine.shape[:-1], -1),
@@ -316,10 +324,10 @@ class Waves(SeriesProcess):
             np.zeros((1, 2 * self.n_harmonics)),
         )
 
-    def initial(self, theta: Any) -> Any:
+    def initial(self, theta: RealOrComplex) -> RealOrComplex:
         return np.repeat(self._variances(theta), 2, axis=-1)
 
-    def _variances(self, theta: Any) -> Any:
+    def _variances(self, theta: RealOrComplex) -> Any:
         """Return the variances (..., H) of the harmonics."""
         variance = np.exp(2.0 * theta[..., 0, None])
         if self.n_harmonics == 1:
@@ -327,14 +335,14 @@ class Waves(SeriesProcess):
         return variance * np.exp(-2.0 * np.exp(theta[..., 2, None]) * np.log(self._harmonics))
 
     def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
-        found = np.zeros((len(times), 2 * self.n_harmonics))
+        weights = np.zeros((len(times), 2 * self.n_harmonics))
         if clock is None or not self.by_clock:
-            found[:, ::2] = 1.0
-            return found
-        # States turn with the time, and values have turned on by what the clock is ahead of it.
+            weights[:, ::2] = 1.0
+            return weights
+        # States rotate with the time; the lead of the clock rotates values further.
         angle = (2.0 * np.pi * clock / self.period)[:, None] * self._harmonics
-        found[:, ::2], found[:, 1::2] = np.cos(angle), np.sin(angle)
-        return found
+        weights[:, ::2], weights[:, 1::2] = np.cos(angle), np.sin(angle)
+        return weights
 
 
 @register
@@ -357,11 +365,11 @@ class Inputs(SeriesProcess):
     def partners(self) -> NDArray[np.int64]:
         return np.arange(self.n_inputs)
 
-    def move(self, theta: Any, dt: Array) -> StateTransition:
-        one = np.ones((len(dt), self.n_inputs))
-        return StateTransition(one, 0.0 * one, 0.0 * one, 0.0 * one)
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
+        ones = np.ones((len(dt), self.n_inputs))
+        return StateTransition(ones, 0.0 * ones, 0.0 * ones, 0.0 * ones)
 
-    def initial(self, theta: Any) -> Any:
+    def initial(self, theta: RealOrComplex) -> RealOrComplex:
         return np.repeat(np.exp(2.0 * theta[..., :1]), self.n_inputs, axis=-1)
 
     def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:

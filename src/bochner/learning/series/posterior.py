@@ -4,40 +4,40 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from scipy.optimize import minimize
 from scipy.special import ndtri
 from scipy.stats import chi2, qmc
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.descent import minimised
 from bochner._numerics.threads import in_a_thread
 from bochner.learning.series.model import ScaledSeries, SeriesEvidence, SeriesModel
 
 _FARTHEST = 5.0
-"""Bounds of the search, in standard deviations of the priors, beyond which arithmetic fails."""
+"""Bounds of the search, in standard deviations of the priors: beyond them exponentials overflow."""
 
 _TOLERANCE = 1e-6
-"""Relative change of the log density, whose size is about that of the number of rows, at which the
-search ends: some thousandths of a nat, where models are told apart by tenths."""
+"""Relative change of the log density at which the search ends. The log density is about the number
+of rows: its error is some thousandths of a nat, and differences of models are tenths."""
 
 _MOST_STEPS = 200
-"""Steps of the search; it takes thirty to eighty."""
+"""Largest number of steps of the search, which takes thirty to eighty."""
 
 _INCREMENT = 1e-3
-"""Step, in standard deviations of the priors, of the differences of gradients that give curvatures:
-errors of these are near a thousandth."""
+"""Increment, in standard deviations of the priors, of finite differences of gradients: curvatures
+then have relative errors near a thousandth."""
 
 _DEGREES = 6
-"""Degrees of freedom of the Student law that draws come from: tails that outweigh a skewed
-posterior's, at a loss of a tenth of the draws where it is normal."""
+"""Degrees of freedom of the Student proposal. Its tails are heavier than those of a skewed
+posterior; if the posterior is normal, a tenth of the effective sample size is lost."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaplaceApproximation:
-    """The mode of the parameters' posterior, and the normal law there, of one model.
+    """The normal approximation of one model's posterior at its mode.
 
-    ``theta`` (k,), ``log_density`` of values and parameters at the mode, and ``factor`` (k, k),
-    whose product with its transpose is the covariance. ``log_evidence`` is Laplace's approximation
-    of the model's log evidence.
+    ``theta`` (k,) is the mode, ``log_density`` the log density of values and parameters there, and
+    ``factor`` (k, k) a factor of the covariance: the product with its transpose. ``log_evidence``
+    is Laplace's approximation of the log evidence of the model.
     """
 
     model: SeriesModel
@@ -49,8 +49,8 @@ class LaplaceApproximation:
 
 def _standardised(model: SeriesModel, theta: Array) -> Array:
     mean, std = model.priors
-    found: Array = (theta - mean) / std
-    return found
+    z: Array = (theta - mean) / std
+    return z
 
 
 class _Objective:
@@ -61,17 +61,17 @@ class _Objective:
         self.evidence = SeriesEvidence(model, rows)
 
     def __call__(self, z: Array) -> tuple[float, Array]:
-        found, gradient = self.evidence(self.mean + self.std * z)
-        if not np.isfinite(found) or not np.isfinite(gradient).all():
+        evidence, gradient = self.evidence(self.mean + self.std * z)
+        if not np.isfinite(evidence) or not np.isfinite(gradient).all():
             return np.inf, np.zeros(len(z))
-        return 0.5 * float(z @ z) - found, z - self.std * gradient
+        return 0.5 * float(z @ z) - evidence, z - self.std * gradient
 
 
 def log_density(model: SeriesModel, theta: Array, rows: ScaledSeries) -> float:
     """Return the log density of values and standardised parameters, up to a constant of the prior.
 
-    The constant is that of as many independent standard normals, which Laplace's approximation of
-    the evidence cancels.
+    The constant is the normalisation of k standard normals. Laplace's approximation of the evidence
+    does not need it: it cancels with the volume of the approximation.
     """
     z = _standardised(model, theta)
     return model.filtered(theta, rows)[0] - 0.5 * float(z @ z)
@@ -80,21 +80,15 @@ def log_density(model: SeriesModel, theta: Array, rows: ScaledSeries) -> float:
 def find_mode(
     model: SeriesModel, rows: ScaledSeries, start: Array | None = None
 ) -> LaplaceApproximation:
-    """Return the mode that a search from ``start`` (k,), by default the prior's mean, leads to."""
+    """Return the mode reached by a search from ``start`` (k,), by default the prior mean."""
     objective = _Objective(model, rows)
     z = np.zeros(len(objective.mean)) if start is None else _standardised(model, start)
     z = np.clip(z, -_FARTHEST, _FARTHEST)
-    found = minimize(
-        objective,
-        z,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(-_FARTHEST, _FARTHEST)] * len(z),
-        options={"maxiter": _MOST_STEPS, "ftol": _TOLERANCE},
-    )
-    factor, volume = _laplace(objective, found.x)
-    density = -float(found.fun)
-    theta = objective.mean + objective.std * found.x
+    bounds = [(-_FARTHEST, _FARTHEST)] * len(z)
+    end = minimised(objective, z, n_steps=_MOST_STEPS, bounds=bounds, decrease=_TOLERANCE)
+    factor, volume = _laplace(objective, end.point)
+    density = -end.loss
+    theta = objective.mean + objective.std * end.point
     return LaplaceApproximation(
         model, theta, density, objective.std[:, None] * factor, density + volume
     )
@@ -103,7 +97,7 @@ def find_mode(
 def _laplace(objective: _Objective, z: Array) -> tuple[Array, float]:
     """Return a factor (k, k) of the covariance, and the log volume relative to the prior's.
 
-    No direction is wider than in the prior, whose deviation is one.
+    The posterior is not wider than the prior, of deviation one, in any direction.
     """
     _, gradient = objective(z)
     shifts = np.where(z < 0.0, _INCREMENT, -_INCREMENT)  # Inwards, away from the bounds
@@ -113,6 +107,7 @@ def _laplace(objective: _Objective, z: Array) -> tuple[Array, float]:
     ]
     curvature = np.array(rows)
     values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
+    # The prior has a curvature of one. The total is smaller where the likelihood is not concave.
     values = np.maximum(np.nan_to_num(values, nan=1.0), 1.0)
     return vectors / np.sqrt(values), -0.5 * float(np.sum(np.log(values)))
 
@@ -122,11 +117,12 @@ def draws(
 ) -> tuple[Array, Array]:
     """Return parameters (S, k) and their weights (S,), which sum to one.
 
-    They come from a Student law around the mode, at the points of a scrambled Sobol sequence, and
-    their weights are ratios of the posterior's density to that law's. No weight exceeds the mean by
-    more than the root of the number of draws, which bounds the error of their sums.
+    They are importance samples from a Student law around the mode, at the points of a scrambled
+    Sobol sequence. Weights are truncated at the mean weight times the square root of the number of
+    draws, which bounds the variance of weighted sums (truncated importance sampling).
     """
     k = len(mode.theta)
+    # The last coordinate draws the chi-squared variate of the Student law.
     points = in_a_thread(qmc.Sobol, k + 1, rng=rng).random(count)
     points = np.clip(points, np.finfo(np.float64).eps, 1.0 - np.finfo(np.float64).eps)
     stretch = np.sqrt(chi2.ppf(points[:, k], _DEGREES) / _DEGREES)
@@ -135,7 +131,7 @@ def draws(
     theta = mode.theta + steps @ mode.factor.T
     theta = np.clip(theta, mean - _FARTHEST * std, mean + _FARTHEST * std)
     proposal = -0.5 * (_DEGREES + k) * np.log1p(np.sum(steps**2, axis=1) / _DEGREES)
-    target = np.array([log_density(mode.model, one, rows) for one in theta])
+    target = np.array([log_density(mode.model, draw, rows) for draw in theta])
     ratio = np.where(np.isfinite(target), target - proposal, -np.inf)
     weights = np.exp(ratio - ratio.max())
     weights = np.minimum(weights, weights.mean() * np.sqrt(count))

@@ -1,4 +1,4 @@
-"""Which processes a series is a sum of: models compared by their evidence."""
+"""Searches for the processes whose sum models a series, by their evidence."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -27,10 +27,11 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _N_HARMONICS = 6
-"""Harmonics of a season: all that monthly values can have, and smooth shapes of others."""
+"""Number of harmonics of a season: all harmonics of monthly values, and smooth shapes of longer
+seasons."""
 
 _SEASON_MEMORY = 5.0
-"""Ranges after which a season's shape is forgotten, where the prior is centred."""
+"""Prior median of the memory of a season's shape, in ranges of the rows."""
 
 _FEWEST_SEASONS = 1.5
 """Fewest periods of a season of the calendar in the range of the rows."""
@@ -39,41 +40,44 @@ _MOST_LINES = 3
 """Largest number of seasons in addition to the seasons of the calendar."""
 
 _MULTIPLES = (1, 2, 3)
-"""Multiples of the strongest line's period that are tried: it may be a harmonic of a season."""
+"""Candidate multiples of the strongest line's period: the line may be a harmonic of a season."""
 
 _N_CYCLES = 12
-"""Periods of cycles that are tried, evenly by ratio: a line of short memory is wider than that."""
+"""Number of candidate periods of a cycle, in equal ratios: the spectral line of a cycle of short
+memory is wider than the distance between them."""
 
 _SHORTEST_CYCLE = 3.0
-"""Steps in the shortest cycle tried: of a shorter one values do not show the shape."""
+"""Length of the shortest candidate cycle in steps: values do not show the shape of shorter ones."""
 
 _FEWEST_CYCLES = 3.0
-"""Periods of the longest cycle tried in the range of the rows."""
+"""Number of periods of the longest candidate cycle in the range of the rows."""
 
 _CYCLE_MEMORY = 3.0
-"""Periods after which a cycle is forgotten, where the prior is centred."""
+"""Prior median of the memory of a cycle, in periods."""
 
 _CYCLE_FREEDOM = 0.3
-"""Deviation of the prior of a cycle's logarithmic period: a step of the periods tried."""
+"""Prior standard deviation of the logarithm of a cycle's period: about the distance between
+candidate periods."""
 
 _CYCLE_ODDS = -np.log(240.0)
-"""Prior log odds of a cycle: one in twenty, for each of the candidate periods."""
+"""Prior log odds of a cycle with one of the candidate periods: one in twenty for any cycle, divided
+by the number of candidates."""
 
 _CYCLE_SIZES = (-0.5, 0.5)
-"""Deviations of the size from its prior's mean where the search for a cycle begins: a tenth and
-two fifths of that of the values."""
+"""Prior deviations of the size at which searches for a cycle begin: a tenth and two fifths of the
+standard deviation of the values."""
 
 _HOPELESS = -10.0
-"""Nats by which a part's absence may lower the log density before the part is kept untested, and
-by which models' evidence may differ before the lesser is left."""
+"""Difference of log densities in nats. A season is kept if its removal, without a new fit, costs
+more. A model is dropped if its evidence is lower than the best by more."""
 
 
 _SLOW = 0.1
-"""Ranges after which slow variation is forgotten, where the prior is centred."""
+"""Prior median of the memory of slow variation, in ranges of the rows."""
 
 
 def never(period: float) -> bool:
-    """Tell that no period follows the clock of a zone."""
+    """Return False: no period follows the clock of a time zone."""
     return False
 
 
@@ -87,7 +91,7 @@ class Season:
 
 @dataclass(frozen=True, slots=True)
 class SeriesStructure:
-    """Which parts a model has, besides variation and noise."""
+    """The parts of a model in addition to variation and noise."""
 
     trend: SeriesProcess
     seasons: tuple[Waves, ...] = ()
@@ -109,7 +113,7 @@ class SeriesStructure:
 
 
 TRENDS = (ConstantLevel(), Slope(has_line=False), Slope(has_line=True))
-"""Trends that are compared: a level, a slope that dies out, and a line with a varying slope."""
+"""Candidate trends: a level, a slope that dies out, and a line with a varying slope."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,10 +131,11 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Searcher:
-    """How to compare models of one series.
+    """Compares models of one series.
 
-    ``step`` is the usual one, in ranges. ``names`` turns a period into the name of its component,
-    and ``follows_clock`` tells whether it repeats by the clock of a zone.
+    ``step`` is the median time step, in ranges of the rows. ``names`` returns the name of a
+    period's component. ``follows_clock`` returns whether a period repeats by the clock of a time
+    zone.
     """
 
     step: float
@@ -141,7 +146,8 @@ class Searcher:
     follows_clock: Callable[[float], bool] = never
 
     def first(self, rows: ScaledSeries, seasons: Sequence[Season]) -> Fit:
-        """Return the fit with a line and all seasons of which there are enough periods."""
+        """Return the fit with a line and all seasons that have enough periods in the rows."""
+        # A season of less than two steps per period cannot be seen in the rows.
         waves = tuple(
             self._waves(season)
             for season in seasons
@@ -153,9 +159,9 @@ class Searcher:
     def best(
         self, rows: ScaledSeries, first: Fit, find_seasons: bool, find_cycle: bool
     ) -> list[Fit]:
-        """Return the fits of all structures within reach of the best, which is the first.
+        """Return the fits of structures with an evidence close to the best, the best fit first.
 
-        Where the progress is stopped, structures that are left are not compared.
+        If the progress is stopped, remaining structures are not compared.
         """
         if self.progress.is_stopped:
             return [first]
@@ -164,8 +170,8 @@ class Searcher:
             fit = self._without_idle_seasons(rows, first)
             if find_seasons:
                 fit = self._with_lines(rows, fit)
-            others = (replace(fit.structure, trend=trend) for trend in TRENDS[:-1])
-            fits = [fit, *self._map(lambda one: self._fit(rows, one, fit), others)]
+            structures = (replace(fit.structure, trend=trend) for trend in TRENDS[:-1])
+            fits = [fit, *self._map(lambda structure: self._fit(rows, structure, fit), structures)]
             fits = _within_reach(fits)
             if find_cycle and not self.progress.is_stopped:
                 self.progress("looking for a cycle")
@@ -180,7 +186,7 @@ class Searcher:
         )
 
     def _fit(self, rows: ScaledSeries, structure: SeriesStructure, near: Fit | None = None) -> Fit:
-        """Return the fit of a structure, begun where another has the same parts."""
+        """Return the fit of a structure, searched from the parameters that ``near`` has, too."""
         model = structure.model(self.step, self.n_inputs)
         start = None if near is None else _start(model, near.mode)
         return Fit(structure, find_mode(model, rows, start))
@@ -193,8 +199,8 @@ class Searcher:
             theta[place] = mean[place] - 3.0 * std[place]  # A hundredth of the prior's size
             if log_density(fit.mode.model, theta, rows) - fit.mode.log_density < _HOPELESS:
                 continue
-            kept = tuple(other for other in fit.structure.seasons if other is not season)
-            without = self._fit(rows, replace(fit.structure, seasons=kept), fit)
+            seasons = tuple(wave for wave in fit.structure.seasons if wave is not season)
+            without = self._fit(rows, replace(fit.structure, seasons=seasons), fit)
             if without.score > fit.score:
                 fit = without
         return fit
@@ -204,11 +210,12 @@ class Searcher:
 
         A line is not added if a cycle, whose phase drifts, has a greater score.
         """
-        known = rows.known
+        is_known = rows.known
         for _ in range(_MOST_LINES):
             _, states = fit.mode.model.filtered(fit.mode.theta, rows)
-            errors = (states.error / np.sqrt(states.variance))[known]
-            period = strongest_period(rows.times[known], errors, self.step)
+            # Standardised one-step errors, which are white noise if the model is complete.
+            errors = (states.error / np.sqrt(states.variance))[is_known]
+            period = strongest_period(rows.times[is_known], errors, self.step)
             if period is None:
                 break
             waves = (self._line(multiple * period) for multiple in _MULTIPLES)
@@ -220,22 +227,22 @@ class Searcher:
             ]
             cycle = replace(fit.structure, cycle=self._cycle(period))
             fitted = partial(self._fit, rows, near=fit)
-            *found, other = self._map(fitted, [*options, cycle])
-            best = max(found, key=lambda one: one.score)
-            # A frequency was chosen among as many as there are rows.
-            if best.score - np.log(len(rows)) < max(fit.score, other.score):
+            *with_wave, with_cycle = self._map(fitted, [*options, cycle])
+            best = max(with_wave, key=lambda candidate: candidate.score)
+            # The frequency was chosen among about as many frequencies as there are rows.
+            if best.score - np.log(len(rows)) < max(fit.score, with_cycle.score):
                 break
             fit = self._renamed(best)
         return fit
 
     def _line(self, period: float) -> Waves | None:
-        # One turn more or less over the range is told apart.
+        # Periods differ if their numbers of turns over the range differ by one.
         if _FEWEST_SEASONS * period > 1.0:
             return None
         return self._waves(Season(period, self.names(period)), freedom=period)
 
     def _with_cycle(self, rows: ScaledSeries, fits: Sequence[Fit]) -> list[Fit]:
-        best = max(fits, key=lambda one: one.score)
+        best = max(fits, key=lambda fit: fit.score)
         periods = np.geomspace(_SHORTEST_CYCLE * self.step, 1.0 / _FEWEST_CYCLES, _N_CYCLES)
         if periods[0] > periods[-1]:
             return []
@@ -248,36 +255,39 @@ class Searcher:
             place = model.place(cycle).start
             options = []
             for size in _CYCLE_SIZES:
-                one = theta.copy()
-                one[place] += size * model.priors[1, place]
-                options.append((log_density(model, one, rows), one))
+                start = theta.copy()
+                start[place] += size * model.priors[1, place]
+                options.append((log_density(model, start, rows), start))
             density, theta = max(options, key=lambda option: option[0])
             return density, structure, theta
 
         options = sorted(self._map(tried, periods.tolist()), key=lambda option: -option[0])
-        found = self._map(
+        best_fits = self._map(
             lambda option: Fit(
                 option[1],
                 find_mode(option[1].model(self.step, self.n_inputs), rows, option[2]),
             ),
             options[:2],
         )
-        with_cycle = self._renamed(max(found, key=lambda one: one.score))
+        with_cycle = self._renamed(max(best_fits, key=lambda fit: fit.score))
         if with_cycle.score < best.score + _HOPELESS:
             return []
-        others = (
+        structures = (
             replace(fit.structure, cycle=with_cycle.structure.cycle)
             for fit in fits
             if fit is not best
         )
-        return [with_cycle, *self._map(lambda one: self._fit(rows, one, with_cycle), others)]
+        return [
+            with_cycle,
+            *self._map(lambda structure: self._fit(rows, structure, with_cycle), structures),
+        ]
 
     def _cycle(self, period: float) -> Waves:
         name = f"cycle of {self.names(period)}"
         return Waves(period, 1, _CYCLE_MEMORY * period, _CYCLE_FREEDOM, name)
 
     def _renamed(self, fit: Fit) -> Fit:
-        """Return the fit with its learned periods in the names of their components."""
+        """Return the fit with components named after their learned periods."""
 
         def renamed(wave: Waves) -> Waves:
             if not wave.freedom:
@@ -296,20 +306,20 @@ class Searcher:
         return Fit(structure, replace(fit.mode, model=model))
 
     def _map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        return [made for _, made in in_order(function, list(items), self.n_threads)]
+        return [result for _, result in in_order(function, list(items), self.n_threads)]
 
 
 def _start(model: SeriesModel, near: LaplaceApproximation) -> Array:
-    """Return the prior's means, and a mode's parameters of the parts that it has, too."""
+    """Return the prior means, with a mode's parameters for the parts that both models have."""
     theta: Array = model.priors[0].copy()
     for part in model.parts:
-        for other in near.model.parts:
-            if part == other:
-                theta[model.place(part)] = near.theta[near.model.place(other)]
+        for shared_part in near.model.parts:
+            if part == shared_part:
+                theta[model.place(part)] = near.theta[near.model.place(shared_part)]
     return theta
 
 
 def _within_reach(fits: Sequence[Fit]) -> list[Fit]:
-    """Return the fits whose evidence is not hopeless, the best first."""
-    ordered = sorted(fits, key=lambda one: -one.score)
-    return [one for one in ordered if one.score > ordered[0].score + _HOPELESS]
+    """Return the fits whose evidence is close enough to the best, the best first."""
+    ordered = sorted(fits, key=lambda fit: -fit.score)
+    return [fit for fit in ordered if fit.score > ordered[0].score + _HOPELESS]

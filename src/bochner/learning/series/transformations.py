@@ -1,4 +1,4 @@
-"""Monotone functions of the values that may make a series a sum of Gaussian processes."""
+"""Monotone transformations after which a series may be a sum of Gaussian processes."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ class MonotoneTransformation(ABC):
     """Whether the lower bound belongs to the domain of the function."""
 
     def takes(self, least: float) -> bool:
-        """Tell whether the function takes values whose least one is given."""
+        """Return whether the domain of the function contains values with this least value."""
         return least >= self.least if self.takes_least else least > self.least
 
     @abstractmethod
@@ -49,7 +49,7 @@ class Identity(MonotoneTransformation):
 
 
 class SquareRoot(MonotoneTransformation):
-    """The square root, for changes that grow like the root of the level, as counts' do."""
+    """The square root, for series such as counts, whose changes grow like the root of the level."""
 
     least = 0.0
 
@@ -57,12 +57,12 @@ class SquareRoot(MonotoneTransformation):
         return np.sqrt(np.maximum(values, 0.0))
 
     def back(self, transformed: Array) -> Array:
-        found: Array = np.maximum(transformed, 0.0) ** 2
-        return found
+        values: Array = np.maximum(transformed, 0.0) ** 2
+        return values
 
     def log_slope(self, values: Array) -> Array:
-        found: Array = -np.log(2.0) - 0.5 * np.log(values)
-        return found
+        log_slope: Array = -np.log(2.0) - 0.5 * np.log(values)
+        return log_slope
 
 
 class Logarithm(MonotoneTransformation):
@@ -87,22 +87,23 @@ TRANSFORMATIONS: Mapping[str, MonotoneTransformation] = MappingProxyType(
 """Transformations by name."""
 
 _LEAST_RATIO = 1.25
-"""Ratio of the greatest to the least value below which transformations are nearly lines: the
-logarithm then departs from its chord by less than three per cent of the range."""
+"""Ratio of the greatest to the least value below which transformations are nearly linear: the
+logarithm then deviates from its chord by less than three per cent of the range."""
 
 
-def candidates(known: Array) -> list[str]:
+def candidates(values: Array) -> list[str]:
     """Return the names of the transformations to compare for known values (n,)."""
-    least, greatest = float(known.min()), float(known.max())
+    least, greatest = float(values.min()), float(values.max())
     if greatest < _LEAST_RATIO * least:
         return ["none"]
     return [name for name, function in TRANSFORMATIONS.items() if function.takes(least)]
 
 
 def positive(values: Array) -> Array:
-    """Return values with half of the least positive one in place of those at or below zero.
+    """Return the values, with half of the least positive value in place of non-positive values.
 
-    The density of a zero under the square root is that of what rounds to zero.
+    The square root has an infinite slope at zero. A zero stands for values that round to zero.
     """
+    # All values may be zero: they are replaced by one.
     above = values[values > 0.0]
     return np.maximum(values, 0.5 * above.min()) if len(above) else np.ones_like(values)

@@ -1,0 +1,169 @@
+"""Landmarks for low-rank approximations: how to choose them, and how many directions to keep."""
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner._numerics.limits import FLOAT64_EPS
+from bochner.features.length_scales import exact_values
+from bochner.kernels import Kernel
+
+Rows = NDArray[np.intp]
+Spectrum = Callable[[], tuple[Array, Array]]
+
+LANDMARKS = ("uniform", "leverage", "pivoted")
+
+# Rows whose exact Gram matrix the tolerance is chosen on: 125,000 pairs, 2 MiB.
+_N_PROBES = 500
+
+# Tolerances tried: one for each decade down to about the rounding error of a Gram matrix.
+_TOLERANCES = 10.0 ** np.arange(-1.0, -14.0, -1.0)
+
+_NEGLIGIBLE = 1e-8
+"""Share of the greatest variance that landmarks may leave everywhere: the root of rounding, below
+which more landmarks add rounding errors of solutions with their kernel matrix and nothing else."""
+
+_INDEFINITE = -1e-6
+"""Share of the greatest variance below which a remainder is negative by more than rounding."""
+
+_NOTHING = 1e-60
+"""Share of the greatest value below which a value of the kernel or of a feature counts as zero. It
+is far below rounding, and products of five such values are above 1e-308, below which processors
+take ten times as long."""
+
+
+def kernel_values(kernel: Any, X: Array, Y: Array) -> Array:
+    """Return the checked kernel values between rows, of shape (n, n2)."""
+    if not callable(kernel) or isinstance(kernel, type):
+        raise TypeError(f"kernel must be a Kernel, a name or a function k(X, Y), got {kernel!r}.")
+    return exact_values(kernel, X, Y).astype(np.float64)
+
+
+def nonzero(values: Array) -> int:
+    """Return the number of nonzero eigenvalues or singular values between landmarks."""
+    count = int(np.count_nonzero(values))
+    if not count:
+        raise ValueError(
+            f"The kernel is zero between all {len(values)} landmarks, which leaves no features. "
+            f"Raise n_components, or use other data."
+        )
+    return count
+
+
+def count_kept(values: Array, tol: float) -> int:
+    """Return the number of sorted eigenvalues or singular values above the relative tolerance."""
+    size = np.abs(values)
+    return int(np.count_nonzero(size > tol * size[0]))
+
+
+def checked_tol(tol: Any) -> float | None:
+    """Return the tolerance, or ``None`` for an automatic one."""
+    if isinstance(tol, str) and tol == "auto":
+        return None
+    if isinstance(tol, bool) or not isinstance(tol, Real) or not 0.0 <= float(tol) < 1.0:
+        raise ValueError(f"tol must be 'auto' or a number from 0 to below 1, got {tol!r}.")
+    return float(tol)
+
+
+def probe_rows(X: Array, landmarks: Rows, rng: Generator) -> Array:
+    """Return rows for the choice of the tolerance, landmarks only if there are too few others."""
+    others = np.setdiff1d(np.arange(len(X)), landmarks)
+    order = np.concatenate([rng.permutation(others), rng.permutation(landmarks)])
+    return np.asarray(X[order[:_N_PROBES]])
+
+
+def best_tol(exact: Array, left: Array, right: Array, values: Array) -> float:
+    """Return the tolerance whose features (n, p) and (n2, p), sorted, best approximate a matrix."""
+    errors, rest, done = [], exact.copy(), 0
+    for tol in _TOLERANCES:
+        keep = count_kept(values, tol)
+        rest -= left[:, done:keep] @ right[:, done:keep].T
+        done = keep
+        errors.append(np.linalg.norm(rest))
+    return float(_TOLERANCES[int(np.argmin(errors))])
+
+
+def leverage_scores(eigenvalues: Array, vectors: Array, ridge: float) -> Array:
+    r"""Return the diagonal (n,) of :math:`|K| (|K| + \lambda I)^{-1}` for a ridge."""
+    size = np.abs(eigenvalues)
+    return np.asarray(vectors**2 @ (size / (size + ridge)))
+
+
+def tail_ridge(eigenvalues: Array, m: int) -> float:
+    r"""Return :math:`\sum_{j > m} |\lambda_j| / m`, but at least a rounding error."""
+    size = np.sort(np.abs(eigenvalues))[::-1]
+    rounding = len(size) * FLOAT64_EPS * float(size[0])
+    return max(float(size[m:].sum()) / m, rounding, float(np.finfo(np.float64).tiny))
+
+
+def pivots(matrix: Array, m: int, rng: Generator) -> Rows:
+    """Return ``m`` pivots of a randomly pivoted Cholesky factorisation of a matrix (n, n).
+
+    Each is drawn in proportion to the diagonal of the current residual or, once that is rounding
+    error, uniformly (Chen, Epperly, Tropp and Webber, 2022, Algorithm 1).
+    """
+    n = len(matrix)
+    left = np.diagonal(matrix).copy()
+    exhausted = n * FLOAT64_EPS * left.sum()
+    chosen = np.empty(m, dtype=np.intp)
+    factor = np.zeros((n, m))
+    for i in range(m):
+        if left.sum() <= exhausted:
+            rest = np.setdiff1d(np.arange(n), chosen[:i])
+            chosen[i:] = rng.choice(rest, size=m - i, replace=False)
+            break
+        pivot = chosen[i] = rng.choice(n, p=left / left.sum())
+        column = matrix[:, pivot] - factor[:, :i] @ factor[pivot, :i]
+        factor[:, i] = column / np.sqrt(column[pivot])
+        left = np.maximum(left - factor[:, i] ** 2, 0.0)
+        left[pivot] = 0.0
+    return chosen
+
+
+def chosen_rows(
+    rule: str, spectrum: Spectrum, n: int, m: int, ridge: float | None, rng: Generator
+) -> Rows:
+    """Return ``m`` of ``n`` rows by a rule of ``LANDMARKS``, given their Gram matrix's spectrum."""
+    if rule == "uniform":
+        return rng.choice(n, size=m, replace=False)
+    eigenvalues, vectors = spectrum()
+    if rule == "pivoted":
+        return pivots((vectors * np.abs(eigenvalues)) @ vectors.T, m, rng)
+    ridge = tail_ridge(eigenvalues, m) if ridge is None else ridge
+    scores = leverage_scores(eigenvalues, vectors, ridge)
+    return rng.choice(n, size=m, replace=False, p=scores / scores.sum())
+
+
+def cleared(values: Array, greatest: float) -> Array:
+    """Set negligible values to zero in place, and return the array."""
+    values[np.abs(values) < _NOTHING * greatest] = 0.0
+    return values
+
+
+def greatest_pivots(kernel: Kernel, X: Array, count: int) -> tuple[Array, Array]:
+    """Return at most ``count`` rows (q, d), and the Cholesky factor of the kernel between them."""
+    left = kernel.diag(X).astype(np.float64)
+    greatest = float(left.max())
+    factor, chosen = np.zeros((len(X), min(count, len(X)))), list[int]()
+    while len(chosen) < factor.shape[1]:
+        pivot, i = int(np.argmax(left)), len(chosen)
+        if left[pivot] <= _NEGLIGIBLE * greatest:
+            break
+        column = kernel(X, X[[pivot]])[:, 0] - factor[:, :i] @ factor[pivot, :i]
+        factor[:, i] = cleared(column / np.sqrt(left[pivot]), np.sqrt(greatest))
+        left -= factor[:, i] ** 2
+        if left.min() < _INDEFINITE * greatest:
+            raise ValueError(
+                f"residual needs a positive definite kernel, and {kernel!r} has a negative "
+                f"eigenvalue on these rows. Leave residual=None."
+            )
+        left[pivot] = 0.0
+        chosen.append(pivot)
+    if not chosen:
+        raise ValueError(f"{kernel!r} is zero on all rows, which leaves no landmarks.")
+    return X[chosen], factor[chosen, : len(chosen)]

@@ -1,0 +1,29 @@
+"""Moves of a Markov chain over frequencies, and likelihoods with latent variables of the rows.
+
+:class:`Move` and :class:`Augmentation` document how to add one.
+"""
+
+from bochner.learning.chains.moves.augmentation import Augmentation
+from bochner.learning.chains.moves.augmentations import augmented
+from bochner.learning.chains.moves.base import Move, PriorParameters
+from bochner.learning.chains.moves.hamiltonian import Hamiltonian
+from bochner.learning.chains.moves.precision import LogNormalPrecision, PrecisionWalk
+from bochner.learning.chains.moves.replacement import ReplacementSweep
+from bochner.learning.chains.state import ChainState, Info
+
+LOCAL_MOVES: tuple[Move, ...] = (ReplacementSweep(), PrecisionWalk(), PriorParameters())
+"""A round of local moves: a sweep of replacements, then the precision and the prior."""
+
+__all__ = [
+    "LOCAL_MOVES",
+    "Augmentation",
+    "ChainState",
+    "Hamiltonian",
+    "Info",
+    "LogNormalPrecision",
+    "Move",
+    "PrecisionWalk",
+    "PriorParameters",
+    "ReplacementSweep",
+    "augmented",
+]

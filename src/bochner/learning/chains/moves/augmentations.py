@@ -1,0 +1,59 @@
+"""Selects the likelihood that chains sample, by the law of the targets."""
+
+from functools import singledispatch
+from typing import Any
+
+from bochner.learning.chains.evidence import Noise
+from bochner.learning.chains.likelihood import ConditionallyGaussian, ConstantNoise
+from bochner.learning.chains.moves.censored import CensoredNumbers
+from bochner.learning.chains.moves.counts import NegativeBinomialCounts
+from bochner.learning.chains.moves.ordinal import OrdinalLabels
+from bochner.learning.chains.moves.student_t import StudentTNoise
+from bochner.likelihoods import (
+    CensoredGaussianLikelihood,
+    GaussianLikelihood,
+    NegativeBinomialLikelihood,
+    OrdinalLikelihood,
+    StudentTLikelihood,
+)
+
+
+@singledispatch
+def augmented(law: Any, guess: Any, origin: float, noise: Noise) -> ConditionallyGaussian:
+    """Return the likelihood of a chain, chosen by the class of the law of targets.
+
+    ``augmented.register(OwnLikelihood, OwnAugmentation)`` adds a law, with a class derived from
+    :class:`bochner.learning.chains.moves.Augmentation`.
+
+    Parameters
+    ----------
+    law, guess : Likelihood
+        The law in the unit of the chain, in which unknown parameters are ``None``, and the law with
+        initial values of all parameters.
+    origin : float
+        Initial value of the function.
+    noise : Noise
+        Law of the noise variance.
+
+    Raises
+    ------
+    ValueError
+        If no class of latent variables is registered for the law.
+    """
+    names = ", ".join(cls.__name__ for cls in augmented.registry if cls is not object)
+    raise ValueError(
+        f"{type(law).__name__} has no latent variables given which it is normal, which chains "
+        f"need. Use one of {names}; KernelGLMRegressor and KernelGLMClassifier take every "
+        f"likelihood."
+    )
+
+
+@augmented.register
+def _(law: GaussianLikelihood, guess: Any, origin: float, noise: Noise) -> ConditionallyGaussian:
+    return ConstantNoise(noise)
+
+
+augmented.register(StudentTLikelihood, StudentTNoise)
+augmented.register(CensoredGaussianLikelihood, CensoredNumbers)
+augmented.register(NegativeBinomialLikelihood, NegativeBinomialCounts)
+augmented.register(OrdinalLikelihood, OrdinalLabels)

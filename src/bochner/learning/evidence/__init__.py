@@ -1,0 +1,1 @@
+"""The evidence of kernel parameters and its gradient, with the searches that maximise it."""

@@ -1,0 +1,1 @@
+"""Families of kernels whose parameters the evidence chooses."""

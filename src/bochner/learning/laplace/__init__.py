@@ -1,0 +1,1 @@
+"""The Laplace approximation for any likelihood, and the choice of its parameters."""

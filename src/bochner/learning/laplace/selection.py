@@ -1,0 +1,151 @@
+"""Selects the parameters of a kernel by Laplace's evidence of its features and its gradient."""
+
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from bochner._numerics.arrays import Array, Index
+from bochner._numerics.threads import single_threaded_blas
+from bochner.features.length_scales import AnyKernel
+from bochner.kernels import Kernel
+from bochner.learning.evidence.reparameterised import ParameterisedKernel
+from bochner.learning.evidence.search import EvidenceSearch
+from bochner.learning.families.kernel_families import in_units, parameterised
+from bochner.learning.families.selection import canonical_rows, drawn_rows
+from bochner.learning.laplace.evidence import LaplaceProblem, LaplaceSearch
+from bochner.sampling import Scheme
+
+
+@dataclass(frozen=True, slots=True)
+class _LaplaceStage:
+    """Largest numbers of rows, frequencies and steps of a search."""
+
+    n_rows: int
+    n_frequencies: int
+    n_steps: int
+
+
+_STAGES = (_LaplaceStage(1000, 64, 20), _LaplaceStage(2000, 128, 30))
+"""Stages of a search. The first stage runs from every start, and the best end continues with more
+rows and frequencies. A step needs some ten Newton steps, so that rows and frequencies are a quarter
+of those of ridge regression."""
+
+MOST_SEARCHED = _STAGES[-1].n_rows
+"""Largest number of rows of which a search uses all."""
+
+_LEAST_FREQUENCIES = 32
+"""Least number of frequencies of a search. Several latent functions have fewer frequencies each,
+because the cubic part of the time grows with the number of all weights."""
+
+_DECIMALS = 3
+"""Decimals of logarithms of length scales. A thousandth is far less than their uncertainty and more
+than the effect of rounding errors, so that runs that differ by rounding have the same kernel."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _KernelLaplaceSearch(EvidenceSearch):
+    """Laplace's evidence of a family; points are kernel parameters, log alpha and likelihood's."""
+
+    family: ParameterisedKernel[Any]
+    draws: Any
+    problem: LaplaceProblem
+    base: float = 0.0  # Loss that is subtracted: tolerances are relative to the loss
+
+    @property
+    def deadline(self) -> float:
+        return self.problem.deadline
+
+    def counted_from_origin(self) -> "_KernelLaplaceSearch":
+        """Return the problem with losses that do not depend on the units of the targets."""
+        return replace(self, base=self.value(self.start(self.family.origin)))
+
+    def start(self, theta: Array) -> Array:
+        """Return the point of parameters (q,) with initial values of alpha and the likelihood."""
+        return np.append(theta, np.zeros(len(self._search(theta).first)))
+
+    def value(self, point: Array) -> float:
+        theta, other_parameters = self.split(point)
+        search = self._search(theta)
+        penalty = self.penalty(theta)[0] + search.penalty(other_parameters)[0]
+        value = penalty - search.mode(other_parameters).log_evidence
+        return value / search.size - self.base
+
+    def loss(self, point: Array) -> tuple[float, Array]:
+        theta, other_parameters = self.split(point)
+        search = self._search(theta)
+        mode, slopes = search.slopes(other_parameters)
+        penalty, by_theta = self.penalty(theta)
+        by_theta -= self.family.pulled_back(self.draws, theta, slopes.by_frequencies())
+        penalty_of_others, by_others = search.penalty(other_parameters)
+        by_others -= search.by_numbers(slopes)
+        value = penalty + penalty_of_others - mode.log_evidence
+        gradient = np.append(by_theta, by_others) / search.size
+        return value / search.size - self.base, gradient
+
+    def bounds_of_others(self, start: Array) -> tuple[Array, Array]:
+        low, high = self._search(self.split(start)[0]).bounds.T
+        return low, high
+
+    def _search(self, theta: Array) -> LaplaceSearch:
+        return self.problem.search(self.family.frequencies(self.draws, theta))
+
+
+def select_latent_kernel(
+    kernel: AnyKernel | str,
+    problem: LaplaceProblem,
+    n_frequencies: int,
+    scheme: Scheme | str,
+    rng: np.random.Generator,
+) -> Kernel | None:
+    """Return the kernel with the parameters of greatest evidence, or ``None`` if it has none.
+
+    The counterpart of :func:`bochner.learning.families.selection.select_kernel` for other
+    likelihoods. Laplace's evidence, penalised by a weak prior, is maximised by its gradient over
+    kernel parameters, alpha and parameters of the likelihood. Starts are compared on at most 1000
+    rows with 64 frequencies, and the best one continues with at most 2000 rows and 128 frequencies.
+    """
+    row_rng, median_rng, start_rng, draw_rng = rng.spawn(4)
+    every = np.arange(len(problem.rows))
+    problem = _part(problem, drawn_rows(every, MOST_SEARCHED, row_rng))
+    rows, units = in_units(kernel, problem.rows)
+    problem = _merged(replace(problem, rows=rows))
+    family = parameterised(kernel, problem.rows, units, median_rng)
+    if family is None:
+        return None
+
+    def searched(stage: _LaplaceStage) -> _KernelLaplaceSearch:
+        # Latent functions share the frequencies, and each has its weights.
+        m = max(stage.n_frequencies // problem.likelihood.n_latent, _LEAST_FREQUENCIES)
+        m = min(n_frequencies, max(m, family.least))
+        some = drawn_rows(np.arange(len(problem.rows)), stage.n_rows, row_rng)
+        draws = family.draw(m, int(draw_rng.integers(2**32)), scheme)
+        return _KernelLaplaceSearch(family, draws, _part(problem, some)).counted_from_origin()
+
+    with single_threaded_blas():
+        few, most = map(searched, _STAGES)
+        starts = map(few.start, family.starts(start_rng))
+        ends: list[tuple[Array, float]] = []
+        for start in starts:
+            if not ends or perf_counter() < problem.deadline:
+                ends.append(few.climbed(start, _STAGES[0].n_steps))
+        point = min(ends, key=itemgetter(1))[0]
+        if perf_counter() < problem.deadline:
+            point = most.explored(point, _STAGES[1].n_steps)
+    theta, _ = most.split(point)
+    return family.kernel(np.round(theta, _DECIMALS))
+
+
+def _part(problem: LaplaceProblem, some: Index) -> LaplaceProblem:
+    """Return the problem of the rows ``some``."""
+    return replace(problem, rows=problem.rows[some], offset=problem.offset[some])
+
+
+def _merged(problem: LaplaceProblem) -> LaplaceProblem:
+    """Return the problem of the distinct rows, sorted."""
+    rows = problem.rows
+    first, weight, _ = canonical_rows(rows, np.column_stack((rows.y, problem.offset)))
+    merged = _part(problem, first)
+    return replace(merged, rows=replace(merged.rows, weight=weight))

@@ -1,0 +1,127 @@
+r"""Derivatives of Laplace's evidence by alpha, by parameters of a likelihood and by frequencies.
+
+The mode depends on all of these. :math:`S_n = z_n^\top H^{-1} z_n` is called ``spread``;
+:math:`W_n` and :math:`s_n` are curvatures and slopes of the log density. The derivative of minus
+half the log determinant by latent values is :math:`b_n = -\tfrac12 S_n W_n'`, called ``bend``. With
+:math:`u = H^{-1} \sum_n b_n z_n` a change of the gradient of the log density by :math:`\delta`
+changes the evidence by :math:`u \cdot \delta` (Rasmussen and Williams, "Gaussian Processes for
+Machine Learning", 2006, section 5.5.1, in terms of weights). The derivative by features of a row is
+
+.. math:: \frac{\partial \log p}{\partial z_n}
+          = (s_n + b_n - W_n\, z_n^\top u)\, \hat w + s_n u - W_n H^{-1} z_n.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+from operator import add
+
+import numpy as np
+
+from bochner._numerics.arrays import Array, as_array
+from bochner.learning.evidence.feature_evidence import FrequencySlopes, slopes_by_frequencies
+from bochner.learning.laplace.approximation import LatentCovariances, LatentRows, Mode
+from bochner.likelihoods import Likelihood
+
+DIFFERENCE = float(np.finfo(np.float64).eps ** (1.0 / 3.0))
+"""Step of central differences, in units of the latent function or of the logarithm of a parameter.
+The truncation error and the rounding error are both 4e-11 of the value. Newton steps in parameters
+use the same step; its error would only be visible in a third step."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvidenceSlopes:
+    """Quantities at a mode from which all derivatives of the evidence are computed.
+
+    Derivatives of curvatures and derivatives by parameters are central differences of the
+    likelihood.
+    """
+
+    rows: LatentRows
+    mode: Mode
+    spread: Array  # (n, L, L)
+    bend: Array  # (n, L)
+    u: Array  # (P, L)
+
+    @classmethod
+    def of(cls, rows: LatentRows, mode: Mode) -> "EvidenceSlopes":
+        """Return the derivatives at a mode, from two passes over the rows."""
+        n, n_latent = mode.latent.shape
+        spread = np.empty((n, n_latent, n_latent))
+        covariances = LatentCovariances.of(mode.whitener, n_latent)
+        for part, Z in rows.blocks():
+            spread[part] = covariances(Z)
+        bend = _bend(rows, mode, spread)
+        v = rows.transposed(bend).T.ravel()
+        u = (mode.whitener @ (mode.whitener.T @ v)).reshape(n_latent, -1).T
+        return cls(rows, mode, spread, bend, u)
+
+    def by_log_alpha(self) -> float:
+        """Return the derivative by log alpha; the constant has a fixed precision."""
+        mode, n_features = self.mode, 2 * self.rows.frequencies.n_frequencies
+        n_latent, alpha = mode.weights.shape[1], float(mode.precision[0])
+        weights = mode.weights[:n_features]
+        whitener = mode.whitener.reshape(n_latent, -1, len(mode.whitener))[:, :n_features]
+        degrees = n_features * n_latent - alpha * float(np.sum(whitener**2))
+        explicit = 0.5 * (degrees - alpha * float(np.sum(weights**2)))
+        return float(explicit - alpha * np.sum(self.u[:n_features] * weights))
+
+    def by_parameters(self, names: tuple[str, ...]) -> Array:
+        """Return the derivatives by the entries of the likelihood's parameter vector."""
+        likelihood, latent, rows = self.mode.likelihood, self.mode.latent, self.rows
+        response = rows.product(self.u)
+        vector = likelihood.vector(names)
+        slopes = np.empty(len(vector))
+        for k in range(len(vector)):
+            shift = DIFFERENCE * (np.arange(len(vector)) == k)
+            ends = [likelihood.with_vector(names, vector + sign * shift) for sign in (1.0, -1.0)]
+            change = _difference(rows.log_densities, ends, latent).sum()
+            change -= 0.5 * np.sum(self.spread * _difference(rows.curvatures, ends, latent))
+            change += np.sum(response * _difference(rows.slopes, ends, latent))
+            slopes[k] = change / (2.0 * DIFFERENCE)
+        return slopes
+
+    def by_frequencies(self) -> FrequencySlopes:
+        """Return the derivatives by symmetric frequencies and by logarithms of their weights."""
+        mode, rows = self.mode, self.rows
+        n_features = 2 * rows.frequencies.n_frequencies
+        slope = rows.slopes(mode.likelihood, mode.latent)
+        curvature = rows.curvatures(mode.likelihood, mode.latent)
+        pull = slope + self.bend - np.einsum("nij,nj->ni", curvature, rows.product(self.u))
+        n_latent = slope.shape[1]
+        whitener = mode.whitener.reshape(n_latent, rows.width, -1)
+        block_slopes = []
+        for part, Z in rows.blocks():
+            by_features = pull[part] @ mode.weights.T + slope[part] @ self.u.T
+            for i, j in product(range(n_latent), repeat=2):
+                # With the block (i, j) of the covariance of the weights
+                Zj = Z @ whitener[j] @ whitener[i].T
+                by_features -= curvature[part, i, j, None] * Zj
+            Z, by_features = Z[:, :n_features], by_features[:, :n_features]
+            block_slopes.append(slopes_by_frequencies(rows.X[part], Z, by_features))
+        return reduce(add, block_slopes)
+
+
+def _bend(rows: LatentRows, mode: Mode, spread: Array) -> Array:
+    """Return derivatives (n, L) of minus half the log determinant by latent values."""
+    likelihood, latent = mode.likelihood, mode.latent
+    # In closed form if the likelihood has one, else by central differences.
+    exact = likelihood.curvature_slope(latent, spread)
+    if exact is not None:
+        return -0.5 * rows.weight[:, None] * exact
+    n_latent = latent.shape[1]
+    bend = np.empty_like(latent)
+    step = DIFFERENCE * likelihood.unit
+    for c in range(n_latent):
+        shift = step * (np.arange(n_latent) == c)
+        change = rows.curvatures(likelihood, latent + shift)
+        change -= rows.curvatures(likelihood, latent - shift)
+        bend[:, c] = -0.5 * np.sum(spread * change, axis=(1, 2)) / (2.0 * step)
+    return bend
+
+
+def _difference(
+    function: Callable[[Likelihood, Array], Array], ends: list[Likelihood], latent: Array
+) -> Array:
+    return as_array(function(ends[0], latent) - function(ends[1], latent))

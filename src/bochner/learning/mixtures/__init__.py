@@ -1,0 +1,1 @@
+"""Mixtures of Gaussians over frequencies, and their conjugate laws."""

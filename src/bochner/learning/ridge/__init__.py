@@ -1,0 +1,1 @@
+"""Ridge regression on features: posteriors, solvers and predictions of left-out rows."""

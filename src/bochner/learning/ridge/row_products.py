@@ -1,0 +1,100 @@
+"""Products of features with themselves and with targets, in passes over the rows."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bochner._numerics import limits
+from bochner._numerics.arrays import Array, Floats, steps
+from bochner._numerics.namespaces import like, on_device, to_numpy
+from bochner._numerics.scratch import Scratch
+from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner.features.chunks import Chunk
+from bochner.features.residual import ResidualFeatures
+from bochner.features.targets import Targets
+from bochner.frequencies import Frequencies
+
+
+@dataclass(frozen=True, slots=True)
+class PrecomputedFeatures:
+    """The identity map, for rows that are precomputed features."""
+
+    n_features: int
+
+    def features(self, X: Any, dtype: Any = None, out: Floats | None = None) -> Floats:
+        """Return the rows, which are features."""
+        rows: Floats = X
+        return rows
+
+    def to_device_of(self, X: Any) -> "PrecomputedFeatures":
+        """Return the map, which has no arrays."""
+        return self
+
+
+FeatureMap = Frequencies | ResidualFeatures | PrecomputedFeatures
+"""A map from rows to features."""
+
+
+def target_products(
+    chunks: Iterable[Chunk], features: FeatureMap, dtype: Any, targets: Targets
+) -> Array:
+    r"""Return :math:`[Z, Y, 1]^\top W [Y, 1]`, of shape (p + t + 1, t + 1)."""
+
+    def products(Z: Floats, rows: Chunk) -> Floats:
+        columns = np.column_stack((targets(rows.y), np.ones(len(rows))))
+        weighted = columns if rows.weight is None else columns * rows.weight[:, None]
+        return np.vstack((to_numpy(Z.T @ like(weighted, Z)), columns.T @ weighted))
+
+    return _summed(chunks, features, dtype, products)
+
+
+def normal_products(
+    chunks: Iterable[Chunk], features: FeatureMap, dtype: Any, V: Array, shift: Array
+) -> Array:
+    r"""Return :math:`Z^\top W (Z V - 1 s^\top)`, of shape (p, t), in one pass over the rows.
+
+    If the ``shift`` ``s`` (t,) is the mean of the features times ``V``, features are centred.
+    """
+    narrow, origin = V.astype(dtype), shift.astype(dtype)
+
+    def products(Z: Floats, rows: Chunk) -> Floats:
+        fit = Z @ like(narrow, Z)
+        fit -= like(origin, fit)
+        if rows.weight is not None:
+            fit *= like(rows.weight[:, None], fit)
+        weighted_fit: Floats = to_numpy(Z.T @ fit)
+        return weighted_fit
+
+    return _summed(chunks, features, dtype, products)
+
+
+def _summed(
+    chunks: Iterable[Chunk],
+    features: FeatureMap,
+    dtype: Any,
+    function: Callable[[Floats, Chunk], Floats],
+) -> Array:
+    """Return the sum over blocks of rows, in float64, of a function of their features."""
+    p = features.n_features
+    scratch = Scratch()
+    total: Array | None = None
+    with single_threaded_blas() as n_threads:
+        for chunk in chunks:
+            feature_map, is_away = features.to_device_of(chunk.X), on_device(chunk.X)
+
+            def block(rows: slice, chunk: Chunk = chunk, feature_map: Any = feature_map) -> Floats:
+                part = chunk[rows]
+                out = None if on_device(chunk.X) else scratch.block(len(part), p, dtype)
+                return function(feature_map.features(part.X, dtype, out), part)
+
+            block_bytes = limits.DEVICE_BLOCK_BYTES if is_away else limits.CACHE_BLOCK_BYTES
+            step = max(16, block_bytes // (p * np.dtype(dtype).itemsize))
+            # A device parallelises each product: one thread submits the blocks.
+            shared = in_order(block, list(steps(len(chunk), step)), 1 if is_away else n_threads)
+            for _, part in shared:
+                total = part.astype(np.float64) if total is None else np.add(total, part, out=total)
+    if total is None:
+        raise ValueError("There are no rows to sum over.")
+    return total

@@ -1,0 +1,124 @@
+"""Sizes that determine the time of a fit of a table, reduced to what a time limit allows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from time import perf_counter
+from types import MappingProxyType
+
+import numpy as np
+
+from bochner.kernels import Exponential, Laplacian, Matern
+from bochner.learning.tables.search import Family
+
+_ROUGH = Family(Laplacian)
+"""Laplacian kernels: functions with kinks along every input, comparable to the steps of trees."""
+
+_TURNED = Family(Exponential, is_mapped=True)
+"""Exponential kernels: functions with kinks in any direction."""
+
+_SMOOTH = Family(lambda length: Matern(length, nu=2.5), is_mapped=True)
+"""Matérn-5/2 kernels: functions with two derivatives."""
+
+_LAW_SHARE = 0.35
+"""Share of a time limit for the fit of the first kernel to all rows: the search takes half, and the
+weights of the laws need the rest."""
+
+_SEARCH_SHARE = 0.15
+"""Share of a time limit for the search of one kernel. Several kernels are searched within half of
+the limit."""
+
+_OF_SEARCH = 200.0
+"""Operations of a search per cube of its rows: some fifty steps, each a factor and an inverse."""
+
+_MORE_SHARE, _OF_MORE = 0.2, 60.0
+"""Share of a time limit for refining the best kernels on more rows, and its operations per cube of
+these rows: the errors of all kernels, and some steps of two kernels."""
+
+_OF_EXACT, _OF_LANDMARKS = 5.0, (4.0, 6.0)
+"""Operations of an exact fit per cube of its rows, and of a fit on m landmarks per n m^2 and per
+m^3: products, factors and inverses for means, variances and left-out predictions."""
+
+_OF_DISTANCE = 60.0
+"""Operations, at the rate of matrix products, for the difference of two rows in one column."""
+
+_OF_TREE = 8e7, 70.0
+"""Operations, at the rate of matrix products, per tree, and per tree, row and column."""
+
+_OF_LAW = 4e10
+"""Operations, at the rate of matrix products, of a fit of a kernel to very few rows."""
+
+_FEWEST_SEARCHED, _FEWEST_LANDMARKS = 200, 200
+"""Least sizes: a fit with fewer rows would be worse than no fit within the limit."""
+
+_MEASURED = 600
+"""Number of rows of the matrix product that measures the speed, in some milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Sizes that determine the time of a fit."""
+
+    families: Mapping[str, tuple[Family, int]]  # By name, with the number of encodings
+    search_rows: int
+    most_exact: int  # Largest number of rows with an exact fit
+    n_landmarks: int  # Number of landmarks for more rows
+    more_rows: int = 2000  # Rows on which the best kernels for many rows are refined
+
+    def landmarks(self, n_rows: int) -> int:
+        """Return the number of landmarks of a fit to ``n_rows`` rows; 0 if the fit is exact."""
+        return self.n_landmarks if n_rows > self.most_exact else 0
+
+    def within(self, seconds: float, n_rows: int, n_columns: int, rate: float) -> "Effort":
+        """Return sizes with which the first kernel is expected to be fitted within a time limit.
+
+        ``rate`` is the number of operations per second. Sizes that are small enough are unchanged.
+        """
+        search_rows = min(self.search_rows, _most(_SEARCH_SHARE * seconds * rate, _OF_SEARCH))
+        search_rows = max(search_rows, min(self.search_rows, _FEWEST_SEARCHED))
+        more_rows = min(self.more_rows, _most(_MORE_SHARE * seconds * rate, _OF_MORE))
+        more_rows = max(more_rows, search_rows)
+        left = _LAW_SHARE * seconds * rate - _OF_LAW
+        exact = _OF_EXACT * n_rows**3 + _OF_DISTANCE * n_columns * n_rows**2
+        effort = replace(self, search_rows=search_rows, more_rows=more_rows)
+        if n_rows <= self.most_exact and exact <= left:
+            return effort
+        sizes = np.arange(1.0, self.n_landmarks + 1.0)
+        per_row = _OF_LANDMARKS[0] * sizes**2 + _OF_DISTANCE * n_columns * sizes
+        is_possible = n_rows * per_row + _OF_LANDMARKS[1] * sizes**3 <= left
+        most = max(int(is_possible.sum()), min(self.n_landmarks, _FEWEST_LANDMARKS))
+        most_exact = min(self.most_exact, n_rows - 1) if exact > left else self.most_exact
+        return replace(effort, n_landmarks=most, most_exact=most_exact)
+
+
+def _most(operations: float, per_cube: float) -> int:
+    """Return the largest number of rows whose cube needs at most ``operations``."""
+    return int(np.cbrt(operations / per_cube))
+
+
+def tree_seconds(n_rows: int, n_columns: int, n_trees: int, rate: float) -> float:
+    """Return the expected seconds of boosted trees."""
+    return n_trees * (_OF_TREE[0] + _OF_TREE[1] * n_rows * n_columns) / rate
+
+
+def measured_rate() -> float:
+    """Return the current number of operations per second in products of matrices."""
+    matrix = np.ones((_MEASURED, _MEASURED))
+    matrix @ matrix  # Starts the threads
+    began = perf_counter()
+    matrix @ matrix
+    return 2.0 * _MEASURED**3 / (perf_counter() - began)
+
+
+_RICH = {"rough": (_ROUGH, 3), "smooth": (_SMOOTH, 3), "turned": (_TURNED, 2)}
+
+EFFORTS: Mapping[str, Effort] = MappingProxyType(
+    {
+        "quick": Effort({"rough": (_ROUGH, 2), "smooth": (_SMOOTH, 2)}, 400, 3000, 1500),
+        "default": Effort(_RICH, 800, 16_500, 4000),
+        "thorough": Effort(_RICH, 2000, 20_000, 6000),
+    }
+)
+"""Sizes by name."""
+
+TRIAL = Effort({"rough": (_ROUGH, 1)}, 400, 3000, 1000)
+"""Sizes for comparing transformations of a target on some of the rows, half a second each."""

@@ -1,0 +1,412 @@
+r"""Posteriors of Gaussian processes on all rows: exact, or with landmarks for many rows."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
+from scipy.optimize import nnls
+
+from bochner._numerics.arrays import Array, Floats, as_array, row_blocks
+from bochner._numerics.linalg import jittered_cholesky
+from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner.learning.tables.leave_one_out import LEAST_SINGLE, LearnedKernel, factor_inverse
+from bochner.learning.tables.observations import Scored
+from bochner.learning.tables.rows import CellObservations, Chosen, Elsewhere, Rows
+from bochner.registry import register
+
+_FEW = 2000
+"""Largest number of rows that are fitted in double precision in any case: the fit takes a quarter
+of a second."""
+
+_EQUAL_ROWS = 1e-8
+"""Jitter on the diagonal of the landmarks' kernel matrix: rows that are equal up to 1e-8 would fill
+its inverse with rounding errors. Variances increase by it, relative to the signal variance."""
+
+_SAME_VARIANCE = 1e-3
+"""Largest change of variances, relative to the noise, at which their factor is stored in single
+precision. The relative change of standard deviations is half of it."""
+
+_FEW_CHECKED = 200
+"""Number of rows at which the change is measured."""
+
+_BLOCK_BYTES = 2**25
+"""Bytes of a block of kernel values. Each thread holds two blocks; larger blocks are not faster."""
+
+
+class LeaveOneOutPredictions(NamedTuple):
+    """Leave-one-out predictions (s, t) of observations; variances are NaN if not computed."""
+
+    means: Array
+    variances: Array
+    unit_noise: Array  # The part of the variance of a target of weight one that is noise
+
+
+@register(shapes={"coef": "nt", "factor": "mm", "signal": "t"})
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelLaw:
+    r"""The posterior of a Gaussian process; the training rows are stored elsewhere.
+
+    The mean is :math:`\sum_i c_i k(x_i, x)` over distinct rows. With the factor ``R`` of the first
+    ``m`` rows, the variance of a new target is
+    :math:`s^2 (\alpha + k(x, x) - \|R^\top k(X_{1:m}, x)\|^2)`. It is exact if these are all rows.
+    Otherwise it is the variance of the Nyström approximation plus the prior variance that landmarks
+    do not explain.
+    """
+
+    name: str
+    found: LearnedKernel
+    columns: Chosen  # (d',): Indices of the encoded columns in the kernel
+    coef: Array  # (n, t)
+    factor: Floats  # (m, m): Triangular, in single or double precision
+    signal: Array | float  # s², (t,); a number in older model files, which have one target
+
+    @property
+    def kind(self) -> str:
+        """Name of the kernel."""
+        return type(self.found.kernel).__name__
+
+    @property
+    def noise(self) -> Array:
+        """Variance (t,) of the noise of a target of weight one."""
+        return np.ravel(self.found.alpha * as_array(self.signal))
+
+    def with_variances(self, of_function: float, of_noise: float) -> "KernelLaw":
+        """Return the law with the variances of function and noise multiplied by factors."""
+        alpha = of_noise / of_function * self.found.alpha
+        learned = replace(self.found, alpha=alpha)
+        return replace(self, found=learned, signal=of_function * self.signal)
+
+    def mean(self, X: Array, rows: Array) -> Array:
+        """Return means (n', t) at encoded rows (n', d), given the training rows (n, d)."""
+        training = rows[: len(self.coef), self.columns]
+        return as_array(self.found(X[:, self.columns], training) @ self.coef)
+
+    def variance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
+        r"""Return variances (n', t) of new targets at encoded rows (n', d).
+
+        The noise of a target of weight ``w`` has the variance :math:`s^2 \\alpha / w`.
+        """
+        noise = self.found.alpha / as_array(weight)
+        return self.signal * (noise + self.latent(X, rows))[:, None]
+
+    def latent(self, X: Array, rows: Array) -> Array:
+        """Return variances (n',) of the function at encoded rows, in signal variances."""
+        X, landmarks = X[:, self.columns], rows[: len(self.factor), self.columns]
+        explained = np.sum((self.found(X, landmarks) @ self.factor) ** 2, axis=1)
+        return as_array(np.maximum(self.found.kernel.diag(X) - explained, 0.0))
+
+    def covariance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
+        """Return covariances (n', n', t) of new targets, :meth:`variance` on their diagonal."""
+        inner, landmarks = X[:, self.columns], rows[: len(self.factor), self.columns]
+        explained = self.found(inner, landmarks) @ self.factor
+        relative = self.found(inner, inner) - explained @ explained.T
+        cov: Array = relative[:, :, None] * self.signal
+        np.einsum("iit->it", cov)[:] = self.variance(X, rows, weight)
+        return cov
+
+
+def variance_parts(squares: Array, function: Array, noise: Array) -> tuple[float, float]:
+    """Return non-negative factors of the function and noise variances (s,) that fit ``squares``.
+
+    The squared residuals, divided by the sum of both variances, have errors of about equal size.
+    The factors are fitted to them by least squares.
+    """
+    total = np.maximum(function + noise, np.finfo(np.float64).tiny)
+    parts = np.column_stack((function / total, noise / total))
+    # Non-negative: a variance may be estimated as zero.
+    factors, _ = nnls(parts, squares / total)
+    return float(factors[0]), float(factors[1])
+
+
+def exact(
+    name: str,
+    learned: LearnedKernel,
+    rows: Rows,
+    columns: Chosen,
+    n_landmarks: int,
+    scored: Scored,
+    n_threads: int,
+    learned_from: int | None = None,
+) -> tuple[KernelLaw, LeaveOneOutPredictions]:
+    """Return the exact posterior of all rows, and its left-out means and variances.
+
+    Rows of scored observations come last, and no group has both scored and unscored rows. Variances
+    are approximated by landmarks, unless all rows are landmarks or no variances are needed. They
+    are scaled to the residuals of all scored observations, or of the part that the kernel was
+    ``learned_from``.
+    """
+    inputs, observed = rows.columns(columns), scored.observed
+    lower = _cholesky(learned, inputs, n_threads)
+    # The predictions of a constant target of one show how much a change of the mean target moves
+    # predictions, as each left-out observation does.
+    targets = np.column_stack((inputs.Y, np.ones(len(inputs)))).astype(lower.dtype)
+    solved = as_array(cho_solve((lower, True), targets))
+    coef = solved[:, :-1]
+    # The last diagonal block of the inverse depends on the last block of the factor only.
+    first = int(observed.cell.min())
+    last = inputs.part(np.arange(first, len(inputs)))
+    inverse = factor_inverse(np.array(lower[first:, first:], order="F"))
+    in_last = replace(observed, cell=observed.cell - first)
+    left_out, relative = _left_out(last, in_last, solved[first:], inverse, learned.alpha)
+    residuals = left_out[:, :-1] - scored.centres * left_out[:, -1:]
+    squares = residuals**2 / relative[:, None]
+    in_signal = slice(None) if learned_from is None else scored.part == learned_from
+    signal = np.mean(squares[in_signal], axis=0)
+    factor: Floats = np.empty((0, 0))
+    if n_landmarks:
+        landmarks = inputs.X[:n_landmarks]
+        sums = np.empty((0, 0))
+        # All rows are landmarks: the factor follows from the Cholesky factor of the fit.
+        if n_landmarks == len(inputs):
+            factor64 = as_array(lapack.dtrtri(lower, lower=1)[0].T)
+        else:
+            sums = _sums(learned, inputs, landmarks, n_threads)[0]
+            factor64 = _factor(learned, landmarks, sums)
+        factor = _stored(learned, inputs.X, factor64)
+        if n_landmarks < len(inputs) and rows.groups is None:
+            relative = left_out_latent(learned, inputs, sums, observed)
+            relative += learned.alpha / observed.weights
+    law = KernelLaw(name, learned, columns, coef, factor, signal)
+    means = rows.Y[observed.cell] + observed.deviations - residuals
+    variances = signal * relative[:, None]
+    return law, LeaveOneOutPredictions(
+        means, variances, np.broadcast_to(signal * learned.alpha, means.shape)
+    )
+
+
+def _left_out(
+    rows: Rows, observed: CellObservations, coef: Array, inverse: NDArray[Any], alpha: float
+) -> tuple[Array, Array]:
+    """Return leave-one-out (or leave-group-out) residuals and relative variances (s,).
+
+    ``coef`` (n, t + 1) are the coefficients of the targets and of a constant target of one.
+    """
+    n_targets = coef.shape[1] - observed.deviations.shape[1]
+    observed = replace(observed, deviations=np.pad(observed.deviations, ((0, 0), (0, n_targets))))
+    if rows.groups is None:
+        diagonal = np.diagonal(inverse).astype(np.float64)
+        return observed.left_out(rows.weights, coef, diagonal, alpha)
+    residuals = observed.deviations + rows.solved(inverse, coef)[observed.cell]
+    latent = rows.left_out_variance(inverse) - alpha / rows.weights
+    return residuals, latent[observed.cell] + alpha / observed.weights
+
+
+def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int) -> NDArray[Any]:
+    """Return the Cholesky factor (n, n) of the targets' covariance, if possible in float32.
+
+    A matrix that is not positive definite in single precision is factored in double precision.
+    """
+
+    def covariance(dtype: DTypeLike) -> NDArray[Any]:
+        """Return the upper triangle of the matrix, with zeros below, which must be finite."""
+        matrix = np.zeros((len(rows), len(rows)), dtype)
+
+        def fill(block: slice) -> None:
+            matrix[block, block.start :] = learned(rows.X[block], rows.X[block.start :])
+
+        # Blocks of rows in threads; only the upper triangle is computed.
+        with single_threaded_blas():
+            for _ in in_order(fill, _blocks(len(rows), len(rows)), n_threads):
+                pass
+        matrix[np.diag_indices(len(rows))] += learned.alpha / rows.weights
+        return matrix
+
+    if len(rows) > _FEW and learned.alpha >= LEAST_SINGLE:
+        lower, failed = lapack.spotrf(covariance(np.float32).T, lower=1, overwrite_a=1)
+        if not failed:
+            return np.asarray(lower)
+    return jittered_cholesky(covariance(np.float64))
+
+
+def _blocks(n_rows: int, width: int) -> list[slice]:
+    return list(row_blocks(n_rows, 8 * width, block_bytes=_BLOCK_BYTES))
+
+
+def on_landmarks(
+    name: str,
+    learned: LearnedKernel,
+    rows: Rows,
+    columns: Chosen,
+    sizes: tuple[int, int],
+    scored: Scored,
+    n_threads: int,
+    elsewhere: Elsewhere | None = None,
+) -> tuple[KernelLaw, LeaveOneOutPredictions]:
+    r"""Return the posterior of the Nyström approximation, and its left-out means and variances.
+
+    With ``Z`` the first rows and weights ``W``, the coefficients solve
+    :math:`(k(Z, X) W k(X, Z) + \alpha k(Z, Z)) c = k(Z, X) W y`. ``sizes`` are the numbers of
+    landmarks of means and of variances. Rows of scored observations come last, and no group has
+    both scored and unscored rows. Sums over rows ``elsewhere`` are added to the sums over ``rows``.
+    """
+    inputs, observed = rows.columns(columns), scored.observed
+    n_landmarks, n_of_variance = sizes
+    landmarks = inputs.X[: max(sizes)]
+    with_ones = replace(inputs, Y=np.column_stack((inputs.Y, np.ones(len(inputs)))))
+    inner, cross = _sums(learned, with_ones, landmarks, n_threads)
+    if elsewhere is not None:
+        total = elsewhere.total(partial(_packed_sums, learned, columns, landmarks))
+        for sums, more in zip((inner, cross), _unpacked(total, len(landmarks)), strict=True):
+            sums += more
+    # Before the noise is added in place.
+    of_variance = inner[:n_of_variance, :n_of_variance].copy()
+    inner, landmarks = inner[:n_landmarks, :n_landmarks], landmarks[:n_landmarks]
+    inner += learned.alpha * learned(landmarks, landmarks)
+    lower = jittered_cholesky(inner)
+    solved = cho_solve((lower, True), cross[:n_landmarks])
+    coef = solved[:, :-1]
+    first = int(observed.cell.min())
+    last = with_ones.part(np.arange(first, len(inputs)))
+    values = learned(landmarks, last.X)
+    half = solve_triangular(lower, values, lower=True)
+    deviations = np.pad(observed.deviations, ((0, 0), (0, 1)))
+    in_last = replace(observed, cell=observed.cell - first, deviations=deviations)
+    left_out = _without(half, last.Y - values.T @ solved, last, in_last)
+    residuals = left_out[:, :-1] - scored.centres * left_out[:, -1:]
+    factor: Floats = np.empty((0, 0))
+    signal = np.ones(inputs.Y.shape[1])
+    variances = np.full(residuals.shape, np.nan)
+    if n_of_variance:
+        factor = _factor(learned, inputs.X[:n_of_variance], of_variance)
+        factor = _stored(learned, inputs.X, factor)
+        unit = KernelLaw(name, learned, columns, coef, factor, 1.0)
+        latent = unit.latent(rows.X[first:], rows.X)[in_last.cell]
+        relative = (latent + learned.alpha / observed.weights)[:, None]
+        signal = np.mean(residuals**2 / relative, axis=0)
+        variances = signal * relative
+    means = rows.Y[observed.cell] + observed.deviations - residuals
+    noise = np.broadcast_to(signal * learned.alpha, means.shape)
+    law = KernelLaw(name, learned, columns, coef, factor, signal)
+    return law, LeaveOneOutPredictions(means, variances, noise)
+
+
+def _without(half: Array, residuals: Array, rows: Rows, observed: CellObservations) -> Array:
+    """Return leave-one-out or leave-group-out residuals (s, t) of observations.
+
+    ``residuals`` (n, t) are the residuals of the mean targets of rows. Products of the columns of
+    ``half`` (m, n) are posterior covariances of the function at rows, relative to the noise of
+    weight one.
+    """
+    if rows.groups is None:
+        leverage = observed.weights * np.sum(half**2, axis=0)[observed.cell]
+        left: Array = (observed.deviations + residuals[observed.cell]) / (1.0 - leverage)[:, None]
+        return left
+    # With square roots of weights the hat matrix of a group is symmetric.
+    half = half * np.sqrt(rows.weights)
+    of_rows, root = np.empty_like(residuals), np.sqrt(rows.weights)[:, None]
+    for group in rows.members():
+        of_group, scaled = half[:, group], root[group] * residuals[group]
+        # Woodbury's identity solves the smaller of two systems: rows of the group or landmarks.
+        if len(group) <= len(half):
+            solved = np.linalg.solve(np.eye(len(group)) - of_group.T @ of_group, scaled)
+        else:
+            inner = np.eye(len(half)) - of_group @ of_group.T
+            solved = scaled + of_group.T @ np.linalg.solve(inner, of_group @ scaled)
+        of_rows[group] = solved / root[group]
+    return observed.deviations + of_rows[observed.cell]
+
+
+def _sums(
+    kernel: LearnedKernel, rows: Rows, landmarks: Array, n_threads: int
+) -> tuple[Array, Array]:
+    """Return ``k(Z, X) W k(X, Z)`` (m, m) and ``k(Z, X) W Y`` (m, t) for landmarks ``Z``."""
+    width = len(landmarks)
+    inner, cross = np.zeros((width, width)), np.zeros((width, rows.Y.shape[1]))
+
+    def values(block: slice) -> Array:
+        return kernel(rows.X[block], landmarks) * np.sqrt(rows.weights[block, None])
+
+    for block, K in in_order(values, _blocks(len(rows), width), n_threads):
+        inner += K.T @ K
+        cross += K.T @ (np.sqrt(rows.weights[block, None]) * rows.Y[block])
+    return inner, cross
+
+
+def _packed_sums(learned: LearnedKernel, columns: Chosen, landmarks: Array, rows: Rows) -> Array:
+    """Return :func:`_sums` in one array: the upper triangle of the matrix, then the products.
+
+    The last target is constant one. The array is half as large as the matrices, which matters when
+    partitions of a table send their sums to each other.
+    """
+    rows = replace(rows.columns(columns), Y=np.column_stack((rows.Y, np.ones(len(rows)))))
+    inner, cross = _sums(learned, rows, landmarks, 1)
+    packed, _ = lapack.dtrttp(inner, uplo="U")
+    return np.concatenate((packed, cross.ravel()))
+
+
+def _unpacked(packed: Array, width: int) -> tuple[Array, Array]:
+    """Return the two matrices that :func:`_packed_sums` has packed, for ``width`` landmarks."""
+    n_triangle = width * (width + 1) // 2
+    upper, _ = lapack.dtpttr(width, packed[:n_triangle], uplo="U")
+    # The packed triangle, mirrored.
+    inner = np.triu(upper)
+    inner += np.triu(upper, 1).T
+    return inner, packed[n_triangle:].reshape(width, -1)
+
+
+def _factor(learned: LearnedKernel, landmarks: Array, inner: Array) -> Array:
+    """Return ``R`` of :class:`KernelLaw` for landmarks with their sums (m, m) over all rows."""
+    lower = jittered_cholesky(learned(landmarks, landmarks), _EQUAL_ROWS)
+    inverse, _ = lapack.dtrtri(lower, lower=1)
+    whitener = inverse.T
+    values, vectors = eigh(whitener.T @ inner @ whitener, driver="evd")
+    # Rounding errors may leave small negative eigenvalues.
+    values = np.maximum(values, 0.0)
+    return as_array(whitener @ (vectors * np.sqrt(values / (values + learned.alpha))))
+
+
+def _stored(learned: LearnedKernel, rows: Array, factor: Array) -> Floats:
+    """Return a triangular factor with the same product, in single precision if it suffices.
+
+    A model file stores half of the numbers of a triangle, in half of the bytes in single precision.
+    """
+    if np.tril(factor, -1).any():
+        factor = np.tril(as_array(np.linalg.qr(factor.T, mode="r")).T)
+    single: Floats = factor.astype(np.float32)
+    values = learned(rows[-_FEW_CHECKED:], rows[: len(factor)])
+    explained = np.sum((values @ factor) ** 2, axis=1)
+    of_single = np.sum((values.astype(np.float32) @ single) ** 2, axis=1, dtype=np.float64)
+    is_same = np.abs(of_single - explained).max() <= _SAME_VARIANCE * learned.alpha
+    return single if is_same else factor
+
+
+def left_out_latent(
+    learned: LearnedKernel, rows: Rows, sums: Array, observed: CellObservations
+) -> Array:
+    r"""Return leave-one-out variances (s,) of the function, approximated by landmarks.
+
+    The first rows are the ``m`` landmarks, and ``sums`` (m, m) are those of :func:`_sums` over all
+    rows. With :math:`G = k(L, L)`, :math:`B = G + S / \alpha`, ``u`` the kernel values of a row at
+    the landmarks and its weight ``w``, the variance is :math:`1 - u^\top G^{-1} u + u^\top C u`,
+    where :math:`C = (B - w u u^\top / \alpha)^{-1}`. If the row is a landmark without other
+    observations, its rows and columns of ``G`` and of :math:`C^{-1}` are left out, too, because a
+    new row is no landmark.
+    """
+    landmarks, alpha = rows.X[: len(sums)], learned.alpha
+    first = int(observed.cell.min())
+    U = learned(landmarks, rows.X[first:])
+    gram = learned(landmarks, landmarks)
+    of_gram = jittered_cholesky(gram, _EQUAL_ROWS)
+    shifted = jittered_cholesky(gram + sums / alpha, _EQUAL_ROWS)
+    explained = np.sum(solve_triangular(of_gram, U, lower=True) ** 2, axis=0)
+    # All solutions at once, for the rank-one updates of single observations.
+    V = as_array(cho_solve((shifted, True), U))
+    remainder = np.sum(U * V, axis=0)
+    precision, of_shifted = (
+        np.diagonal(factor_inverse(np.array(part, order="F"))) for part in (of_gram, shifted)
+    )
+    cell = observed.cell - first
+    share = observed.weights * remainder[cell] / alpha
+    rest = remainder[cell] / (1.0 - share)
+    latent = 1.0 - explained[cell] + rest
+    # A cell has a single observation if this one has the weight of the cell.
+    is_single = observed.weights >= rows.weights[observed.cell]
+    chosen = np.flatnonzero((observed.cell < len(landmarks)) & is_single)
+    place, growth = observed.cell[chosen], 1.0 / (1.0 - share[chosen])
+    v = V[place, cell[chosen]]
+    inner = of_shifted[place] + observed.weights[chosen] / alpha * growth * v**2
+    latent[chosen] = 1.0 / precision[place] + rest[chosen] - (growth * v) ** 2 / inner
+    return as_array(np.maximum(latent, 0.0))

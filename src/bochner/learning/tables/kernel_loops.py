@@ -1,0 +1,288 @@
+r"""Compiled sums of kernel values between new rows and the rows of a law, in either precision.
+
+Distances are sums over numeric columns and over columns of levels; two different levels have a
+constant distance. Distances are computed in tiles. A tile becomes kernel values and is multiplied
+by the coefficients before the next tile, so that sums need no matrix of kernel values.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array, Floats
+from bochner._numerics.compiling import compiled
+from bochner._numerics.wave_loops import LOOSE
+from bochner.learning.tables.exchange_sums import _exponentials as _double_exponentials
+
+Codes = NDArray[np.uint16]
+
+_TILE = 512
+"""Rows whose distances are summed together: a hundred columns of them fit the second cache."""
+
+_LOG2E = np.float32(1.4426950408889634)  # The logarithm of e to base two
+_LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # Sum: log(2)
+_SHIFTER = np.float32(12582912.0)  # 1.5 times 2 to the 23rd: added, it rounds to whole numbers
+_SMALLEST = np.float32(-87.0)
+"""Single-precision twins of the constants of :mod:`bochner.learning.tables.exchange_sums`.
+Products of the first part of the logarithm of two with exponents are exact."""
+
+# Coefficients of the exponential series. The next term is smaller than a rounding error.
+_C6, _C5, _C4, _C3 = (
+    np.float32(1.0 / 720.0),
+    np.float32(1.0 / 120.0),
+    np.float32(1.0 / 24.0),
+    np.float32(1.0 / 6.0),
+)
+_HALF, _ONE = np.float32(0.5), np.float32(1.0)  # A double would make the sums double
+
+
+class Columns(NamedTuple):
+    """The rows of a law by columns: numbers in units of length scales, and codes of levels."""
+
+    is_absolute: bool  # City-block distances, else squared Euclidean distances
+    values: Floats  # (c, n)
+    codes: Codes  # (b, n)
+    steps: Floats  # (b,): Distance of two levels
+
+
+def _exponentials(values: Floats, powers: Floats) -> None:
+    """Replace non-positive numbers (n,) by exponentials; ``powers`` (n,) is scratch space."""
+    raise NotImplementedError
+
+
+@compiled(fastmath=LOOSE)
+def _single_exponentials(values: Floats, powers: Floats, bits: NDArray[np.int32]) -> None:
+    # exp(x) = 2^n exp(r) with |r| <= log(2) / 2, so that a short series of exp(r) suffices.
+    for k in range(values.size):
+        values[k] = max(values[k], _SMALLEST)
+        powers[k] = values[k] * _LOG2E + _SHIFTER
+    for k in range(values.size):
+        n = powers[k] - _SHIFTER
+        r = (values[k] - n * _LN2_HIGH) - n * _LN2_LOW
+        p = _C6 * r + _C5
+        p = p * r + _C4
+        p = p * r + _C3
+        p = p * r + _HALF
+        p = p * r + _ONE
+        values[k] = p * r + _ONE
+    for k in range(values.size):
+        bits[k] = (bits[k] << np.int32(23)) + np.int32(1065353216)  # 127 << 23
+    for k in range(values.size):
+        values[k] *= powers[k]
+
+
+@overload(_exponentials)
+def _exponentials_by_type(values: Any, powers: Any) -> Any:
+    # Numba compares the annotations of an overload with those of what it returns.
+    def single(values: Any, powers: Any) -> None:
+        _single_exponentials(values, powers, powers.view(np.int32))
+
+    def double(values: Any, powers: Any) -> None:
+        _double_exponentials(values, powers, powers.view(np.int64))
+
+    return single if values.dtype == types.float32 else double
+
+
+@compiled(fastmath=LOOSE)
+def _add_column(is_absolute: bool, column: Floats, entry: float, sums: Floats) -> None:
+    if is_absolute:
+        for k in range(sums.size):
+            sums[k] += abs(entry - column[k])
+    else:
+        for k in range(sums.size):
+            sums[k] += (entry - column[k]) * (entry - column[k])
+
+
+@compiled(fastmath=LOOSE)
+def _add_four_columns(
+    is_absolute: bool,
+    columns: tuple[Floats, Floats, Floats, Floats],
+    row: Floats,
+    first: int,
+    sums: Floats,
+) -> None:
+    """Add the distances by four columns, so that sums are read and written once."""
+    c, d, e, f = columns
+    x, y, z, w = row[first], row[first + 1], row[first + 2], row[first + 3]
+    if is_absolute:
+        for k in range(sums.size):
+            sums[k] += (abs(x - c[k]) + abs(y - d[k])) + (abs(z - e[k]) + abs(w - f[k]))
+    else:
+        for k in range(sums.size):
+            sums[k] += ((x - c[k]) * (x - c[k]) + (y - d[k]) * (y - d[k])) + (
+                (z - e[k]) * (z - e[k]) + (w - f[k]) * (w - f[k])
+            )
+
+
+@compiled(fastmath=LOOSE)
+def _add_levels(codes: Codes, code: int, step: float, sums: Floats) -> None:
+    zero = step - step  # In the precision of the step
+    for k in range(sums.size):
+        sums[k] += step if codes[k] != code else zero
+
+
+@compiled(fastmath=LOOSE)
+def _add_four_levels(
+    codes: tuple[Codes, Codes, Codes, Codes],
+    levels: Codes,
+    steps: Floats,
+    first: int,
+    sums: Floats,
+) -> None:
+    c, d, e, f = codes
+    i, j, m, n = levels[first], levels[first + 1], levels[first + 2], levels[first + 3]
+    x, y, z, w = steps[first], steps[first + 1], steps[first + 2], steps[first + 3]
+    zero = x - x
+    for k in range(sums.size):
+        sums[k] += ((x if c[k] != i else zero) + (y if d[k] != j else zero)) + (
+            (z if e[k] != m else zero) + (w if f[k] != n else zero)
+        )
+
+
+@compiled(fastmath=LOOSE)
+def _add_polynomial(
+    is_root: bool, profile: Floats, sums: Floats, arguments: Floats, polynomial: Floats
+) -> None:
+    """Write minus ``u`` to ``arguments``, and the polynomial of the profile in ``u``."""
+    factor, p0, p1, p2 = profile[0], profile[1], profile[2], profile[3]
+    if is_root:
+        for k in range(sums.size):
+            arguments[k] = factor * np.sqrt(sums[k])
+    else:
+        for k in range(sums.size):
+            arguments[k] = factor * sums[k]
+    for k in range(sums.size):
+        polynomial[k] = p0 + arguments[k] * (p1 + arguments[k] * p2)
+        arguments[k] = -arguments[k]
+
+
+@compiled(fastmath=LOOSE | {"reassoc"})
+def _product(values: Floats, coef: Floats) -> float:
+    total = values[0] * coef[0]  # A zero to begin with would be a double
+    for k in range(1, values.size):
+        total += values[k] * coef[k]
+    return total  # type: ignore[no-any-return]
+
+
+@compiled()
+def _tile(
+    columns: Columns,
+    is_root: bool,
+    profile: Floats,
+    row: Floats,
+    levels: Codes,
+    start: int,
+    scratch: tuple[Floats, Floats, Floats, Floats],
+) -> None:
+    """Write the kernel values of a row at rows of a law, from ``start`` on, to ``scratch[1]``."""
+    sums, values, polynomial, powers = scratch
+    size = sums.size
+    for k in range(size):
+        sums[k] = 0.0
+    stop, values_of, codes_of = start + size, columns.values, columns.codes
+    n_fours = row.size // 4 * 4
+    for c in range(0, n_fours, 4):
+        of_values = (
+            values_of[c, start:stop],
+            values_of[c + 1, start:stop],
+            values_of[c + 2, start:stop],
+            values_of[c + 3, start:stop],
+        )
+        _add_four_columns(columns.is_absolute, of_values, row, c, sums)
+    for c in range(n_fours, row.size):
+        _add_column(columns.is_absolute, values_of[c, start:stop], row[c], sums)
+    n_fours = levels.size // 4 * 4
+    for b in range(0, n_fours, 4):
+        of_codes = (
+            codes_of[b, start:stop],
+            codes_of[b + 1, start:stop],
+            codes_of[b + 2, start:stop],
+            codes_of[b + 3, start:stop],
+        )
+        _add_four_levels(of_codes, levels, columns.steps, b, sums)
+    for b in range(n_fours, levels.size):
+        _add_levels(codes_of[b, start:stop], levels[b], columns.steps[b], sums)
+    _add_polynomial(is_root, profile, sums, values, polynomial)
+    _exponentials(values, powers)
+    if profile[2] != 0.0:
+        _multiply(polynomial, values)
+
+
+@compiled(fastmath=LOOSE)
+def _multiply(factors: Floats, values: Floats) -> None:
+    for k in range(values.size):
+        values[k] *= factors[k]
+
+
+@compiled()
+def add_kernel_products(
+    columns: Columns,
+    is_root: bool,
+    profile: Floats,
+    rows: Floats,
+    levels: Codes,
+    coef: Floats,
+    out: Array,
+) -> None:
+    """Add sums (n', t) of kernel values times coefficients (t, n).
+
+    ``rows`` (n', c) and ``levels`` (n', b) are the numbers and the codes of new rows. ``profile``
+    (4,) has the factor, ``p0 = 1``, ``p1`` and ``p2`` of
+    :class:`~bochner.learning.tables.exchange_sums.ExponentialProfile`.
+    """
+    n_rows = coef.shape[1]
+    scratch = np.empty((4, _TILE), coef.dtype)
+    for start in range(0, n_rows, _TILE):
+        size = min(_TILE, n_rows - start)
+        parts = scratch[0, :size], scratch[1, :size], scratch[2, :size], scratch[3, :size]
+        for i in range(len(rows)):
+            _tile(columns, is_root, profile, rows[i], levels[i], start, parts)
+            for target in range(len(coef)):
+                out[i, target] += _product(parts[1], coef[target, start : start + size])
+
+
+@compiled()
+def write_kernel_values(
+    columns: Columns,
+    is_root: bool,
+    profile: Floats,
+    rows: Floats,
+    levels: Codes,
+    out: Floats,
+) -> None:
+    """Write kernel values (n', m) of new rows at the first rows of a law."""
+    scratch = np.empty((4, _TILE), out.dtype)
+    for start in range(0, out.shape[1], _TILE):
+        size = min(_TILE, out.shape[1] - start)
+        parts = scratch[0, :size], scratch[1, :size], scratch[2, :size], scratch[3, :size]
+        for i in range(len(rows)):
+            _tile(columns, is_root, profile, rows[i], levels[i], start, parts)
+            for k in range(size):
+                out[i, start + k] = parts[1][k]
+
+
+@compiled()
+def level_codes(
+    X: Array, starts: NDArray[np.int64], widths: NDArray[np.int64], codes: Codes
+) -> bool:
+    """Write the codes (n, b) of the levels of rows (n, d); return whether all blocks are one-hot.
+
+    A one-hot block has ``widths`` columns from ``starts`` on: a single 1, else zeros.
+    """
+    for i in range(len(X)):
+        for b in range(starts.size):
+            level, count = 0, 0
+            for j in range(widths[b]):
+                entry = X[i, starts[b] + j]
+                if entry == 1.0:
+                    level = j
+                    count += 1
+                elif entry != 0.0:
+                    return False
+            if count != 1:
+                return False
+            codes[i, b] = level
+    return True

@@ -1,0 +1,197 @@
+"""Widths that follow errors, next to the law that drew them and to a general optimiser."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+
+from bochner import TableRegressor
+from bochner.learning.tables import widths
+from bochner.learning.tables.trees import TreeInputs
+from bochner.learning.tables.widths import Moments, Widths
+
+LEVELS = TreeInputs.of(np.arange(3), np.array([0, 0, 1]))  # A category of two levels, a number
+
+
+def drawn(rng, n, of_mean=0.8, of_level=0.0):
+    """Predictions, rows and scores whose deviation grows with the prediction and by a level."""
+    mean = rng.uniform(-1.5, 1.5, n)
+    level = rng.integers(2, size=n)
+    X = np.column_stack((level == 0, level == 1, rng.normal(size=n))).astype(float)
+    true = np.exp(of_mean * mean + of_level * level)
+    moments = Moments(mean, np.ones(n), np.zeros(n))
+    return moments, X, true, true * rng.normal(size=n)
+
+
+def relative(factors, true):
+    """Factors over the true ones, whose geometric mean is one: scores give the rest."""
+    logs = np.log(factors) - np.log(true)
+    return np.exp(logs - logs.mean())
+
+
+def check_growth():
+    rng = np.random.default_rng(0)
+    moments, X, true, scores = drawn(rng, 1500)
+    found, left_out = widths.fitted_widths(moments, np.abs(scores), X, None, None)
+    assert np.std(np.log(relative(left_out, true))) < 0.12
+    new, X_new, true_new, _ = drawn(rng, 2000)
+    assert np.std(np.log(relative(found(new, X_new), true_new))) < 0.1
+    assert found.trees is None
+
+
+def check_levels():
+    rng = np.random.default_rng(1)
+    moments, X, true, scores = drawn(rng, 3000, 0.8, 1.0)
+    X[:, 2] = moments.mean  # Trees add what the curves do not say already
+    found, left_out = widths.fitted_widths(moments, np.abs(scores), X, LEVELS, None)
+    assert found.trees is not None
+    assert np.std(np.log(relative(left_out, true))) < 0.2
+    new, X_new, true_new, _ = drawn(rng, 2000, 0.8, 1.0)
+    X_new[:, 2] = new.mean
+    assert np.std(np.log(relative(found(new, X_new), true_new))) < 0.2
+
+
+def check_left_out():
+    """Factors of a group, in units of the scores, do not change with its scores."""
+    moments, X, _, scores = drawn(np.random.default_rng(2), 1200, 0.8, 1.0)
+    groups, scores = np.arange(1200) // 30, np.abs(scores)
+    of_group = groups == 3
+    changed = np.where(of_group, 2.0 * scores, scores)
+    found = [
+        np.mean(own) * widths.fitted_widths(moments, own, X, LEVELS, groups)[1][of_group]
+        for own in (scores, changed)
+    ]
+    assert np.ptp(found[0]) > 0.0
+    assert_allclose(found[1], found[0], rtol=1e-5)
+
+
+def check_equal_rows(n=600, n_cells=2):
+    """Left-out means of equal rows tell their residuals, and the widths are the same for all."""
+    rng = np.random.default_rng(4)
+    for is_noisy in (False, True):
+        cell = rng.integers(n_cells, size=n)
+        y = 3.0 * cell + rng.normal(size=n) * (np.exp(cell) if is_noisy else 1.0)
+        sums, counts = np.bincount(cell, y), np.bincount(cell)
+        mean, left_out = sums / counts, (sums[cell] - y) / (counts[cell] - 1)
+        # Laws of other shrinkage disagree by what a target moves their means.
+        disagreement = (0.3 + 0.5 * (left_out - mean[cell])) ** 2
+        variance = (1.0 + 1.0 / n) * (1.0 + 1e-9 * rng.normal(size=n))
+        moments = Moments(left_out, variance, disagreement)
+        X, scores = np.eye(n_cells)[cell], np.abs(y - left_out)
+        found, _ = widths.fitted_widths(moments, scores, X, None, None)
+        same = np.ones(n_cells)
+        factors = found(Moments(mean, (1.0 + 1.0 / n) * same, 0.09 * same), np.eye(n_cells))
+        expected = np.exp(np.arange(n_cells)) if is_noisy else same
+        assert_allclose(relative(factors, expected), 1.0, atol=0.15)
+        assert bool(found.curves) == is_noisy
+        if is_noisy:
+            assert [len(curve.knots) for curve in found.curves[:2]] == [n_cells, 1]
+
+
+@pytest.mark.parametrize("n_cells", [2, 3])
+def test_left_out_means_of_equal_rows_tell_no_widths(n_cells):
+    check_equal_rows(n_cells=n_cells)
+
+
+def test_widths_grow_with_the_prediction():
+    check_growth()
+
+
+def test_widths_differ_by_a_level_of_a_column():
+    check_levels()
+
+
+def test_groups_are_left_out_as_a_whole():
+    check_left_out()
+
+
+@pytest.mark.parametrize("n", [50, 200, 2000])
+def test_scores_of_one_width_have_no_factor(n):
+    kept = 0
+    for seed in range(10):
+        moments, X, _, scores = drawn(np.random.default_rng(seed), n, 0.0)
+        found, factors = widths.fitted_widths(moments, np.abs(scores), X, LEVELS, None)
+        kept += not found.curves
+        if not found.curves:
+            assert (factors == 1.0).all()
+            assert (found(moments, X) == 1.0).all()
+    assert kept >= 9
+
+
+def test_predictions_without_error_have_no_factor():
+    moments, X, _, _ = drawn(np.random.default_rng(0), 300)
+    found, factors = widths.fitted_widths(moments, np.zeros(300), X, LEVELS, None)
+    assert not found.curves
+    assert (factors == 1.0).all()
+
+
+def check_optimum():
+    """The curves maximise the penalised likelihood of an optimiser that knows no derivative."""
+    rng = np.random.default_rng(3)
+    moments, _, _, scores = drawn(rng, 300)
+    inputs, scores = moments.inputs()[:, :1], np.abs(scores)
+    (curve,) = widths._curves(
+        inputs, scores, [np.quantile(inputs[:, 0], np.linspace(0.01, 0.99, 8))]
+    )
+
+    def loss(values):
+        logs = np.interp(inputs[:, 0], curve.knots, values)
+        penalty = 5.0 * np.sum(np.diff(values) ** 2)
+        return np.sum(logs + scores * np.exp(-logs)) + penalty
+
+    best = minimize(loss, np.zeros(len(curve.knots)), method="BFGS", options={"gtol": 1e-6})
+    assert_allclose(curve.values, best.x, atol=1e-3)
+
+
+def test_curves_are_most_likely():
+    check_optimum()
+
+
+def heteroscedastic(rng, n):
+    X = pd.DataFrame({"size": rng.uniform(0.0, 3.0, n), "kind": rng.choice(["a", "b"], n)})
+    mean = 4.0 * X["size"] + (X["kind"] == "b")
+    spread = 0.1 + 0.7 * X["size"] ** 2
+    return X, (mean + spread * rng.normal(size=n)).to_numpy()
+
+
+def test_intervals_hold_in_thirds_of_the_prediction():
+    rng = np.random.default_rng(0)
+    X, y = heteroscedastic(rng, 600)
+    model = TableRegressor(effort="quick", random_state=0).fit(X, y)
+    assert any(own.curves for own in model.head_.widths)
+    new, truth = heteroscedastic(rng, 6000)
+    lower, upper = model.predict_interval(new, 0.9)
+    third = np.argsort(np.argsort(model.predict(new))) * 3 // len(new)
+    inside = (lower <= truth) & (truth <= upper)
+    for number in range(3):
+        assert abs(np.mean(inside[third == number]) - 0.9) < 0.05
+    assert abs(inside.mean() - 0.9) < 0.03
+    _, std = model.predict(new, return_std=True)
+    assert 1.4 * np.mean(std[third == 0]) < np.mean(std[third == 2])
+    assert_allclose(np.mean((truth - model.predict(new)) ** 2 / std**2), 1.0, atol=0.2)
+
+
+def check_functions():
+    """Drawn functions have the covariance of predictions less the noise, which is on a diagonal."""
+    rng = np.random.default_rng(1)
+    X, y = heteroscedastic(rng, 400)
+    model = TableRegressor(effort="quick", random_state=0).fit(X, y)
+    rows = X[:6]
+    mean, cov = model.predict(rows, return_cov=True)
+    assert_allclose(np.sqrt(np.diagonal(cov)), model.predict(rows, return_std=True)[1], rtol=1e-6)
+    values = model.sample_functions(4000, random_state=0)(rows)
+    found = np.cov(values)
+    off = ~np.eye(6, dtype=bool)
+    size = np.sqrt(np.outer(np.diagonal(found), np.diagonal(found)))
+    assert (np.abs(found - cov)[off] < 0.12 * size[off]).all()
+    assert (np.abs(values.mean(axis=1) - mean) < 5.0 * values.std(axis=1) / np.sqrt(4000)).all()
+
+
+def test_drawn_functions_have_the_widths_of_predictions():
+    check_functions()
+
+
+def test_no_widths_is_one():
+    moments, X, _, _ = drawn(np.random.default_rng(0), 5)
+    assert (Widths()(moments, X) == 1.0).all()
