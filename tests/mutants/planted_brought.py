@@ -23,8 +23,10 @@ from bochner.tables import (
     local_numbers,
     quantities,
     reading,
+    resolving,
     settling,
     times_of_day,
+    totals,
 )
 from bochner.tables.refusals import InputError
 
@@ -65,7 +67,7 @@ plant("marks_at_school_are_negative", quantities, "_are_classes",
       "has_plus or bool(lengths[is_signed].max() == 1)", "False", "marks at school")  # fmt: skip
 plant("a_half_is_enough", guesses, "_without_words", "SHARE_READ * n_present", "0.0",
       "many words among numbers")  # fmt: skip
-plant("words_are_not_recorded", reading, "_resolve", "if settled.words:", "if False:",
+plant("words_are_not_recorded", resolving, "resolve", "if settled.words:", "if False:",
       "a unit and a few words")  # fmt: skip
 plant("afternoons_are_mornings", times_of_day, "find_times", "_DAY / 2 * is_evening", "0",
       "halves of the day", users=[guesses])  # fmt: skip
@@ -90,9 +92,9 @@ plant("titles_are_names", headings, "_count_titles", "return count if has_names 
       "two titles and a blank line")  # fmt: skip
 plant("units_are_rows", headings, "_are_second_names", "return n_named > 0 and", "return False and",
       "a line of units")  # fmt: skip
-plant("totals_are_rows", headings, "_equals", "abs(last - total) <=", "-1.0 >=", "a total")
+plant("totals_are_rows", totals, "_equals", "abs(last - total) <=", "-1.0 >=", "a total")
 planted(file_of("a running total"), name="running_totals_are_totals")(
-    lambda patch: patch.setattr(headings, "_FEWEST_UNLABELLED", 2)
+    lambda patch: patch.setattr(totals, "_FEWEST_UNLABELLED", 2)
 )
 plant("names_within_are_rows", delimited, "without_repeated_names", "if is_name is None or",
       "if True or", "names within", users=[reading])  # fmt: skip

@@ -229,18 +229,20 @@ def _notes_on_formulas(path: Path, sheet: str, frame: pd.DataFrame) -> tuple[str
     names, rows = list(frame.columns), set((frame.index + 1).tolist())
     formulas, others, results, errors = np.zeros((4, len(names)), dtype=np.int64)
     texts: dict[str, None] = {}
+
     for only_values in (False, True):
+        if only_values and not formulas.any():
+            break
+        errors[:] = 0  # With formulas, errors are among their results
         with closing(load_workbook(path, read_only=True, data_only=only_values)) as book:
             for number, row in enumerate(book[sheet].iter_rows(max_col=len(names)), start=1):
                 for j, cell in enumerate(row if number in rows else ()):
-                    is_filled = cell.value not in (None, "")
-                    if only_values:
-                        results[j] += is_filled
-                        errors[j] += cell.data_type == "e"
-                        texts |= {str(cell.value): None} if cell.data_type == "e" else {}
-                    else:
-                        formulas[j] += cell.data_type == "f"
-                        others[j] += cell.data_type != "f" and is_filled
+                    formulas[j] += cell.data_type == "f"
+                    is_filled = cell.data_type != "f" and cell.value not in (None, "")
+                    (results if only_values else others)[j] += is_filled
+                    if cell.data_type == "e":
+                        errors[j] += 1
+                        texts[str(cell.value)] = None
     lost = [names[j] for j in np.flatnonzero((formulas > 0) & (results <= others)).tolist()]
     if lost:
         raise InputError(

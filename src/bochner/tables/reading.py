@@ -7,23 +7,20 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bochner._numerics.naming import refuse_repeated
 from bochner.tables.binary import SPREADSHEETS, WITH_TABLES, read_frame
-from bochner.tables.conventions import Conventions, decide, own_kind
 from bochner.tables.delimited import read_columns, without_repeated_names
 from bochner.tables.files import TEXT_ENDINGS, content_of, find, place
-from bochner.tables.guesses import Guess, PlainNumbers, guess
-from bochner.tables.headings import find_totals
 from bochner.tables.identifiers import is_index, leave_out
 from bochner.tables.layout import find_layout
 from bochner.tables.local_numbers import LARGEST_EXACT
-from bochner.tables.native import prepare
 from bochner.tables.options import ReadOptions, check_names
 from bochner.tables.refusals import InputError
-from bochner.tables.remarks import Remarks, shown
-from bochner.tables.settling import settle
+from bochner.tables.remarks import Remarks
+from bochner.tables.resolving import RawColumns, resolve
+from bochner.tables.totals import find_totals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,21 +50,6 @@ class TableRead:
     frame: pd.DataFrame
     notes: tuple[str, ...]
     layout: ReadOptions
-    first: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Raw:
-    """Columns (n,) by name, Arrow arrays of texts or pandas Series of anything else.
-
-    ``delimiter`` is that of a text file, ``n_names`` the number of lines of names, and ``first``
-    has the entries of the first row if there are no names.
-    """
-
-    columns: dict[str, Any]
-    notes: tuple[str, ...]
-    delimiter: str = ""
-    n_names: int | None = None
     first: tuple[str, ...] = ()
 
 
@@ -139,7 +121,7 @@ def read(
         ending, source = "", "The table"
         index = path.index
         frame = path.reset_index(drop=True)
-        raw = _Raw({str(name): series for name, series in frame.items()}, ())
+        raw = RawColumns({str(name): series for name, series in frame.items()}, ())
         refuse_repeated(list(map(str, path.columns)))
     else:
         path, ending = find(path)
@@ -149,7 +131,7 @@ def read(
     if not options.recorded:
         check_names(options.types, raw.columns)
     remarks = Remarks()
-    resolved = _resolve(raw, options, text, remarks)
+    resolved = resolve(raw, options, text, remarks)
     columns, conventions = resolved.columns, resolved.conventions
     notes = raw.notes
     if options.skip is None and ending in _WITH_TOTALS:
@@ -273,7 +255,7 @@ def text_columns(frame: pd.DataFrame) -> list[str]:
     return [name for name, some in present.items() if some.size and infer_dtype(some) == "string"]
 
 
-def _load(path: Path, ending: str, options: ReadOptions) -> _Raw:
+def _load(path: Path, ending: str, options: ReadOptions) -> RawColumns:
     if options.table is not None and not options.recorded and ending not in WITH_TABLES:
         raise InputError(
             f"{place(path)} holds one table: table= (--table) is for Excel and SQLite. Leave it "
@@ -283,74 +265,15 @@ def _load(path: Path, ending: str, options: ReadOptions) -> _Raw:
         table = options.table
         found = read_frame(path, ending, table, options)
         columns = {str(name): series for name, series in found.frame.items()}
-        return _Raw(columns, found.notes, n_names=found.n_names, first=found.first)
+        return RawColumns(columns, found.notes, n_names=found.n_names, first=found.first)
     layout = find_layout(path, content_of(path), "\t" if ending == ".tsv" else ",", options)
     columns, note = read_columns(place(path), layout), ""
     if options.skip is None:
         columns, note = without_repeated_names(columns)
-    return _Raw(
+    return RawColumns(
         columns,
         (*layout.notes, note) if note else layout.notes,
         layout.delimiter,
         layout.n_names,
         layout.first,
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Resolved:
-    """Converted columns and what is to be recorded about them, by name.
-
-    ``mixed`` has the names of columns of text that seem to hold numbers or dates with errors.
-    """
-
-    columns: dict[str, pd.Series]
-    conventions: Conventions
-    kinds: dict[str, str]
-    units: dict[str, str]
-    words: dict[str, tuple[str, ...]]
-    mixed: list[str]
-
-
-def _resolve(raw: _Raw, options: ReadOptions, text: Collection[str], remarks: Remarks) -> _Resolved:
-    """Return converted columns by the conventions of the file."""
-    asked = {**dict.fromkeys(text, "text"), **options.types}
-    columns, guesses = {}, []
-    for name, column in raw.columns.items():
-        kind = asked.get(name)
-        if kind == "ignore":
-            continue
-        prepared = prepare(name, column, kind) if hasattr(column, "iloc") else column
-        columns[name] = prepared
-        if not hasattr(prepared, "iloc"):
-            if other := own_kind(prepared, kind, options, raw.delimiter):
-                kind = other
-                delimiter = f"the delimiter {raw.delimiter!r}"
-                words = f"{other}s, unlike the file of the fit, as {delimiter} shows"
-                remarks.add(name, f"has {words}", f"have {words}")
-            guesses.append(guess(name, prepared, kind, options))
-    guesses, conventions = decide(guesses, options, has_semicolons=raw.delimiter == ";")
-    made = _Resolved(columns, conventions, {}, {}, {}, [])
-    for some in guesses:
-        settled = settle(some, conventions, options, remarks)
-        columns[some.name] = settled.series
-        if settled.kind is not None:
-            made.kinds[some.name] = settled.kind
-        if settled.unit is not None:
-            made.units[some.name] = settled.unit
-        if settled.words:
-            made.words[some.name] = settled.words
-        if settled.is_mixed:
-            made.mixed.append(some.name)
-        if isinstance(some.found, PlainNumbers) and hasattr(raw.columns[some.name], "iloc"):
-            _remark_on_stored_text(some, settled.series, remarks)
-    return made
-
-
-def _remark_on_stored_text(some: Guess, series: pd.Series, remarks: Remarks) -> None:
-    """Note numbers that a spreadsheet or another typed table holds as text."""
-    if series.dtype.kind not in "iuf" or some.kind is not None or series.isna().all():
-        return
-    words = "numbers that are stored as text: read as numbers; a type text (--types FILE)"
-    remarks.add(some.name, f"has {words} keeps them", f"have {words} keeps them",
-                shown(some.cleaned.drop_null()[0]))  # fmt: skip

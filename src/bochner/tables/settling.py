@@ -15,11 +15,12 @@ from bochner.tables.guesses import Guess, IsoDates, PlainNumbers, Truths
 from bochner.tables.local_dates import ORDERS, LocalDates, Order, other_order
 from bochner.tables.local_numbers import MARKS, LocalNumbers, has_mark
 from bochner.tables.options import NUMBER_KINDS, ReadOptions
-from bochner.tables.quantities import Quantities, is_currency
+from bochner.tables.quantities import Quantities
 from bochner.tables.refusals import InputError
 from bochner.tables.remarks import Remarks, shown
 from bochner.tables.text_columns import Settled, settle_text
 from bochner.tables.times_of_day import ClockTimes
+from bochner.tables.units import is_currency
 
 _MOST_WORDS = 3
 """Words that a note lists: a note stays within a few lines."""

@@ -166,8 +166,8 @@ def _refusal(some: Guess, options: ReadOptions) -> InputError:
     n_present = len(some.cleaned) - some.cleaned.null_count
     return InputError(
         f"Column {some.name!r} should hold {what}, but {n_bad} of {n_present} entries are none "
-        f"({example}). Correct them, leave unknown ones empty, or give the column another type "
-        "(--types FILE)."
+        f"({example}). Correct them, leave unknown ones empty, name them by missing= "
+        "(--missing), or give the column another type (--types FILE)."
     )
 
 
