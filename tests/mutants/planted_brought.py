@@ -68,7 +68,7 @@ plant("marks_at_school_are_negative", quantities, "_are_classes",
 plant("a_half_is_enough", guesses, "_without_words", "SHARE_READ * n_present", "0.0",
       "many words among numbers")  # fmt: skip
 plant("words_are_not_recorded", resolving, "resolve", "if settled.words:", "if False:",
-      "a unit and a few words")  # fmt: skip
+      "a unit and a few words", users=[reading])  # fmt: skip
 plant("afternoons_are_mornings", times_of_day, "find_times", "_DAY / 2 * is_evening", "0",
       "halves of the day", users=[guesses])  # fmt: skip
 plant("durations_are_times_of_day", times_of_day, "find_times", "(hour >= _DAY)", "(hour < 0)",
@@ -80,9 +80,9 @@ plant("names_of_identifiers_are_few", identifiers, "_names_identifiers",
 plant("text_has_missing_words", guesses, "guess",
       "return Guess(name, kind, texts, texts, None, padded)",
       "return Guess(name, kind, _without(texts, MISSING), texts, None, padded)",
-      "Namibia", users=[reading])  # fmt: skip
+      "Namibia", users=[resolving])  # fmt: skip
 plant("words_of_the_user_are_ignored", guesses, "guess", "if options.missing:", "if False:",
-      "a number that is missing", users=[reading])  # fmt: skip
+      "a number that is missing", users=[resolving])  # fmt: skip
 plant("first_lines_are_names", headings, "_is_data", "return not are_names", "return False",
       "a first line of data")  # fmt: skip
 plant("wavelengths_are_data", headings, "_is_data", "are_names |= bool(np.allclose(",
@@ -104,7 +104,7 @@ plant("blank_lines_are_skipped", delimited, "_parse", "ignore_empty_lines=width 
       "ignore_empty_lines=True", "blank lines of one column")  # fmt: skip
 plant("the_mark_of_the_fit_is_that_of_every_file", conventions, "own_kind",
       "if not options.recorded or", "if True or", "decimal commas, then points",
-      users=[reading])  # fmt: skip
+      users=[resolving])  # fmt: skip
 plant("skipped_lines_are_looked_at", layout, "find_layout", "if options.skip:", "if False:",
       "lines that are skipped", users=[reading])  # fmt: skip
 
