@@ -21,6 +21,7 @@ from bochner.tables.local_numbers import (
     may_hold_numbers,
     numbers_among,
     plain_numbers,
+    present_sample,
 )
 from bochner.tables.options import DATE_KINDS, NUMBER_KINDS, ReadOptions
 from bochner.tables.quantities import MixedUnits, Quantities, find_quantities
@@ -236,7 +237,7 @@ def _without_words(
     elif isinstance(found, LocalDates):
         read = ~np.isnat(found.times(found.orders()[0])) | ~np.array(texts.is_valid())
     elif found is None:
-        sample = texts.drop_null().slice(0, _SAMPLE_SIZE)
+        sample = present_sample(texts)
         if numbers_among(sample).sum() < _LEAST_SAMPLE_SHARE * len(sample):
             return texts, found, ()
         read = numbers_among(texts) | ~np.array(texts.is_valid())

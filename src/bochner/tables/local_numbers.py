@@ -80,6 +80,12 @@ class LocalNumbers:
         return found
 
 
+def present_sample(texts: Any) -> Any:
+    """Return the first present texts (k,), without a copy of all rows unless many are missing."""
+    head = texts.slice(0, 10 * _SAMPLE_SIZE).drop_null()
+    return (head if len(head) else texts.drop_null()).slice(0, _SAMPLE_SIZE)
+
+
 def plain_numbers(texts: Any) -> Any | None:
     """Return texts (n,) as whole numbers or floats, if each is a number as programs write it."""
     import pyarrow as pa

@@ -16,12 +16,10 @@ from bochner.tables.local_numbers import (
     LocalNumbers,
     find_numbers,
     numbers_among,
+    present_sample,
 )
 from bochner.tables.times_of_day import find_times
 from bochner.tables.units import is_certain, is_currency, read_suffix
-
-_SAMPLE_SIZE = 1000
-"""Entries that are looked at first: columns of other text fail within them at little cost."""
 
 _MOST_UNITS = 8
 """Most units of a column of quantities; the words after house numbers are more."""
@@ -68,7 +66,7 @@ def find_quantities(
 
     A column that ``is_recorded`` held quantities in an earlier file.
     """
-    sample = texts.drop_null().slice(0, _SAMPLE_SIZE)
+    sample = present_sample(texts)
     if not len(sample) or not _reads(sample):
         return None
     if found := _with_one_unit(texts, sample, decimals):

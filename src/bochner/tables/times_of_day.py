@@ -9,16 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner.tables.local_numbers import SHARE_READ
+from bochner.tables.local_numbers import SHARE_READ, present_sample
 
 _PATTERN = (
     r"^(?P<hour>[0-9]{1,4}):(?P<minute>[0-5][0-9])"
     r"(?::(?P<second>[0-5][0-9]))?(?:[.,](?P<fraction>[0-9]{1,6}))?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?| Uhr| ?h)?$"
 )
-
-_SAMPLE_SIZE = 1000
-"""Entries that are looked at first: columns of other text fail within them at little cost."""
 
 _DAY = 24.0
 """Hours of a day: longer times are durations."""
@@ -55,10 +52,10 @@ def find_times(texts: Any) -> ClockTimes | None:
     """Return texts (n,), null where missing, as times if nearly all of them have the pattern."""
     import pyarrow.compute as pc
 
-    present = texts.drop_null()
-    for some in (present.slice(0, _SAMPLE_SIZE), present):
+    for some in (present_sample(texts), texts):
+        n_present = len(some) - some.null_count
         matched = pc.sum(pc.match_substring_regex(some, _PATTERN)).as_py() or 0
-        if not len(some) or matched < SHARE_READ * len(some):
+        if not n_present or matched < SHARE_READ * n_present:
             return None
     parts = pc.extract_regex(texts, _PATTERN)
     hour, minute, second = (_numbers(pc.struct_field(parts, i)) for i in range(3))
