@@ -227,7 +227,7 @@ def _quantities(
 def _without_words(
     name: str, texts: Any, found: Found | None, options: ReadOptions
 ) -> tuple[Any, Found | None, tuple[str, ...]]:
-    """Return texts with null in place of a few words among numbers or dates, and what they are."""
+    """Return texts with null in place of a few words among numbers or dates, and the words."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -69,8 +69,8 @@ def find_quantities(
     sample = present_sample(texts)
     if not len(sample) or not _reads(sample):
         return None
-    if found := _with_one_unit(texts, sample, decimals):
-        return found
+    if quantities := _with_one_unit(texts, sample, decimals):
+        return quantities
     if not _reads(texts.drop_null()):
         return None
     parts = _Parts.of(texts)
@@ -131,9 +131,9 @@ def are_quantities(texts: Sequence[str]) -> bool:
         import pyarrow as pa
     except ImportError:  # An extra, without which no file is read either
         return False
-    found = pa.array(texts, pa.string())
-    are_times = find_times(found) is not None
-    return are_times or isinstance(find_quantities(found, (".", ",")), Quantities)
+    entries = pa.array(texts, pa.string())
+    are_times = find_times(entries) is not None
+    return are_times or isinstance(find_quantities(entries, (".", ",")), Quantities)
 
 
 def _reads(texts: Any) -> bool:
@@ -168,12 +168,12 @@ class _Parts:
     def of(cls, texts: Any) -> _Parts:
         import pyarrow.compute as pc
 
-        found = pc.extract_regex(_typed(texts), _PATTERN)
+        parts = pc.extract_regex(_typed(texts), _PATTERN)
         names = ("limit", "open", "sign", "front", "body", "plus", "back", "mark", "close")
-        fields = {name: pc.struct_field(found, i).fill_null("") for i, name in enumerate(names)}
+        fields = {name: pc.struct_field(parts, i).fill_null("") for i, name in enumerate(names)}
         array = {name: _objects(fields[name]) for name in names if name not in ("body", "back")}
         brackets = array["open"] != "", array["close"] != ""
-        matched = np.array(found.is_valid()) & (brackets[0] == brackets[1])
+        matched = np.array(parts.is_valid()) & (brackets[0] == brackets[1])
         front = np.where(array["front"] == "Rs.", "Rs", array["front"])
         return cls(
             matched,
@@ -274,6 +274,6 @@ def _are_classes(texts: Any, parts: _Parts, rows: NDArray[np.bool_]) -> bool:
 
 
 def _mixed(mixed: Mapping[str, int], main: Any, row: int) -> MixedUnits | None:
-    """Return what is mixed, if each of the units is known: the words after 12 Main are not."""
+    """Return the units of a column if all are known; the words after house numbers are not."""
     units = {str(main) or "none": row, **mixed}
     return MixedUnits(units) if all(map(is_certain, units)) else None

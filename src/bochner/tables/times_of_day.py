@@ -39,13 +39,13 @@ class ClockTimes:
         """Return times of day (n,) as `datetime.time`, None where missing; durations as numbers."""
         if self.is_duration:
             return self.hours
-        found = np.full(self.hours.shape, None, dtype=object)
+        entries = np.full(self.hours.shape, None, dtype=object)
         present = ~np.isnan(self.hours)
         levels, place = np.unique(self.hours[present], return_inverse=True)
         midnight = datetime(1970, 1, 1)
         times = [(midnight + timedelta(hours=float(level))).time() for level in levels]
-        found[present] = np.array(times, dtype=object)[place]
-        return found
+        entries[present] = np.array(times, dtype=object)[place]
+        return entries
 
 
 def find_times(texts: Any) -> ClockTimes | None:
