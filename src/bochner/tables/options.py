@@ -112,7 +112,8 @@ class ReadOptions:
         if isinstance(self.missing, str):
             raise TypeError(f"missing must be a list of entries, got {self.missing!r}.")
         for name, count in (("skip", self.skip), ("header", self.header)):
-            if count is not None and not 0 <= count <= _MOST_LINES:
+            is_count = isinstance(count, int) and 0 <= count <= _MOST_LINES
+            if count is not None and not is_count:
                 raise InputError(
                     f"{name} must be a number of lines from 0 to {_MOST_LINES}, got {count}."
                 )
