@@ -48,9 +48,9 @@ def run_benchmark(
     with Progress(console=console) as bar:
         task = bar.add_task(name)
 
-        def report(done: int, total: int, cell: Cell | None) -> None:
-            what = f"{name}: {cell.dataset}, {cell.method}" if cell else name
-            bar.update(task, completed=done, total=total, description=what)
+        def report(n_done: int, total: int, cell: Cell | None) -> None:
+            description = f"{name}: {cell.dataset}, {cell.method}" if cell else name
+            bar.update(task, completed=n_done, total=total, description=description)
 
         csv = benchmarks.run(
             benchmark, data, out, quick=quick, only=only, again=again, progress=report
@@ -74,11 +74,11 @@ def _parser() -> argparse.ArgumentParser:
         "--out", type=Path, default=Path("results"), help="folder of the results (results)"
     )
     parser.add_argument("--quick", action="store_true", help="run a small design")
-    for name, what in (
+    for name, help_text in (
         ("--only", "measure this method only; repeat for several"),
         ("--again", "remove the rows of this method and measure it again; repeat for several"),
     ):
-        parser.add_argument(name, action="append", default=[], metavar="METHOD", help=what)
+        parser.add_argument(name, action="append", default=[], metavar="METHOD", help=help_text)
     return parser
 
 

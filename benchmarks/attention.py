@@ -36,7 +36,7 @@ Split = tuple[Array, Array, Array, Array]
 
 
 def _unequal(rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return queries and keys with scales that fall, centres of their own, and a linear map."""
+    """Return queries and keys with decreasing scales, different centres, and a linear map."""
     d, size = 32, (2 * _ROWS, 32)
     scale = np.arange(1, d + 1) ** -0.5
     mixing = rng.standard_normal((d, d)) / np.sqrt(d)
@@ -48,13 +48,13 @@ def _unequal(rng: np.random.Generator) -> tuple[Array, Array]:
 def documents() -> tuple[list[str], list[str]]:
     """Return passages of twelve words of scikit-learn's descriptions of data sets, and of which."""
     folder = Path(sklearn.datasets.__file__).parent / "descr"
-    found, sources = list[str](), list[str]()
+    passages, sources = list[str](), list[str]()
     for path in sorted(folder.glob("*.rst")):
         words = re.findall(r"[a-z]{2,}", path.read_text(encoding="utf-8").lower())
         starts = range(0, len(words) - _WINDOW + 1, _WINDOW)
-        found += [" ".join(words[k : k + _WINDOW]) for k in starts]
+        passages += [" ".join(words[k : k + _WINDOW]) for k in starts]
         sources += [path.stem] * len(starts)
-    return found, sources
+    return passages, sources
 
 
 @lru_cache(maxsize=1)
@@ -131,10 +131,10 @@ def _run(cell: Cell, options: Options) -> Mapping[str, float]:
     logits = new_queries @ new_keys.T / temperature
     exact = np.exp(logits - logsumexp(logits, axis=1, keepdims=True))
     m = int(cell.settings["features"])
-    found = _attention(cell, (queries, keys, new_queries, new_keys), temperature, m)
-    outputs, true = found @ new_keys, exact @ new_keys
+    weights = _attention(cell, (queries, keys, new_queries, new_keys), temperature, m)
+    outputs, true = weights @ new_keys, exact @ new_keys
     return {
-        "attention_error": float(np.linalg.norm(found - exact) / np.linalg.norm(exact)),
+        "attention_error": float(np.linalg.norm(weights - exact) / np.linalg.norm(exact)),
         "output_error": float(np.linalg.norm(outputs - true) / np.linalg.norm(true)),
     }
 
@@ -174,11 +174,13 @@ def _tables(rows: Sequence[Row]) -> Iterable[str]:
     }
     for metric, text in texts.items():
         yield f"{text}: median over four temperatures of its ratio to FAVOR+'s."
-        found: list[Row] = [
+        ratio_rows: list[Row] = [
             {"dataset": name, "features": m, "method": method, "metric": "ratio", "value": value}
             for (name, m, method), value in ratios(rows, metric).items()
         ]
-        yield median_table(found, index=["dataset", "features"], columns="method", metric="ratio")
+        yield median_table(
+            ratio_rows, index=["dataset", "features"], columns="method", metric="ratio"
+        )
     for metric, text in texts.items():
         yield f"{text}: medians over seeds."
         yield median_table(
@@ -192,12 +194,14 @@ def _tables(rows: Sequence[Row]) -> Iterable[str]:
 def _curves(rows: Sequence[Row]) -> Mapping[tuple[str, str, float], float]:
     """Return errors by data set, method and temperature, with the greatest number of features."""
     most = max(int(row["features"]) for row in rows)
-    found = medians(
+    errors = medians(
         [row for row in rows if row["features"] == most and row["method"] != TRIGONOMETRIC],
         by=("dataset", "method", "temperature"),
         metric="attention_error",
     )
-    return {(str(name), str(method), float(t)): value for (name, method, t), value in found.items()}
+    return {
+        (str(name), str(method), float(t)): value for (name, method, t), value in errors.items()
+    }
 
 
 ATTENTION = Benchmark(

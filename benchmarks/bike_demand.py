@@ -20,7 +20,7 @@ WORKINGDAY = ("free day", "working day")
 
 
 def quantities(folder: str) -> Iterator[tuple[str, str, str, float]]:
-    """Yield quantities with two names of what they are of."""
+    """Yield quantities, each with its name, two keys and a value."""
     table = datasets.load("bike_hourly", folder=folder).to_frame()
     test = np.random.default_rng(0).random(len(table)) < 0.2
     inputs, bikes = table.drop(columns="target"), table["target"]
@@ -42,8 +42,8 @@ def quantities(folder: str) -> Iterator[tuple[str, str, str, float]]:
 
 
 if __name__ == "__main__":
-    found = list(quantities(sys.argv[1]))
+    rows = list(quantities(sys.argv[1]))
     with OUT.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("quantity", "of", "and", "value"))
-        writer.writerows((*names, f"{value:.6g}") for *names, value in found)
+        writer.writerows((*names, f"{value:.6g}") for *names, value in rows)

@@ -26,18 +26,18 @@ def with_packages(methods: Iterable[str], packages: Mapping[str, str], extra: st
 
     ``packages`` names that of a method, if it needs one, and ``extra`` what installs them.
     """
-    found = []
+    available = []
     for method in methods:
         package = packages.get(method)
         if package is None or find_spec(package):
-            found.append(method)
+            available.append(method)
         else:
             warnings.warn(
                 f"{method} is left out, as the package {package} is missing; "
                 f"pip install 'bochner[{extra}]' installs it.",
                 stacklevel=3,
             )
-    return found
+    return available
 
 
 def environment(command: str, threads: int | None) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def commit() -> str | None:
 
 def _git(folder: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             ["git", "-C", str(folder), *arguments],
             capture_output=True,
             check=True,
@@ -91,7 +91,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip()
+    return result.stdout.strip()
 
 
 def _processor() -> str:

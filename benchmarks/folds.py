@@ -80,7 +80,7 @@ def _split(
 def _target(dataset: Dataset) -> NDArray[Any]:
     if dataset.task == "regression":
         return np.asarray(dataset.y, dtype=np.float64)
-    classes, which, counts = np.unique(dataset.y, return_inverse=True, return_counts=True)
+    classes, codes, counts = np.unique(dataset.y, return_inverse=True, return_counts=True)
     if len(classes) == 2:
-        return which.astype(np.intp)
-    return np.asarray((which == np.argmax(counts)).astype(np.intp))
+        return codes.astype(np.intp)
+    return np.asarray((codes == np.argmax(counts)).astype(np.intp))

@@ -1,4 +1,4 @@
-"""Features, ridge regression and learned kernels on a device, next to what it can do at most."""
+"""Features, ridge regression and learned kernels on a device, next to its limits."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ _LONG = 5.0  # Seconds from which one run is enough
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What is measured on one kind of device; rows, features and chains."""
+    """Numbers of rows, features and chains for one kind of device."""
 
     order: int  # Order of the matrices whose product shows the rate of products
     copied: int  # Numbers of the copy that shows the bandwidth
@@ -117,7 +117,7 @@ def product_rate(dtype: str, order: int) -> float:
 
 @lru_cache
 def copy_rate(size: int) -> float:
-    """Return bytes read and written in a second, in copies of so many numbers in float32."""
+    """Return bytes read and written per second by copies of float32 arrays."""
     source = normal(size)
     target = source.clone()
     return 8.0 * size / seconds_of(lambda: target.copy_(source))
@@ -180,13 +180,13 @@ def _ridge(cell: Cell, options: Options) -> Mapping[str, float]:
     X = normal(n, _INPUTS)
     y = X[:, 0].sin() + 0.1 * normal(n, seed=1)
     model = KreinRidge("gaussian", p, length_scale=4.0, alpha=1.0, solver=cell.dataset)
-    found = {"seconds": seconds_of(lambda: model.set_params(random_state=0).fit(X, y))}
+    metrics = {"seconds": seconds_of(lambda: model.set_params(random_state=0).fit(X, y))}
     if cell.dataset == "cholesky":
         least = 2.0 * n * p**2 / product_rate(SINGLE, _sizes(options).order)
-        found["times_the_limit"] = found["seconds"] / least
+        metrics["times_the_limit"] = metrics["seconds"] / least
     else:
-        found["steps"] = float(model.n_iter_ or 0)
-    return found
+        metrics["steps"] = float(model.n_iter_ or 0)
+    return metrics
 
 
 def _learned_cells(options: Options) -> Iterable[Cell]:
@@ -228,7 +228,7 @@ def _table(metric: str, index: Sequence[str]) -> Callable[[Sequence[Row]], str]:
 def _views(
     title: str, *columns: tuple[str, str], index: Sequence[str] = ("device", "dtype", "n", "p")
 ) -> Callable[[Sequence[Row]], Iterable[str]]:
-    """Return what shows metrics with a line of words before each."""
+    """Return views of metrics, each with a caption."""
 
     def tables(rows: Sequence[Row]) -> Iterable[str]:
         yield f"**{title}**"

@@ -26,7 +26,7 @@ COMMAND = "python -m benchmarks"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The folder of data sets, if any, and whether to run the small design."""
+    """Options of a run: an optional folder of data sets, and whether to run the small design."""
 
     data: Path | None = None
     quick: bool = False
@@ -108,8 +108,8 @@ class Benchmark:
         """Return the tables of all parts that have rows, and then the pictures, in Markdown."""
         shown = [self.introduction] if self.introduction else []
         for part in sorted(self.parts, key=self._place):
-            own = self.rows_of(part, rows)
-            shown += part.tables(own) if own else ()
+            part_rows = self.rows_of(part, rows)
+            shown += part.tables(part_rows) if part_rows else ()
         quick = "-quick" if rows[0].get("mode") == "quick" else ""
         for picture, _ in self._drawn(rows):
             shown.append(f"![{picture.name}]({self.name}{quick}-{picture.name}.svg)\n\n"
@@ -122,9 +122,9 @@ class Benchmark:
 
     def _drawn(self, rows: Sequence[Row]) -> Iterator[tuple[Picture, Mapping[Any, float]]]:
         for part in sorted(self.parts, key=self._place):
-            own = self.rows_of(part, rows)
-            for picture in part.pictures if own else ():
-                if values := picture.values(own):
+            part_rows = self.rows_of(part, rows)
+            for picture in part.pictures if part_rows else ():
+                if values := picture.values(part_rows):
                     yield picture, values
 
     def _part_of(self, part: Part) -> dict[str, Scalar]:
@@ -197,13 +197,13 @@ def run(
     to_do = {key: cell for key, cell in cells.items() if key not in store.finished}
     if to_do:
         store.begin(environment(_command(benchmark, options), threads))
-    report = progress or (lambda done, total, cell: None)
-    done = len(cells) - len(to_do)
-    report(done, len(cells), None)
+    report = progress or (lambda n_done, total, cell: None)
+    n_done = len(cells) - len(to_do)
+    report(n_done, len(cells), None)
     for key, cell in to_do.items():
         store.append(key, _measure(benchmark, cell, options, threads))
-        done += 1
-        report(done, len(cells), cell)
+        n_done += 1
+        report(n_done, len(cells), cell)
     return store.path
 
 
@@ -216,11 +216,11 @@ def render(benchmark: Benchmark, path: str | Path) -> list[Path]:
     """
     path = Path(path)
     rows = read_rows(path)
-    found = sorted({str(row["benchmark"]) for row in rows})
-    if found != [benchmark.name]:
+    names = sorted({str(row["benchmark"]) for row in rows})
+    if names != [benchmark.name]:
         raise ValueError(
             f"{path} must hold results of {benchmark.name!r} only; "
-            f"it holds {', '.join(found) or 'none'}."
+            f"it holds {', '.join(names) or 'none'}."
         )
     table = path.with_suffix(".tables.md")
     with replacing(table) as fresh:
@@ -288,7 +288,7 @@ def _provenance(path: Path, rows: Sequence[Row]) -> str:
     used = [records[run] for run in runs if run in records]
     # Older records name the command by which benchmarks were run before.
     commands = (str(record["command"]).replace("bochner bench", COMMAND) for record in used)
-    made_by = (f"`{text}` ({summary(one)})" for text, one in zip(commands, used, strict=True))
+    made_by = (f"`{text}` ({summary(record)})" for text, record in zip(commands, used, strict=True))
     return "\n".join((f"From `{path.name}`, made by", "", *(f"- {text}" for text in made_by)))
 
 

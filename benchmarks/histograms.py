@@ -64,8 +64,8 @@ def _run(cell: Cell, options: Options) -> Mapping[str, float]:
     X, new = split(cell.dataset, cell.seed)
     kernel = _KERNELS[str(cell.settings["kernel"])]
     exact = kernel(new)
-    found = _gram(cell, kernel, X, new)
-    return {"error": float(np.linalg.norm(found - exact) / np.linalg.norm(exact))}
+    gram = _gram(cell, kernel, X, new)
+    return {"error": float(np.linalg.norm(gram - exact) / np.linalg.norm(exact))}
 
 
 def _gram(cell: Cell, kernel: Kernel, X: Array, new: Array) -> Array:
@@ -91,10 +91,10 @@ def _tables(rows: Sequence[Row]) -> Iterable[str]:
 def _curves(rows: Sequence[Row]) -> Mapping[tuple[str, str, float], float]:
     """Return errors by data set and kernel, method and number of features."""
     shown = [row for row in rows if row["kernel"] in ("chi_squared", "tanimoto")]
-    found = medians(shown, by=("dataset", "kernel", "method", "features"), metric="error")
+    errors = medians(shown, by=("dataset", "kernel", "method", "features"), metric="error")
     return {
         (f"{name}, {kernel}", str(method), float(m)): value
-        for (name, kernel, method, m), value in found.items()
+        for (name, kernel, method, m), value in errors.items()
     }
 
 

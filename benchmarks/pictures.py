@@ -101,9 +101,11 @@ def curves_figure(
         figure, axes = new_axes(_layout(len(titles)))
         handles: dict[str, Any] = {}
         for axis, title in zip(axes, titles, strict=True):
-            own = {key[1:]: y for key, y in values.items() if key[0] == title}
+            panel_values = {key[1:]: y for key, y in values.items() if key[0] == title}
             axis.set(xscale=scales[0], yscale=scales[1])
-            handles |= _curves(axis, own, looks) | _bands(axis, own, looks, bands or {})
+            handles |= _curves(axis, panel_values, looks) | _bands(
+                axis, panel_values, looks, bands or {}
+            )
         _name(axes, list(map(str, titles)))
         if lowest is not None and min(values.values()) < lowest:
             axes[0].set_ylim(bottom=lowest)
@@ -132,8 +134,8 @@ def _name(axes: "Sequence[Axes]", titles: Sequence[str]) -> None:
     """Set the titles of panels, in two lines if one of them is too long for one."""
     are_long = any(text_width(title, FONT) > _TITLE * width_of(axes[0]) for title in titles)
     for axis, title in zip(axes, titles, strict=True):
-        first, _, rest = title.rpartition(", ")
-        axis.set_title(f"{first}\n{rest}" if are_long and first else title)
+        first, _, last_part = title.rpartition(", ")
+        axis.set_title(f"{first}\n{last_part}" if are_long and first else title)
 
 
 def _layout(count: int) -> PanelLayout:
@@ -212,14 +214,14 @@ def fields_figure(
     with styled():
         figure, axes = new_axes(PanelLayout(len(titles), sharex=True, sharey=True))
         for axis, panel in zip(axes, titles, strict=True):
-            own = {key[1:]: value for key, value in values.items() if key[0] == panel}
-            xs, ys = (sorted({place[i] for place in own}) for i in (0, 1))
-            if len(own) != len(xs) * len(ys):
+            panel_values = {key[1:]: value for key, value in values.items() if key[0] == panel}
+            xs, ys = (sorted({place[i] for place in panel_values}) for i in (0, 1))
+            if len(panel_values) != len(xs) * len(ys):
                 raise ValueError(
                     f"{panel!r} must have a value at each of {len(xs)} x {len(ys)} places, "
-                    f"got {len(own)}."
+                    f"got {len(panel_values)}."
                 )
-            grid = np.array([[own[x, y] for x in xs] for y in ys])
+            grid = np.array([[panel_values[x, y] for x in xs] for y in ys])
             mesh = axis.pcolormesh(
                 xs, ys, grid, cmap="PuOr_r", vmin=limits[0], vmax=limits[1], rasterized=True
             )

@@ -23,7 +23,7 @@ _MOST_TREES = 1_000  # Ten times the default; 20 trees without a gain end the fi
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """What is predicted at test rows."""
+    """Predictions at test rows: means with optional deviations, or probabilities."""
 
     mean: Array  # (n,): of the target, or the probability of a one
     std: Array | None = None  # (n,): of the target, where a method has it
@@ -61,14 +61,14 @@ def figures(prediction: Prediction, fold: Fold) -> dict[str, float]:
     """
     mean, y = prediction.mean, fold.y_test
     if fold.is_regression:
-        found = {"mse": float(np.mean((mean - y) ** 2))}
+        metrics = {"mse": float(np.mean((mean - y) ** 2))}
         if prediction.std is not None:
-            found |= _of_intervals(y - mean, prediction.std)
-        return found
-    found = {"error": float(np.mean((mean > 0.5) != (y == 1)))}
+            metrics |= _of_intervals(y - mean, prediction.std)
+        return metrics
+    metrics = {"error": float(np.mean((mean > 0.5) != (y == 1)))}
     if prediction.is_probability:
-        found["nlpd"] = log_loss(mean, y)
-    return found
+        metrics["nlpd"] = log_loss(mean, y)
+    return metrics
 
 
 def _of_intervals(residual: Array, std: Array) -> dict[str, float]:
@@ -92,7 +92,7 @@ def scaled(fold: Fold) -> Fold:
 
 
 def thinned(fold: Fold, most: int, rng: np.random.Generator) -> Fold:
-    """Return the fold with at most so many training rows, chosen at random."""
+    """Return the fold with a random subset of its training rows if there are too many."""
     if len(fold.y) <= most:
         return fold
     return fold.part(np.sort(rng.permutation(len(fold.y))[:most]))

@@ -81,12 +81,12 @@ def grouped(
 
     Only rows count whose other columns have the values in ``where``. Keys are tuples of the index.
     """
-    found: dict[Any, dict[str, list[float]]] = {}
+    groups: dict[Any, dict[str, list[float]]] = {}
     for row in rows:
         if row["metric"] == metric and all(row[name] == value for name, value in where.items()):
-            line = found.setdefault(tuple(row[name] for name in index), {})
+            line = groups.setdefault(tuple(row[name] for name in index), {})
             line.setdefault(str(row[columns]), []).append(float(row["value"]))
-    return found
+    return groups
 
 
 def name_at(what: str, place: float) -> str:
@@ -99,8 +99,8 @@ def curve_metrics(
 ) -> dict[str, float]:
     """Return curves at places as metrics."""
     return {
-        name_at(what, place): float(value)
-        for what, curve in curves.items()
+        name_at(name, place): float(value)
+        for name, curve in curves.items()
         for place, value in zip(places, curve, strict=True)
     }
 
@@ -189,7 +189,7 @@ def group_table(
     below: Callable[..., tuple[str, Mapping[str, str]] | None] = lambda *key: None,
     whole_line: bool = False,
 ) -> str:
-    """Return a Markdown table with a line for each group, and a dash for what is missing.
+    """Return a Markdown table with a line for each group, and a dash for missing values.
 
     ``columns`` without any value are left out. ``show`` maps the values of one entry to text, or
     with ``whole_line`` those of all entries of a line, by column, to texts by column. ``header``

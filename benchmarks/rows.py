@@ -148,7 +148,7 @@ def training_rows(
 def _order(
     dataset: Dataset, seed: int, sizes: Mapping[str, tuple[int, int]], n_train: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Return all rows of the training part, and those of both parts that are chosen.
+    """Return all rows of the training part, and the chosen rows of both parts.
 
     The parts are the source's, or random.
     """

@@ -46,9 +46,9 @@ def sequences(name: str, seed: int) -> tuple[Any, NDArray[Any]]:
     """Return series or strings, in random order, and their labels."""
     rng = np.random.default_rng(seed)
     if name == PASSAGES:
-        found, sources = documents()
-        order = rng.permutation(len(found))
-        return [f" {found[i]} " for i in order], np.array(sources)[order]
+        passages, sources = documents()
+        order = rng.permutation(len(passages))
+        return [f" {passages[i]} " for i in order], np.array(sources)[order]
     digits = sklearn.datasets.load_digits()
     order = rng.permutation(len(digits.target))
     images = np.pad(digits.images[order] / 16.0, ((0, 0), (1, 0), (0, 0)))
@@ -96,7 +96,7 @@ def points(name: str, seed: int) -> list[Array]:
         return list(X)
     alphabet = sorted(set("".join(X)))
     columns = np.eye(len(alphabet), len(alphabet) + 1)
-    return [columns[[alphabet.index(letter) for letter in one]] for one in X]
+    return [columns[[alphabet.index(letter) for letter in text]] for text in X]
 
 
 @lru_cache(maxsize=4)
@@ -111,9 +111,11 @@ def _levels(name: str, seed: int, kernel: Kernel, depth: int) -> Array:
 
 def windows_gram(each: Sequence[Array], kernel: Kernel, window: int) -> Array:
     """Return means (n, n) of the kernel over all pairs of windows of sequences (T, d)."""
-    views = (np.lib.stride_tricks.sliding_window_view(one, window, axis=0) for one in each)
+    views = (
+        np.lib.stride_tricks.sliding_window_view(sequence, window, axis=0) for sequence in each
+    )
     flat = [view.swapaxes(1, 2).reshape(len(view), -1) for view in views]
-    sizes = np.array([len(one) for one in flat])
+    sizes = np.array([len(windows) for windows in flat])
     starts, rows = np.cumsum(sizes) - sizes, np.concatenate(flat)
     sums = np.add.reduceat(np.add.reduceat(kernel(rows), starts, axis=0), starts, axis=1)
     means: Array = sums / np.outer(sizes, sizes)
@@ -171,9 +173,12 @@ def _classifier(cell: Cell) -> Pipeline:
 def equal_steps(series: Sequence[Array]) -> Array:
     """Return the values at nine equidistant times, side by side, by linear interpolation."""
     values = []
-    for one in series:
-        times = np.linspace(0.0, len(one) - 1.0, _STEPS)
-        columns = [np.interp(times, np.arange(len(one)), column) for column in one.T]
+    for values_of_series in series:
+        times = np.linspace(0.0, len(values_of_series) - 1.0, _STEPS)
+        columns = [
+            np.interp(times, np.arange(len(values_of_series)), column)
+            for column in values_of_series.T
+        ]
         values.append(np.concatenate(columns))
     return np.array(values)
 
@@ -198,11 +203,11 @@ def _curves(metric: str, *datasets: str) -> Any:
     def values(rows: Sequence[Row]) -> Mapping[tuple[str, str, float], float]:
         """Return medians by data set, method and number of features."""
         shown = [row for row in rows if row["dataset"] in datasets]
-        found = medians(shown, by=("dataset", "method", "features"), metric=metric)
-        axis = sorted({float(m) for _, _, m in found if float(m) > 0})
+        errors = medians(shown, by=("dataset", "method", "features"), metric=metric)
+        axis = sorted({float(m) for _, _, m in errors if float(m) > 0})
         return {
             (str(name), str(method), x): value
-            for (name, method, m), value in found.items()
+            for (name, method, m), value in errors.items()
             for x in ([float(m)] if float(m) > 0 else axis)
         }
 

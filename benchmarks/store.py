@@ -41,7 +41,7 @@ class Store:
         self._check_rows(rows)
 
     def key(self, dataset: str, method: str, settings: Iterable[Scalar], seed: int) -> Key:
-        """Return what identifies a cell, as the file spells it."""
+        """Return the key of a cell, with values formatted as in the file."""
         return tuple(map(_spell, (dataset, method, *settings, seed)))
 
     def begin(self, record: Mapping[str, Any]) -> None:
@@ -75,10 +75,10 @@ class Store:
         if any(key[place] in methods for key in self.finished):
             lines = self.path.read_text(encoding="utf-8").splitlines(keepends=True)
             rows = csv.reader(lines)
-            kept = [line for line, row in zip(lines, rows, strict=True)
+            kept_lines = [line for line, row in zip(lines, rows, strict=True)
                     if row[column] not in methods]  # fmt: skip
             with replacing(self.path) as fresh:
-                fresh.write_text("".join(kept), encoding="utf-8", newline="")
+                fresh.write_text("".join(kept_lines), encoding="utf-8", newline="")
             self.finished = {key for key in self.finished if key[place] not in methods}
 
     def _recover(self) -> list[dict[str, str]]:
@@ -98,10 +98,10 @@ class Store:
         rows = self._parse(lines[1:])
         while rows and rows[-1]["metric"] != LAST_METRIC:
             rows.pop()
-        kept = b"".join(lines[: len(rows) + 1])
-        if kept != content:
+        content_kept = b"".join(lines[: len(rows) + 1])
+        if content_kept != content:
             with replacing(self.path) as fresh:
-                fresh.write_bytes(kept)
+                fresh.write_bytes(content_kept)
         return rows
 
     def _parse(self, lines: Sequence[bytes]) -> list[dict[str, str]]:
@@ -116,10 +116,10 @@ class Store:
 
     def _check_rows(self, rows: Iterable[Mapping[str, str]]) -> None:
         for row in rows:
-            found = (row["benchmark"], row["mode"])
-            if found != self._identity:
+            identity = (row["benchmark"], row["mode"])
+            if identity != self._identity:
                 raise ValueError(
-                    f"{self.path} holds rows of {' / '.join(found)}, which are never mixed with "
+                    f"{self.path} holds rows of {' / '.join(identity)}, which are never mixed with "
                     f"{' / '.join(self._identity)}; move it away, or choose another folder."
                 )
             if row["run"] not in self._records:

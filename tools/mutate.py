@@ -46,7 +46,7 @@ DROPPED_CALLS = {"sqrt", "exp", "log", "abs", "conj", "cumsum", "square"}
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one line: a number of a change among those of a node of the file."""
+    """One change of one line, identified by the node of the file and the index of its change."""
 
     path: Path
     line: int
@@ -109,31 +109,31 @@ def has_text(node: ast.AST) -> bool:
 def changes_of_call(node: ast.Call) -> list[ast.AST]:
     """Return the call without its function, of the other of sum and mean, or less an argument."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-    found: list[ast.AST] = []
+    changes: list[ast.AST] = []
     if name in DROPPED_CALLS and len(node.args) == 1 and not node.keywords:
-        found.append(node.args[0])
+        changes.append(node.args[0])
     if name in {"sum", "mean"}:
         other = "mean" if name == "sum" else "sum"
-        found.append(rebuilt(node, func=rebuilt(node.func, attr=other)))
+        changes.append(rebuilt(node, func=rebuilt(node.func, attr=other)))
     for keyword in node.keywords:
         if keyword.arg not in UNTOUCHED and isinstance(keyword.value, ast.Name):
-            found.append(rebuilt(node, keywords=[k for k in node.keywords if k is not keyword]))
-    return found
+            changes.append(rebuilt(node, keywords=[k for k in node.keywords if k is not keyword]))
+    return changes
 
 
 def chosen(count, seed, only):
     """Choose mutants at random: files in proportion to their places, one mutant a line."""
-    found = []
+    mutants = []
     for path in sorted(PACKAGE.rglob("*.py")):
         if path.relative_to(PACKAGE).parts[0] in SKIPPED or only not in str(path):
             continue
         for index, node in enumerate(places(ast.parse(path.read_text(encoding="utf-8")))):
             for change, wrong in enumerate(changes(node)):
-                what = f"{ast.unparse(node)} → {ast.unparse(wrong)}"
-                found.append(Mutant(path, node.lineno, index, change, what))
-    random.Random(seed).shuffle(found)
-    of_lines = {(mutant.path, mutant.line): mutant for mutant in reversed(found)}
-    return [mutant for mutant in found if of_lines[mutant.path, mutant.line] is mutant][:count]
+                change_text = f"{ast.unparse(node)} → {ast.unparse(wrong)}"
+                mutants.append(Mutant(path, node.lineno, index, change, change_text))
+    random.Random(seed).shuffle(mutants)
+    of_lines = {(mutant.path, mutant.line): mutant for mutant in reversed(mutants)}
+    return [mutant for mutant in mutants if of_lines[mutant.path, mutant.line] is mutant][:count]
 
 
 def mirrored(mutant):
@@ -141,11 +141,11 @@ def mirrored(mutant):
     place = mutant.path.relative_to(PACKAGE)
     room = ROOT / "tests" / {"distributed": "cluster"}.get(place.parts[0], place.parts[0])
     folder = ROOT / "tests" / place.parent
-    found = [folder / f"test_{place.stem}.py", folder, room]
+    folders = [folder / f"test_{place.stem}.py", folder, room]
     if place.parts[0] in {"learning", "tables", "_numerics"}:
-        found += [ROOT / "tests" / "features", ROOT / "tests" / "estimators"]
-    found.append(ROOT / "tests" / "laws")
-    return [str(path) for path in dict.fromkeys(found) if path.exists()]
+        folders += [ROOT / "tests" / "features", ROOT / "tests" / "estimators"]
+    folders.append(ROOT / "tests" / "laws")
+    return [str(path) for path in dict.fromkeys(folders) if path.exists()]
 
 
 def reaching(mutant, data):
@@ -183,20 +183,20 @@ def survives(mutant, slot, tests, limit):
             command = [sys.executable, "-m", "pytest", *options, *batch]
             run = {"cwd": ROOT, "env": environment, "timeout": left, "check": False}
             try:
-                done = subprocess.run(command, **run, capture_output=True, text=True)
-                if done.returncode == pytest.ExitCode.USAGE_ERROR:
+                result = subprocess.run(command, **run, capture_output=True, text=True)
+                if result.returncode == pytest.ExitCode.USAGE_ERROR:
                     # Names of cases that pytest does not take: all cases of their functions.
                     command[-len(batch) :] = dict.fromkeys(name.split("[")[0] for name in batch)
-                    done = subprocess.run(command, **run, capture_output=True, text=True)
+                    result = subprocess.run(command, **run, capture_output=True, text=True)
             except subprocess.TimeoutExpired:
                 # A bug that makes a chain endless would be noticed; one that is only slow not.
                 return True, "time"
             # A bug that lets a test module not be imported is an error of the collection.
-            failed = [line for line in done.stdout.splitlines() if line.startswith(_FAILURES)]
-            if failed or done.returncode == pytest.ExitCode.TESTS_FAILED:
+            failed = [line for line in result.stdout.splitlines() if line.startswith(_FAILURES)]
+            if failed or result.returncode == pytest.ExitCode.TESTS_FAILED:
                 return False, failed[0].partition(" ")[2][:153] if failed else "error"
-            if done.returncode not in (0, 5):
-                raise RuntimeError(f"exit {done.returncode}: {done.stdout}{done.stderr}")
+            if result.returncode not in (0, 5):
+                raise RuntimeError(f"exit {result.returncode}: {result.stdout}{result.stderr}")
         return True, f"{len(tests)} tests"
     finally:
         shutil.copy(mutant.path, target)
@@ -245,8 +245,8 @@ def main():
             place = mutant.path.relative_to(PACKAGE)
             writer.writerow([place, mutant.line, mutant.what, int(not alive), by, n_tests])
             file.flush()
-            said = "SURVIVES" if alive else "caught  "
-            print(f"{said} {place}:{mutant.line} {mutant.what}: {by}")
+            verdict = "SURVIVES" if alive else "caught  "
+            print(f"{verdict} {place}:{mutant.line} {mutant.what}: {by}")
     print(f"{dead} of {len(mutants)} caught")
 
 

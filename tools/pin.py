@@ -154,21 +154,23 @@ def all_kernels() -> dict[str, tuple[Any, Place]]:
         "ntk": k.NTK(),
         "sphere sum": 0.5 * k.NTK() + k.ArcCosine(1) * k.SphericalPolynomial(2),
     }
-    found = {name: (kernel, same) for name, kernel in anywhere.items()}
-    found |= {name: (kernel, sphere) for name, kernel in on_sphere.items()}
-    found["hellinger"] = k.Hellinger(), np.abs
-    return found
+    placed_kernels = {name: (kernel, same) for name, kernel in anywhere.items()}
+    placed_kernels |= {name: (kernel, sphere) for name, kernel in on_sphere.items()}
+    placed_kernels["hellinger"] = k.Hellinger(), np.abs
+    return placed_kernels
 
 
-def frequencies(found: Any) -> dict[str, Any]:
+def frequencies(sampled: Any) -> dict[str, Any]:
     return {
-        "omega": np.asarray(found.omega),
-        "weight": found.weight,
-        "phase": found.phase,
-        "nu": np.asarray(found.nu),
-        "signature": found.signature,
-        "left": found.features(NEW) if found.dim == 3 else found.features(NEW[:, : found.dim]),
-        "right": found.features_right(NEW_RIGHT[:, : found.dim_right]),
+        "omega": np.asarray(sampled.omega),
+        "weight": sampled.weight,
+        "phase": sampled.phase,
+        "nu": np.asarray(sampled.nu),
+        "signature": sampled.signature,
+        "left": sampled.features(NEW)
+        if sampled.dim == 3
+        else sampled.features(NEW[:, : sampled.dim]),
+        "right": sampled.features_right(NEW_RIGHT[:, : sampled.dim_right]),
     }
 
 
@@ -178,26 +180,26 @@ def answers(model: Any, rows: Any, right: Any) -> dict[str, Any]:
         return values_of(model, rows, right)
     if not hasattr(model, "get_params"):
         return draws_of(model)
-    found: dict[str, Any] = {}
+    outputs: dict[str, Any] = {}
     if hasattr(model, "predict"):
-        found["predict"] = model.predict(rows, **({} if right is None else {"right": right}))
+        outputs["predict"] = model.predict(rows, **({} if right is None else {"right": right}))
         if right is None:
             with contextlib.suppress(TypeError, ValueError, AttributeError):
-                found["std"] = model.predict(rows, return_std=True)[1]
+                outputs["std"] = model.predict(rows, return_std=True)[1]
     for name in ("predict_proba", "decision_function", "transform", "signal_std", "noise_std"):
         if hasattr(model, name):
-            found[name] = getattr(model, name)(rows)
+            outputs[name] = getattr(model, name)(rows)
     if hasattr(model, "transform_right"):
-        found["transform_right"] = model.transform_right(rows if right is None else right)
+        outputs["transform_right"] = model.transform_right(rows if right is None else right)
     if hasattr(model, "gram"):
-        found["gram"] = model.gram(rows)
-    if hasattr(model, "sample_y") and "std" in found:  # A model without a process has no draws
-        found["sample_y"] = model.sample_y(rows, 3, random_state=1)
-        found["sample_y without noise"] = model.sample_y(rows, 2, random_state=2, noise=False)
+        outputs["gram"] = model.gram(rows)
+    if hasattr(model, "sample_y") and "std" in outputs:  # A model without a process has no draws
+        outputs["sample_y"] = model.sample_y(rows, 3, random_state=1)
+        outputs["sample_y without noise"] = model.sample_y(rows, 2, random_state=2, noise=False)
     if hasattr(model, "features") and hasattr(model, "learned_"):
         for draw in ("best", "last"):
-            found[f"features {draw}"] = model.features(draw).transform(rows)
-    return found | attributes(model)
+            outputs[f"features {draw}"] = model.features(draw).transform(rows)
+    return outputs | attributes(model)
 
 
 def values_of(kernel: Any, rows: Any, right: Any) -> dict[str, Any]:
@@ -211,18 +213,18 @@ def values_of(kernel: Any, rows: Any, right: Any) -> dict[str, Any]:
 
 
 def draws_of(mu: Any) -> dict[str, Any]:
-    found = {"mass": np.array([mu.mass, mu.total_variation, mu.max_error])}
+    outputs = {"mass": np.array([mu.mass, mu.total_variation, mu.max_error])}
     for scheme in SCHEMES[1:]:
         try:
             drawn = mu.sample(16, np.random.default_rng(7), scheme)
         except ValueError:  # Laws of independent coordinates have no structured directions.
             continue
-        found |= {f"{scheme} {key}": value for key, value in frequencies(drawn).items()}
-    return found
+        outputs |= {f"{scheme} {key}": value for key, value in frequencies(drawn).items()}
+    return outputs
 
 
 def attributes(model: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name in (
         *("alpha_", "coef_", "intercept_", "noise_variance_", "log_evidence_", "n_iter_"),
         *("signature_", "max_error_", "predicted_error_", "fit_error_", "singular_values_"),
@@ -233,26 +235,26 @@ def attributes(model: Any) -> dict[str, Any]:
         except AttributeError:
             continue
         if value is not None:
-            found[name] = np.asarray(value)
+            values[name] = np.asarray(value)
     kernel = getattr(model, "kernel_", None)
     dim = getattr(model, "n_features_in_", None)
     if isinstance(kernel, kernels.Kernel) and dim in (1, 2, 3):
         try:
-            found["kernel_"] = kernel(NEW[:, :dim])
+            values["kernel_"] = kernel(NEW[:, :dim])
         except ValueError:  # The rows are not in the kernel's domain.
-            found["kernel_"] = kernel(sphere(np.abs(NEW[:, :dim])))
+            values["kernel_"] = kernel(sphere(np.abs(NEW[:, :dim])))
     relevance = getattr(model, "relevance_", None)
     if relevance is not None:
-        found["inclusion"], found["importance"] = relevance.inclusion, relevance.importance
+        values["inclusion"], values["importance"] = relevance.inclusion, relevance.importance
     if hasattr(model, "learned_") and hasattr(model, "trace_"):
         traces = model.trace_ if isinstance(model.trace_, list) else [model.trace_]
         for index, trace in enumerate(traces):
             for name in sorted(trace.records.keys() - {"seconds"}):
-                found[f"trace {index} {name}"] = trace.records[name]
-        found["convergence"] = np.array(
+                values[f"trace {index} {name}"] = trace.records[name]
+        values["convergence"] = np.array(
             [[c.rhat_predictions, c.ess_predictions] for c in model.convergence_]
         )
-    return found
+    return values
 
 
 def measure(kernel: Any, place: Place, decomposition: str) -> Any:
@@ -272,11 +274,11 @@ def kernel_units() -> Iterator[Unit]:
 
 
 def features(
-    kernel: Any, place: Place = same, rows: Any = (X, NEW), right: Any = None, **given: Any
+    kernel: Any, place: Place = same, rows: Any = (X, NEW), right: Any = None, **parameters: Any
 ) -> Case:
-    model = bochner.FourierFeatures(kernel, 32, **{"random_state": 1} | given)
-    more = {} if right is None else {"right": right}
-    return Case(lambda: model.fit(place(rows[0]), **more), place(rows[1]))
+    model = bochner.FourierFeatures(kernel, 32, **{"random_state": 1} | parameters)
+    fit_options = {} if right is None else {"right": right}
+    return Case(lambda: model.fit(place(rows[0]), **fit_options), place(rows[1]))
 
 
 def feature_units() -> Iterator[Unit]:
@@ -306,7 +308,7 @@ def feature_units() -> Iterator[Unit]:
     single = (X.astype(np.float32), NEW.astype(np.float32))
     thin = tuple(sparse.random(n, 3, 0.5, "csr", rng=np.random.default_rng(n)) for n in (60, 9))
     wide = tuple(np.random.default_rng(n).normal(size=(n, 300)) for n in (40, 7))
-    others = {
+    further_cases = {
         "float32": features("gaussian", rows=single),
         "dtype": features("gaussian", dtype="float32"),
         "sparse": features("gaussian", rows=thin),
@@ -319,7 +321,7 @@ def feature_units() -> Iterator[Unit]:
         "right rows": replace(features(skew, right=RIGHT), right=NEW_RIGHT),
         "narrow right rows": Case(narrow_answers),
     }
-    for name, case in others.items():
+    for name, case in further_cases.items():
         yield f"features/{name}", case
 
 
@@ -328,8 +330,8 @@ def narrow_answers() -> dict[str, Any]:
     kernel = kernels.Bilinear(kernels.Gaussian(2.0), *maps)
     model = bochner.FourierFeatures(kernel, 32, random_state=1).fit(X, right=RIGHT[:, :2])
     right = NEW_RIGHT[:, :2]
-    found = {"left": model.transform(NEW), "right": model.transform_right(right)}
-    return found | {"gram": model.gram(NEW, right)}
+    outputs = {"left": model.transform(NEW), "right": model.transform_right(right)}
+    return outputs | {"gram": model.gram(NEW, right)}
 
 
 RIDGES: dict[str, dict[str, Any]] = {
@@ -375,11 +377,11 @@ def given(kind: Any, parameters: dict[str, Any], y: Any, weight: Any, how: str) 
     if how == "dask":
         return model.fit(*dask_rows(*((X, y) if weight is None else (X, y, weight))))
     if how == "partial":
-        more = {"classes": np.unique(y)} if hasattr(model, "predict_proba") else {}
+        class_options = {"classes": np.unique(y)} if hasattr(model, "predict_proba") else {}
         for rows, target, *weights in chunked(y, weight):
-            own = {"sample_weight": weights[0]} if weights else {}
-            model.partial_fit(rows, target, **own, **more)
-            more = {}
+            weight_options = {"sample_weight": weights[0]} if weights else {}
+            model.partial_fit(rows, target, **weight_options, **class_options)
+            class_options = {}
         return model
     if how == "float32":
         return model.fit(X.astype(np.float32), y, weight)
@@ -587,8 +589,8 @@ def mixture_units() -> Iterator[Unit]:
     named = {"signed": signed, "positive": "gaussian", "tl1": "tl1", "precomputed": "precomputed"}
     for way, (name, kernel) in product(("exact", "taylor"), named.items()):
         model = bochner.DIGMMFeatures(kernel, 32, expectation=way, **some)
-        more = {"similarity": signed(X)} if name == "precomputed" else {}
-        fit = lambda model=model, more=more: model.fit(X, **more)  # noqa: E731
+        fit_options = {"similarity": signed(X)} if name == "precomputed" else {}
+        fit = lambda model=model, fit_options=fit_options: model.fit(X, **fit_options)  # noqa: E731
         yield f"double mixture/{way} {name}", Case(fit, NEW)
 
 
@@ -622,25 +624,27 @@ def baseline_units() -> Iterator[Unit]:
 
 
 def diagnosis(kernel: Any, rows: Any) -> dict[str, Any]:
-    seen = bochner.diagnose(kernel, rows, n_components=(16, 32), random_state=1)
-    holds = None if seen.definiteness is None else seen.definiteness.holds
-    found: dict[str, Any] = {
-        "flags": np.array([seen.in_domain, seen.symmetric, seen.n_outside], dtype=float),
-        "asymmetry": np.array(seen.asymmetry),
+    diagnosed = bochner.diagnose(kernel, rows, n_components=(16, 32), random_state=1)
+    holds = None if diagnosed.definiteness is None else diagnosed.definiteness.holds
+    outputs: dict[str, Any] = {
+        "flags": np.array(
+            [diagnosed.in_domain, diagnosed.symmetric, diagnosed.n_outside], dtype=float
+        ),
+        "asymmetry": np.array(diagnosed.asymmetry),
         "definite": np.array([np.nan if holds is None else holds], dtype=float),
     }
     for part in ("spectrum", "singular_values"):
-        value = getattr(seen, part)
+        value = getattr(diagnosed, part)
         for field in getattr(value, "__slots__", ()):
             number = getattr(value, field)
             if isinstance(number, int | float | np.ndarray | np.number):
-                found[f"{part} {field}"] = np.asarray(number, dtype=float)
+                outputs[f"{part} {field}"] = np.asarray(number, dtype=float)
     fields = ("total_variation", "max_error", "predicted_error", "sampled_error")
-    for row in seen.features.errors if seen.features else ():
+    for row in diagnosed.features.errors if diagnosed.features else ():
         values = [getattr(row, name) for name in (*fields, "least_squares_error")]
         numbers = [np.nan if value is None else value for value in values]
-        found[f"errors {row.n_components}"] = np.array(numbers)
-    return found
+        outputs[f"errors {row.n_components}"] = np.array(numbers)
+    return outputs
 
 
 def simulated(make: Callable[[], Any]) -> dict[str, Any]:
@@ -681,12 +685,12 @@ def write(folder: Path, only: str) -> int:
     for name, case in chosen(only):
         try:
             made = case.make()
-            found = made if isinstance(made, dict) else answers(made, case.rows, case.right)
+            outputs = made if isinstance(made, dict) else answers(made, case.rows, case.right)
         except Exception as error:  # A refusal is behaviour, too.
             arrays[f"{name}/error"] = np.array(type(error).__name__)
             refused.append(f"{name}: {traceback.format_exception_only(error)[-1].strip()[:150]}")
             continue
-        arrays |= named(name, found)
+        arrays |= named(name, outputs)
         if not isinstance(made, dict):
             try:
                 bochner.save(made, file_of(folder, name))
@@ -699,9 +703,9 @@ def write(folder: Path, only: str) -> int:
     return 0
 
 
-def named(name: str, found: dict[str, Any]) -> dict[str, Any]:
+def named(name: str, outputs: dict[str, Any]) -> dict[str, Any]:
     """Return plain arrays by their full names; labels become text."""
-    arrays = {f"{name}/{key}": np.asarray(value) for key, value in found.items()}
+    arrays = {f"{name}/{key}": np.asarray(value) for key, value in outputs.items()}
     return {key: a.astype(str) if a.dtype == object else a for key, a in arrays.items()}
 
 
@@ -756,12 +760,12 @@ def models(folder: Path, only: str) -> int:
         if not path.exists():
             continue
         try:
-            found = answers(bochner.load(path), case.rows, case.right)
+            outputs = answers(bochner.load(path), case.rows, case.right)
         except Exception as error:
             print(f"refused  {name}: {type(error).__name__}: {error}")
             refused += 1
             continue
-        mine = named(name, found)
+        mine = named(name, outputs)
         first |= {key: value for key, value in expected.items() if key in mine}
         second |= mine
     print(f"{refused} model files were refused")
@@ -773,17 +777,17 @@ def main() -> int:
     parser.add_argument("action", choices=("write", "compare", "models"))
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--only", default="", help="regular expression of names")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if given.action == "compare":
-            a, b = map(loaded, given.folders)
-            code = report(a, b, given.only)
-        elif given.action == "models":
-            code = models(given.folders[0], given.only)
+        if arguments.action == "compare":
+            a, b = map(loaded, arguments.folders)
+            code = report(a, b, arguments.only)
+        elif arguments.action == "models":
+            code = models(arguments.folders[0], arguments.only)
         else:
-            code = write(given.folders[0], given.only)
+            code = write(arguments.folders[0], arguments.only)
     print(f"bochner of {Path(bochner.__file__).parent}; {time.perf_counter() - began:.0f} s")
     return code
 

@@ -102,9 +102,9 @@ class EqualSets:
     def fit(self, X: Array) -> "EqualSets":
         """Draw the frequencies; of the data only their width counts."""
         parts = spectral_measure(self.kernel, X.shape[1], decomposition="jordan").parts
-        more, streams = self.m % len(parts), np.random.default_rng(self.seed).spawn(len(parts))
+        n_larger, streams = self.m % len(parts), np.random.default_rng(self.seed).spawn(len(parts))
         sets = (
-            SpectralMeasure((part,)).sample(self.m // len(parts) + (i < more), stream, "iid")
+            SpectralMeasure((part,)).sample(self.m // len(parts) + (i < n_larger), stream, "iid")
             for i, (part, stream) in enumerate(zip(parts, streams, strict=True))
         )
         self.frequencies_ = reduce(add, sets)

@@ -112,8 +112,8 @@ def one_way(edges: Index) -> Index:
     edges = np.unique(edges[edges[:, 0] != edges[:, 1]], axis=0)
     n = int(edges.max(initial=0)) + 1
     code, back = edges @ [n, 1], edges @ [1, n]
-    found: Index = edges[~np.isin(back, code)]
-    return found
+    directed: Index = edges[~np.isin(back, code)]
+    return directed
 
 
 @lru_cache(maxsize=1)
@@ -147,7 +147,7 @@ def direction_metrics(train: Edges, test: Edges, method: str, seed: int) -> dict
 
 
 def accuracy(score: Score, edges: Edges) -> float:
-    """Return the share of edges of positive score, and half of those with none."""
+    """Return the accuracy: edges with positive scores count one, and zero scores one half."""
     values = score(edges)
     return float(np.mean(values > 0.0) + 0.5 * np.mean(values == 0.0))
 
@@ -286,8 +286,8 @@ def _degrees(train: Edges, seed: int) -> tuple[Score, dict[str, float]]:
     )
 
     def score(edges: Edges) -> Array:
-        known = np.where(edges.nodes < n, surplus[np.minimum(edges.nodes, n - 1)], 0)
-        return np.asarray((known[:, 0] - known[:, 1]).astype(np.float64))
+        surpluses = np.where(edges.nodes < n, surplus[np.minimum(edges.nodes, n - 1)], 0)
+        return np.asarray((surpluses[:, 0] - surpluses[:, 1]).astype(np.float64))
 
     return score, {}
 

@@ -66,11 +66,11 @@ def speed_metrics(label: str, method: str, size: int, seed: int, n_rows: int) ->
     left = perf_counter()
     if label != design.GAUSSIAN:
         features.transform_right(X)
-    both = perf_counter()
+    both_sides = perf_counter()
     return {
         "draw_seconds": drawn - start,
         "left_seconds": left - start,
-        "both_seconds": both - start,
+        "both_seconds": both_sides - start,
     }
 
 
@@ -84,10 +84,14 @@ def _fitted_masses(label: str, m: int, seed: int) -> list[float]:
         masses="least_squares",
         random_state=seed,
     ).fit(X)
-    found = features.frequencies_
-    imaginary = found.phase != 0.0
-    parts = (~imaginary & (found.weight > 0.0), ~imaginary & (found.weight < 0.0), imaginary)
-    masses = [float(np.abs(found.weight[part]).sum()) for part in parts]
+    frequencies = features.frequencies_
+    imaginary = frequencies.phase != 0.0
+    parts = (
+        ~imaginary & (frequencies.weight > 0.0),
+        ~imaginary & (frequencies.weight < 0.0),
+        imaginary,
+    )
+    masses = [float(np.abs(frequencies.weight[part]).sum()) for part in parts]
     return [*masses[:2], 0.5 * masses[2]]
 
 

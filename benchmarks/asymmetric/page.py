@@ -21,9 +21,11 @@ def mass_page(rows: Sequence[Row]) -> Iterator[str]:
     shown = sorted({sizes[0], sizes[len(sizes) // 2], sizes[-1]})
     lines = []
     for kernel in dict.fromkeys(row["kernel"] for row in rows):
-        for name, found in values.items():
-            exact, integral = (found[kernel, sizes[0]][method][0] for method in design.EXACT_MASSES)
-            fits = [found[kernel, size][design.FITTED] for size in shown]
+        for name, masses in values.items():
+            exact, integral = (
+                masses[kernel, sizes[0]][method][0] for method in design.EXACT_MASSES
+            )
+            fits = [masses[kernel, size][design.FITTED] for size in shown]
             texts = [f"{np.mean(fit):.4g} ± {np.std(fit):.2g}" for fit in fits]
             gap = f"{abs(exact - integral) / max(abs(exact), 1.0):.0e}"
             lines.append([f"{kernel}, {name}", f"{exact:.6g}", gap, *texts])
@@ -43,8 +45,8 @@ Cells = Mapping[tuple[Any, ...], Mapping[str, float]]
 
 
 def error_page(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the errors of Gram matrices, and their ratios to those of both Jordan forms."""
-    found = grouped(rows, "relative_error", ("kernel", "dataset", "size"))
+    """Yield the errors of Gram matrices, and their ratios to the errors of both Jordan forms."""
+    errors = grouped(rows, "relative_error", ("kernel", "dataset", "size"))
     yield (
         "**Relative error** of the Gram matrix, ‖K̂ − K‖_F / ‖K‖_F, on at most 1,000 test rows, at "
         "the same number of frequencies in all for every method (Nyström: as many features, two "
@@ -52,26 +54,26 @@ def error_page(rows: Sequence[Row]) -> Iterator[str]:
         f"for Nyström. In brackets the ratio to “{design.JORDAN_IID}”. Weights are fitted to "
         "at most 1,024 frequencies and Nyström has at most 1,024 features."
     )
-    for kernel in dict.fromkeys(key[0] for key in found):
-        chosen = sorted(key for key in found if key[0] == kernel and key[2] in design.SHOWN_SIZES)
+    for kernel in dict.fromkeys(key[0] for key in errors):
+        chosen = sorted(key for key in errors if key[0] == kernel and key[2] in design.SHOWN_SIZES)
         yield f"**{kernel}**"
         yield group_table(
-            {key: found[key] for key in chosen},
+            {key: errors[key] for key in chosen},
             list(design.METHODS),
             _with_ratios,
             header=["data set, frequencies"],
             label=lambda kernel, name, size: f"{name}, M = {size} d",
             whole_line=True,
         )
-    cells = median_groups(found)
-    for reference, what in (
+    cells = median_groups(errors)
+    for reference, description in (
         (design.JORDAN_SETS, "the paper's three sets of equal size"),
         (design.JORDAN_IID, "sets in proportion to their masses"),
     ):
         if ratios := _over_sizes(cells, reference):
             yield (
-                f"Ratio of median errors to that of “{reference}”, {what}: median over the sizes, "
-                "least and greatest in brackets."
+                f"Ratio of median errors to that of “{reference}”, {description}: median over the "
+                "sizes, least and greatest in brackets."
             )
             yield group_table(
                 ratios,
@@ -108,18 +110,18 @@ def speed_page(rows: Sequence[Row]) -> Iterator[str]:
     """Yield the seconds to draw and to transform."""
     by = ("size", "kernel", "method")
     draw, left, both = (
-        medians(rows, by=by, metric=f"{what}_seconds") for what in ("draw", "left", "both")
+        medians(rows, by=by, metric=f"{side}_seconds") for side in ("draw", "left", "both")
     )
     lines = []
     for size, kernel, method in left:
-        one, key = left[size, design.GAUSSIAN, design.POLAR], (size, kernel, method)
+        reference, key = left[size, design.GAUSSIAN, design.POLAR], (size, kernel, method)
         is_closed = kernel == design.GAUSSIAN
         lines.append([
             f"{kernel}, {'closed form' if is_closed else method}",
             f"{2 * int(size) * design.SPEED_DIM}",
             f"{draw[key]:.2g}",
-            f"{left[key]:.3g} ({left[key] / one:.2f})",
-            "–" if is_closed else f"{both[key]:.3g} ({both[key] / one:.2f})",
+            f"{left[key]:.3g} ({left[key] / reference:.2f})",
+            "–" if is_closed else f"{both[key]:.3g} ({both[key] / reference:.2f})",
         ])  # fmt: skip
     yield (
         "**Seconds** to draw the frequencies and to transform 10,000 rows of "
@@ -136,8 +138,8 @@ def _spread(values: Sequence[float]) -> str:
 
 
 def table_page(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield test accuracies, next to those of Table 1 of the paper."""
-    found = grouped(rows, "accuracy", ("dataset", "kernel"))
+    """Yield test accuracies next to Table 1 of the paper."""
+    accuracies = grouped(rows, "accuracy", ("dataset", "kernel"))
     n = len({row["seed"] for row in rows})
     chosen = [float(row["value"]) for row in rows if row["metric"] == "C"]
     at_end = sum(value >= design.CS[-1] for value in chosen)
@@ -150,11 +152,11 @@ def table_page(rows: Sequence[Row]) -> Iterator[str]:
         f"trained on and at most 20,000 tested. The end of the grid was chosen in {at_end} of "
         f"{len(chosen)} fits."
     )
-    names = list(dict.fromkeys(key[0] for key in found))
+    names = list(dict.fromkeys(key[0] for key in accuracies))
     lines = [
         [
             f"{name}, {kernel}",
-            *_entries(found.get((name, kernel), {}), design.BY_KERNEL),
+            *_entries(accuracies.get((name, kernel), {}), design.BY_KERNEL),
             *([f"{value:.2f}" for value in _paper(name, kernel)] or ["–", "–"]),
         ]
         for name in names
@@ -173,12 +175,12 @@ def table_page(rows: Sequence[Row]) -> Iterator[str]:
             "".join(f"{value:.2f}" for value in _paper(name, label)) or "–"
             for label in (design.GAUSSIAN, design.LINEAR)
         ]
-        ours = _entries(found.get((name, design.GAUSSIAN), {}), design.BY_GAUSSIAN)
-        linear = _entries(found.get((name, design.LINEAR), {}), [design.LINEAR])
+        ours = _entries(accuracies.get((name, design.GAUSSIAN), {}), design.BY_GAUSSIAN)
+        linear = _entries(accuracies.get((name, design.LINEAR), {}), [design.LINEAR])
         lines.append([name, *ours, theirs[0], *linear, theirs[1]])
     header = ("data set", *design.BY_GAUSSIAN, "paper, RBF", "linear", "paper, linear")
     yield markdown_table(header, lines)
-    yield " ".join(_counts(found))
+    yield " ".join(_counts(accuracies))
 
 
 def _entries(line: Mapping[str, Sequence[float]], methods: Sequence[str]) -> list[str]:
@@ -189,11 +191,11 @@ def _paper(name: str, kernel: str) -> tuple[float, ...]:
     return design.PAPER.get(name, {}).get(kernel, ())
 
 
-def _counts(found: Any) -> Iterator[str]:
-    """Yield how often features of asymmetric kernels are above what they are compared with."""
+def _counts(accuracies: Any) -> Iterator[str]:
+    """Yield how often features of asymmetric kernels have a higher accuracy than references."""
     means = {
         (*key, method): 100.0 * float(np.mean(values))
-        for key, line in found.items()
+        for key, line in accuracies.items()
         for method, values in line.items()
     }
     for ours in (design.ASY_JORDAN, design.ASY_POLAR):
@@ -204,23 +206,23 @@ def _counts(found: Any) -> Iterator[str]:
             "the paper's asymmetric figure": [next(iter(_paper(*key[:2])), None) for key in cases],
         }
         counts = []
-        for what, others in against.items():
+        for reference, reference_means in against.items():
             gaps = [
                 means[key] - other
-                for key, other in zip(cases, others, strict=True)
+                for key, other in zip(cases, reference_means, strict=True)
                 if other is not None
             ]
             if gaps:
                 above = sum(gap > 0.0 for gap in gaps)
                 mean = f"{np.mean(gaps):+.2f} on average"
-                counts.append(f"{what} in {above} of {len(gaps)} cases ({mean})")
+                counts.append(f"{reference} in {above} of {len(gaps)} cases ({mean})")
         if counts:
             yield f"The mean of “{ours}” is above {', '.join(counts)}."
 
 
 def direction_page(rows: Sequence[Row]) -> Iterator[str]:
     """Yield the shares of edges whose direction is found."""
-    found = grouped(rows, "accuracy", ["method"], columns="dataset")
+    accuracies = grouped(rows, "accuracy", ["method"], columns="dataset")
     n = len({row["seed"] for row in rows})
     yield (
         "**Direction of edges**: share of held-out edges, a fifth of all, whose direction is "
@@ -229,7 +231,7 @@ def direction_page(rows: Sequence[Row]) -> Iterator[str]:
         "A symmetric model scores an edge and its reversal the same, and is right half of the "
         "time by construction."
     )
-    ordered = {(method,): found[method,] for method in MODELS if (method,) in found}
+    ordered = {(method,): accuracies[method,] for method in MODELS if (method,) in accuracies}
     names = list(dict.fromkeys(str(row["dataset"]) for row in rows))
     yield group_table(ordered, names, _spread, header=["method"])
 
@@ -238,9 +240,9 @@ def mass_curves(rows: Sequence[Row]) -> dict[tuple[str, str, float], float]:
     """Return masses over sizes, one panel per kernel and two curves per mass."""
     values: dict[tuple[str, str, float], float] = {}
     for name in design.MASS_NAMES:
-        found = medians(rows, by=("kernel", "method", "size"), metric=name)
-        sizes = sorted({float(size) for _, method, size in found if method == design.FITTED})
-        for (kernel, method, size), value in found.items():
+        masses = medians(rows, by=("kernel", "method", "size"), metric=name)
+        sizes = sorted({float(size) for _, method, size in masses if method == design.FITTED})
+        for (kernel, method, size), value in masses.items():
             if method == design.FITTED:
                 values[str(kernel), f"{name}, fitted", float(size)] = value
             elif method == design.SERIES:
@@ -252,16 +254,16 @@ def curves(
     rows: Sequence[Row], *, metric: str, methods: Collection[str] = tuple(design.METHODS)
 ) -> dict[tuple[str, str, float], float]:
     """Return medians with a panel for each kernel and data set, and sizes in order."""
-    found = median_groups(grouped(rows, metric, ("kernel", "dataset", "size")))
-    names = list(dict.fromkeys(key[1] for key in found))
+    errors = median_groups(grouped(rows, metric, ("kernel", "dataset", "size")))
+    names = list(dict.fromkeys(key[1] for key in errors))
     ordered = sorted(
-        (key for key in found if key[0] in design.ASYMMETRIC),
+        (key for key in errors if key[0] in design.ASYMMETRIC),
         key=lambda key: (design.ASYMMETRIC.index(key[0]), names.index(key[1]), key[2]),
     )
     return {
         (f"{kernel}, {name}", method, float(size)): value
         for kernel, name, size in ordered
-        for method, value in found[kernel, name, size].items()
+        for method, value in errors[kernel, name, size].items()
         if method in methods
     }
 

@@ -33,8 +33,8 @@ def accuracy_metrics(
         return dict(_sampled(name, method, size, fold, folder))
     data = fold_of(name, fold, folder)
     start = perf_counter()
-    found = figures(compete(method, data, size.n_frequencies, fold), data)
-    return {**found, "fit_seconds": perf_counter() - start}
+    metrics = figures(compete(method, data, size.n_frequencies, fold), data)
+    return {**metrics, "fit_seconds": perf_counter() - start}
 
 
 # A fold of "mh" has the seconds that ours took: measured just before, or else measured again.
@@ -95,8 +95,8 @@ def scaling_metrics(
         random_state=fold,
     ).fit(data.X, data.y)
     seconds = float(np.median(model.trace_.kept("seconds")))
-    found = {"sweep_seconds": seconds}
+    metrics = {"sweep_seconds": seconds}
     prediction = model.predict(data.X_test)
     if data.is_regression:
-        return {"mse": float(np.mean((prediction - data.y_test) ** 2)), **found}
-    return {"error": float(np.mean(prediction != data.y_test)), **found}
+        return {"mse": float(np.mean((prediction - data.y_test) ** 2)), **metrics}
+    return {"error": float(np.mean(prediction != data.y_test)), **metrics}

@@ -111,16 +111,16 @@ def _accuracy_page(rows: Sequence[Row]) -> Iterator[str]:
         "where a training fold has more. The target of shuttle is whether a row has the most "
         "frequent of its seven classes, “Rad Flow”."
     )
-    for metric, what in (
+    for metric, title in (
         ("mse", "**Mean square error** of standardised targets"),
         ("error", "**Error rate**"),
     ):
-        if found := grouped(rows, metric):
-            yield f"{what}, mean over the folds and its standard error; below, the paper's."
+        if errors := grouped(rows, metric):
+            yield f"{title}, mean over the folds and its standard error; below, the paper's."
             paper = partial(published, design.PAPER, design.PAPER_ROWS, 3)
-            yield group_table(found, _METHODS, mean_error(), below=paper)
+            yield group_table(errors, _METHODS, mean_error(), below=paper)
     coverage, density = grouped(rows, "coverage"), grouped(rows, "nlpd")
-    both = {
+    coverage_and_density = {
         key: {
             method: [*coverage.get(key, {}).get(method, []), np.nan, *values]
             for method, values in line.items()
@@ -131,7 +131,7 @@ def _accuracy_page(rows: Sequence[Row]) -> Iterator[str]:
         "**Coverage** of central 90 % intervals and **negative log predictive density** (of "
         "classes: log loss), means over the folds."
     )
-    yield group_table(both, _METHODS, _pair)
+    yield group_table(coverage_and_density, _METHODS, _pair)
     yield "**Seconds** to fit a fold, the choice of settings included, median over the folds."
     yield group_table(grouped(rows, "fit_seconds"), _METHODS, median_text())
 
@@ -165,10 +165,10 @@ def _kernel_page(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _scaling_page(rows: Sequence[Row]) -> Iterator[str]:
-    found: dict[tuple[str, int, int], dict[str, float]] = defaultdict(dict)
+    metrics: dict[tuple[str, int, int], dict[str, float]] = defaultdict(dict)
     for row in rows:
         key = str(row["dataset"]), int(row["n"]), int(row["m"])
-        found[key][str(row["metric"])] = float(row["value"])
+        metrics[key][str(row["metric"])] = float(row["value"])
     yield (
         "**Scaling**: seconds of a sweep over all frequencies, of a classification with the "
         "drawing of its auxiliary variables, and test error after few sweeps (mean square error "
@@ -182,7 +182,7 @@ def _scaling_page(rows: Sequence[Row]) -> Iterator[str]:
             f"{values['sweep_seconds']:.3g}",
             f"{values.get('mse', values.get('error', np.nan)):.3g}",
         ]
-        for (name, n, m), values in sorted(found.items())
+        for (name, n, m), values in sorted(metrics.items())
     ]
     header = ("data set", "rows", "frequencies", "seconds per sweep", "error")
     yield markdown_table(header, lines)
@@ -203,12 +203,12 @@ def _speed_page(rows: Sequence[Row]) -> Iterator[str]:
         "afresh for each proposal, extrapolated from three. Medians over repetitions; “all” "
         "threads are the machine's."
     )
-    found: dict[tuple[str, ...], dict[str, list[float]]] = {}
+    seconds: dict[tuple[str, ...], dict[str, list[float]]] = {}
     for metric, name in columns.items():
         for key, line in grouped(rows, metric, ("method", "threads"), columns="metric").items():
-            found.setdefault(tuple(map(str, key)), {})[name] = line[metric]
+            seconds.setdefault(tuple(map(str, key)), {})[name] = line[metric]
     yield group_table(
-        found,
+        seconds,
         list(columns.values()),
         median_text(),
         header=[""],
@@ -222,7 +222,7 @@ _LOW, _HIGH = (f"{design.OURS}, {share} % of draws" for share in (5, 95))
 
 def _kernel_curves(rows: Sequence[Row]) -> dict[tuple[str, str, float], float]:
     """Return the curves of the first trial."""
-    found = first_trial(rows)
+    values = first_trial(rows)
     curves = {
         TRUE: (TRUE, "mean"),
         TRUE_SPECTRUM: (TRUE_SPECTRUM, "mean"),
@@ -231,10 +231,10 @@ def _kernel_curves(rows: Sequence[Row]) -> dict[tuple[str, str, float], float]:
         _HIGH: (design.OURS, "high"),
     }
     return {
-        ("", curve, lag): found[method, name_at(what, lag)]
-        for curve, (method, what) in curves.items()
+        ("", curve, lag): values[method, name_at(kind, lag)]
+        for curve, (method, kind) in curves.items()
         for lag in LAGS
-        if (method, name_at(what, lag)) in found
+        if (method, name_at(kind, lag)) in values
     }
 
 
@@ -247,17 +247,17 @@ def _scaling_curves(
     for row in rows:
         places[float(row[other])].add(float(row[over]))
     fixed = max(places, key=lambda value: (len(places[value]), value))
-    found = [
+    points = [
         (str(row["dataset"]), float(row[over]), float(row["value"]))
         for row in rows
         if float(row[other]) == fixed and row["metric"] in metrics
     ]
     panel = f"{other} = {fixed:,.0f}"
-    return {(panel, name, x): value for name, x, value in sorted(found)}
+    return {(panel, name, x): value for name, x, value in sorted(points)}
 
 
 def _scaling_pictures() -> Iterator[Picture]:
-    for over, size, what in (
+    for over, size, unit in (
         ("n", "training rows n", "rows"),
         ("m", "frequencies m", "frequencies"),
     ):
@@ -267,7 +267,7 @@ def _scaling_pictures() -> Iterator[Picture]:
             ("error", ["mse", "error"], "test error", error),
         ):
             values = partial(_scaling_curves, over=over, metrics=metrics)
-            yield Picture(f"{name}-{over}", f"{caption} against {what}.", size, ylabel, values)
+            yield Picture(f"{name}-{over}", f"{caption} against {unit}.", size, ylabel, values)
 
 
 BANK = Benchmark(

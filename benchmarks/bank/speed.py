@@ -41,7 +41,7 @@ _PRODUCT_ROWS = 50_000  # Rows whose products are timed: 512 float64 features ta
 def speed_metrics(
     method: str, name: str, n_rows: int, n_frequencies: int, n_threads: int, folder: Path | None
 ) -> dict[str, float]:
-    """Return seconds of a sweep or of a gradient, and of what they are compared with."""
+    """Return seconds of a sweep or of a gradient, and of the reference computations."""
     place = _warmed(name, n_rows, n_frequencies, folder)
     place = replace(place, rows=replace(place.rows, n_threads=n_threads))
     work, products = (_gradient if method == GRADIENT else _sweep)(place)
@@ -69,10 +69,10 @@ def gradient_seconds(
         evidence = evidence_of(rows.part(slice(0, 1000)), omega, PRECISION, NOISE)
 
         def step() -> None:
-            found = evidence_of(rows, omega, PRECISION, NOISE, keep=False)
-            frequency_gradient(found, rows)
+            log_evidence = evidence_of(rows, omega, PRECISION, NOISE, keep=False)
+            frequency_gradient(log_evidence, rows)
 
-        own = _seconds(step)
+        step_seconds = _seconds(step)
     few = rows.part(slice(0, _PRODUCT_ROWS))
     Z, P = few.features(omega), evidence.covariance.astype(X.dtype)
     slopes = np.empty_like(Z)
@@ -82,7 +82,7 @@ def gradient_seconds(
         np.matmul(P, Z, out=slopes)
 
     products()
-    return own, len(y) / few.n_samples * _seconds(products)
+    return step_seconds, len(y) / few.n_samples * _seconds(products)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -74,8 +74,8 @@ def _speed_cells(options: Options) -> Iterable[Cell]:
 def _accuracy_cells(options: Options) -> Iterator[Cell]:
     size, every = _size(options), tuple(design.SIMILARITIES)
     if not options.from_folder:
-        found = _accuracies_of(design.BUNDLED, size, size.sizes, every)
-        yield from (cell for cell in found if cell.seed == 0)
+        cells = _accuracies_of(design.BUNDLED, size, size.sizes, every)
+        yield from (cell for cell in cells if cell.seed == 0)
         return
     for name in design.TABLES:
         yield from _accuracies_of(name, size, size.sizes, every)
@@ -85,11 +85,13 @@ def _accuracy_cells(options: Options) -> Iterator[Cell]:
 def _accuracies_of(
     name: str, size: design.Size, multiples: Sequence[int], kernels: Sequence[str]
 ) -> Iterator[Cell]:
-    none = {"kernel": [design.NO_KERNEL], "option": [_NONE]}
+    no_kernel = {"kernel": [design.NO_KERNEL], "option": [_NONE]}
     seeds = {m: design.n_seeds(name, m, size.most_seeds) for m in multiples}
-    yield from grid([name], [design.LINEAR], max(seeds.values()), size=[0], **none)
+    yield from grid([name], [design.LINEAR], max(seeds.values()), size=[0], **no_kernel)
     for multiple, n in seeds.items():
-        yield from grid([name], [design.BEST], min(n, size.best_seeds), size=[multiple], **none)
+        yield from grid(
+            [name], [design.BEST], min(n, size.best_seeds), size=[multiple], **no_kernel
+        )
         for kernel in kernels:
             methods = [m for m in design.ACCURACY_METHODS if design.is_measured(m, kernel)]
             yield from grid([name], methods, n, kernel=[kernel], size=[multiple], option=[_NONE])

@@ -56,9 +56,9 @@ def accuracies(
     """Return the accuracy on all parts, each left out in its turn, for each ``C``, (len(Cs),)."""
     right = np.zeros(len(Cs))
     for part in parts:
-        rest = np.setdiff1d(np.arange(len(y)), part)
+        training = np.setdiff1d(np.arange(len(y)), part)
         for place, C in enumerate(Cs):
-            model = linear_classifier(C).fit(Z[rest], y[rest])
+            model = linear_classifier(C).fit(Z[training], y[training])
             right[place] += np.sum(model.predict(Z[part]) == y[part])
     return right / sum(map(len, parts))
 
@@ -115,8 +115,8 @@ def best_metrics(name: str, p: int, seed: int, folder: Path | None) -> dict[str,
     instead. ``candidate`` is the place of the best, ``choice_seconds`` what it took to choose.
     """
     start = perf_counter()
-    found = list(candidates(name, seed, folder).values())
-    trials = [Trial(candidate, name, seed, folder) for candidate in found]
+    kernels = list(candidates(name, seed, folder).values())
+    trials = [Trial(candidate, name, seed, folder) for candidate in kernels]
     first = np.array([trial.first(p) for trial in trials])
     finalists = np.argsort(-first, kind="stable")[:_N_FINALISTS]
     last = {int(place): trials[place].last(p) for place in finalists}
@@ -155,13 +155,13 @@ class Trial:
         return accuracies(Z, split.y, _MORE_CS, parts)
 
     def on_all_rows(self, p: int) -> tuple[FourierFeatures, NDArray[Any], Split]:
-        """Return fitted features, those of all training rows, and the rows."""
+        """Return the fitted map, the features of all training rows, and the split."""
         split = split_of(self.name, self.seed, self.folder, on_sphere=self.candidate[1], every=True)
         features = self._fitted(split, p)
         return features, features_of(features, split.train), split
 
     def _parts(self, split: Split, rows: slice, n_folds: int) -> list[NDArray[np.intp]]:
-        """Return the rows that are left out in their turn."""
+        """Return the held-out rows of each fold."""
         if split.validation.any():
             return [np.flatnonzero(split.validation[rows])]
         return folds(split.y[rows], n_folds, self.seed)
@@ -175,30 +175,30 @@ class Trial:
 
 @lru_cache(maxsize=2)
 def candidates(name: str, seed: int, folder: Path | None) -> Mapping[str, Candidate]:
-    """Return kernels by what they are called, for a data set's training rows.
+    """Return candidate kernels by name, for the training rows of a data set.
 
     Gaussian kernels of some length scales, on the cube and on the sphere; and for all data sets but
     the digits a Laplacian kernel, and Gaussian and Matérn kernels with a length scale for every
     input, of least leave-one-out error on 2,500 rows.
     """
-    found: dict[str, Candidate] = {}
+    kernels: dict[str, Candidate] = {}
     for on_sphere in (False, True):
         split = split_of(name, seed, folder, on_sphere=on_sphere)
         median = median_distance(split.train, np.random.default_rng(seed))
         where = "sphere" if on_sphere else "cube"
         for share in _ISOTROPIC:
-            name_of_it = f"Gaussian, {share:g} of the median, {where}"
-            found[name_of_it] = Gaussian(share * median), on_sphere
+            label = f"Gaussian, {share:g} of the median, {where}"
+            kernels[label] = Gaussian(share * median), on_sphere
     if name == MNIST:
-        return found
+        return kernels
     split = split_of(name, seed, folder, on_sphere=False)
-    found["Laplacian"] = (Laplacian(_CITY_BLOCK * _city_block(split.fit, seed)), False)
+    kernels["Laplacian"] = (Laplacian(_CITY_BLOCK * _city_block(split.fit, seed)), False)
     for family in (GAUSSIAN, MATERN):
         scales = per_input_scales(split, family)
         for factor in _PER_INPUT:
             kernel = family.kernel(np.log(factor * scales))
-            found[f"{family}, scales by input times {factor:g}"] = kernel, False
-    return found
+            kernels[f"{family}, scales by input times {factor:g}"] = kernel, False
+    return kernels
 
 
 def per_input_scales(split: Split, family: Family) -> Array:

@@ -20,7 +20,7 @@ from bochner.kernels import Kernel
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is measured."""
+    """A similarity, a data set and a number of features to measure."""
 
     name: str  # A data set of the design
     kernel: str  # A similarity
@@ -32,8 +32,8 @@ class Task:
 
     def split(self) -> Split:
         """Return the rows, where the similarity has them."""
-        found = design.SIMILARITIES.get(self.kernel)
-        on_sphere = found is not None and found.on_sphere
+        similarity = design.SIMILARITIES.get(self.kernel)
+        on_sphere = similarity is not None and similarity.on_sphere
         return split_of(self.name, self.seed, self.folder, on_sphere=on_sphere)
 
     def n_features(self, split: Split) -> int:
@@ -100,13 +100,15 @@ def setting_metrics(task: Task, **options: Any) -> dict[str, float]:
 
 
 def ascent_metrics(task: Task) -> dict[str, float]:
-    """Return what every iteration changed, and the bound after it: ``change(1)``, ``bound(1)``."""
+    """Return the change and the bound of every iteration: ``change(1)``, ``bound(1)`` and so on."""
     split = task.split()
     features = task.mixture(_exact(task, split), split)
     metrics = _fitted(features, split)
     metrics["n_iter"] = float(features.n_iter_)
-    for what, values in (("change", features.changes_), ("bound", features.elbo_)):
-        metrics |= {f"{what}({place})": float(value) for place, value in enumerate(values, start=1)}
+    for quantity, values in (("change", features.changes_), ("bound", features.elbo_)):
+        metrics |= {
+            f"{quantity}({place})": float(value) for place, value in enumerate(values, start=1)
+        }
     return metrics
 
 

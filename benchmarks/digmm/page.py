@@ -11,13 +11,13 @@ from benchmarks.results import Groups, Row, group_table, grouped, markdown_table
 _INDEX = ("kernel", "dataset", "size", "option")
 
 
-def _cell_label(kernel: str, name: str, size: int, *rest: object) -> str:
+def _cell_label(kernel: str, name: str, size: int, *options: object) -> str:
     return f"{kernel}, {name}, M = {size} d"
 
 
-def _named_table(found: Groups, columns: Sequence[str], show: Any, **options: Any) -> str:
+def _named_table(groups: Groups, columns: Sequence[str], show: Any, **options: Any) -> str:
     settings: dict[str, Any] = {"header": [""], "label": _cell_label} | options
-    return group_table(found, columns, show, **settings)
+    return group_table(groups, columns, show, **settings)
 
 
 def _mean(values: Sequence[float]) -> str:
@@ -84,12 +84,12 @@ def accuracy_page(rows: Sequence[Row]) -> Iterator[str]:
 def _published(
     kernel: str, name: str, size: int, option: object
 ) -> tuple[str, Mapping[str, str]] | None:
-    found = {}
+    accuracies = {}
     for method in design.ACCURACY_METHODS:
         theirs = paper.DIGMM if method in design.DIGMMS else method
         if (key := (kernel, name, size, theirs)) in paper.ACCURACIES:
-            found[method] = f"{paper.ACCURACIES[key]:.1f}"
-    return ("paper", found) if found else None
+            accuracies[method] = f"{paper.ACCURACIES[key]:.1f}"
+    return ("paper", accuracies) if accuracies else None
 
 
 def error_page(rows: Sequence[Row]) -> Iterator[str]:
@@ -158,10 +158,10 @@ def _setting_table(
     """Return a table of some metrics of every method."""
     texts: dict[Any, dict[str, str]] = {}
     several = len(methods) > 1
-    for metric, (what, show) in columns.items():
+    for metric, (title, show) in columns.items():
         for key, line in grouped(rows, metric, _INDEX).items():
             for method in methods:
-                name = f"{what}, {method}" if several else what
+                name = f"{title}, {method}" if several else title
                 texts.setdefault(key, {})[name] = show(line[method]) if method in line else "–"
     return _named_table(
         texts,
@@ -231,18 +231,18 @@ def accuracy_curves(rows: Sequence[Row], *, kernel: str) -> Curves:
 
 def ascents(rows: Sequence[Row], *, what: str, method: str) -> Curves:
     """Return a curve over iterations for each data set, differences from the last bound."""
-    found: dict[str, dict[int, float]] = {}
+    values: dict[str, dict[int, float]] = {}
     for row in rows:
         name, _, place = str(row["metric"]).rstrip(")").partition("(")
         if (row["method"], name) == (method, what):
-            found.setdefault(str(row["dataset"]), {})[int(place)] = float(row["value"])
+            values.setdefault(str(row["dataset"]), {})[int(place)] = float(row["value"])
     if what == "bound":
-        for name, curve in found.items():
+        for name, curve in values.items():
             highest = max(curve.values())
-            found[name] = {place: highest - value for place, value in curve.items()}
+            values[name] = {place: highest - value for place, value in curve.items()}
     return {
         (method, name, float(place)): value
-        for name, curve in found.items()
+        for name, curve in values.items()
         for place, value in curve.items()
         if value > 0.0
     }

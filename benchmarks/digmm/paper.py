@@ -122,8 +122,8 @@ TRUNCATIONS: Mapping[tuple[str, int], tuple[float, ...]] = {
 
 def best_of_paper() -> dict[tuple[str, int], float]:
     """Return the best percentage of any kernel and method, by data set and size."""
-    found: dict[tuple[str, int], float] = {}
+    best: dict[tuple[str, int], float] = {}
     for (_, dataset, size, _), value in ACCURACIES.items():
         key = dataset, size
-        found[key] = max(found.get(key, LIBLINEAR[dataset]), value)
-    return found
+        best[key] = max(best.get(key, LIBLINEAR[dataset]), value)
+    return best

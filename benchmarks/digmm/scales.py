@@ -135,5 +135,5 @@ def minimise(
         bounds=[*bounds, _LOG_ALPHA_BOUNDS],
         options={"maxiter": steps},
     )
-    found: Array = result.x
-    return found
+    parameters: Array = result.x
+    return parameters

@@ -49,7 +49,7 @@ def _cells(options: Options) -> list[Cell]:
 def _reference(
     dataset: str, seed: int, options: Options
 ) -> tuple[Split, Kernel, float, Array, Array]:
-    """Return rows, a kernel and alpha that 1,024 features learned there, and what is exact."""
+    """Return rows, the kernel and alpha learned by 1,024 features, and the exact predictions."""
     (X, y, X_test, y_test), _ = split(Cell(dataset, "", seed), options)
     chosen = np.random.default_rng(seed).permutation(len(y))[: design.EXACT_ROWS]
     X, y = X[chosen], y[chosen]
@@ -65,11 +65,14 @@ def _run(cell: Cell, options: Options) -> Mapping[str, float]:
     (X, y, X_test, y_test), kernel, alpha, mean, std = _reference(cell.dataset, cell.seed, options)
     p = int(cell.settings["p"])
     model = KreinRidge(kernel, p, alpha, scheme=cell.method, random_state=cell.seed).fit(X, y)
-    found, spread = model.predict(X_test, return_std=True)
-    densities = log_density(y_test - mean, std) - log_density(y_test - found, spread)
-    rmse, exact = (float(np.sqrt(np.mean((one - y_test) ** 2))) for one in (found, mean))
+    approximate_mean, spread = model.predict(X_test, return_std=True)
+    densities = log_density(y_test - mean, std) - log_density(y_test - approximate_mean, spread)
+    rmse, exact = (
+        float(np.sqrt(np.mean((prediction - y_test) ** 2)))
+        for prediction in (approximate_mean, mean)
+    )
     return {
-        "mean_error": float(np.sqrt(np.mean((found - mean) ** 2))) / float(np.mean(std)),
+        "mean_error": float(np.sqrt(np.mean((approximate_mean - mean) ** 2))) / float(np.mean(std)),
         "std_error": float(np.sqrt(np.mean((spread / std - 1.0) ** 2))),
         "rmse_ratio": rmse / exact,
         "nlpd_gap": float(np.mean(densities)),

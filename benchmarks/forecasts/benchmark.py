@@ -17,7 +17,9 @@ _QUICK = "seattle, highest temperature"
 def _cells(options: Options) -> Iterable[Cell]:
     if options.quick:
         return grid((_QUICK,), (design.OURS, design.NAIVE), 1)
-    names = [name for name, one in design.SERIES.items() if options.from_folder or one.is_bundled]
+    names = [
+        name for name, series in design.SERIES.items() if options.from_folder or series.is_bundled
+    ]
     return [
         cell for name in names for cell in grid((name,), installed(), design.SERIES[name].origins)
     ]
@@ -32,16 +34,16 @@ def _run(cell: Cell, options: Options) -> Mapping[str, float]:
     past = Record(record.times[first:origin], record.values[first:origin])
     future = record.values[origin : origin + series.horizon]
     start = perf_counter()
-    found = forecast(cell.method, past, series)
+    predicted = forecast(cell.method, past, series)
     seconds = perf_counter() - start
-    known = np.isfinite(future)
-    error = np.abs(found.mean - future)[known]
+    is_known = np.isfinite(future)
+    error = np.abs(predicted.mean - future)[is_known]
     differences = past.values[series.naive :] - past.values[: -series.naive]
-    inside = (found.lower <= future) & (future <= found.upper)
+    inside = (predicted.lower <= future) & (future <= predicted.upper)
     return {
         "mase": float(error.mean() / np.nanmean(np.abs(differences))),
         "rmse": float(np.sqrt(np.mean(error**2))),
-        "coverage": float(inside[known].mean()),
+        "coverage": float(inside[is_known].mean()),
         "fit_seconds": seconds,
     }
 

@@ -1,4 +1,4 @@
-"""Forecasts of every method: ``bochner``, those of statsforecast, and the last season."""
+"""Forecasts by ``bochner``, by the methods of statsforecast, and by the last season."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -40,12 +40,12 @@ def forecast(method: str, past: Record, series: Series) -> Forecast:
     """Return the forecast of a method from the last of the rows."""
     if method == design.OURS:
         return _ours(past, series.horizon)
-    known = _filled(past.values)
+    filled = _filled(past.values)
     if method == design.NAIVE:
-        return _last_season(known, series.naive, series.horizon)
+        return _last_season(filled, series.naive, series.horizon)
     level = round(100 * design.INTERVAL)
-    found = _MODELS[method](series).forecast(y=known, h=series.horizon, level=[level])
-    return Forecast(found["mean"], found[f"lo-{level}"], found[f"hi-{level}"])
+    predicted = _MODELS[method](series).forecast(y=filled, h=series.horizon, level=[level])
+    return Forecast(predicted["mean"], predicted[f"lo-{level}"], predicted[f"hi-{level}"])
 
 
 def _ours(past: Record, horizon: int) -> Forecast:
@@ -56,8 +56,8 @@ def _ours(past: Record, horizon: int) -> Forecast:
 
 def _filled(values: Array) -> Array:
     """Return values with unknown ones on lines between their neighbours: others need all."""
-    rows, known = np.arange(len(values)), np.isfinite(values)
-    return np.interp(rows, rows[known], values[known])
+    rows, is_known = np.arange(len(values)), np.isfinite(values)
+    return np.interp(rows, rows[is_known], values[is_known])
 
 
 def _last_season(values: Array, season: int, horizon: int) -> Forecast:

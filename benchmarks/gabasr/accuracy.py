@@ -42,20 +42,20 @@ def accuracy_metrics(
     model.fit(data.X, data.y)
     seconds = perf_counter() - start
     n_draws = float(sum(learned.draws.n_draws for learned in model.learned_))
-    found = fold_figures(predict(model, data), data)
-    return {**found, "fit_seconds": seconds, "n_draws": n_draws, "trend": float(trend)}
+    metrics = fold_figures(predict(model, data), data)
+    return {**metrics, "fit_seconds": seconds, "n_draws": n_draws, "trend": float(trend)}
 
 
 def fold_figures(prediction: Prediction, fold: Fold) -> dict[str, float]:
     """Return figures of predictions, in units of the source."""
-    found = figures(prediction, fold)
+    metrics = figures(prediction, fold)
     if not fold.is_regression:
-        return {"auc": auc(prediction.mean, fold), **found}
-    r2 = 1.0 - found["mse"] / float(np.var(fold.y_test))
-    found["mse"] *= fold.unit**2
-    if "nlpd" in found:
-        found["nlpd"] += float(np.log(fold.unit))
-    return {"r2": r2, **found}
+        return {"auc": auc(prediction.mean, fold), **metrics}
+    r2 = 1.0 - metrics["mse"] / float(np.var(fold.y_test))
+    metrics["mse"] *= fold.unit**2
+    if "nlpd" in metrics:
+        metrics["nlpd"] += float(np.log(fold.unit))
+    return {"r2": r2, **metrics}
 
 
 GRID = tuple(round(-2.5 + 0.25 * k, 2) for k in range(21))  # Places of either input in a picture
@@ -78,14 +78,14 @@ def xor_metrics(method: str, size: Size, seed: int) -> dict[str, float]:
     if method != TRUE:
         model = learner(method, size.xor, seed, is_regression=False).fit(X, y)
         probability = partial(_learned_probability, model)
-    found = fold_figures(Prediction(probability(fold.X_test)), fold)
+    metrics = fold_figures(Prediction(probability(fold.X_test)), fold)
     if seed == 0 and method != PUBLISHED:
         places = list(product(GRID, GRID))
         at_grid = probability(np.array(places))
-        found |= {
+        metrics |= {
             probability_name(*place): float(p) for place, p in zip(places, at_grid, strict=True)
         }
-    return found
+    return metrics
 
 
 def _learned_probability(model: Any, X: Array) -> Array:

@@ -64,8 +64,10 @@ def _series_cells(options: Options) -> Iterator[Cell]:
     size = _size(options)
     for name in design.SERIES_NAMES:
         truth = () if name == design.MCYCLE else (design.TRUE,)
-        others = [other for other in size.others if other != design.DEEP or find_spec("torch")]
-        methods = (*_LEARNERS, design.WINDOWED, design.HARMONIZABLE, *others, *truth)
+        processes = [
+            other for other in size.processes if other != design.DEEP or find_spec("torch")
+        ]
+        methods = (*_LEARNERS, design.WINDOWED, design.HARMONIZABLE, *processes, *truth)
         # The terrain has the most rows, and its exact evidence takes most of a quick run.
         if (name != design.MCYCLE or options.from_folder) and name not in size.left_out:
             yield from grid([name], methods, size.splits, m=[size.series.n_frequencies])
@@ -116,30 +118,32 @@ def _accuracy_page(rows: Sequence[Row]) -> Iterator[str]:
         "Its text has accuracies of 0.89 and 0.91 for GaBaSR on Breast Cancer and Credit-g, its "
         "table areas of 0.51. Its record of carbon dioxide ends in 2001, this one in 1997."
     )
-    for metric, what in (
+    for metric, title in (
         ("auc", "**Area under the curve**"),
         ("error", "**Error rate**"),
         ("r2", "**R²**"),
         ("mse", "**Mean square error**, in squared units of the target"),
         ("nlpd", "**Negative log predictive density** (of classes: log loss)"),
     ):
-        if found := grouped(rows, metric):
+        if values := grouped(rows, metric):
             figures = design.PAPER.get(metric, {})
             below = ", and below it the paper's figure" if figures else ""
-            yield f"{what}, mean over the folds and its standard error{below}."
+            yield f"{title}, mean over the folds and its standard error{below}."
             paper = partial(published, figures, design.PAPER_ROWS, 4)
-            yield group_table(found, design.METHODS, mean_error(4), below=paper)
+            yield group_table(values, design.METHODS, mean_error(4), below=paper)
     yield "**Seconds** to fit a fold, the choice of settings included, median over the folds."
     yield group_table(grouped(rows, "fit_seconds"), design.METHODS, median_text())
 
 
 def _means(rows: Sequence[Row], metrics: Mapping[str, str]) -> str:
     """Return a line for each method, and a column of means for each metric."""
-    found: dict[tuple[str, ...], dict[str, list[float]]] = {}
-    for metric, what in metrics.items():
+    method_values: dict[tuple[str, ...], dict[str, list[float]]] = {}
+    for metric, title in metrics.items():
         for (method,), line in grouped(rows, metric, ["method"], columns="metric").items():
-            found.setdefault((str(method),), {})[what] = line[metric]
-    ordered: Groups = {(method,): found[method,] for method in _ORDER if (method,) in found}
+            method_values.setdefault((str(method),), {})[title] = line[metric]
+    ordered: Groups = {
+        (method,): method_values[method,] for method in _ORDER if (method,) in method_values
+    }
     columns = list(metrics.values())
     return group_table(ordered, columns, lambda values: f"{np.mean(values):.4f}", header=[""])
 
@@ -228,20 +232,22 @@ def _series_page(rows: Sequence[Row]) -> Iterator[str]:
             f"**Gains of “{method}”** in the same density: medians of the differences split by "
             "split, their quartiles, and splits with a gain."
         )
-        others = [other for other in columns if other not in (method, design.TRUE)]
-        heads = [f"over {other}" for other in others]
-        yield markdown_table(("series", *heads), _all_gains(rows, density, method, others))
+        references = [other for other in columns if other not in (method, design.TRUE)]
+        heads = [f"over {other}" for other in references]
+        yield markdown_table(("series", *heads), _all_gains(rows, density, method, references))
 
 
 def _all_gains(
-    rows: Sequence[Row], density: Groups, method: str, others: Sequence[str]
+    rows: Sequence[Row], density: Groups, method: str, references: Sequence[str]
 ) -> Iterator[Sequence[str]]:
     for name in (name for name in design.SERIES_NAMES if (name,) in density):
         line = [name]
-        for other in others:
-            found = gains(rows, name, method, other)
-            low, middle, high = np.quantile(found, (0.25, 0.5, 0.75)) if found else 3 * [np.nan]
-            better = f"{sum(gain > 0.0 for gain in found)} of {len(found)}"
+        for other in references:
+            differences = gains(rows, name, method, other)
+            low, middle, high = (
+                np.quantile(differences, (0.25, 0.5, 0.75)) if differences else 3 * [np.nan]
+            )
+            better = f"{sum(gain > 0.0 for gain in differences)} of {len(differences)}"
             line.append(f"{middle:+.3f} ({low:+.3f}, {high:+.3f}; {better})")
         yield line
 
@@ -260,8 +266,8 @@ def _update_page(rows: Sequence[Row]) -> Iterator[str]:
         "recomputed_seconds": "sums and factorisation",
     }
     seconds = {
-        what: np.median([float(row["value"]) for row in rows if row["metric"] == metric])
-        for metric, what in columns.items()
+        title: np.median([float(row["value"]) for row in rows if row["metric"] == metric])
+        for metric, title in columns.items()
     }
     texts = [f"{1e3 * value:.3g}" for value in seconds.values()]
     yield markdown_table(("", *seconds), [[design.OURS, *texts]])
@@ -269,36 +275,36 @@ def _update_page(rows: Sequence[Row]) -> Iterator[str]:
 
 def _field(rows: Sequence[Row]) -> Mapping[Any, float]:
     """Return probabilities of class one by method and place."""
-    found = first_trial(rows)
+    values = first_trial(rows)
     return {
-        (method, *place): found[method, probability_name(*place)]
+        (method, *place): values[method, probability_name(*place)]
         for method in (*_LEARNERS, design.TRUE)
         for place in product(GRID, GRID)
-        if (method, probability_name(*place)) in found
+        if (method, probability_name(*place)) in values
     }
 
 
 def _mixture_curves(
     rows: Sequence[Row], *, what: str, places: Sequence[float]
 ) -> Mapping[Any, float]:
-    found = first_trial(rows)
+    values = first_trial(rows)
     return {
-        ("", method, place): found[method, name_at(what, place)]
+        ("", method, place): values[method, name_at(what, place)]
         for method in (design.TRUE, *_LEARNERS)
         for place in places
-        if (method, name_at(what, place)) in found
+        if (method, name_at(what, place)) in values
     }
 
 
 def _series_curves(rows: Sequence[Row], *, dataset: str) -> Mapping[Any, float]:
     """Return mean and band of a series, one panel per method."""
-    found = first_trial(rows, dataset)
+    values = first_trial(rows, dataset)
     return {
-        (method, curve, found[method, name_at("place", at)]): found[method, name_at(curve, at)]
+        (method, curve, values[method, name_at("place", at)]): values[method, name_at(curve, at)]
         for method in (*_LEARNERS, design.HARMONIZABLE)
         for curve in ("mean", "low", "high")
         for at in SHOWN
-        if (method, name_at(curve, at)) in found
+        if (method, name_at(curve, at)) in values
     }
 
 

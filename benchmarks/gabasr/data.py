@@ -1,4 +1,4 @@
-"""Data of the benchmark of locally stationary kernels: prepared tables, and what is generated."""
+"""Data of the benchmark of locally stationary kernels: prepared and generated tables."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache

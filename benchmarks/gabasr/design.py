@@ -59,7 +59,7 @@ class Size:
     mixture_trials: int = 4
     splits: int = 10
     left_out: tuple[str, ...] = ()  # Series
-    others: tuple[str, ...] = OTHERS  # Ten seconds each
+    processes: tuple[str, ...] = OTHERS  # Ten seconds each
     xor_rows: int = XOR_ROWS  # To learn from, and as many to test on
     # Budgets of data sets below 2,000 rows, of those above, and of the other parts.
     small: Budget = Budget(100, 100, 20.0)
@@ -81,7 +81,7 @@ QUICK = Size(
     mixture_trials=1,
     splits=2,
     left_out=(TERRAIN,),
-    others=(),
+    processes=(),
     xor_rows=300,
     small=Budget(16, 5, 2.0),
     large=Budget(16, 5, 2.0),
@@ -157,7 +157,7 @@ regression."""
 
 
 def budget_of(name: str, size: Size) -> Budget:
-    """Return what a fit to a real data set may take."""
+    """Return the budget of frequencies, iterations and seconds of a fit to a real data set."""
     if name not in LARGER:
         return size.small
     large = size.large

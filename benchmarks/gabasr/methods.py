@@ -92,7 +92,7 @@ def harmonizable(X: Array, y: Array, seed: int) -> KreinRidge:
         ).fit(X, y)
         return model.log_evidence_ - n_windows * (1 + 4 * X.shape[1]), model
 
-    return max(map(fitted, design.WINDOWS), key=lambda found: found[0])[1]
+    return max(map(fitted, design.WINDOWS), key=lambda scored_model: scored_model[0])[1]
 
 
 def chosen_trend(method: str, budget: design.Budget, fold: Fold, seed: int) -> int:

@@ -1,4 +1,4 @@
-"""The paper's synthetic regression: a function whose spectrum is a mixture, and what is learned."""
+"""The paper's synthetic regression: a function whose spectrum is a mixture of Gaussians."""
 
 from functools import lru_cache
 
@@ -41,22 +41,22 @@ def mixture_metrics(method: str, size: Size, seed: int) -> dict[str, float]:
     """
     draw = _draw(seed)
     X, y = draw.dataset.X[:_ROWS], draw.dataset.y[:_ROWS]
-    rest, f = draw.dataset.X[_ROWS:], draw.f[_ROWS:]
+    X_new, f = draw.dataset.X[_ROWS:], draw.f[_ROWS:]
     if method == TRUE:
-        mean = posterior(SPECTRUM, _NOISE, X, y, rest)[0]
+        mean = posterior(SPECTRUM, _NOISE, X, y, X_new)[0]
         density = true_density()
     else:
         model = learner(method, size.mixture, seed, is_regression=True).fit(X, y)
-        mean = model.predict(rest)
+        mean = model.predict(X_new)
         density = learned_density(model.learned_[0].draws, float(Scaling.of(X).scale[0]))
     test = slice(_TEST_ROWS)
     error = np.sqrt(np.mean((mean[test] - f[test]) ** 2)) / f[test].std()
-    found = {"rms_error": float(error)}
+    metrics = {"rms_error": float(error)}
     if seed == 0:
         shown = (f if method == TRUE else mean)[_TEST_ROWS:]
-        found |= curve_metrics({"function": shown}, PLACES)
-        found |= curve_metrics({"density": density}, FREQUENCIES)
-    return found
+        metrics |= curve_metrics({"function": shown}, PLACES)
+        metrics |= curve_metrics({"density": density}, FREQUENCIES)
+    return metrics
 
 
 @lru_cache(maxsize=1)
@@ -79,8 +79,8 @@ def true_density() -> Array:
     means = np.array(SPECTRUM.means)[:, 0]
     deviations = np.sqrt(np.array(SPECTRUM.covariances))
     at = np.array(FREQUENCIES)[:, None]
-    both = norm.pdf(at, means, deviations) + norm.pdf(at, -means, deviations)
-    return np.asarray(both @ np.array(SPECTRUM.weights))
+    densities = norm.pdf(at, means, deviations) + norm.pdf(at, -means, deviations)
+    return np.asarray(densities @ np.array(SPECTRUM.weights))
 
 
 def learned_density(draws: Draws, scale: float) -> Array:

@@ -107,11 +107,16 @@ class GibbsProcess(Process):
         return basis @ scale, basis @ deviation
 
     def _gram(self, theta: Array, A: Array, B: Array) -> Array:
-        (left, own), (right, other) = self._fields(theta, A), self._fields(theta, B)
-        square = np.exp(2.0 * left)[:, None] + np.exp(2.0 * right)
-        ratio = 2.0 * np.exp(left[:, None] + right) / square
+        (left_scale, left_amplitude), (right_scale, right_amplitude) = (
+            self._fields(theta, A),
+            self._fields(theta, B),
+        )
+        square = np.exp(2.0 * left_scale)[:, None] + np.exp(2.0 * right_scale)
+        ratio = 2.0 * np.exp(left_scale[:, None] + right_scale) / square
         decay = np.exp(-cdist(A, B, "sqeuclidean") / square)
-        return as_array(np.exp(own[:, None] + other) * ratio ** (0.5 * A.shape[1]) * decay)
+        return as_array(
+            np.exp(left_amplitude[:, None] + right_amplitude) * ratio ** (0.5 * A.shape[1]) * decay
+        )
 
     def _variance(self, theta: Array, A: Array) -> Array:
         return as_array(np.exp(2.0 * self._fields(theta, A)[1]))

@@ -59,15 +59,15 @@ def series_metrics(
         return _figures(y[test], *process(method, seed).fit(X[train], y[train]).predict(X[test]))
     else:
         model = learner(method, size.series, seed, is_regression=True).fit(X[train], y[train])
-    found = _figures(y[test], *model.predict(X[test], return_std=True))
+    metrics = _figures(y[test], *model.predict(X[test], return_std=True))
     if seed == 0 and X.shape[1] == 1:
         low, high = X.min(), X.max()
         places = low + (high - low) * np.array(SHOWN)
         mean, std = model.predict(places[:, None], return_std=True)
         half = 1.96 * std
         curves = {"place": places, "mean": mean, "low": mean - half, "high": mean + half}
-        found |= curve_metrics(curves, SHOWN)
-    return found
+        metrics |= curve_metrics(curves, SHOWN)
+    return metrics
 
 
 def _series(name: str, seed: int, folder: Path | None) -> Series:

@@ -101,8 +101,8 @@ def _errors(features: design.FeatureMap, kernel: Kernel, X: Array) -> dict[str, 
     # ``fit_error_`` of spherical random features is another quantity.
     names = ("predicted_error", "fit_error") if isinstance(features, FourierFeatures) else ()
     values = {name: getattr(features, f"{name}_") for name in names}
-    known = {name: float(value) for name, value in values.items() if value is not None}
-    return {"relative_error": float(error), **known}
+    predicted_errors = {name: float(value) for name, value in values.items() if value is not None}
+    return {"relative_error": float(error), **predicted_errors}
 
 
 def _profile(gram: Any, dim: int) -> dict[str, float]:

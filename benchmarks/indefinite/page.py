@@ -110,9 +110,9 @@ def _against_random(errors: Cells) -> str:
         if not cells:
             continue
         lost = {
-            key: min(others, key=others.__getitem__)
-            for key, others in cells.items()
-            if errors[key][ours] >= min(others.values())
+            key: min(random_errors, key=random_errors.__getitem__)
+            for key, random_errors in cells.items()
+            if errors[key][ours] >= min(random_errors.values())
         }
         text = (
             f"“{ours}” is below every other random-feature method in {len(cells) - len(lost)} of "
@@ -193,21 +193,21 @@ def curves(
     if metric == "k":
         profile = [row for row in chosen if str(row["metric"]).startswith("k(")]
         places = [float(str(row["metric"])[2:-1]) for row in profile]
-        found: dict[Any, float] = {
+        values: dict[Any, float] = {
             (row["kernel"], row["dataset"], row["method"], place): float(row["value"])
             for row, place in zip(profile, places, strict=True)
         }
     else:
         index = ("kernel", "dataset", "method", "size")
         medians = median_groups(grouped(chosen, metric, index))
-        found = {key: value for key, line in medians.items() for value in line.values()}
-    shown = [kernel for kernel in kernels if any(key[0] == kernel for key in found)]
-    names = list(dict.fromkeys(key[1] for key in found))
+        values = {key: value for key, line in medians.items() for value in line.values()}
+    shown = [kernel for kernel in kernels if any(key[0] == kernel for key in values)]
+    names = list(dict.fromkeys(key[1] for key in values))
     order = [shown.index, names.index, methods.index]
     return {
-        (_panel(kernel, name, shown, names), method, float(x)): found[kernel, name, method, x]
+        (_panel(kernel, name, shown, names), method, float(x)): values[kernel, name, method, x]
         for kernel, name, method, x in sorted(
-            found, key=lambda key: [place(part) for place, part in zip(order, key, strict=False)]
+            values, key=lambda key: [place(part) for place, part in zip(order, key, strict=False)]
         )
     }
 

@@ -33,14 +33,14 @@ def _residual_tables(rows: Sequence[Row]) -> Iterable[str]:
 
 def _far(rows: Sequence[Row]) -> Mapping[tuple[str, str, float], float]:
     """Return the variance far away by data set, method with its features, and landmarks."""
-    found = medians(
+    variances = medians(
         [row for row in rows if row["method"] in (FEATURES, LANDMARKS, SPARSE)],
         by=("dataset", "method", "features", "landmarks"),
         metric="far_variance",
     )
     return {
         (str(dataset), SPARSE if method == SPARSE else f"{p} features", float(q)): value
-        for (dataset, method, p, q), value in found.items()
+        for (dataset, method, p, q), value in variances.items()
     }
 
 

@@ -80,5 +80,5 @@ def _fitted(X: Array, y: Array, rng: np.random.Generator) -> Any:
 def _best(acquisition: Any, dim: int) -> Array:
     box = torch.tensor([[0.0] * dim, [1.0] * dim], dtype=torch.double)
     point, _ = optimize_acqf(acquisition, box, q=1, num_restarts=_RESTARTS, raw_samples=_SAMPLES)
-    found: Array = point.numpy()
-    return found
+    best_point: Array = point.numpy()
+    return best_point

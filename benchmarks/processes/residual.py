@@ -96,8 +96,8 @@ def _posterior(problem: Problem, p: int, q: int, seed: int) -> list[tuple[Array,
     """Return means and variances of the function at both sets of new rows."""
     model = KreinRidge(problem.kernel, p, alpha=_NOISE, residual=q or None, random_state=seed)
     model.fit(problem.X, problem.y)
-    found = []
+    moments = []
     for new in (problem.near, problem.far):
         mean, std = model.predict(new, return_std=True)
-        found.append((mean, _NOISE * (std**2 / model.noise_variance_ - 1.0)))
-    return found
+        moments.append((mean, _NOISE * (std**2 / model.noise_variance_ - 1.0)))
+    return moments

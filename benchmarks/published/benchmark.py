@@ -80,9 +80,9 @@ def measured(
     y, new = y[is_test], X[is_test]
     if hasattr(model, "predict_proba"):
         probability = model.predict_proba(new)
-        own = probability[np.arange(len(y)), np.searchsorted(model.classes_, y)]
+        true_probability = probability[np.arange(len(y)), np.searchsorted(model.classes_, y)]
         return {
-            "log_loss": -float(np.mean(np.log(np.maximum(own, _LEAST_PROBABILITY)))),
+            "log_loss": -float(np.mean(np.log(np.maximum(true_probability, _LEAST_PROBABILITY)))),
             "error_rate": float(np.mean(np.ravel(model.predict(new)) != y)),
             "fit_seconds": seconds,
         }

@@ -80,7 +80,7 @@ class _FeatureMachine(ABC):
 
     @abstractmethod
     def _target(self, y: NDArray[Any]) -> NDArray[Any]:
-        """Return what the machine is fitted to."""
+        """Return the targets of the machine."""
 
 
 class FeatureMachineRegressor(_FeatureMachine):

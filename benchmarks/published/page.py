@@ -98,19 +98,19 @@ def folds(rows: Sequence[Row]) -> Iterator[str]:
 
 def _tables(rows: Sequence[Row]) -> Iterator[str]:
     for metric, title in (_ERRORS | _OTHERS).items():
-        if found := grouped(rows, metric):
+        if values := grouped(rows, metric):
             yield title
             show = mean_error() if metric in _ERRORS else _mean
-            yield group_table(found, list(REGRESSORS), show)
-    for metric, what in _COMPARED.items():
-        yield from _ratios(rows, metric, what)
+            yield group_table(values, list(REGRESSORS), show)
+    for metric, description in _COMPARED.items():
+        yield from _ratios(rows, metric, description)
 
 
 def _mean(values: Sequence[float]) -> str:
     return f"{np.mean(values):.3g}"
 
 
-def _ratios(rows: Sequence[Row], metric: str, what: str) -> Iterator[str]:
+def _ratios(rows: Sequence[Row], metric: str, description: str) -> Iterator[str]:
     """Yield a table of every method's ratios to CatBoost."""
     tables: dict[str, dict[str, dict[int, float]]] = {}
     for row in rows:
@@ -127,23 +127,27 @@ def _ratios(rows: Sequence[Row], metric: str, what: str) -> Iterator[str]:
         if method != design.CATBOOST
     }
     lines = []
-    for method, own in ratios.items():
-        ours = [ratios[design.OURS].get(name, np.nan) for name in own]
-        if own:
-            means = (f"{np.exp(np.mean(np.log(of))):.3g}" for of in (list(own.values()), ours))
-            ends = (f"{end(own.values()):.3g}" for end in (min, max))
-            lines.append([method, str(len(own)), *means, *ends])
+    for method, method_ratios in ratios.items():
+        ours = [ratios[design.OURS].get(name, np.nan) for name in method_ratios]
+        if method_ratios:
+            means = (
+                f"{np.exp(np.mean(np.log(of))):.3g}" for of in (list(method_ratios.values()), ours)
+            )
+            ends = (f"{end(method_ratios.values()):.3g}" for end in (min, max))
+            lines.append([method, str(len(method_ratios)), *means, *ends])
     if lines:
         yield (
-            f"**Ratios to {design.CATBOOST}** of mean {what}: geometric mean over the tables to "
-            f"which a method is fitted, that of {design.OURS} on the same tables, and the least "
-            "and the greatest ratio."
+            f"**Ratios to {design.CATBOOST}** of mean {description}: geometric mean over the "
+            f"tables to which a method is fitted, that of {design.OURS} on the same tables, and "
+            "the least and the greatest ratio."
         )
         header = ("method", "tables", "mean", f"{design.OURS}, same tables", "least", "greatest")
         yield markdown_table(header, lines)
 
 
-def _ratio(own: Mapping[int, float], other: Mapping[int, float]) -> float:
+def _ratio(values: Mapping[int, float], reference_values: Mapping[int, float]) -> float:
     """Return the ratio of means over the splits that both have."""
-    shared = sorted(own.keys() & other.keys())
-    return float(np.mean([own[i] for i in shared]) / np.mean([other[i] for i in shared]))
+    shared = sorted(values.keys() & reference_values.keys())
+    return float(
+        np.mean([values[i] for i in shared]) / np.mean([reference_values[i] for i in shared])
+    )

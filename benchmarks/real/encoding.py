@@ -11,7 +11,7 @@ MOST_LEVELS = 254
 
 
 class Columns:
-    """Numbers as they are, dates as their parts, and text as categories.
+    """Encoder that keeps numbers, splits dates into parts, and makes text categorical.
 
     A date becomes its day since 1970 and its year, month, day of the month, weekday and hour.
     Columns that are constant and without gaps among the training rows are left out. Levels of text
@@ -36,8 +36,8 @@ class Columns:
 
     def transform(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return columns of floats and of categories."""
-        found = self._expanded(frame)[self.names_]
-        return found.set_axis([f"x{place}" for place in range(found.shape[1])], axis=1)
+        expanded = self._expanded(frame)[self.names_]
+        return expanded.set_axis([f"x{place}" for place in range(expanded.shape[1])], axis=1)
 
     def _expanded(self, frame: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame(dict(self._columns(frame)), index=frame.index)
@@ -65,7 +65,7 @@ def is_text(column: "pd.Series[Any]") -> bool:
 
 
 def filled(frame: pd.DataFrame, means: "pd.Series[Any]") -> pd.DataFrame:
-    """Return the frame with the means in place of missing numbers, and columns that tell which.
+    """Return the frame with missing numbers replaced by means, and indicators of missing numbers.
 
     ``means`` are those of the training rows, of all columns of numbers.
     """

@@ -36,10 +36,10 @@ def measured(method: Method, rows: Rows) -> Mapping[str, float]:
         start = perf_counter()
         method.predict(rows.X_test)
         each = 1e6 * (perf_counter() - start) / len(rows.y_test)
-        found = errors(predicted, rows.y_test, is_regression=rows.is_regression)
+        metrics = errors(predicted, rows.y_test, is_regression=rows.is_regression)
         if method.laws is not None:
-            found |= intervals(method.laws, predicted, rows)
-    return found | {
+            metrics |= intervals(method.laws, predicted, rows)
+    return metrics | {
         "fit_seconds": seconds,
         "predict_microseconds": each,
         "megabytes": megabytes(method),
@@ -54,9 +54,9 @@ def errors(predicted: Array, y: NDArray[Any], *, is_regression: bool) -> dict[st
         residual = y - predicted
         rmse, mae = np.sqrt(np.mean(residual**2)), np.mean(np.abs(residual))
         return {"rmse": float(rmse), "mae": float(mae)}
-    own = predicted[np.arange(len(y)), y]
+    true_probability = predicted[np.arange(len(y)), y]
     return {
-        "log_loss": -float(np.mean(np.log(np.maximum(own, _LEAST_PROBABILITY)))),
+        "log_loss": -float(np.mean(np.log(np.maximum(true_probability, _LEAST_PROBABILITY)))),
         "error_rate": float(np.mean(np.argmax(predicted, axis=1) != y)),
     }
 

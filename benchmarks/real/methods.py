@@ -49,7 +49,7 @@ class Method(ABC):
 
 
 class Bochner(Method):
-    """A learner of tables at its defaults; it reads the columns as they are."""
+    """A table model with default parameters, on raw columns."""
 
     def fit(self, X: pd.DataFrame, y: NDArray[Any]) -> Self:
         kind = bochner.TableRegressor if self.is_regression else bochner.TableClassifier
@@ -106,7 +106,7 @@ class Trees(Encoded):
 
 
 class LightGBM(Encoded):
-    """LightGBM, which takes categories and gaps as they are."""
+    """LightGBM, on raw categories and missing entries."""
 
     def _fitted(self, frame: pd.DataFrame, y: NDArray[Any]) -> Any:
         import lightgbm
@@ -179,7 +179,7 @@ class TabM(Network):
 
 
 class AutoGluon(Method):
-    """AutoGluon of medium quality within a minute; it reads the columns as they are."""
+    """AutoGluon of medium quality within a minute, on raw columns."""
 
     def fit(self, X: pd.DataFrame, y: NDArray[Any]) -> Self:
         from autogluon.tabular import TabularPredictor

@@ -48,7 +48,7 @@ _CONDITIONS = (
 
 
 def tables(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the tables of the folds: what is behind first, then every measure."""
+    """Yield the tables of the folds: first ratios to other methods, then every metric."""
     if first := [*behind(rows), *coverages(rows), *ratios(rows)]:
         yield "## Ratios to other methods"
         yield from first
@@ -68,9 +68,9 @@ def tables(rows: Sequence[Row]) -> Iterator[str]:
 def _table(
     rows: Sequence[Row], metric: str, title: str, show: Callable[[Sequence[float]], str]
 ) -> Iterator[str]:
-    if found := grouped(rows, metric):
+    if values := grouped(rows, metric):
         yield title
-        yield group_table(found, list(design.METHODS), show)
+        yield group_table(values, list(design.METHODS), show)
 
 
 def _mean(values: Sequence[float]) -> str:
@@ -90,8 +90,8 @@ def _distributions(rows: Sequence[Row]) -> Iterator[str]:
     }
     lines: dict[tuple[str, str], dict[str, float]] = {key: {} for key in densities}
     for metric, title in metrics.items():
-        found = grouped(rows, metric, index=("dataset", "method"), columns="metric")
-        for key, values in found.items():
+        metric_values = grouped(rows, metric, index=("dataset", "method"), columns="metric")
+        for key, values in metric_values.items():
             lines[key][title] = float(np.mean(values[metric]))
     level = 100 * design.INTERVAL
     yield (
@@ -146,19 +146,19 @@ def _sizes() -> str:
 
 
 def curve_unit(rows: Sequence[Row], dataset: str) -> float:
-    """Return the error by which those of a curve are divided.
+    """Return the reference error by which the errors of a curve are divided.
 
     It is CatBoost's with the fewest training rows, or that of boosted trees, or of any method.
     """
-    found = {
+    errors = {
         (str(row["method"]), int(row["rows"])): float(row["value"])
         for row in rows
         if row["dataset"] == dataset and row["metric"] in KINDS
     }
-    least = min(n for _, n in found)
-    methods = [method for method, n in found if n == least]
+    least = min(n for _, n in errors)
+    methods = [method for method, n in errors if n == least]
     preferred = [name for name in (design.CATBOOST, design.TREES) if name in methods]
-    return found[(preferred or methods)[0], least]
+    return errors[(preferred or methods)[0], least]
 
 
 def curves(rows: Sequence[Row]) -> Iterator[str]:
@@ -170,10 +170,10 @@ def curves(rows: Sequence[Row]) -> Iterator[str]:
     )
     yield from _rises(rows)
     for metric, title in (*list(_ERRORS.items())[:2], ("fit_seconds", _COSTS["fit_seconds"])):
-        found = grouped(rows, metric, index=("dataset", "rows"))
-        if found:
+        values = grouped(rows, metric, index=("dataset", "rows"))
+        if values:
             yield title
-            order = {key: found[key] for key in sorted(found)}
+            order = {key: values[key] for key in sorted(values)}
             header = ("data set", "rows")
             yield group_table(
                 order,
@@ -186,18 +186,18 @@ def curves(rows: Sequence[Row]) -> Iterator[str]:
 
 def _rises(rows: Sequence[Row]) -> Iterator[str]:
     """Yield where more rows make the errors of bochner larger."""
-    found = {
+    errors = {
         (str(row["dataset"]), int(row["rows"])): float(row["value"])
         for row in rows
         if row["method"] == design.OURS and row["metric"] in KINDS
     }
-    points = sorted(found)
-    steps = [(one, other) for one, other in pairwise(points) if one[0] == other[0]]
+    points = sorted(errors)
+    steps = [(smaller, larger) for smaller, larger in pairwise(points) if smaller[0] == larger[0]]
     rises = [
-        f"{name} from {n:,} to {n2:,} rows (by {100 * (found[name, n2] / found[name, n] - 1):.1f} "
-        "%)"
+        f"{name} from {n:,} to {n2:,} rows (by "
+        f"{100 * (errors[name, n2] / errors[name, n] - 1):.1f} %)"
         for (name, n), (_, n2) in steps
-        if found[name, n2] > found[name, n]
+        if errors[name, n2] > errors[name, n]
     ]
     if steps:
         yield f"The error of {design.OURS} rises with more rows {_where(rises, len(steps))}."

@@ -112,8 +112,8 @@ def _table_tables(rows: Sequence[Row]) -> Iterator[str]:
 def _curves(rows: Sequence[Row]) -> Mapping[tuple[str, str, Scalar], float]:
     """Return median errors of the Gaussian kernel by panel, method and features, and the band."""
     name = next(iter(_KERNELS))
-    found = grouped(rows, "relative_error", index=("inputs", "features"), dataset=name)
-    shown = {key: line for key, line in found.items() if key[0] in _DRAWN}
+    errors = grouped(rows, "relative_error", index=("inputs", "features"), dataset=name)
+    shown = {key: line for key, line in errors.items() if key[0] in _DRAWN}
     curves = {
         (f"{inputs} inputs", method, features): value
         for (inputs, features), line in median_groups(shown).items()

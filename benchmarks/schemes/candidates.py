@@ -73,8 +73,8 @@ def _of_scheme(scheme: str | Scheme) -> Choose:
 def _with_taylor(scheme: str) -> Choose:
     def choose(problem: Problem, rng: np.random.Generator) -> Estimate:
         moments = np.eye(problem.X.shape[1])  # Those of the Gaussian and the rational quadratic law
-        found = problem.drawn(scheme, rng)
-        return controlled(problem.kernel, moments, problem.X, found, rng)
+        frequencies = problem.drawn(scheme, rng)
+        return controlled(problem.kernel, moments, problem.X, frequencies, rng)
 
     return choose
 
@@ -88,8 +88,8 @@ def _fitted(problem: Problem, rng: np.random.Generator) -> Estimate:
         weights="least_squares",
         random_state=seed,
     )
-    found: Frequencies = features.fit(problem.X).frequencies_
-    return found
+    frequencies: Frequencies = features.fit(problem.X).frequencies_
+    return frequencies
 
 
 def _grid(problem: Problem, rng: np.random.Generator) -> Estimate:
@@ -108,7 +108,7 @@ class Candidate:
     kernels: tuple[str, ...] = tuple(_KERNELS)
 
     def serves(self, dataset: str, inputs: int) -> bool:
-        """Return whether it is for a kernel in so many inputs."""
+        """Return whether the candidate applies to a kernel with the number of inputs."""
         return dataset in self.kernels and inputs <= self.most_inputs
 
 
@@ -186,22 +186,22 @@ def _measure(cell: Cell, options: Options) -> Mapping[str, float]:
     spread_directions.cache_clear()  # Every draw pays for its directions and lattices
     generating_vector.cache_clear()
     start = perf_counter()
-    found = CANDIDATES[cell.method].choose(problem, np.random.default_rng((cell.seed, 1)))
+    estimate = CANDIDATES[cell.method].choose(problem, np.random.default_rng((cell.seed, 1)))
     seconds = perf_counter() - start
     exact = data.gram[half:, half:]
-    error = np.linalg.norm(found.gram(held, held) - exact) / np.linalg.norm(exact)
-    ridge = _ridge_error(found.gram(fit, fit), found.gram(held, fit), data.truth, data.y)
+    error = np.linalg.norm(estimate.gram(held, held) - exact) / np.linalg.norm(exact)
+    ridge = _ridge_error(estimate.gram(fit, fit), estimate.gram(held, fit), data.truth, data.y)
     return {
         "relative_error": float(error),
-        "far_error": _far_error(found, problem.kernel, _FAR * held),
+        "far_error": _far_error(estimate, problem.kernel, _FAR * held),
         "ridge_error": ridge / data.error,
         "seconds": seconds,
     }
 
 
-def _far_error(found: Estimate, kernel: Kernel, X: Array) -> float:
+def _far_error(estimate: Estimate, kernel: Kernel, X: Array) -> float:
     """Return the root mean square error over pairs of rows that differ."""
-    squares = (found.gram(X, X) - kernel(X)) ** 2
+    squares = (estimate.gram(X, X) - kernel(X)) ** 2
     return float(np.sqrt((squares.sum() - np.trace(squares)) / (squares.size - len(squares))))
 
 

@@ -45,8 +45,8 @@ class Controlled:
 def _squares(left: Array, right: Array, weight: Array) -> Array:
     """Return the weighted sums of squared differences, (n, n2)."""
     scaled = np.sqrt(weight)
-    found: Array = cdist(left * scaled, right * scaled, "sqeuclidean")
-    return found
+    squares: Array = cdist(left * scaled, right * scaled, "sqeuclidean")
+    return squares
 
 
 def controlled(

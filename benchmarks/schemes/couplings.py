@@ -37,7 +37,7 @@ class CoupledNorms(Scheme):
         return blocks
 
     def _pairs(self, m: int, dim: int, rng: np.random.Generator) -> Array:
-        """Return uniforms (m, dim); those of two neighbours in a block add up to one."""
+        """Return uniforms (m, dim), in which two neighbours in a block sum to one."""
         half = -(-m // 2)
         u = rng.random((half, dim))
         if self.are_stratified:

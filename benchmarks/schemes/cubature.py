@@ -35,13 +35,13 @@ def sparse_rule(dim: int, m: int) -> Frequencies:
     level ``l``; rules in one dimension have 1, 3, 5, ... nodes. Weights have either sign, so the
     estimate need not be positive semi-definite. Not random, so biased.
     """
-    found = _folded(_smolyak(dim, 1))
+    rule = _folded(_smolyak(dim, 1))
     for level in range(2, m + 1):
         finer = _folded(_smolyak(dim, level))
         if len(finer.weight) > m:
             break
-        found = finer
-    return found
+        rule = finer
+    return rule
 
 
 def _smolyak(dim: int, level: int) -> Iterator[tuple[Array, Array]]:
@@ -58,7 +58,7 @@ def _sums(dim: int, total: int) -> Iterator[tuple[int, ...]]:
         yield (total,)
         return
     for first in range(total + 1):
-        yield from ((first, *rest) for rest in _sums(dim - 1, total - first))
+        yield from ((first, *later) for later in _sums(dim - 1, total - first))
 
 
 def _tensor(counts: list[int]) -> tuple[Array, Array]:
@@ -87,9 +87,9 @@ def shifted_grid(law: BlockLaw, m: int, rng: np.random.Generator) -> Frequencies
     the ``m``, share what weight is left, so the whole is unbiased. An isotropic law is rotated at
     random.
     """
-    first, *rest = law.layout
+    first, *further_blocks = law.layout
     is_isotropic = isinstance(first, Directions)
-    extra = sum(block.dim for block in rest) - is_isotropic
+    extra = sum(block.dim for block in further_blocks) - is_isotropic
     count = first.dim + extra
     z, weight = _weighted_normals(count, m, rng)
     u = np.clip(ndtr(z), 2.0**-54, 1.0 - 2.0**-53)

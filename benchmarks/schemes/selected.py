@@ -1,4 +1,4 @@
-"""Frequencies that are selected from a pool of draws by what they do on given rows."""
+"""Frequencies selected from a pool of draws by their error on given rows."""
 
 from dataclasses import dataclass
 
@@ -51,9 +51,9 @@ def herded(drawn: Pool, m: int) -> Frequencies:
     """
     chosen: list[int] = []
     total = np.zeros(len(drawn.target))
-    own = np.diagonal(drawn.products)
+    diagonal = np.diagonal(drawn.products)
     for count in range(1, m + 1):
-        loss = 2.0 * total + own - 2.0 * count * drawn.target
+        loss = 2.0 * total + diagonal - 2.0 * count * drawn.target
         loss[chosen] = np.inf
         chosen.append(int(np.argmin(loss)))
         total += drawn.products[chosen[-1]]

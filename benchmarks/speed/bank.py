@@ -18,8 +18,8 @@ def bank_metrics(method: str, n: int, d: int, p: int, dtype: str, seed: int) -> 
         seconds, peak = seconds_and_peak(_prepared, _fit, n, d, p, dtype, seed)
         return {"bank_seconds": seconds, "bank_megabytes": peak}
     X, y, *_ = ridge_rows(n, d)
-    own, products = gradient_seconds(X.astype(dtype), y, p // 2, seed)
-    return {"gradient_seconds": own if method == GRADIENT else products}
+    gradient, products = gradient_seconds(X.astype(dtype), y, p // 2, seed)
+    return {"gradient_seconds": gradient if method == GRADIENT else products}
 
 
 def _prepared(n: int, d: int, p: int, dtype: str, seed: int) -> tuple[BaNKRegressor, Array, Array]:

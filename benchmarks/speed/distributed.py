@@ -22,7 +22,7 @@ _PARTITIONS = 16  # Eight for each of two workers, so that both end at about the
 def cluster_metrics(
     method: str, n: int, d: int, p: int, dtype: str, seed: int
 ) -> Mapping[str, float]:
-    """Return what one or two workers take, each a process of one thread."""
+    """Return the seconds of one or two workers, each a process with one thread."""
     # An extra; only this part of the benchmarks needs it.
     from distributed import Client, LocalCluster
 

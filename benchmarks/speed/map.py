@@ -45,10 +45,10 @@ def map_metrics(method: str, n: int, d: int, p: int, dtype: str, seed: int) -> M
     touch_memory(n, p, dtype)
     start = perf_counter()
     Z = transform(X)
-    found = {"map_seconds": perf_counter() - start}
+    metrics = {"map_seconds": perf_counter() - start}
     if method == OURS:
-        found["max_error"] = _max_error(features, X[:_CHECKED_ROWS], Z[:_CHECKED_ROWS])
-    return found
+        metrics["max_error"] = _max_error(features, X[:_CHECKED_ROWS], Z[:_CHECKED_ROWS])
+    return metrics
 
 
 @lru_cache(maxsize=1)
@@ -194,7 +194,7 @@ def structured_metrics(
     X, kernel = _rows(n, d).astype(dtype), Gaussian(float(np.sqrt(d)))
     scheme = ORTHOGONAL if method == ORTHOGONAL else STRUCTURED
     frequencies = spectral_measure(kernel, d).sample(p // 2, seed, scheme)
-    found = {}
+    metrics = {}
     if method != ORTHOGONAL:
         if method == DENSE:
             frequencies = Frequencies(frequencies.omega, frequencies.weight)
@@ -202,10 +202,10 @@ def structured_metrics(
         touch_memory(n, p, dtype)
         start = perf_counter()
         frequencies.features(X)
-        found["held_seconds"] = perf_counter() - start
+        metrics["held_seconds"] = perf_counter() - start
     if method != DENSE:
-        found["gram_error"] = _error(frequencies, kernel, X[:_ERROR_ROWS])
-    return found
+        metrics["gram_error"] = _error(frequencies, kernel, X[:_ERROR_ROWS])
+    return metrics
 
 
 @lru_cache(maxsize=1)

@@ -20,7 +20,7 @@ DOUBLE, SINGLE = "float64", "float32"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What is measured once in every repetition."""
+    """One configuration, measured once in every repetition."""
 
     method: str
     # n, d, p: Rows, inputs and features.

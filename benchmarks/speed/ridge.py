@@ -119,7 +119,7 @@ _CHUNK_ROWS = 100_000  # 16 MB of 20 float64 inputs
 def large_metrics(
     method: str, n: int, d: int, p: int, dtype: str, seed: int
 ) -> Mapping[str, float]:
-    """Return ``large_seconds`` and ``peak_megabytes`` of one fit in a process of its own."""
+    """Return ``large_seconds`` and ``peak_megabytes`` of one fit in a separate process."""
     prepare = _in_memory if method == ARRAYS else _on_the_fly
     seconds, peak = seconds_and_peak(prepare, _fit_large, n, d, p, seed)
     return {"large_seconds": seconds, "peak_megabytes": peak}

@@ -64,7 +64,11 @@ class FeatureModel(Model):
     """
 
     def __init__(
-        self, model: KreinRidge, *, dtype: torch.dtype = torch.float64, device: Any = None
+        self,
+        model: KreinRidge,
+        *,
+        dtype: torch.dtype = torch.float64,
+        device: torch.device | str | None = None,
     ) -> None:
         if not isinstance(model, KreinRidge):
             raise TypeError(f"model must be a fitted KreinRidge, got {model!r}.")
@@ -175,10 +179,10 @@ class FeatureModel(Model):
         shrunk = torch.linalg.solve_triangular(lower + eye, H, upper=False)
         shrunk = torch.linalg.solve_triangular(lower.mT, shrunk, upper=True)
         gain = self.root @ H.mT
-        found = FeatureModel.__new__(FeatureModel)
+        updated = FeatureModel.__new__(FeatureModel)
         root = self.root - gain @ shrunk
-        found._store(self.layer, self.mean + gain @ change, root, self.noise_variance)
-        return found
+        updated._store(self.layer, self.mean + gain @ change, root, self.noise_variance)
+        return updated
 
     def fantasize(
         self, X: torch.Tensor, sampler: Any, observation_noise: Any = None, **kwargs: Any

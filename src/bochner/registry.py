@@ -114,12 +114,12 @@ def register(
                 f"Expected a dataclass or an estimator derived from sklearn.base.BaseEstimator, "
                 f"got {cls!r}."
             )
-        for known in (cls.__name__, *former_names):
-            _claim(_CLASSES, known, cls, "in model files")
+        for class_name in (cls.__name__, *former_names):
+            _claim(_CLASSES, class_name, cls, "in model files")
         if name is not None:
             _claim(_KERNEL_NAMES, name, cls, "as a kernel's name")
-        given = Registration(closed_form, law, profile, shapes, arguments, allow_nan)
-        new = {each.name: getattr(given, each.name) for each in fields(given)}
+        registration = Registration(closed_form, law, profile, shapes, arguments, allow_nan)
+        new = {each.name: getattr(registration, each.name) for each in fields(registration)}
         # Several calls add up: one module registers how a class is saved, another its measure.
         _REGISTRATIONS[cls] = replace(
             _REGISTRATIONS.get(cls, Registration()), **{k: v for k, v in new.items() if v}
@@ -130,10 +130,10 @@ def register(
 
 
 def _claim(table: dict[str, type], name: str, cls: type, where: str) -> None:
-    taken = table.get(name, cls)
+    registered = table.get(name, cls)
     # A class that was defined once more, as in a notebook, replaces the older one.
-    if (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
-        raise ValueError(f"{name} {where} is already {taken!r}; rename {cls!r}.")
+    if (registered.__module__, registered.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise ValueError(f"{name} {where} is already {registered!r}; rename {cls!r}.")
     table[name] = cls
 
 
@@ -148,7 +148,7 @@ def registered_class(name: str) -> type | None:
 
 
 def is_registered(cls: type) -> bool:
-    """Tell whether model files may hold objects of exactly this class."""
+    """Return whether model files may hold objects of exactly this class."""
     return _CLASSES.get(cls.__name__) is cls
 
 
@@ -158,9 +158,9 @@ def fact(cls: type, *names: str) -> tuple[str, Callable[..., Any]] | None:
     The class is searched before its bases, as methods are.
     """
     for base in cls.__mro__:
-        known = _REGISTRATIONS.get(base)
-        for name in names if known else ():
-            if (function := getattr(known, name)) is not None:
+        registration = _REGISTRATIONS.get(base)
+        for name in names if registration else ():
+            if (function := getattr(registration, name)) is not None:
                 return name, function
     return None
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from skpro.regression.base import BaseProbaRegressor
 
 from bochner.estimators.krein_ridge import KreinRidge
@@ -58,34 +59,34 @@ class BochnerRegressor(BaseProbaRegressor):
         "y_inner_mtype": "pd_DataFrame_Table",
     }
 
-    def __init__(self, estimator: Any = None) -> None:
+    def __init__(self, estimator: BaseEstimator | None = None) -> None:
         self.estimator = estimator
         super().__init__()
 
-    def _fit(self, X: Any, y: Any) -> "BochnerRegressor":
+    def _fit(self, X: pd.DataFrame, y: pd.DataFrame) -> "BochnerRegressor":
         self._columns = y.columns
         model = TableRegressor() if self.estimator is None else clone(self.estimator)
         self.estimator_ = model.fit(_named(X), y.iloc[:, 0].to_numpy())
         return self
 
-    def _predict(self, X: Any) -> Any:
+    def _predict(self, X: pd.DataFrame) -> pd.DataFrame:
         return self._frame(X, self.estimator_.predict(_named(X)))
 
-    def _predict_var(self, X: Any) -> Any:
+    def _predict_var(self, X: pd.DataFrame) -> pd.DataFrame:
         _, std = self.estimator_.predict(_named(X), return_std=True)
         return self._frame(X, np.square(std))
 
-    def _predict_quantiles(self, X: Any, alpha: Sequence[float]) -> Any:
+    def _predict_quantiles(self, X: pd.DataFrame, alpha: Sequence[float]) -> pd.DataFrame:
         levels = np.clip(alpha, _LEAST, 1.0 - _LEAST)
         if hasattr(self.estimator_, "predict_quantiles"):
-            found = self.estimator_.predict_quantiles(_named(X), levels)
+            quantiles = self.estimator_.predict_quantiles(_named(X), levels)
         else:
             mean, std = self.estimator_.predict(_named(X), return_std=True)
-            found = mean[:, None] + std[:, None] * ndtri(levels)
+            quantiles = mean[:, None] + std[:, None] * ndtri(levels)
         columns = pd.MultiIndex.from_product([self._columns, alpha])
-        return pd.DataFrame(np.asarray(found), index=X.index, columns=columns)
+        return pd.DataFrame(np.asarray(quantiles), index=X.index, columns=columns)
 
-    def _predict_interval(self, X: Any, coverage: Sequence[float]) -> Any:
+    def _predict_interval(self, X: pd.DataFrame, coverage: Sequence[float]) -> pd.DataFrame:
         columns = pd.MultiIndex.from_product([self._columns, coverage, ["lower", "upper"]])
         if hasattr(self.estimator_, "predict_interval"):
             levels = np.clip(coverage, _LEAST, 1.0 - _LEAST)
@@ -96,7 +97,7 @@ class BochnerRegressor(BaseProbaRegressor):
             ends = self._predict_quantiles(X, sides).to_numpy()
         return pd.DataFrame(ends, index=X.index, columns=columns)
 
-    def _frame(self, X: Any, values: Any) -> Any:
+    def _frame(self, X: pd.DataFrame, values: ArrayLike) -> pd.DataFrame:
         return pd.DataFrame(np.asarray(values), index=X.index, columns=self._columns)
 
     @classmethod
@@ -108,6 +109,6 @@ class BochnerRegressor(BaseProbaRegressor):
         ]
 
 
-def _named(X: Any) -> Any:
+def _named(X: pd.DataFrame) -> pd.DataFrame:
     """Return a table with text for names: scikit-learn takes no names of two kinds."""
     return X.set_axis([str(name) for name in X.columns], axis=1)

@@ -3,12 +3,14 @@
 >>> from bochner.sktime import BochnerForecaster  # doctest: +SKIP
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sktime.forecasting.base import BaseForecaster
+from sktime.forecasting.base import BaseForecaster, ForecastingHorizon
 
+from bochner._numerics.arrays import RandomState
 from bochner.estimators.forecaster import Forecaster
 
 
@@ -54,11 +56,11 @@ class BochnerForecaster(BaseForecaster):
 
     def __init__(
         self,
-        periods: Any = "auto",
+        periods: str | Sequence[float] = "auto",
         transformation: str = "auto",
         find_cycle: bool = True,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.periods = periods
         self.transformation = transformation
@@ -67,7 +69,9 @@ class BochnerForecaster(BaseForecaster):
         self.random_state = random_state
         super().__init__()
 
-    def _fit(self, y: Any, X: Any, fh: Any) -> "BochnerForecaster":
+    def _fit(
+        self, y: pd.Series, X: pd.DataFrame | None, fh: ForecastingHorizon
+    ) -> "BochnerForecaster":
         self._known_inputs, self._name = X, y.name
         self.forecaster_ = Forecaster(
             self.periods,
@@ -78,38 +82,45 @@ class BochnerForecaster(BaseForecaster):
         ).fit(y, X)
         return self
 
-    def _times(self, fh: Any) -> Any:
-        return fh.to_absolute_index(self.cutoff)
+    def _times(self, fh: ForecastingHorizon) -> pd.Index:
+        times: pd.Index = fh.to_absolute_index(self.cutoff)
+        return times
 
-    def _inputs(self, times: Any, X: Any) -> Any:
+    def _inputs(self, times: pd.Index, X: pd.DataFrame | None) -> pd.DataFrame | None:
         """Return the inputs at some times; inputs up to the cutoff come from the fit."""
         if self._known_inputs is None:
             return None
-        known = self._known_inputs if X is None else pd.concat([self._known_inputs, X])
-        return known[~known.index.duplicated(keep="last")].reindex(times)
+        inputs = self._known_inputs if X is None else pd.concat([self._known_inputs, X])
+        return inputs[~inputs.index.duplicated(keep="last")].reindex(times)
 
-    def _predict(self, fh: Any, X: Any) -> Any:
+    def _predict(self, fh: ForecastingHorizon, X: pd.DataFrame | None) -> pd.Series:
         times = self._times(fh)
         predicted = self.forecaster_.predict(times, self._inputs(times, X))
         return pd.Series(np.asarray(predicted), index=times, name=self._name)
 
-    def _predict_quantiles(self, fh: Any, X: Any, alpha: Any) -> Any:
+    def _predict_quantiles(
+        self, fh: ForecastingHorizon, X: pd.DataFrame | None, alpha: Sequence[float]
+    ) -> pd.DataFrame:
         times = self._times(fh)
         inputs = self._inputs(times, X)
         levels = np.clip(alpha, np.finfo(np.float64).eps, 1.0 - np.finfo(np.float64).eps)
-        found = np.asarray(self.forecaster_.predict_quantiles(times, levels, inputs))
+        quantiles = np.asarray(self.forecaster_.predict_quantiles(times, levels.tolist(), inputs))
         names = self._get_varnames()
         columns = pd.MultiIndex.from_product([names, alpha])
-        return pd.DataFrame(found, index=times, columns=columns)
+        return pd.DataFrame(quantiles, index=times, columns=columns)
 
-    def _predict_interval(self, fh: Any, X: Any, coverage: Any) -> Any:
-        levels = [0.5 + 0.5 * side * one for one in coverage for side in (-1.0, 1.0)]
-        found = self._predict_quantiles(fh, X, levels)
+    def _predict_interval(
+        self, fh: ForecastingHorizon, X: pd.DataFrame | None, coverage: Sequence[float]
+    ) -> pd.DataFrame:
+        levels = [0.5 + 0.5 * side * level for level in coverage for side in (-1.0, 1.0)]
+        bounds = self._predict_quantiles(fh, X, levels)
         names = self._get_varnames()
-        found.columns = pd.MultiIndex.from_product([names, coverage, ["lower", "upper"]])
-        return found
+        bounds.columns = pd.MultiIndex.from_product([names, coverage, ["lower", "upper"]])
+        return bounds
 
-    def _predict_var(self, fh: Any, X: Any, cov: bool = False) -> Any:
+    def _predict_var(
+        self, fh: ForecastingHorizon, X: pd.DataFrame | None, cov: bool = False
+    ) -> pd.DataFrame:
         times = self._times(fh)
         _, std = self.forecaster_.predict(times, self._inputs(times, X), return_std=True)
         return pd.DataFrame(np.asarray(std)[:, None] ** 2, index=times, columns=[self._name])

@@ -128,7 +128,7 @@ def test_effects_are_those_of_the_model(regressor, tmp_path):
     effect = library.load(regressor).effect("colour", n_values=12)
     lowest = f"{effect.mean.min():.4g} at {effect.values[0][effect.mean.argmin()]}"
     assert lowest in " ".join(printed.split())
-    assert "columns that matter" in printed
+    assert "important columns" in printed
 
 
 @pytest.mark.parametrize("row", ["0", "41"])
@@ -190,7 +190,7 @@ def test_rows_with_a_target_that_no_prediction_has_are_counted(classifier, regre
     frame = labelled(40)
     frame.loc[:9, "y"] = "middle"
     path = write(frame, tmp_path / "new.csv")
-    message = "Errors leave out 10 rows: 'y' is no class of the fit (row 1: 'middle')."
+    message = "Errors leave out 10 rows: 'y' is not a class of the training rows (row 1: 'middle')."
     assert run("evaluate", classifier, path).stdout.startswith(message)
     assert run("predict", classifier, path).stderr.startswith(message)
     message = "Errors leave out 40 rows: 'y' holds text, and held numbers in the fit"

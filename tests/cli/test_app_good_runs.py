@@ -16,7 +16,7 @@ import bochner as library
 from bochner.experimental import SequenceFeatures
 
 COMPARED = ("--effort", "quick")
-COLUMNS, PAIRS = "columns that matter", "pairs that act together"
+COLUMNS, PAIRS = "important columns", "interacting pairs"
 
 
 COMMANDS = ("fit", "predict", "evaluate", "explain", "forecast", "inspect", "diagnose", "demo")
@@ -146,7 +146,7 @@ def test_inspect(regressor):
     for part in (
         "model TableRegressor target y rows 120 of ",
         f"tested on 30 rows: RMSE {record['test_rmse']:.4g}, mean absolute error",
-        f"expected RMSE {model.score_:.4g} on new rows, by rows left out of the fit",
+        f"expected RMSE {model.score_:.4g} on new rows, from rows left out of the fit",
         "law kernel inputs weight",
         "Matern",
         "a numbers b numbers colour text",

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from bochner.cli.screen import groups_table, scores_table
+from bochner.cli.screen import groups_table, scores_table, share_tables
 from bochner.comparison.contenders import CATBOOST, LINEAR, OURS, RBF_SAMPLER, TREES
 from bochner.comparison.outcomes import Outcome
+from bochner.diagnosis.sensitivity import VarianceShares
 
 HEADINGS = ["method", "RMSE", "MAE", "explained", "coverage", "seconds"]
 
@@ -63,3 +64,21 @@ def test_long_names_of_groups_are_folded():
     assert lines[0].split() == ["region", "rows", *HEADINGS[1:5]]
     assert max(map(len, lines)) <= 80
     assert "…" not in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("shares", "n_listed", "rest"),
+    [
+        ([0.9, 0.1, 0.002, 0.001, 0.001], 3, "2 more  0.2 % together"),
+        ([0.9, 0.1, 0.01, 0.001], 4, None),
+        ([0.9], 1, None),
+        ([0.03] * 30, 10, "20 more 60.0 % together"),
+    ],
+)
+def test_unimportant_columns_are_counted(shares, n_listed, rest):
+    names = tuple(f"c{i}" for i in range(len(shares)))
+    importance = VarianceShares(names, np.array(shares), np.full(len(shares), np.nan))
+    (table,) = share_tables(importance, None)
+    lines = [" ".join(line.split()) for line in printed(table)[1:]]
+    assert [line.split()[0] for line in lines[:n_listed]] == list(names[:n_listed])
+    assert lines[n_listed:] == ([] if rest is None else [" ".join(rest.split())])

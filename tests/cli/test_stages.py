@@ -102,7 +102,7 @@ def test_without_analysis_nothing_is_analysed(tmp_path, monkeypatch):
     shown = json.loads(run(tmp_path, *options, "--report", report, "--json"))
     page = report.read_text("utf-8")
     assert "Residuals" in page
-    assert "What predictions depend on" not in page
+    assert "Importance and interactions" not in page
     schema("fit").validate(shown)
     assert shown["importance"] is shown["interactions"] is None
     assert shown["record"]["command"].endswith("--no-compare --no-analysis")
@@ -132,11 +132,11 @@ def test_what_has_no_time_is_left_out_and_named(tmp_path, monkeypatch):
     left_out = f"{TREES}, interactions, effects in the report"
     assert f"Left out at the limit of 8 s: {left_out}" in flat
     assert "linear model" in printed
-    assert "columns that matter" in printed
-    assert "act together" not in printed
+    assert "important columns" in printed
+    assert "interacting" not in printed
     page = report.read_text("utf-8")
     assert "Residuals" in page
-    assert "What predictions depend on" not in page
+    assert "Importance and interactions" not in page
 
 
 def test_the_fit_has_a_share_of_the_time_limit(tmp_path):
@@ -178,7 +178,7 @@ def test_an_evaluation_computes_what_it_shows(regressor, tmp_path, monkeypatch):
         result = bochner("evaluate", regressor, path, *options)
         assert result.exit_code == 0, result.output
     assert asked == []
-    assert "What predictions depend on" not in report.read_text("utf-8")
+    assert "Importance and interactions" not in report.read_text("utf-8")
     assert bochner("evaluate", regressor, path, "--report", report).exit_code == 0
     assert asked == ["importance", "interactions"]
-    assert "What predictions depend on" in report.read_text("utf-8")
+    assert "Importance and interactions" in report.read_text("utf-8")

@@ -114,10 +114,10 @@ def test_verdicts_on_numbers():
     assert "equals that of trees" in verdict(study(own=good, trees=replace(good)))
     rng = np.random.default_rng(4)
     chance = replace(good, prediction=good.y + rng.normal(size=400))  # The same expected error
-    assert "a difference within chance" in verdict(study(own=good, trees=chance))
+    assert "but the difference is not significant" in verdict(study(own=good, trees=chance))
     nothing = numbers(noise=0.0)
     nothing = replace(nothing, prediction=np.zeros(400))
-    assert verdict(study(own=nothing)).startswith("The columns tell little about 'price'")
+    assert verdict(study(own=nothing)).startswith("The columns explain little of 'price'")
     late = replace(study(own=good), kind="time")
     assert "for later rows" in verdict(late)
 

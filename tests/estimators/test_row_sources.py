@@ -73,7 +73,7 @@ def test_an_iterator_may_begin_with_chunks_without_rows():
 @pytest.mark.parametrize("parts", [[], [NONE, NONE]], ids=["no chunks", "empty chunks"])
 def test_a_stream_without_rows_is_refused(parts, solver):
     for model, y in ((ridge(solver=solver), Y), (classifier(solver=solver), LABEL)):
-        with pytest.raises(ValueError, match="no chunks of rows: none came, or all of them were"):
+        with pytest.raises(ValueError, match="no chunks of rows: the iterable is empty, or all"):
             model.fit(chunks(parts, y))
 
 

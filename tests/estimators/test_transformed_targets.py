@@ -128,7 +128,7 @@ def check_covariances():
         model.predict(X, return_cov=True)
     except ValueError as error:
         message = str(error)
-    assert "return_cov=True needs targets as they are" in message
+    assert "return_cov=True needs untransformed targets" in message
 
 
 def test_covariances_of_transformed_targets_are_refused():

@@ -13,7 +13,7 @@ plant_edits(
     Dependence,
     "_shares",
     partial(test_sensitivity.assert_shares, "Ishigami"),
-    signs_of_subsets_lost=("(-1) ** len(v) * known", "known"),
+    signs_of_subsets_lost=("(-1) ** len(v) * values_of", "values_of"),
     errors_of_rows_and_not_of_the_ratio=("terms - share[:, None] * spread", "terms"),
 )
 plant_edits(

@@ -25,8 +25,8 @@ plant_edits(
     test_shapley.test_a_permutation_and_its_reverse_are_exact_for_pairs_of_columns,
     same_permutation_twice=("[early, ~early]", "[early, early]"),
     contributions_left_in_order_of_places=(
-        "found[block] = np.take_along_axis(joined, ranks[b, :, None], axis=1)",
-        "found[block] = joined",
+        "contributions[block] = np.take_along_axis(joined, ranks[b, :, None], axis=1)",
+        "contributions[block] = joined",
     ),
 )
 plant_edits(

@@ -17,7 +17,7 @@ plant_edits(
     RegressionTask,
     "sum_of_laws",
     test_transformed_targets.check_means,
-    errors_of_medians=("rows.y[judged.scored] - expected", "0.5 * rows.y[judged.scored]"),
+    errors_of_medians=("rows.y[scored_laws.scored] - expected", "0.5 * rows.y[scored_laws.scored]"),
 )
 plant_edits(
     Transformation,

@@ -1,5 +1,7 @@
 """The register of planted bugs."""
 
+import __future__
+
 import inspect
 import textwrap
 import warnings
@@ -72,7 +74,9 @@ def edited(function, old, new):
     if source.count(old) != 1:
         raise LookupError(f"{old!r} is not once in {function.__qualname__}; plant the bug anew.")
     scope = {}
-    exec(source.replace(old, new), function.__globals__, scope)
+    # Annotations stay text, because modules import some of their types for type checkers only.
+    flags = __future__.annotations.compiler_flag
+    exec(compile(source.replace(old, new), "<string>", "exec", flags), function.__globals__, scope)
     return scope[function.__name__]
 
 

@@ -64,15 +64,15 @@ def test_good_predictions_raise_no_alarm(seed):
         (error_checks.bias, outcome(bias=0.5), "Predictions are too low on average"),
         (error_checks.bias, outcome(bias=-0.5), "Predictions are too high on average"),
         (error_checks.coverage, outcome(noise=1.5), "Intervals are too narrow"),
-        (error_checks.coverage, outcome(noise=0.5), "Intervals are wider than they need be"),
+        (error_checks.coverage, outcome(noise=0.5), "Intervals are too wide"),
         (error_checks.coverage_by_size,
          outcome(errors=growing),
          "90 % intervals depend on the size of the prediction"),
         (error_checks.heavy_tails,
          outcome(errors=lambda rng, mean: rng.standard_t(1.5, size=len(mean))),
          "A few rows dominate the error"),
-        (error_checks.expectation, outcome(noise=30.0), "The RMSE is higher than the model exp"),
-        (error_checks.expectation, outcome(noise=0.01), "The RMSE is lower than the model exp"),
+        (error_checks.expectation, outcome(noise=30.0), "The RMSE is higher than expected"),
+        (error_checks.expectation, outcome(noise=0.01), "The RMSE is lower than expected"),
         (data_checks.rows, outcome(20), "Few test rows: 20"),
     ],
 )  # fmt: skip
@@ -87,7 +87,7 @@ def test_each_check_finds_what_it_is_for(check, own, title):
 def test_where_intervals_are_too_narrow():
     found = error_checks.coverage_by_size(subject(outcome(3000, errors=growing)))
     assert "too narrow in the highest third" in found.meaning
-    assert "wider than they need be in the lowest third" in found.meaning
+    assert "too wide in the lowest third" in found.meaning
 
 
 def test_the_share_of_the_worst_rows_is_counted():
@@ -158,7 +158,7 @@ def test_columns_of_the_table():
     counts = [sum(each.weight == weight for each in found) for weight in ("check", "note", "fine")]
     text = section.blocks[0].text
     assert text.startswith(f"Of {len(found)} checks, {counts[0] or 'none'} need")
-    assert text.endswith(f"{counts[2]} found nothing wrong.")
+    assert text.endswith(f"{counts[2]} passed.")
 
 
 def test_numbers_that_may_identify_rows_are_named():

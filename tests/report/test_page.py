@@ -297,9 +297,9 @@ def test_what_was_not_analysed_is_left_out(lacks):
     (study,) = of_laws()
     bare = report.html([replace(study, **dict.fromkeys(lacks))])
     has_importance = "importance" not in lacks
-    assert ("What predictions depend on" in bare) == has_importance
+    assert ("Importance and interactions" in bare) == has_importance
     assert ("Effects of columns" in bare) == has_importance
     assert ("Time and periods" in bare) == has_importance
-    assert "act together most" not in bare
+    assert "interact most" not in bare
     for title in ("Errors", "Residuals", "Diagnostics"):
         assert title in bare

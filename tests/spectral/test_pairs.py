@@ -52,12 +52,12 @@ def test_pairs_of_rows_with_themselves():
     pairs = of_rows(X, Metric.INNER_PRODUCT)
     square = np.sort(np.sum(X**2, axis=1))
     assert pairs.n_rows == 60
-    assert len(pairs.own) == 20
-    assert_allclose(pairs.own, square[1::3])
+    assert len(pairs.squared_norms) == 20
+    assert_allclose(pairs.squared_norms, square[1::3])
     few = of_rows(X[:4], Metric.INNER_PRODUCT)
-    assert_allclose(few.own, np.sort(np.sum(X[:4] ** 2, axis=1)))
+    assert_allclose(few.squared_norms, np.sort(np.sum(X[:4] ** 2, axis=1)))
     distances = of_rows(X, Metric.EUCLIDEAN)
-    assert (distances.own, distances.n_rows) == ((), 60)
+    assert (distances.squared_norms, distances.n_rows) == ((), 60)
 
 
 @pytest.mark.parametrize("metric", Metric)

@@ -192,7 +192,7 @@ def test_entries_that_are_no_dates_are_counted(tmp_path):
     wrong = read_text(tmp_path, column(*entries, "31.02.2021"))
     words = "'a' is text, because 1 of 29 entries are no dates (row 29: '31.02.2021')."
     assert wrong.notes == (words,)
-    assert "but 1 of 29 entries are none (row 29: 'soon')" in refusal(
+    assert "but 1 of 29 entries are something else (row 29: 'soon')" in refusal(
         tmp_path, column(*entries, "soon"), types={"a": "date"}
     )
     unknown = read_text(tmp_path, column(*entries, "?")).frame["a"]

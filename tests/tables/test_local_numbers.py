@@ -179,7 +179,10 @@ def test_decimal_is_what_is_said(tmp_path):
     kinds = {"a": "decimal point"}
     assert read_text(tmp_path, points, decimal=",", types=kinds).frame["a"][0] == 1.5
     message = refusal(tmp_path, points, decimal=",", types={"a": "number"})
-    assert "'a' should hold numbers with decimal commas, but 2 of 2 entries are none" in message
+    assert (
+        "'a' should hold numbers with decimal commas, but 2 of 2 entries are something else"
+        in message
+    )
     assert "row 1: '1.5'" in message
 
 
@@ -201,7 +204,9 @@ def test_a_few_words_among_numbers_are_missing_and_noted(tmp_path):
     few = read_text(tmp_path, column(*["1", "2", "3"] * 10, "X"))
     assert few.frame["a"][30] == "X"
     message = refusal(tmp_path, text, types={"a": "number"})
-    assert "'a' should hold numbers, but 1 of 31 entries are none (row 31: 'n/k')" in message
+    assert (
+        "'a' should hold numbers, but 1 of 31 entries are something else (row 31: 'n/k')" in message
+    )
     codes = read_text(tmp_path, column("1", "2", "A", "3"))
     assert codes.notes == ()
     assert codes.layout.types == {"a": "text"}

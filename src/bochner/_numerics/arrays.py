@@ -17,6 +17,12 @@ Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.floating[Any]]  # Of either precision
 LengthScale = float | tuple[float, ...]
+MatrixLike = ArrayLike | sparse.sparray | sparse.spmatrix
+"""Rows that a user passes: an array, a sequence, a table, a device's array, or a sparse matrix."""
+
+RandomState = int | np.random.RandomState | None
+"""The values of scikit-learn's ``random_state``."""
+
 FLOATS = (np.float64, np.float32)
 LARGEST_COUNT = 2**31 - 1
 """Most features, rows or draws: what compiled libraries index; no memory has room for more."""
@@ -142,14 +148,14 @@ def as_positive(name: str, value: ArrayLike) -> LengthScale:
     return checked
 
 
-def as_positive_scalar(name: str, value: Any) -> float:
+def as_positive_scalar(name: str, value: object) -> float:
     """Return ``value`` as a strictly positive, finite float."""
     if not 0.0 < (number := _as_real(name, value)) < np.inf:
         raise ValueError(f"{name} must be positive and finite, got {value!r}.")
     return number
 
 
-def as_scale(name: str, value: Any) -> float:
+def as_scale(name: str, value: object) -> float:
     """Return ``value`` as a positive float whose square is a normal one too."""
     number, largest = as_positive_scalar(name, value), limits.LARGEST_ENTRY
     if not 1.0 / largest <= number <= largest:
@@ -160,7 +166,7 @@ def as_scale(name: str, value: Any) -> float:
     return number
 
 
-def as_finite_scalar(name: str, value: Any) -> float:
+def as_finite_scalar(name: str, value: object) -> float:
     """Return ``value`` as a finite float."""
     if not np.isfinite(number := _as_real(name, value)):
         raise ValueError(f"{name} must be finite, got {value!r}.")
@@ -169,7 +175,7 @@ def as_finite_scalar(name: str, value: Any) -> float:
     return number
 
 
-def _as_real(name: str, value: Any) -> float:
+def _as_real(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}.")
     try:
@@ -178,7 +184,7 @@ def _as_real(name: str, value: Any) -> float:
         return np.inf if value > 0 else -np.inf  # type: ignore[operator]
 
 
-def as_level(value: Any, name: str = "level") -> float:
+def as_level(value: object, name: str = "level") -> float:
     """Return the level of an interval as a float strictly between zero and one."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must lie between 0 and 1, such as 0.9, got {value!r}.")
@@ -188,7 +194,7 @@ def as_level(value: Any, name: str = "level") -> float:
     return number
 
 
-def as_levels(value: Any) -> Array:
+def as_levels(value: object) -> Array:
     """Return the levels of quantiles, one or several, as an array (q,)."""
     levels = np.atleast_1d(np.asarray(value, dtype=object))
     if levels.ndim != 1 or not len(levels):
@@ -198,7 +204,7 @@ def as_levels(value: Any) -> Array:
     return np.array([as_level(level, "levels") for level in levels])
 
 
-def as_count(name: str, value: Any) -> int:
+def as_count(name: str, value: object) -> int:
     """Return ``value`` as a positive integer."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a positive integer, got {value!r}.")
@@ -210,7 +216,7 @@ def as_count(name: str, value: Any) -> int:
     return count
 
 
-def as_flag(name: str, value: Any) -> bool:
+def as_flag(name: str, value: object) -> bool:
     """Return ``value`` as a truth value: a boolean, zero or one."""
     if isinstance(value, bool | np.bool_ | Integral) and value in (0, 1):
         return bool(value)

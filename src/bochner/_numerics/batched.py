@@ -27,7 +27,7 @@ def factored(matrices: Any) -> tuple[Any, Any]:
     return xp.where(definite[:, None, None], lower, unit[None, :, :]), definite
 
 
-def inverse_of(lower: Any) -> Any:
+def inverse_of(lower: object) -> Any:
     """Return the inverses (C, p, p) of the matrices with these lower factors."""
     xp = namespace(lower)
     if hasattr(xp, "cholesky_inverse"):
@@ -36,7 +36,7 @@ def inverse_of(lower: Any) -> Any:
     return xp.matrix_transpose(root) @ root
 
 
-def half_solved(lower: Any, right: Any) -> Any:
+def half_solved(lower: object, right: object) -> Any:
     """Return the solutions (C, p, k) of systems with lower factors (C, p, p)."""
     xp = namespace(lower)
     if hasattr(xp.linalg, "solve_triangular"):
@@ -44,7 +44,7 @@ def half_solved(lower: Any, right: Any) -> Any:
     return xp.linalg.solve(lower, right)
 
 
-def log_determinants(lower: Any) -> Any:
+def log_determinants(lower: object) -> Any:
     """Return the logarithms (C,) of the determinants of the matrices with these lower factors."""
     xp = namespace(lower)
     return 2.0 * xp.sum(xp.log(xp.linalg.diagonal(lower)), axis=-1)

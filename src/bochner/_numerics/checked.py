@@ -43,7 +43,7 @@ _TABLES_MASKED = " TableRegressor, TableClassifier and TableEncoder take masked 
 _TABLES = " TableRegressor, TableClassifier and TableEncoder take text and dates."
 
 
-def check_rows_given(X: Any, name: str = "X", **options: Any) -> Any:
+def check_rows_given(X: object, name: str = "X", **options: Any) -> Any:
     """Return ``check_array(X, **options)`` of at most `LARGEST_ENTRY` in size, or raise."""
     _refuse_foreign(name, X)
     with named(name):
@@ -52,13 +52,13 @@ def check_rows_given(X: Any, name: str = "X", **options: Any) -> Any:
     return rows
 
 
-def column_names(X: Any) -> list[str] | None:
+def column_names(X: object) -> list[str] | None:
     """Return the names of the columns of a data frame, or ``None`` if there are none in text."""
     names = _get_feature_names(X)
     return None if names is None else [str(name) for name in names]
 
 
-def validated(model: Any, X: Any, **options: Any) -> Any:
+def validated(model: object, X: object, **options: Any) -> Any:
     """Return scikit-learn's ``validate_data`` of rows for ``model``, or raise in plain words."""
     _refuse_foreign("X", X)
     with named("X"):
@@ -67,7 +67,9 @@ def validated(model: Any, X: Any, **options: Any) -> Any:
     return rows
 
 
-def validated_with_numbers(model: Any, X: Any, y: Any, **options: Any) -> tuple[Any, NDArray[Any]]:
+def validated_with_numbers(
+    model: object, X: object, y: object, **options: Any
+) -> tuple[Any, NDArray[Any]]:
     """Return rows and numeric targets (n,) or (n, t), both checked, or raise in plain words."""
     _refuse_foreign("X", X)
     y = numbers(y)
@@ -78,18 +80,20 @@ def validated_with_numbers(model: Any, X: Any, y: Any, **options: Any) -> tuple[
     return rows, targets
 
 
-def validated_with_labels(model: Any, X: Any, y: Any, **options: Any) -> tuple[Any, NDArray[Any]]:
+def validated_with_labels(
+    model: object, X: object, y: object, **options: Any
+) -> tuple[Any, NDArray[Any]]:
     """Return rows and the labels (n,) of classes, both checked, or raise in plain words."""
     _refuse_foreign("X", X)
     y = labels(y)
     with named("X"):
-        rows, found = validate_data(model, X, y, **options)
+        rows, checked_labels = validate_data(model, X, y, **options)
     check_size("X", rows, fitted=options.get("reset", True))
-    check_classes(found)
-    return rows, found
+    check_classes(checked_labels)
+    return rows, checked_labels
 
 
-def numbers(y: Any) -> Any:
+def numbers(y: object) -> Any:
     """Return targets; raise for non-numeric entries that scikit-learn does not check."""
     if y is None or on_device(y):
         return y
@@ -112,7 +116,7 @@ def numbers(y: Any) -> Any:
     return y
 
 
-def labels(y: Any, name: str = "y") -> Any:
+def labels(y: object, name: str = "y") -> Any:
     """Return class labels; raise if labels are not classes or cannot be compared.
 
     Numbers and booleans in object arrays, or in columns of pandas extension types, become an array
@@ -130,10 +134,10 @@ def labels(y: Any, name: str = "y") -> Any:
     for entry in values.ravel():
         kinds.setdefault(_kind_of_label(entry), entry)
     if len(kinds) > 1 or type(None) in kinds:
-        found = " and ".join(shown(entry) for entry in list(kinds.values())[:3])
+        examples = " and ".join(shown(entry) for entry in list(kinds.values())[:3])
         raise ValueError(
             f"{name} must hold labels of one kind, such as text or whole numbers, without missing "
-            f"ones; got {found}."
+            f"ones; got {examples}."
         )
     if Real in kinds:
         plain = np.array(values.tolist())
@@ -143,7 +147,7 @@ def labels(y: Any, name: str = "y") -> Any:
     return y
 
 
-def _kind_of_label(entry: Any) -> type:
+def _kind_of_label(entry: object) -> type:
     """Return the type of a label, one for all numbers and one for all text."""
     if isinstance(entry, Real | np.bool_):
         return Real
@@ -175,7 +179,7 @@ def check_classes(y: NDArray[Any]) -> None:
         check_classification_targets(y)
 
 
-def check_size(name: str, values: Any, *, fitted: bool = False) -> None:
+def check_size(name: str, values: object, *, fitted: bool = False) -> None:
     """Raise ValueError if a number is greater than `LARGEST_ENTRY` in size; NaN passes.
 
     ``fitted`` is whether a model learns from the rows: then one must not be smaller than the
@@ -194,7 +198,7 @@ def check_size(name: str, values: Any, *, fitted: bool = False) -> None:
         )
 
 
-def check_targets(y: Any) -> None:
+def check_targets(y: object) -> None:
     """Raise ValueError if targets are so large or so small that squares over- or underflow."""
     largest = largest_size(y)
     if largest > LARGEST_TARGET or 0.0 < largest < 1.0 / LARGEST_TARGET:
@@ -225,13 +229,13 @@ def _refuse_foreign(name: str, X: Any) -> None:
     if is_frame(X):
         refuse_repeated(list(map(str, X.columns)))
     with named(name):
-        found = not_numbers(X)
-    if found:
+        foreign_entries = not_numbers(X)
+    if foreign_entries:
         also = _TABLES if name == "X" else " Convert it."
-        raise ValueError(f"{name} must hold numbers, got {found}.{also}")
+        raise ValueError(f"{name} must hold numbers, got {foreign_entries}.{also}")
 
 
-def _entries(y: Any, name: str = "y") -> NDArray[Any]:
+def _entries(y: object, name: str = "y") -> NDArray[Any]:
     if sparse.issparse(y):
         raise TypeError(f"{name} is sparse, and dense targets were expected: {name}.toarray().")
     refuse_no_rows(name, y)
@@ -276,7 +280,7 @@ def named(name: str) -> Iterator[None]:
         if message.startswith(f"Input {name} contains NaN.\n"):
             # What follows recommends models of scikit-learn.
             raise ValueError(
-                f"Input {name} contains NaN. Fill missing entries in, as "
+                f"Input {name} contains NaN. Impute missing entries, as "
                 f"sklearn.impute.SimpleImputer does, or use TableRegressor or TableClassifier, "
                 f"which take them."
             ) from None

@@ -50,13 +50,13 @@ def distances(X: Array, Y: Array, metric: Metric) -> Array:
     if len(rows) >= _FEWEST_ROWS and len(columns) >= _FEWEST_COLUMNS:
         places = np.linspace(0, len(rows) - 1, _BASE_ROWS).astype(np.intp)
         base = np.sort(rows[places], axis=0)[_BASE_ROWS // 2]
-        others, own = rows != base, columns != base[:, None]
-        shares = others.mean(axis=0) * own.mean(axis=1)
+        rows_differ, columns_differ = rows != base, columns != base[:, None]
+        shares = rows_differ.mean(axis=0) * columns_differ.mean(axis=1)
         is_sparse = np.asarray(shares <= _SPARSE, dtype=bool)
     if is_sparse.any():
         chosen = np.flatnonzero(is_sparse)
         parts = rows[:, chosen], columns[chosen], base[chosen]
-        is_other = others[:, chosen], own[chosen]
+        is_other = rows_differ[:, chosen], columns_differ[chosen]
         if _add_sparse_columns(*parts, is_other, metric == "cityblock", sums):
             rows, columns = np.ascontiguousarray(rows[:, ~is_sparse]), columns[~is_sparse]
     (_add_absolute if metric == "cityblock" else _add_squares)(rows, columns, sums)
@@ -81,18 +81,18 @@ def _add_sparse_columns(
     other_rows, other_columns = is_other
     row, column = np.nonzero(other_rows)
     values, of_column = rows[row, column], np.nonzero(other_columns)
-    others = columns[of_column]
+    column_values = columns[of_column]
     size = abs if is_absolute else np.square
-    from_base, of_others = size(values - base[column]), size(others - base[of_column[0]])
+    from_base, column_sizes = size(values - base[column]), size(column_values - base[of_column[0]])
     bounds = np.zeros((2, len(base)))
     np.maximum.at(bounds[0], column, from_base)
-    np.maximum.at(bounds[1], of_column[0], of_others)
+    np.maximum.at(bounds[1], of_column[0], column_sizes)
     # Squares of differences are at most twice the sum of the squares of both.
     most = 4.0 * float(bounds.sum())
     if not most < np.inf:
         return False
     if most == 0.0:
-        return not len(values) and not len(others)
+        return not len(values) and not len(column_values)
     unit = 2.0 ** (np.ceil(np.log2(most)) - _BITS)
     starts = np.searchsorted(row, np.arange(len(rows) + 1))
     ends = np.searchsorted(of_column[0], np.arange(len(base) + 1))
@@ -103,8 +103,8 @@ def _add_sparse_columns(
         np.rint(from_base / unit),
         ends,
         of_column[1],
-        others,
-        np.rint(of_others / unit),
+        column_values,
+        np.rint(column_sizes / unit),
         is_absolute,
         unit,
         sums,
@@ -120,29 +120,29 @@ def _add_corrected(
     from_base: Array,
     ends: Places,
     places: Places,
-    others: Array,
-    of_others: Array,
+    column_values: Array,
+    column_sizes: Array,
     is_absolute: bool,
     unit: float,
     sums: Array,
 ) -> None:
     shared = np.zeros(sums.shape[1])
     for entry in range(places.size):
-        shared[places[entry]] += of_others[entry]
+        shared[places[entry]] += column_sizes[entry]
     total = np.empty(sums.shape[1])
     for i in range(sums.shape[0]):
-        own = 0.0
+        row_sum = 0.0
         for entry in range(starts[i], starts[i + 1]):
-            own += from_base[entry]
+            row_sum += from_base[entry]
         for k in range(total.size):
-            total[k] = shared[k] + own
+            total[k] = shared[k] + row_sum
         for entry in range(starts[i], starts[i + 1]):
             j, value, length = column[entry], values[entry], from_base[entry]
             for other in range(ends[j], ends[j + 1]):
-                difference = abs(value - others[other])
+                difference = abs(value - column_values[other])
                 if not is_absolute:
                     difference *= difference
-                total[places[other]] += np.rint(difference / unit) - length - of_others[other]
+                total[places[other]] += np.rint(difference / unit) - length - column_sizes[other]
         for k in range(total.size):
             sums[i, k] += unit * total[k]
 
@@ -153,9 +153,9 @@ def _add_absolute(rows: Array, columns: Array, sums: Array) -> None:
         for i in range(len(rows)):
             total = sums[i, start : start + _TILE]
             for j in range(len(columns)):
-                value, others = rows[i, j], columns[j, start : start + _TILE]
+                value, tile = rows[i, j], columns[j, start : start + _TILE]
                 for k in range(total.size):
-                    total[k] += abs(value - others[k])
+                    total[k] += abs(value - tile[k])
 
 
 @compiled()
@@ -164,7 +164,7 @@ def _add_squares(rows: Array, columns: Array, sums: Array) -> None:
         for i in range(len(rows)):
             total = sums[i, start : start + _TILE]
             for j in range(len(columns)):
-                value, others = rows[i, j], columns[j, start : start + _TILE]
+                value, tile = rows[i, j], columns[j, start : start + _TILE]
                 for k in range(total.size):
-                    difference = value - others[k]
+                    difference = value - tile[k]
                     total[k] += difference * difference

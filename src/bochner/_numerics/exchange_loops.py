@@ -103,14 +103,14 @@ def _unit(
     cross: Array,
 ) -> _Unit:
     first, start = w * index, 2 * w * index
-    own = slice(first, first + w)
+    features = slice(first, first + w)
     return _Unit(
-        columns[own],
+        columns[features],
         panel[start : start + w],
         panel[start + w : start + 2 * w],
-        products[own],
-        within[own, own],
-        cross[own],
+        products[features],
+        within[features, features],
+        cross[features],
     )
 
 
@@ -162,10 +162,10 @@ def _put_in(unit: _Unit, precision: float, room: _Room) -> tuple[float, float]:
     """Return the log determinant with the proposed features, or ``nan``, and their gain in fit."""
     w, gained = unit.places.size, 0.0
     for a in range(w):
-        own = unit.products[a]
-        room.remainder[a] = unit.cross[a] - _dot(own, room.without)
+        products = unit.products[a]
+        room.remainder[a] = unit.cross[a] - _dot(products, room.without)
         for c in range(w):
-            room.block[a, c] = unit.within[a, c] - _dot(own, room.change[c])
+            room.block[a, c] = unit.within[a, c] - _dot(products, room.change[c])
         room.block[a, a] += precision
     log_determinant = inverted(room.block, room.new)
     for a in range(w):
@@ -189,9 +189,9 @@ def _exchange(unit: _Unit, gram: Array, target: Array, mean: Array, room: _Room)
     """Write an accepted proposal to the sums over rows and to the posterior mean."""
     places, w = unit.places, unit.places.size
     for a in range(w):
-        own = unit.products[a]
+        products = unit.products[a]
         for b in range(w):
-            own[places[b]] = unit.within[a, b]
+            products[places[b]] = unit.within[a, b]
             room.change[a, places[b]] = -1.0 if a == b else 0.0
         target[places[a]] = unit.cross[a]
     for a in range(w):
@@ -231,7 +231,7 @@ def _carry(
     places = columns[w * index : w * (index + 1)]
     for later in range(index + 1, columns.size // w):
         for c in range(w):
-            place, own = columns[w * later + c], products[w * later + c]
+            place, later_products = columns[w * later + c], products[w * later + c]
             column, product = panel[2 * w * later + c], panel[2 * w * later + w + c]
             for a in range(w):
                 # Read these entries before the updates below, which change them.
@@ -241,7 +241,7 @@ def _carry(
                 _add(remainder[a], scaled[a], column)
                 _add(weights[a], scaled[a], product)
                 _add(change[a, place], scaled[w + a], column)
-                _add(_dot(change[a], own), scaled[w + a], product)
+                _add(_dot(change[a], later_products), scaled[w + a], product)
 
 
 @compiled()

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 _TOKEN_BYTES = 8
 """Random bytes in the name of an unfinished file: two of one name occur once in 2^64."""
@@ -20,23 +19,23 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors of writing beyond what a disk, a quota or a limit holds, in which no file is named."""
 
 
-def as_path(path: Any, name: str = "path") -> Path:
+def as_path(path: object, name: str = "path") -> Path:
     """Convert an argument to a path; raise ``TypeError`` if it is not a path.
 
     Raises ``ValueError`` for a name that no file can have: too long, or with a null character.
     """
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"{name} must be a str or path-like, got {path!r}.")
-    found = Path(path)
+    converted = Path(path)
     try:
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-            os.lstat(found)
+            os.lstat(converted)
     except (ValueError, OSError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ValueError(
             f"{name} must be the name of a file, got {path!r} ({reason}): choose another."
         ) from None
-    return found
+    return converted
 
 
 @contextmanager

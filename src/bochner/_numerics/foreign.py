@@ -25,7 +25,7 @@ _NO_NUMBERS = (str, bytes, datetime.date, datetime.timedelta, np.datetime64, np.
 _KIND_NAMES = {"M": "dates", "m": "durations"}
 
 
-def shown(entry: Any) -> str:
+def shown(entry: object) -> str:
     """Format an entry for a message: short, and without NumPy's name of its type."""
     plain = entry.item() if isinstance(entry, np.generic) else entry
     if isinstance(plain, int) and plain.bit_length() > _MOST_BITS:
@@ -34,21 +34,25 @@ def shown(entry: Any) -> str:
     return text if len(text) <= _SHOWN_LENGTH else f"{text[: _SHOWN_LENGTH - 4]}...{text[-1]}"
 
 
-def is_frame(X: Any) -> bool:
-    """Tell whether ``X`` is a data frame of pandas or polars, or of the same methods."""
+def is_frame(X: object) -> bool:
+    """Return whether ``X`` is a data frame of pandas or polars, or of the same methods."""
     return hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "get_column"))
 
 
-def not_numbers(values: Any) -> str | None:
+def not_numbers(values: object) -> str | None:
     """Return which text, date or duration an array, a list or a table holds, if there is one."""
     for where, part in _parts(values):
         kind = part.dtype.kind
         if kind in _KIND_NAMES:
             return f"{_KIND_NAMES[kind]} ({part.dtype}){where}"
         types = set(map(type, part.flat)) if kind in "OSU" else ()
-        if any(issubclass(one, _NO_NUMBERS) for one in types):
+        if any(issubclass(kind_of_entry, _NO_NUMBERS) for kind_of_entry in types):
             entry = next(entry for entry in part.flat if isinstance(entry, _NO_NUMBERS))
-            kind_name = next(one.__name__ for one in _NO_NUMBERS if isinstance(entry, one))
+            kind_name = next(
+                kind_of_entry.__name__
+                for kind_of_entry in _NO_NUMBERS
+                if isinstance(entry, kind_of_entry)
+            )
             return f"{shown(entry)} of type {kind_name}{where}"
     return None
 
@@ -71,26 +75,26 @@ def complex_words(name: str) -> str:
     )
 
 
-def refuse_complex(name: str, values: Any) -> None:
+def refuse_complex(name: str, values: object) -> None:
     """Raise ValueError for an array of complex numbers."""
     if getattr(getattr(values, "dtype", None), "kind", "") == "c":
         raise ValueError(complex_words(name))
 
 
-def refuse_lazy(name: str, X: Any) -> None:
+def refuse_lazy(name: str, X: object) -> None:
     """Raise TypeError for a lazy table of polars."""
     if hasattr(X, "collect_schema") and not hasattr(X, "get_column"):
         raise TypeError(f"{name} is a lazy table: expected rows in memory. Give {name}.collect().")
 
 
-def refuse_no_rows(name: str, X: Any) -> None:
+def refuse_no_rows(name: str, X: object) -> None:
     """Raise TypeError for mappings of columns or of rows, and for lazy tables."""
     refuse_lazy(name, X)
     of_rows = isinstance(X, list | tuple) and bool(X) and isinstance(X[0], Mapping)
     if of_rows or (isinstance(X, Mapping) and not sparse.issparse(X)):  # one of scipy's is a dict
-        what = "a list of dictionaries" if of_rows else f"a {type(X).__name__}"
+        description = "a list of dictionaries" if of_rows else f"a {type(X).__name__}"
         raise TypeError(
-            f"{name} is {what}: expected an array or a table. Give pandas.DataFrame({name})."
+            f"{name} is {description}: expected an array or a table. Give pandas.DataFrame({name})."
         )
 
 

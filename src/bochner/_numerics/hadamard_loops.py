@@ -39,12 +39,12 @@ def _four(old: Array, new: Array) -> None:
 @compiled(fastmath=LOOSE)
 def _transform(values: Array, spare: Array) -> tuple[Array, Array]:
     """Return the transform, not scaled, in one of the two arrays, and the other one."""
-    done = 1
-    while 4 * done <= values.size:
+    size = 1
+    while 4 * size <= values.size:
         _four(values, spare)
         values, spare = spare, values
-        done *= 4
-    if done < values.size:
+        size *= 4
+    if size < values.size:
         _two(values, spare)
         values, spare = spare, values
     return values, spare

@@ -2,7 +2,6 @@
 
 import re
 from numbers import Integral
-from typing import Any
 
 # Bytes per decimal and binary unit.
 _UNITS = {"": 1} | {
@@ -10,14 +9,14 @@ _UNITS = {"": 1} | {
 }
 
 
-def as_bytes(limit: Any) -> int | None:
+def as_bytes(limit: object) -> int | None:
     """Return bytes from a positive integer, ``"1GB"`` or ``"512MiB"``; ``None`` is returned."""
     if limit is None:
         return None
     if isinstance(limit, str):
-        found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]I?)?B?\s*", limit.upper())
-        if found is not None and found[1].count(".") <= 1 and found[1] != ".":
-            limit = int(float(found[1]) * _UNITS[found[2] or ""])
+        match = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]I?)?B?\s*", limit.upper())
+        if match is not None and match[1].count(".") <= 1 and match[1] != ".":
+            limit = int(float(match[1]) * _UNITS[match[2] or ""])
     if isinstance(limit, Integral) and not isinstance(limit, bool) and int(limit) > 0:
         return int(limit)
     raise ValueError(

@@ -6,18 +6,18 @@ from typing import Any, TypeVar
 Kind = TypeVar("Kind")
 
 
-def resolved(parameter: str, value: "str | Kind", kind: Any, known: Mapping[str, Kind]) -> Kind:
-    """Return the object that ``known`` has under a name, or an object of ``kind`` as is.
+def resolved(parameter: str, value: "str | Kind", kind: Any, choices: Mapping[str, Kind]) -> Kind:
+    """Return the choice with the given name, or an object of the class ``kind`` unchanged.
 
     Raises ``ValueError``, which names the ``parameter``, for anything else.
     """
     if isinstance(value, kind):
-        found: Kind = value
-        return found
-    if isinstance(value, str) and value in known:
-        return known[value]
+        instance: Kind = value
+        return instance
+    if isinstance(value, str) and value in choices:
+        return choices[value]
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
     raise ValueError(
-        f"{parameter} must be one of {', '.join(map(repr, known))} or {article} {kind.__name__}, "
+        f"{parameter} must be one of {', '.join(map(repr, choices))} or {article} {kind.__name__}, "
         f"got {value!r}."
     )

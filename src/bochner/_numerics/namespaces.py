@@ -9,31 +9,31 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from sklearn import get_config
 
 DeviceArray = Any
 """An array of NumPy or of another namespace, whose library has other types."""
 
 
-def on_device(X: Any) -> bool:
-    """Tell whether ``X`` is an array of another namespace than NumPy."""
+def on_device(X: object) -> bool:
+    """Return whether ``X`` is an array of another namespace than NumPy."""
     return hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray | np.generic)
 
 
-def namespace(X: Any) -> Any:
+def namespace(X: object) -> Any:
     """Return the module whose functions take ``X``."""
     return _compat().array_namespace(X) if on_device(X) else np
 
 
-def home_of(X: Any) -> Any:
+def home_of(X: object) -> Any:
     """Return an empty array where ``X`` is on a device that dispatch turns to, or ``None``."""
     if not on_device(X) or not get_config()["array_api_dispatch"]:
         return None
     return namespace(X).empty((0,), dtype=_widest(X), device=_compat().device(X))
 
 
-def same_namespace(X: Any, Y: Any) -> None:
+def same_namespace(X: object, Y: object) -> None:
     """Raise ``ValueError`` unless two inputs, validated or not, are of one namespace and device."""
     if Y is None or not get_config()["array_api_dispatch"] or not (on_device(X) or on_device(Y)):
         return
@@ -45,14 +45,14 @@ def same_namespace(X: Any, Y: Any) -> None:
         raise ValueError(f"Arrays must be of one namespace and on one device; got {names}.")
 
 
-def float_types(X: Any, wanted: tuple[Any, ...]) -> tuple[Any, ...]:
+def float_types(X: object, wanted: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return float32 and float64 of the namespace of ``X``, if its device supports them."""
     if not on_device(X) or not get_config()["array_api_dispatch"]:
         return wanted
     xp, widest = namespace(X), _widest(X)
     if widest == xp.float32:
         return (widest,)
-    return tuple(getattr(xp, np.dtype(one).name) for one in wanted)
+    return tuple(getattr(xp, np.dtype(dtype).name) for dtype in wanted)
 
 
 def widened(X: Any) -> Any:
@@ -62,7 +62,7 @@ def widened(X: Any) -> Any:
     return namespace(X).astype(X, _widest(X), copy=False)
 
 
-def retyped(X: Any, dtype: Any) -> Any:
+def retyped(X: Any, dtype: DTypeLike | None) -> Any:
     """Cast ``X`` to float32 or float64 of its array namespace; ``dtype`` may be a NumPy type."""
     if not on_device(X):
         return X.astype(dtype, copy=False)
@@ -81,12 +81,12 @@ def like(values: NDArray[Any], X: Any) -> Any:
     return xp.asarray(narrow, device=_compat().device(X))
 
 
-def to_numpy(X: Any) -> Any:
+def to_numpy(X: object) -> Any:
     """Return an array on a device as a NumPy array; anything else is returned as is."""
     return _brought(X) if on_device(X) else X
 
 
-def _brought(X: Any) -> NDArray[Any]:
+def _brought(X: object) -> NDArray[Any]:
     X = X.detach() if hasattr(X, "detach") else X
     if _compat().is_torch_array(X) or _compat().is_cupy_array(X):
         return np.asarray(_compat().to_device(X, "cpu"))
@@ -94,7 +94,7 @@ def _brought(X: Any) -> NDArray[Any]:
     return np.asarray(xp.asarray(X, device=xp.__array_namespace_info__().default_device()))
 
 
-def taken(X: Any, index: Any, axis: int = 0) -> Any:
+def taken(X: Any, index: object, axis: int = 0) -> Any:
     """Return some rows (indices or a slice), or with ``axis=1`` columns (indices), of an array."""
     if not on_device(X):
         return X[index] if axis == 0 else X[:, index]
@@ -121,11 +121,11 @@ def _compat() -> Any:
     return array_api_compat
 
 
-def _widest(X: Any) -> Any:
+def _widest(X: object) -> Any:
     """Return float64 of an array's namespace, or float32 if its device lacks float64."""
     xp = namespace(X)
-    known = xp.__array_namespace_info__().dtypes(device=_compat().device(X), kind="real floating")
-    return known.get("float64", xp.float32)
+    dtypes = xp.__array_namespace_info__().dtypes(device=_compat().device(X), kind="real floating")
+    return dtypes.get("float64", xp.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +143,7 @@ class HostView:
         n, d = self.rows.shape
         return int(n), int(d)
 
-    def __getitem__(self, index: Any) -> NDArray[Any]:
+    def __getitem__(self, index: object) -> NDArray[Any]:
         """Return the rows of an array of indices, or one entry."""
         entry = isinstance(index, tuple)
         return np.asarray(to_numpy(self.rows[index] if entry else taken(self.rows, index)))
@@ -153,7 +153,7 @@ class HostView:
         product = rows @ like(other, rows)
         return HostView(product) if other.ndim == 2 else to_numpy(product)
 
-    def columns(self, index: Any) -> "HostView":
+    def columns(self, index: object) -> "HostView":
         """Return some columns, which stay on the device."""
         return HostView(taken(self.rows, index, axis=1))
 
@@ -173,7 +173,7 @@ class HostView:
         return self._reduced("max", self.rows, axis)
 
     @staticmethod
-    def _reduced(name: str, rows: Any, axis: int) -> NDArray[Any]:
+    def _reduced(name: str, rows: object, axis: int) -> NDArray[Any]:
         return np.asarray(to_numpy(getattr(namespace(rows), name)(rows, axis=axis)))
 
 
@@ -182,6 +182,6 @@ def chosen_columns(X: Any, index: tuple[int, ...]) -> Any:
     return X.columns(list(index)) if isinstance(X, HostView) else X[:, list(index)]
 
 
-def host_view(X: Any) -> Any:
+def host_view(X: object) -> Any:
     """Return a :class:`HostView` of rows on a device; NumPy and sparse rows are returned as is."""
     return HostView(X) if on_device(X) else X

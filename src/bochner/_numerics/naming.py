@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-Found = Sequence[tuple[str, str]]
+ColumnDetails = Sequence[tuple[str, str]]
 """Pairs of a column's name and a detail, which may be empty."""
 
 MOST_NAMED = 5
@@ -13,13 +13,13 @@ _MOST_LETTERS = 60
 """Letters of a name that a message shows: most of a line."""
 
 
-def naming(found: Found) -> str:
+def naming(columns: ColumnDetails) -> str:
     """Return the names and details of at most five columns, and the number of further columns."""
-    shown = [f"{_brief(name)} ({detail})" if detail else _brief(name) for name, detail in found]
-    rest = len(shown) - MOST_NAMED
-    shown = [*shown[:MOST_NAMED], f"{rest} more"] if rest > 0 else shown
+    shown = [f"{_brief(name)} ({detail})" if detail else _brief(name) for name, detail in columns]
+    n_unnamed = len(shown) - MOST_NAMED
+    shown = [*shown[:MOST_NAMED], f"{n_unnamed} more"] if n_unnamed > 0 else shown
     listed = " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
-    return f"column{'s' if len(found) > 1 else ''} {listed}"
+    return f"column{'s' if len(columns) > 1 else ''} {listed}"
 
 
 def _brief(name: str) -> str:
@@ -30,9 +30,9 @@ def _brief(name: str) -> str:
 def refuse_repeated(names: Sequence[str], place: str = "the table", hint: str = "") -> None:
     """Raise ValueError for names that a table has more than once."""
     counts = Counter(names)
-    found = [(name, f"{count} times") for name, count in counts.items() if count > 1]
-    if found:
+    repeated = [(name, f"{count} times") for name, count in counts.items() if count > 1]
+    if repeated:
         raise ValueError(
-            f"Duplicate {naming(found)} in {place}: expected distinct names. "
+            f"Duplicate {naming(repeated)} in {place}: expected distinct names. "
             f"Rename or delete one of each.{hint}"
         )

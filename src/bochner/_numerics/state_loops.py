@@ -35,12 +35,12 @@ _FASTER = LOOSE | {"reassoc"}
 """Sums over states may be in any order; NaN keeps its meaning, that of an unknown value."""
 
 _TINY = 1e-200
-"""Size below which what decays is set to zero. Below 1e-308 sums take ten times as long; states are
-of order one, and nothing that is added to them moves by so little."""
+"""Absolute value below which decaying numbers are set to zero. Below 1e-308 sums take ten times as
+long; states are of order one, so that sums with them do not change."""
 
 _FLUSHED = 64
-"""Steps from one such time to the next: more often takes time, and less often is too late for what
-decays by half in a step."""
+"""Steps between two such flushes: more flushes take time, and with fewer flushes numbers that halve
+in each step become denormal first."""
 
 
 class Steps(NamedTuple):
@@ -141,7 +141,7 @@ def _taken(values: Array, places: NDArray[np.int64], out: Array) -> None:
 
 @compiled(fastmath=_FASTER)
 def _carried(
-    mean: Array, cov: Array, own: Array, other: Array, partner: NDArray[np.int64], work: Array
+    mean: Array, cov: Array, diagonal: Array, other: Array, partner: NDArray[np.int64], work: Array
 ) -> None:
     """Replace a vector (s,) and a symmetric matrix (s, s) by ``F m`` and ``F P F.T``.
 
@@ -151,12 +151,12 @@ def _carried(
     buffer = work[s]
     for i in range(s):
         p = partner[i]
-        _sum(own[i], cov[i], other[i], cov[p], work[i])
+        _sum(diagonal[i], cov[i], other[i], cov[p], work[i])
     for i in range(s):
         _taken(work[i], partner, buffer)
-        _products(own, work[i], other, buffer, cov[i])
+        _products(diagonal, work[i], other, buffer, cov[i])
     _taken(mean, partner, buffer)
-    _products(own, mean, other, buffer, mean)
+    _products(diagonal, mean, other, buffer, mean)
 
 
 def filtered(
@@ -305,19 +305,21 @@ def slopes(weights: Array, steps: Steps, states: Filtered) -> Slopes:
     """Return derivatives of the log evidence, by going back through the recursion of `filtered`."""
     s = weights.shape[1]
     _check(weights, steps, states.cov[0], states.mean[0])
-    own, other, variance, covariance = np.zeros((4, *steps.own.shape))
-    found = Slopes(own, other, variance, covariance, initial=np.zeros((s, s)), noise=0.0)
-    return found._replace(noise=_add_slopes(weights, steps, states, found))
+    d_own, d_other, d_variance, d_covariance = np.zeros((4, *steps.own.shape))
+    derivatives = Slopes(
+        d_own, d_other, d_variance, d_covariance, initial=np.zeros((s, s)), noise=0.0
+    )
+    return derivatives._replace(noise=_add_slopes(weights, steps, states, derivatives))
 
 
 @compiled(fastmath=_FASTER)
-def _add_slopes(weights: Array, steps: Steps, states: Filtered, found: Slopes) -> float:
+def _add_slopes(weights: Array, steps: Steps, states: Filtered, derivatives: Slopes) -> float:
     n, s = weights.shape
     partner = steps.partner
     back = _transposed(steps)
     d_noise = 0.0
     # Derivatives by mean and covariance of the states, at first those after the last row.
-    d_mean, d_cov = np.zeros(s), found.initial
+    d_mean, d_cov = np.zeros(s), derivatives.initial
     work, before, buffer = np.empty((s + 1, s)), np.empty((s, s)), np.empty(s)
     for t in range(n - 1, -1, -1):
         if not np.isnan(states.error[t]):
@@ -331,13 +333,15 @@ def _add_slopes(weights: Array, steps: Steps, states: Filtered, found: Slopes) -
             _products(own, earlier[i], other, buffer, before[i])
         for i in range(s):
             p = partner[i]
-            found.own[k, i] += d_mean[i] * states.mean[t - 1, i] + 2.0 * _dot(d_cov[i], before[i])
-            found.variance[k, i] += d_cov[i, i]
+            derivatives.own[k, i] += d_mean[i] * states.mean[t - 1, i] + 2.0 * _dot(
+                d_cov[i], before[i]
+            )
+            derivatives.variance[k, i] += d_cov[i, i]
             if p != i:
-                found.other[k, i] += d_mean[i] * states.mean[t - 1, p] + 2.0 * _dot(
+                derivatives.other[k, i] += d_mean[i] * states.mean[t - 1, p] + 2.0 * _dot(
                     d_cov[i], before[p]
                 )
-                found.covariance[k, i] += d_cov[i, p]
+                derivatives.covariance[k, i] += d_cov[i, p]
         _carried(d_mean, d_cov, own, back[k], partner, work)
     return d_noise
 
@@ -410,7 +414,7 @@ def _fill_moments(
 def _learn_value(
     later: Array, spread: Array, weight: Array, states: Filtered, t: int, image: Array
 ) -> None:
-    """Add what the value of row ``t`` tells to what later rows tell, in place."""
+    """Add the information in the value of row ``t`` to that of later rows, in place."""
     total, gain = states.variance[t], states.gain[t]
     for i in range(image.size):
         image[i] = _dot(spread[i], gain) / total

@@ -109,15 +109,15 @@ def in_order(
             yield block, function(block)
         return
     with _sharing(function, blocks, n_threads) as (tasks, answers):
-        n_asked, done = 0, dict[int, _Answer]()
+        n_asked, finished = 0, dict[int, _Answer]()
         for number, block in enumerate(blocks):
             while n_asked < min(len(blocks), number + 2 * n_threads + 1):
                 tasks.put(n_asked)
                 n_asked += 1
-            while number not in done:
-                found, answer = answers.get()
-                done[found] = answer
-            part, error = done.pop(number)
+            while number not in finished:
+                answered, answer = answers.get()
+                finished[answered] = answer
+            part, error = finished.pop(number)
             if error is not None:
                 raise error
             yield block, part

@@ -21,7 +21,7 @@ _KINDS: dict[str, tuple[str, Any]] = {"f": ("s", c_float), "d": ("d", c_double)}
 _LOWER, _TRANSPOSED = c_char(b"L"), c_char(b"T")
 
 
-def factorise(matrix: NDArray[Any]) -> bool:
+def factorise(matrix: NDArray[np.floating]) -> bool:
     """Write the lower Cholesky factor of a matrix (n, n) over its lower triangle.
 
     Return whether the matrix is positive definite; if not, the triangle is a part of a factor.
@@ -31,7 +31,7 @@ def factorise(matrix: NDArray[Any]) -> bool:
     return failed.value == 0
 
 
-def invert_factor(lower: NDArray[Any]) -> None:
+def invert_factor(lower: NDArray[np.floating]) -> None:
     """Write the inverse of a matrix over the lower Cholesky factor (n, n) of it.
 
     The upper triangle stays as it is.
@@ -40,7 +40,7 @@ def invert_factor(lower: NDArray[Any]) -> None:
     _call("lapack", "potri", _LOWER, n, lower, _stride(n), failed)
 
 
-def solve(matrix: NDArray[Any], right: NDArray[Any]) -> bool:
+def solve(matrix: NDArray[np.floating], right: NDArray[np.floating]) -> bool:
     """Write the solution (n, t) of a system over its right-hand side.
 
     The lower triangle of the matrix (n, n) becomes its Cholesky factor. Return whether the matrix
@@ -52,7 +52,7 @@ def solve(matrix: NDArray[Any], right: NDArray[Any]) -> bool:
     return failed.value == 0
 
 
-def products_of_columns(columns: NDArray[Any]) -> NDArray[Any]:
+def products_of_columns(columns: NDArray[np.floating]) -> NDArray[Any]:
     """Return the lower triangle of products (n, n) of the columns of a matrix (m, n)."""
     n_rows, n = (c_int(size) for size in columns.shape)
     number = _KINDS[columns.dtype.char][1]
@@ -63,13 +63,15 @@ def products_of_columns(columns: NDArray[Any]) -> NDArray[Any]:
     return products
 
 
-def add_products(matrix: NDArray[Any], a: NDArray[Any], b: NDArray[Any], factor: float) -> None:
+def add_products(
+    matrix: NDArray[np.floating], a: NDArray[np.floating], b: NDArray[np.floating], factor: float
+) -> None:
     """Add ``factor (a.T @ b + b.T @ a)`` of columns (m, n) to the lower triangle of (n, n)."""
     n_rows, n = (c_int(size) for size in a.shape)
     number = _KINDS[matrix.dtype.char][1]
     shape = _LOWER, _TRANSPOSED, n, n_rows
-    both, c = (a, _stride(n_rows), b, _stride(n_rows)), (matrix, _stride(n))
-    _call("blas", "syr2k", *shape, number(factor), *both, number(1.0), *c)
+    factors, c = (a, _stride(n_rows), b, _stride(n_rows)), (matrix, _stride(n))
+    _call("blas", "syr2k", *shape, number(factor), *factors, number(1.0), *c)
 
 
 def _stride(n_rows: c_int) -> c_int:

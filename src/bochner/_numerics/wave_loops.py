@@ -74,8 +74,8 @@ def _polynomials_by_type(r: Any) -> Any:
 def _wave(theta: float, like: NDArray[Any]) -> Any:
     """Return cosine and sine, of the type of the entries of ``like``."""
     quarter = np.floor(theta * _QUARTERS + 0.5)
-    rest = (theta - quarter * _HIGH) - quarter * _LOW
-    sine, cosine = _polynomials(like.dtype.type(rest))
+    remainder = (theta - quarter * _HIGH) - quarter * _LOW
+    sine, cosine = _polynomials(like.dtype.type(remainder))
     k = np.int32(quarter)
     swapped = (k & 1) != 0
     first = sine if swapped else cosine

@@ -13,8 +13,8 @@ _LOG = logging.getLogger("bochner")
 
 
 def write_waves(
-    angle: NDArray[Any],
-    out: NDArray[Any],
+    angle: NDArray[np.floating],
+    out: NDArray[np.floating],
     phase: Array | None = None,
     amplitude: float | NDArray[Any] = 1.0,
 ) -> None:
@@ -40,7 +40,7 @@ def write_waves(
 
 
 def reference_waves(
-    angle: NDArray[Any], out: NDArray[Any], phase: Array | float, amplitude: Any
+    angle: NDArray[Any], out: NDArray[Any], phase: Array | float, amplitude: object
 ) -> None:
     """Compute the result of :func:`write_waves` with NumPy's functions."""
     theta = angle + phase

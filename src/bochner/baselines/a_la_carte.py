@@ -3,9 +3,10 @@
 from typing import Any, Literal, Self, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from bochner._numerics.arrays import Array, as_count
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count
 from bochner._numerics.checked import validated_with_numbers
 from bochner._numerics.units import rounded
 from bochner._numerics.whole_fits import all_or_nothing
@@ -101,7 +102,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         max_iter: int = 100,
         tol: float = 1e-6,
         covariance: str = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.n_mixture = n_mixture
@@ -112,31 +113,31 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: ArrayLike) -> Self:
         """Learn the mixture from rows ``X`` (n, d) and ``y`` (n,), and the weights given it."""
         X, y = validated_with_numbers(self, X, y, dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
-        given = Preparation(self, X)
+        preparation = Preparation(self, X)
         mean, deviation = means_and_deviations(y)
         # Other units are other roundings, which many iterations would enlarge.
         scaled = rounded((y - mean) / deviation)
-        evidence = MixtureEvidence(given.mixture, rounded(given.X), scaled)
+        evidence = MixtureEvidence(preparation.mixture, rounded(preparation.X), scaled)
         theta, _, self.n_iter_ = descend(
             evidence,
             -len(y),
-            evidence.start(given.rng, as_count("n_starts", self.n_starts)),
+            evidence.start(preparation.rng, as_count("n_starts", self.n_starts)),
             self.max_iter,
             self.tol,
             evidence.bounds(),
         )
-        weights, noise, rest = evidence.unpacked(theta)
+        weights, noise, parameters = evidence.unpacked(theta)
         variance = float(deviation) ** 2
-        self.centre_, self.intercept_ = given.centre, float(mean)
+        self.centre_, self.intercept_ = preparation.centre, float(mean)
         self.noise_variance_ = variance * noise
-        self.kernel_ = _kernel(given, rest, variance * weights)
+        self.kernel_ = _kernel(preparation, parameters, variance * weights)
         self.frequencies_ = Frequencies(
-            given.mixture.omega(rest) / given.scale,
-            variance * (weights / given.mixture.counts)[given.mixture.component],
+            preparation.mixture.omega(parameters) / preparation.scale,
+            variance * (weights / preparation.mixture.counts)[preparation.mixture.component],
         )
         targets = (y - self.intercept_)[:, None]
         sums = feature_sums(self.frequencies_, X - self.centre_, targets)
@@ -153,7 +154,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     @overload
     def predict(self, X: Any, return_std: Literal[True]) -> tuple[Array, Array]: ...
 
-    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+    def predict(self, X: MatrixLike, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Return predictive means and, optionally, standard deviations, both of shape (n,).
 
         Standard deviations include the noise, but not the uncertainty of the targets' mean.
@@ -169,10 +170,10 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return np.concatenate(mean), std
 
 
-def _kernel(given: Preparation, theta: Array, weights: Array) -> SpectralMixture:
+def _kernel(preparation: Preparation, theta: Array, weights: Array) -> SpectralMixture:
     """Return the mixture in the units of the inputs."""
-    factors = given.mixture.factors(theta) / given.scale[:, None]
-    means = given.mixture.means(theta) / given.scale
+    factors = preparation.mixture.factors(theta) / preparation.scale[:, None]
+    means = preparation.mixture.means(theta) / preparation.scale
     covariances = factors @ factors.swapaxes(1, 2)
     # A kernel's weights must be positive.
     weights = np.maximum(weights, np.finfo(np.float64).tiny)

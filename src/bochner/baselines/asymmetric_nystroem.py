@@ -5,11 +5,11 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import svd
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_count
+from bochner._numerics.arrays import FLOATS, Array, MatrixLike, RandomState, as_count
 from bochner._numerics.checked import check_rows_given
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
@@ -97,9 +97,9 @@ class AsymmetricNystroem(KernelFeatures):
         n_components: int = 512,
         *,
         landmarks: str = "uniform",
-        tol: Any = "auto",
+        tol: object = "auto",
         n_candidates: int = 2000,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         super().__init__(kernel, n_components, random_state=random_state)
         self.landmarks = landmarks
@@ -107,7 +107,7 @@ class AsymmetricNystroem(KernelFeatures):
         self.n_candidates = n_candidates
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None, right: Any = None) -> Self:
         """Choose landmarks and decompose the kernel's values between them.
 
         ``X`` (n, d) are rows of the left argument, ``right`` (n2, d2) of the right argument;
@@ -129,7 +129,7 @@ class AsymmetricNystroem(KernelFeatures):
         values = kernel_values(self.kernel_, self.landmarks_, Y.astype(np.float64))
         return np.asarray(values.T @ self._projection_right, dtype=Y.dtype)
 
-    def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
+    def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> NDArray[Any]:
         """Return the Gram matrix (n, n2) of rows (n, d) and (n2, d2); ``Y=None`` means ``X``."""
         right = self.transform_right(X if Y is None else Y)
         return np.asarray(self.transform(X) @ right.T)
@@ -152,12 +152,12 @@ class AsymmetricNystroem(KernelFeatures):
         )
         left, right_projection = V / np.sqrt(values), U / np.sqrt(values)
         if tol is None:
-            probes = probe_rows(X, self.landmark_indices_, rng)
-            others = probe_rows(Y, self.landmark_right_indices_, rng)
+            left_probes = probe_rows(X, self.landmark_indices_, rng)
+            right_probes = probe_rows(Y, self.landmark_right_indices_, rng)
             tol = best_tol(
-                kernel_values(self.kernel_, probes, others),
-                kernel_values(self.kernel_, probes, self.landmarks_right_) @ left,
-                kernel_values(self.kernel_, self.landmarks_, others).T @ right_projection,
+                kernel_values(self.kernel_, left_probes, right_probes),
+                kernel_values(self.kernel_, left_probes, self.landmarks_right_) @ left,
+                kernel_values(self.kernel_, self.landmarks_, right_probes).T @ right_projection,
                 values,
             )
         self.tol_ = tol
@@ -175,14 +175,14 @@ class AsymmetricNystroem(KernelFeatures):
         n_candidates = max(as_count("n_candidates", self.n_candidates), 2 * self.n_components)
         Y = X if right is None else right
         m = min(self.n_components, len(X), len(Y))
-        rows = rng.permutation(len(X))[:n_candidates]
-        others = rows if right is None else rng.permutation(len(Y))[:n_candidates]
+        left_rows = rng.permutation(len(X))[:n_candidates]
+        right_rows = left_rows if right is None else rng.permutation(len(Y))[:n_candidates]
         if rule == "uniform":
-            return rows[:m], others[:m]
-        P, values, H = _nonzero_svd(kernel_values(self.kernel_, X[rows], Y[others]))
+            return left_rows[:m], right_rows[:m]
+        P, values, H = _nonzero_svd(kernel_values(self.kernel_, X[left_rows], Y[right_rows]))
         return (
-            rows[chosen_rows(rule, lambda: (values, P), len(rows), m, None, rng)],
-            others[chosen_rows(rule, lambda: (values, H), len(others), m, None, rng)],
+            left_rows[chosen_rows(rule, lambda: (values, P), len(left_rows), m, None, rng)],
+            right_rows[chosen_rows(rule, lambda: (values, H), len(right_rows), m, None, rng)],
         )
 
 

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_count
+from bochner._numerics.arrays import FLOATS, Array, MatrixLike, RandomState, as_count
 from bochner._numerics.checked import validated
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.features.parameters import KernelParameters, drawn_seed
@@ -28,14 +28,18 @@ class KernelFeatures(
     signature_: Array
 
     def __init__(
-        self, kernel: Any = "polynomial", n_components: int = 512, *, random_state: Any = None
+        self,
+        kernel: object = "polynomial",
+        n_components: int = 512,
+        *,
+        random_state: RandomState = None,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Fit the map to rows ``X`` (n, d); ``y`` is ignored."""
         return self._fitted(X, self._draw)
 
@@ -58,18 +62,18 @@ class KernelFeatures(
             raise ValueError(f"Features of X overflow {X.dtype}: scale X by a smaller factor.")
         return features
 
-    def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
+    def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> NDArray[Any]:
         """Return the Gram matrix (n, n2) of rows (n, d) and (n2, d); ``Y=None`` means ``X``."""
         left = np.asarray(self.transform(X))
         right = left if Y is None else np.asarray(self.transform(Y))
         return np.asarray((left * self.signature_.astype(left.dtype)) @ right.T)
 
     @abstractmethod
-    def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
+    def _draw(self, X: NDArray[np.floating], rng: np.random.Generator) -> Array:
         """Fit the features to checked rows, and return the signature."""
 
     @abstractmethod
-    def _features(self, X: NDArray[Any]) -> NDArray[Any]:
+    def _features(self, X: NDArray[np.floating]) -> NDArray[Any]:
         """Return the features of checked rows."""
 
     def __sklearn_tags__(self) -> Tags:
@@ -78,7 +82,7 @@ class KernelFeatures(
         return tags
 
 
-def resolved_kernel(kernel: Any, dim: int, names: Any = None) -> Any:
+def resolved_kernel(kernel: object, dim: int, names: Any = None) -> Any:
     """Return the kernel with a name, or a kernel with columns resolved by ``names``."""
     if isinstance(kernel, str):
         return kernel_called(kernel, dim)

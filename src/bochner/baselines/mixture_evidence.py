@@ -47,8 +47,8 @@ class MixtureEvidence:
         """Return the best of several first arguments, of equal weights, after some iterations."""
         q = len(self.mixture.counts)
         first = np.append(np.full(q, 1.0 / np.sqrt(q)), _FIRST_LOG_NOISE)
-        others = np.exp2(rng.uniform(-_LOG2_STRETCH, _LOG2_STRETCH, n_starts - 1))
-        drawn = [np.append(first, self.mixture.start(rng, s)) for s in (1.0, *others.tolist())]
+        stretches = np.exp2(rng.uniform(-_LOG2_STRETCH, _LOG2_STRETCH, n_starts - 1))
+        drawn = [np.append(first, self.mixture.start(rng, s)) for s in (1.0, *stretches.tolist())]
         if n_starts == 1:
             return drawn[0]
         rows = rng.permutation(len(self.y))[:_TRIAL_ROWS]
@@ -56,7 +56,7 @@ class MixtureEvidence:
         tried = [
             descend(part, -len(rows), theta, _TRIAL_STEPS, 0.0, self.bounds()) for theta in drawn
         ]
-        return min(tried, key=lambda found: found[1])[0]
+        return min(tried, key=lambda result: result[1])[0]
 
     def bounds(self) -> list[tuple[float | None, float | None]]:
         """Return bounds of the argument; only the noise is bounded."""
@@ -83,29 +83,34 @@ class MixtureEvidence:
             cross += waves.T @ self.y[rows]
         gram *= np.outer(amplitude, amplitude)
         cross *= amplitude
-        found = WeightPosterior(gram, cross, float(self.y @ self.y), len(self.y), noise)
-        inverse: Array = found.whitener @ found.whitener.T
+        posterior = WeightPosterior(gram, cross, float(self.y @ self.y), len(self.y), noise)
+        inverse: Array = posterior.whitener @ posterior.whitener.T
         slope = np.zeros_like(self.mixture.base)
         for rows, waves in passes():
-            slope += self._slope(waves, rows, amplitude, found, inverse)
+            slope += self._slope(waves, rows, amplitude, posterior, inverse)
         # Column sums of the features times the gradient by the features.
-        columns = found.coef**2 - 1.0 + noise * np.diagonal(inverse)
+        columns = posterior.coef**2 - 1.0 + noise * np.diagonal(inverse)
         # The likelihood is even in nu, so its slope at zero is zero.
         nu = np.where(theta[:q] == 0.0, np.inf, theta[:q])
         gradient = [
             np.bincount(component, weights=columns, minlength=q) / nu,
-            np.array([noise * found.noise_slope(inverse)]),
+            np.array([noise * posterior.noise_slope(inverse)]),
             self.mixture.pullback(slope),
         ]
-        return found.log_evidence, np.concatenate(gradient)
+        return posterior.log_evidence, np.concatenate(gradient)
 
     def _slope(
-        self, waves: Array, rows: slice, amplitude: Array, found: "WeightPosterior", inverse: Array
+        self,
+        waves: Array,
+        rows: slice,
+        amplitude: Array,
+        posterior: "WeightPosterior",
+        inverse: Array,
     ) -> Array:
         """Return a block's gradient in the frequencies, of shape (m, d)."""
         m = len(amplitude) // 2
-        X, coef = self.X[rows], amplitude * found.coef
-        residual: Array = (self.y[rows] - waves @ coef) / found.noise
+        X, coef = self.X[rows], amplitude * posterior.coef
+        residual: Array = (self.y[rows] - waves @ coef) / posterior.noise
         by_waves = waves @ (np.outer(-amplitude, amplitude) * inverse)
         spread: Array = angle_gradient(by_waves, waves).T @ X
         # The residual's part has rank one and needs no matrix of n by 2m.

@@ -158,7 +158,7 @@ def means_and_deviations(values: Array) -> tuple[Array, Array]:
     return centre, np.where(deviation > rounding, deviation, 1.0)
 
 
-def feature_blocks(model: Any, X: Any) -> Iterator[Array]:
+def feature_blocks(model: Any, X: object) -> Iterator[Array]:
     """Yield the features of rows from a fitted model, a block of rows at a time."""
     check_is_fitted(model)
     rows = validated(model, X, dtype=np.float64, reset=False) - model.centre_
@@ -170,8 +170,8 @@ def descend(
     objective: Callable[[Array], tuple[float, Array]],
     n: int,
     start: Array,
-    max_iter: Any,
-    tol: Any,
+    max_iter: object,
+    tol: object,
     bounds: list[tuple[float | None, float | None]] | None = None,
 ) -> tuple[Array, float, int]:
     """Return the minimiser of an objective over ``n``, the minimum, and the number of steps."""

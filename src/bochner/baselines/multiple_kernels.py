@@ -10,7 +10,7 @@ from sklearn.preprocessing import KernelCenterer
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
-from bochner._numerics.arrays import FLOATS, Array, as_positive
+from bochner._numerics.arrays import FLOATS, Array, RandomState, as_positive
 from bochner._numerics.checked import validated
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.baselines.kernel_features import KernelFeatures
@@ -102,7 +102,7 @@ class MultipleKernelFeatures(KernelFeatures):
         kernels: Sequence[str] = ("laplacian", "gaussian", "cauchy"),
         *,
         weights: str = "alignment",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.length_scales = length_scales
@@ -129,7 +129,7 @@ class MultipleKernelFeatures(KernelFeatures):
             self._weigh(self._aligned(X[rows].astype(np.float64), _columns(y[rows])))
         return self
 
-    def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
+    def _draw(self, X: NDArray[np.floating], rng: np.random.Generator) -> Array:
         m = count_frequencies(self.n_components)
         scale_rng, draw_rng = rng.spawn(2)
         self.centre_, deviation = means_and_deviations(X.astype(np.float64))
@@ -175,14 +175,14 @@ class MultipleKernelFeatures(KernelFeatures):
             [KernelCenterer().fit_transform(self.bank_[b](X)).ravel() for b in drawn], axis=1
         )
         orthogonal, triangle = np.linalg.qr(columns)
-        found, _ = nnls(triangle, orthogonal.T @ (targets @ targets.T).ravel())
-        if not found.sum() > 0.0:
+        alignments, _ = nnls(triangle, orthogonal.T @ (targets @ targets.T).ravel())
+        if not alignments.sum() > 0.0:
             return self.weights_
         weights = np.zeros(len(self.bank_))
-        weights[drawn] = found / found.sum()
+        weights[drawn] = alignments / alignments.sum()
         return weights
 
-    def _features(self, X: NDArray[Any]) -> NDArray[Any]:
+    def _features(self, X: NDArray[np.floating]) -> NDArray[Any]:
         rows = X - self.centre_.astype(X.dtype)
         return self.frequencies_.features(rows)[:, : self.n_components]
 

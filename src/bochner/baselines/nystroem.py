@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from bochner._numerics.arrays import Array, as_count, as_positive_scalar
+from bochner._numerics.arrays import Array, RandomState, as_count, as_positive_scalar
 from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
 from bochner.features.landmarks import (
     LANDMARKS,
@@ -109,9 +109,9 @@ class KreinNystroem(KernelFeatures):
         *,
         landmarks: str = "uniform",
         ridge: float | None = None,
-        tol: Any = "auto",
+        tol: object = "auto",
         n_candidates: int = 2000,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         super().__init__(kernel, n_components, random_state=random_state)
         self.landmarks = landmarks
@@ -158,7 +158,7 @@ class KreinNystroem(KernelFeatures):
         return candidates[chosen_rows(rule, spectrum, len(rows), m, ridge, rng)]
 
 
-def _symmetric_gram(kernel: Any, rows: Array) -> Array:
+def _symmetric_gram(kernel: object, rows: Array) -> Array:
     gram = kernel_values(kernel, rows, rows)
     if np.abs(gram - gram.T).max() > _SYMMETRIC * np.abs(gram).max():
         raise ValueError(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import binom
 from sklearn.kernel_approximation import PolynomialCountSketch
 
-from bochner._numerics.arrays import Array, as_positive_scalar, row_blocks
+from bochner._numerics.arrays import Array, RandomState, as_positive_scalar, row_blocks
 from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
 from bochner.kernels import Kernel, Polynomial, SphericalPolynomial
 
@@ -68,12 +68,12 @@ class RandomMaclaurin(KernelFeatures):
         n_components: int = 512,
         *,
         base: float = 2.0,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         super().__init__(kernel, n_components, random_state=random_state)
         self.base = base
 
-    def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
+    def _draw(self, X: NDArray[np.floating], rng: np.random.Generator) -> Array:
         dim = X.shape[1]
         self.coefficients_ = _coefficients(resolved_kernel(self.kernel, dim))
         probability = _probabilities(self.coefficients_, self.base)
@@ -86,7 +86,7 @@ class RandomMaclaurin(KernelFeatures):
         ]
         return np.sign(drawn)
 
-    def _features(self, X: NDArray[Any]) -> NDArray[Any]:
+    def _features(self, X: NDArray[np.floating]) -> NDArray[Any]:
         return _products(X, self.projections_, self.amplitude_)
 
 
@@ -134,14 +134,14 @@ class TensorizedRandomProjection(KernelFeatures):
     ((5, 8), 2)
     """
 
-    def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
+    def _draw(self, X: NDArray[np.floating], rng: np.random.Generator) -> Array:
         self._form = _positive_form(resolved_kernel(self.kernel, X.shape[1]))
         _, constant, degree = self._form
         dim = X.shape[1] + (constant > 0.0)
         self.projections_ = [_random_signs(rng, self.n_components, dim) for _ in range(degree)]
         return np.ones(self.n_components)
 
-    def _features(self, X: NDArray[Any]) -> NDArray[Any]:
+    def _features(self, X: NDArray[np.floating]) -> NDArray[Any]:
         gamma, constant, _ = self._form
         X = sqrt(gamma) * X
         if constant > 0.0:
@@ -182,7 +182,7 @@ class TensorSketch(KernelFeatures):
     (0.5, 0.5, 3)
     """
 
-    def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
+    def _draw(self, X: NDArray[np.floating], rng: np.random.Generator) -> Array:
         gamma, constant, degree = _positive_form(resolved_kernel(self.kernel, X.shape[1]))
         self.sketch_ = PolynomialCountSketch(
             gamma=gamma,
@@ -193,14 +193,14 @@ class TensorSketch(KernelFeatures):
         ).fit(X)
         return np.ones(self.n_components)
 
-    def _features(self, X: NDArray[Any]) -> NDArray[Any]:
+    def _features(self, X: NDArray[np.floating]) -> NDArray[Any]:
         # A complex copy of the features exists for each factor, so rows go in blocks.
         row_bytes = 16 * self.n_components * self.sketch_.degree
         blocks = [self.sketch_.transform(X[rows]) for rows in row_blocks(len(X), row_bytes)]
         return np.concatenate(blocks)
 
 
-def polynomial_form(kernel: Any) -> tuple[float, float, int]:
+def polynomial_form(kernel: object) -> tuple[float, float, int]:
     r"""Return :math:`\gamma`, ``c`` and ``p`` of :math:`(\gamma \langle x, y \rangle + c)^p`.
 
     Raises ``TypeError`` for an object that is not a polynomial kernel.
@@ -216,7 +216,7 @@ def polynomial_form(kernel: Any) -> tuple[float, float, int]:
     )
 
 
-def _positive_form(kernel: Any) -> tuple[float, float, int]:
+def _positive_form(kernel: object) -> tuple[float, float, int]:
     """Return the form of a polynomial kernel, whose constant must not be negative."""
     form = polynomial_form(kernel)
     if form[1] < 0.0:
@@ -227,7 +227,7 @@ def _positive_form(kernel: Any) -> tuple[float, float, int]:
     return form
 
 
-def _coefficients(kernel: Any) -> Array:
+def _coefficients(kernel: object) -> Array:
     """Return the Maclaurin coefficients of a kernel, or the sequence itself, checked."""
     if callable(kernel):
         gamma, constant, degree = polynomial_form(kernel)
@@ -248,7 +248,7 @@ def _coefficients(kernel: Any) -> Array:
     return coefficients
 
 
-def _probabilities(coefficients: Array, base: Any) -> Array:
+def _probabilities(coefficients: Array, base: object) -> Array:
     """Return geometric probabilities of the degrees with a nonzero coefficient."""
     base = as_positive_scalar("base", base)
     if base <= 1.0:
@@ -261,7 +261,9 @@ def _random_signs(rng: np.random.Generator, count: int, dim: int) -> Array:
     return rng.choice(np.array([-1.0, 1.0]), size=(count, dim))
 
 
-def _products(X: NDArray[Any], projections: Sequence[Array], amplitude: Array) -> NDArray[Any]:
+def _products(
+    X: NDArray[np.floating], projections: Sequence[Array], amplitude: Array
+) -> NDArray[Any]:
     """Return products of projections of rows, (n, p), in the precision of ``X``.
 
     Each array of ``projections`` (count, d) multiplies the last ``count`` features.

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from bochner._numerics.arrays import Array, as_positive_scalar
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_positive_scalar
 from bochner._numerics.checked import validated_with_labels
 from bochner._numerics.foreign import shown
 from bochner._numerics.whole_fits import all_or_nothing
@@ -92,7 +92,7 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         max_iter: int = 100,
         tol: float = 1e-6,
         covariance: str = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.n_mixture = n_mixture
@@ -103,7 +103,7 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: ArrayLike) -> Self:
         """Learn the frequencies and the weights from rows ``X`` (n, d) and labels ``y`` (n,).
 
         Raises ``ValueError`` if there is only one class.
@@ -116,33 +116,33 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
                 f"{shown(self.classes_[0])}."
             )
         alpha = as_positive_scalar("alpha", self.alpha)
-        given = Preparation(self, X)
+        preparation = Preparation(self, X)
         n_classes = len(self.classes_)
         target = label[:, None].astype(float) if n_classes == 2 else np.eye(n_classes)[label]
-        loss = PenalisedLoss(given.mixture, given.X, target, alpha)
+        loss = PenalisedLoss(preparation.mixture, preparation.X, target, alpha)
         theta, least, self.n_iter_ = descend(
-            loss, len(X), loss.start(given.rng), self.max_iter, self.tol
+            loss, len(X), loss.start(preparation.rng), self.max_iter, self.tol
         )
         self.objective_ = least * len(X)
         self.coef_, self.intercept_, nu, omega = loss.unpacked(theta)
-        factor = nu[given.mixture.component] ** 2
-        self.frequencies_ = Frequencies(omega / given.scale, factor**2)
-        self.centre_ = given.centre
+        factor = nu[preparation.mixture.component] ** 2
+        self.frequencies_ = Frequencies(omega / preparation.scale, factor**2)
+        self.centre_ = preparation.centre
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: MatrixLike) -> Array:
         r"""Return :math:`\eta`, of shape (n,) for two classes, otherwise (n, n_classes)."""
         blocks = feature_blocks(self, X)
         eta: Array = np.concatenate([Z @ self.coef_.T + self.intercept_ for Z in blocks])
         return eta[:, 0] if len(self.classes_) == 2 else eta
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return the most probable class of each row, of shape (n,)."""
         eta = self.decision_function(X)
         winner = (eta > 0).astype(np.intp) if eta.ndim == 1 else eta.argmax(axis=1)
         return np.asarray(self.classes_[winner])
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Return the probabilities of classes, of shape (n, n_classes)."""
         eta = self.decision_function(X)
         if eta.ndim == 1:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_count, as_positive_scalar
+from bochner._numerics.arrays import Array, RandomState, as_count, as_positive_scalar
 from bochner._numerics.limits import FLOAT32_ROUNDING
 from bochner._numerics.warn import warn_user
 from bochner.baselines.gaussian_sums import fit_gaussian_sum
@@ -94,7 +94,7 @@ class SphericalRandomFeatures(KernelFeatures):
         density: str = "clipped",
         radius: float = 1.0,
         n_starts: int = 5,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         super().__init__(kernel, n_components, random_state=random_state)
         self.n_gaussians = n_gaussians
@@ -102,11 +102,11 @@ class SphericalRandomFeatures(KernelFeatures):
         self.radius = radius
         self.n_starts = n_starts
 
-    def profile(self, distance: Any) -> Array:
+    def profile(self, distance: object) -> Array:
         """Return the function that the features estimate, at distances of shape (n,)."""
         return self._sum(np.asarray(distance, dtype=np.float64))
 
-    def _draw(self, X: NDArray[Any], rng: Generator) -> Array:
+    def _draw(self, X: NDArray[np.floating], rng: Generator) -> Array:
         m, dim = count_frequencies(self.n_components), X.shape[1]
         lowest = _LOWEST_AMPLITUDE[check_choice("density", self.density, _LOWEST_AMPLITUDE)]
         radius = as_positive_scalar("radius", self.radius)
@@ -127,11 +127,11 @@ class SphericalRandomFeatures(KernelFeatures):
         self.frequencies_ = Frequencies(omega, np.full(m, self._sum.mass.sum() / m))
         return np.ones(self.n_components)
 
-    def _features(self, X: NDArray[Any]) -> NDArray[Any]:
+    def _features(self, X: NDArray[np.floating]) -> NDArray[Any]:
         return self.frequencies_.features(X)[:, : self.n_components]
 
 
-def _function(kernel: Any, radius: float, dim: int, rng: Generator) -> Callable[[Array], Array]:
+def _function(kernel: object, radius: float, dim: int, rng: Generator) -> Callable[[Array], Array]:
     """Return the kernel as a function of distances of shape (n,) on the sphere."""
     if isinstance(kernel, Kernel):
         # In one dimension the sphere is two points; distances between them need a circle.

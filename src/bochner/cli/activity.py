@@ -101,8 +101,8 @@ class Activity:
         passed = duration(int(now - self._start))
         limit = "" if self._limit is None else f" of {duration(self._limit)}"
         left = self._end - now
-        more = f", about {duration(round(left))} left of this step" if left >= 1.0 else ""
-        return f"after {passed}{limit}: {self._text}{more}"
+        remaining = f", about {duration(round(left))} left of this step" if left >= 1.0 else ""
+        return f"after {passed}{limit}: {self._text}{remaining}"
 
     def __rich__(self) -> Text:
         """Return the current line; called at each turn of the spinner."""

@@ -159,7 +159,7 @@ def forecast(file: TableFile, options: ForecastOptions) -> None:
 
 @app.command(epilog="Example: bochner inspect houses.bochner")
 def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
-    """Show what a model file holds: data, errors, kernels and the columns that matter."""
+    """Show the content of a model file: data, errors, kernels and important columns."""
     with refusals():
         inspect_model(model, Console())
 
@@ -177,7 +177,7 @@ def diagnose(
     ] = MOST_ROWS,
     seed: Seed = 0,
 ) -> None:
-    """Analyse a kernel on a table: its definiteness, the error of its features, what to use."""
+    """Analyse a kernel on a table: definiteness, error of its features, and which model to use."""
     with refusals():
         left_out = [*(target or ()), *(drop or ())]
         diagnose_table(file, kernel, left_out, rows, seed, Console())

@@ -55,7 +55,8 @@ def chosen_rows(frame: pd.DataFrame, options: SplitOptions) -> SplitChoice:
         group = side_column(frame, options.group, "group")
         numbers = np.unique(labels(group.raw, group.present), return_inverse=True)[1]
         reason = (
-            f"The test rows are those of groups by {options.group!r} that the model has not had."
+            f"The test rows belong to groups by {options.group!r} that are absent from the "
+            "training rows."
         )
         return SplitChoice("group", reason, group=options.group, per_row={"groups": numbers})
     if kind == "random":
@@ -67,14 +68,14 @@ def chosen_rows(frame: pd.DataFrame, options: SplitOptions) -> SplitChoice:
             return SplitChoice()
         reason = (
             f"The test rows are the latest by {sorting!r}, because the table is in the order of "
-            "these dates; --split random chooses others."
+            "these dates; --split random chooses random rows."
         )
         return _latest(frame, sorting, reason)
     if options.time is None and len(dates) != 1:
-        found = f"{len(dates)}: {', '.join(dates)}" if dates else "none"
+        date_columns = f"{len(dates)}: {', '.join(dates)}" if dates else "none"
         raise InputError(
             f"--split time needs the column of times, and the table has several or no columns of "
-            f"dates ({found}): add --time COLUMN."
+            f"dates ({date_columns}): add --time COLUMN."
         )
     name = options.time or dates[0]
     return _latest(frame, name, f"The test rows are the latest by {name!r}.")

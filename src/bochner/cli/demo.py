@@ -60,8 +60,8 @@ def run_demo(out: Path, seed: int, console: Console) -> None:
     persist.save(model, out / "co2.bochner")
     console.print(
         f"Carbon dioxide at Mauna Loa, weekly: {len(split.y):,} weeks to learn from, the last ten "
-        f"years ({len(split.y_test)} weeks) held out.\nTimes are decimal years, and the model is "
-        "not told that they are: it finds the period of one.\n",
+        f"years ({len(split.y_test)} weeks) held out.\nTimes are decimal years. The model is not "
+        "told about years: it finds the period of one.\n",
         markup=False,
         highlight=False,
     )
@@ -77,8 +77,8 @@ def run_demo(out: Path, seed: int, console: Console) -> None:
 def co2_split() -> Split:
     """Return the weekly record in ppm by decimal years, with its last ten years held out."""
     record = datasets.load("mauna_loa_co2_weekly")
-    known = np.isfinite(record.y)
-    X, y = record.X[known], record.y[known]
+    is_measured = np.isfinite(record.y)
+    X, y = record.X[is_measured], record.y[is_measured]
     train = X[:, 0] < X[-1, 0] - _HELD_OUT_YEARS
     return Split(X[train], y[train], X[~train], y[~train], "regression")
 
@@ -107,8 +107,8 @@ def compare_co2(
 def _ours(model: Forecaster, progress: Progress) -> Callable[[Split], Array]:
     def predicted(split: Split) -> Array:
         model.fit(split.y, times=split.X[:, 0], callback=progress.relay)
-        found: Array = model.predict(split.X_test[:, 0])
-        return found
+        predictions: Array = model.predict(split.X_test[:, 0])
+        return predictions
 
     return predicted
 
@@ -118,8 +118,8 @@ def _last_year(split: Split) -> Array:
     years = split.X[:, 0]
     last = years > years[-1] - 1.0
     behind = np.ceil(split.X_test[:, 0] - years[-1])
-    found: Array = np.interp(split.X_test[:, 0] - behind, years[last], split.y[last])
-    return found
+    predictions: Array = np.interp(split.X_test[:, 0] - behind, years[last], split.y[last])
+    return predictions
 
 
 def _with_waves(X: NDArray[Any]) -> Array:
@@ -129,14 +129,14 @@ def _with_waves(X: NDArray[Any]) -> Array:
 
 def _line_and_waves(split: Split) -> Array:
     model = LinearRegression().fit(_with_waves(split.X), split.y)
-    found: Array = model.predict(_with_waves(split.X_test))
-    return found
+    predictions: Array = model.predict(_with_waves(split.X_test))
+    return predictions
 
 
 def _trees(split: Split) -> Array:
     model = HistGradientBoostingRegressor(random_state=0).fit(_with_waves(split.X), split.y)
-    found: Array = model.predict(_with_waves(split.X_test))
-    return found
+    predictions: Array = model.predict(_with_waves(split.X_test))
+    return predictions
 
 
 _OTHERS: Mapping[str, Callable[[Split], Array]] = {

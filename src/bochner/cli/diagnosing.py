@@ -45,16 +45,19 @@ def diagnose_table(
         inputs, scaling = scaled_inputs(frame, kernel)
         progress(f"diagnosing {kernel}")
         chosen = np.random.default_rng(seed).permutation(len(inputs))[:rows]
-        found = diagnose(kernel, inputs[chosen], random_state=seed)
+        diagnosis = diagnose(kernel, inputs[chosen], random_state=seed)
     console.print(Text(f"{scaling}\n"))
-    known = {**facts(found), "rows": f"{found.n_rows} of {len(inputs)}, with {found.dim} inputs"}
-    console.print(facts_table(known))
-    if found.features is not None:
+    shown_facts = {
+        **facts(diagnosis),
+        "rows": f"{diagnosis.n_rows} of {len(inputs)}, with {diagnosis.dim} inputs",
+    }
+    console.print(facts_table(shown_facts))
+    if diagnosis.features is not None:
         console.print()
-        console.print(cells_table(HEADINGS, error_rows(found), first="right"))
-        console.print(Text(f"\n{legend(found)}"))
+        console.print(cells_table(HEADINGS, error_rows(diagnosis), first="right"))
+        console.print(Text(f"\n{legend(diagnosis)}"))
     console.print()
-    console.print(Text(found.advice, style="bold"))
+    console.print(Text(diagnosis.advice, style="bold"))
 
 
 def scaled_inputs(frame: "pd.DataFrame", kernel: str) -> tuple[Array, str]:
@@ -63,15 +66,15 @@ def scaled_inputs(frame: "pd.DataFrame", kernel: str) -> tuple[Array, str]:
     encoder = TableEncoder()
     encoded: Array = encoder.fit_transform(frame)
     called = kernel_called(kernel, encoded.shape[1])
-    found = profile(called)
+    kernel_profile = profile(called)
     steps: list[Any] = []
     sentence = "Columns are standardised"
-    is_scaled = found is not None and found.metric in _SCALED
+    is_scaled = kernel_profile is not None and kernel_profile.metric in _SCALED
     if is_scaled or not called.is_symmetric:
         steps.append(MinMaxScaler(clip=True))
         sentence = "Columns are scaled to [0, 1]"
     sentence += f", and clipped at {encoder.clip:g} standard deviations"
-    if found is not None and isinstance(found.domain, UnitSphere):
+    if kernel_profile is not None and isinstance(kernel_profile.domain, UnitSphere):
         steps.append(Normalizer())
         sentence += "; rows are normalised"
     inputs: Array = make_pipeline(*steps).fit_transform(encoded) if steps else encoded

@@ -23,7 +23,7 @@ from bochner.cli.models import (
 )
 from bochner.cli.options import Analysis, Interval, Json, Report, TableName, fraction_option
 from bochner.cli.output import check_report, plain
-from bochner.cli.predicting import of_other_rows
+from bochner.cli.predicting import of_new_rows
 from bochner.cli.records import evaluation_record, versions
 from bochner.cli.screen import confusion_table, groups_table, print_errors, scores_table
 from bochner.comparison.outcomes import Outcome, by_group
@@ -93,7 +93,7 @@ def evaluate_table(
         console.print(Text(plain(note)))
     for study, of_groups in zip(studies, groups, strict=True):
         _print(console, study, of_groups, options.group)
-        if others := of_other_rows(study.own, fresh, is_fitted):
+        if others := of_new_rows(study.own, fresh, is_fitted):
             console.print(f"\nErrors of the {len(others.y):,} rows that the fit did not have:\n")
             console.print(scores_table({"bochner": others}))
     if options.report is not None:
@@ -127,19 +127,21 @@ def _studies(
             importance,
             interactions,
             kind="file",
-            reason=f"The test rows are all {len(fresh.known):,} rows with a known target.",
+            reason=(
+                f"The test rows are all {len(fresh.rows_with_targets):,} rows with a known target."
+            ),
             record={"command": f"bochner evaluate MODEL {path}", **versions()},
         )
         for number, (name, of_target) in enumerate(named)
     ]
 
 
-def _groups(own: Outcome, fresh: Fresh, name: str | None) -> dict[str, Outcome]:
+def _groups(outcome: Outcome, fresh: Fresh, name: str | None) -> dict[str, Outcome]:
     if name is None:
         return {}
-    labels = side_column(fresh.frame.iloc[fresh.known], name, "group").raw
-    found = by_group(replace(own, clusters=None), labels)
-    return dict(found)
+    labels = side_column(fresh.frame.iloc[fresh.rows_with_targets], name, "group").raw
+    outcomes = by_group(replace(outcome, clusters=None), labels)
+    return dict(outcomes)
 
 
 def _print(console: Console, study: Study, groups: dict[str, Outcome], group: str | None) -> None:
@@ -154,8 +156,8 @@ def _print(console: Console, study: Study, groups: dict[str, Outcome], group: st
         shown = dict(list(groups.items())[:_MOST_GROUPS])
         console.print()
         console.print(groups_table(shown, group))
-        if rest := len(groups) - len(shown):
-            rows = sum(len(found.y) for found in groups.values()) - sum(
-                len(found.y) for found in shown.values()
+        if n_unlisted := len(groups) - len(shown):
+            rows = sum(len(outcome.y) for outcome in groups.values()) - sum(
+                len(outcome.y) for outcome in shown.values()
             )
-            console.print(f"{rest} more groups have {np.round(rows):,} rows: see --json.")
+            console.print(f"{n_unlisted} more groups have {np.round(rows):,} rows: see --json.")

@@ -69,22 +69,22 @@ def explain_table(model_path: Path, path: Path, options: ExplainOptions, console
         fresh = read_for(model, path, options.table)
         chosen = _chosen(len(fresh.features), options)
         progress(f"explaining {len(chosen)} predictions")
-        found = model.contributions(fresh.features.iloc[chosen], random_state=options.seed)
+        contributions = model.contributions(fresh.features.iloc[chosen], random_state=options.seed)
         if not options.rows and not options.as_json:
             progress("computing effects")
             importance, pairs = model.importance(), model.interactions()
             effects = _effects(model, importance.columns)
     if options.out is not None:
-        write_csv(_frame(model, found, chosen), options.out, is_safe=options.is_safe)
+        write_csv(_frame(model, contributions, chosen), options.out, is_safe=options.is_safe)
         if writes_rows:
             return
     if options.as_json:
-        record = _record(model, model_path, found, chosen)
+        record = _record(model, model_path, contributions, chosen)
         sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
         return
     if options.rows:
         for number, row in enumerate(chosen):
-            _print_row(console, model, fresh, found, number, int(row))
+            _print_row(console, model, fresh, contributions, number, int(row))
     else:
         print_shares(console, importance, pairs)
         for table in effects:
@@ -112,7 +112,7 @@ def _chosen(n_rows: int, options: ExplainOptions) -> Any:
     return np.array(options.rows) - 1
 
 
-def _outputs(model: Model, found: Contributions) -> list[str]:
+def _outputs(model: Model, contributions: Contributions) -> list[str]:
     """Return the names of the numbers that are explained: classes, targets, or the target."""
     if hasattr(model, "classes_"):
         return [str(label) for label in model.classes_]
@@ -120,22 +120,29 @@ def _outputs(model: Model, found: Contributions) -> list[str]:
 
 
 def _print_row(
-    console: Console, model: Model, fresh: Fresh, found: Contributions, number: int, row: int
+    console: Console,
+    model: Model,
+    fresh: Fresh,
+    contributions: Contributions,
+    number: int,
+    row: int,
 ) -> None:
     """Print the contributions to one prediction, the largest first."""
-    values, errors = (np.atleast_2d(part[number].T) for part in (found.values, found.std_error))
-    prediction = np.atleast_1d(found.prediction[number])
-    base, names = np.atleast_1d(found.base), _outputs(model, found)
+    values, errors = (
+        np.atleast_2d(part[number].T) for part in (contributions.values, contributions.std_error)
+    )
+    prediction = np.atleast_1d(contributions.prediction[number])
+    base, names = np.atleast_1d(contributions.base), _outputs(model, contributions)
     # For two classes the second suffices; for more, the predicted class is most informative.
     is_classes = hasattr(model, "classes_")
     shown = [int(np.argmax(prediction))] if is_classes else range(len(names))
     for output in shown:
-        what = f"the probability of {names[output]!r}" if is_classes else repr(names[output])
+        output_name = f"the probability of {names[output]!r}" if is_classes else repr(names[output])
         console.print(
             Text(
                 plain(
-                    f"Row {row + 1}: {what} is predicted as {prediction[output]:.4g}; the average "
-                    f"prediction is {base[output]:.4g}."
+                    f"Row {row + 1}: {output_name} is predicted as {prediction[output]:.4g}; the "
+                    f"average prediction is {base[output]:.4g}."
                 ),
                 style="bold",
             )
@@ -143,8 +150,8 @@ def _print_row(
         order = np.argsort(-np.abs(values[output]), kind="stable")
         cells = [
             (
-                found.columns[i],
-                str(fresh.features[found.columns[i]].iloc[row]).removesuffix(" 00:00:00"),
+                contributions.columns[i],
+                str(fresh.features[contributions.columns[i]].iloc[row]).removesuffix(" 00:00:00"),
                 f"{values[output, i]:+.4g}",
                 f"{errors[output, i]:.2g}" if errors[output, i] > 0.0 else "exact",
             )
@@ -156,9 +163,9 @@ def _print_row(
 
 def _effects(model: Model, columns: Sequence[Any]) -> list[Table]:
     """Return a table of effects along the most important columns."""
-    known = {state["name"] for state in model.encoder_.columns_
+    drawable = {state["name"] for state in model.encoder_.columns_
              if state["kind"] in ("numeric", "date", "text")}  # fmt: skip
-    drawn = [name for name in columns if name in known][:_EFFECTS]
+    drawn = [name for name in columns if name in drawable][:_EFFECTS]
     effects = [model.effect(name, n_values=_MOST_BARS) for name in drawn]
     rows = [_effect_cells(effect) for effect in effects]
     if not rows:
@@ -187,18 +194,18 @@ def _effect_cells(effect: Effect) -> list[str]:
     return [name, *ends, bars, least, greatest]
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     return value if isinstance(value, str) else f"{value:.6g}"
 
 
-def _frame(model: Model, found: Contributions, rows: Any) -> pd.DataFrame:
+def _frame(model: Model, contributions: Contributions, rows: object) -> pd.DataFrame:
     """Return the contributions to predictions, a row each, or one for each row and output."""
-    names = _outputs(model, found)
+    names = _outputs(model, contributions)
     parts = []
     for number, name in enumerate(names):
-        values, prediction = _of_output(found, number)
-        base = float(np.ravel(found.base)[number])
-        part = pd.DataFrame(values, columns=list(found.columns))
+        values, prediction = _of_output(contributions, number)
+        base = float(np.ravel(contributions.base)[number])
+        part = pd.DataFrame(values, columns=list(contributions.columns))
         part.insert(0, "prediction", prediction)
         part.insert(0, "average", base)
         if len(names) > 1:
@@ -208,26 +215,26 @@ def _frame(model: Model, found: Contributions, rows: Any) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _of_output(found: Contributions, number: int) -> tuple[Array, Array]:
-    if found.values.ndim == 2:
-        return found.values, found.prediction
-    return found.values[..., number], found.prediction[:, number]
+def _of_output(contributions: Contributions, number: int) -> tuple[Array, Array]:
+    if contributions.values.ndim == 2:
+        return contributions.values, contributions.prediction
+    return contributions.values[..., number], contributions.prediction[:, number]
 
 
-def _record(model: Model, path: Path, found: Contributions, rows: Any) -> dict[str, Any]:
+def _record(model: Model, path: Path, contributions: Contributions, rows: Any) -> dict[str, Any]:
     """Return the output of `bochner explain --json`."""
     return {
         "schema_version": SCHEMA_VERSION,
         "model": str(path),
-        "outputs": _outputs(model, found),
-        "columns": list(found.columns),
-        "average": np.ravel(found.base).tolist(),
+        "outputs": _outputs(model, contributions),
+        "columns": list(contributions.columns),
+        "average": np.ravel(contributions.base).tolist(),
         "rows": [
             {
                 "row": int(row) + 1,
-                "prediction": np.ravel(found.prediction[number]).tolist(),
-                "contributions": np.atleast_2d(found.values[number].T).tolist(),
-                "std_errors": np.atleast_2d(found.std_error[number].T).tolist(),
+                "prediction": np.ravel(contributions.prediction[number]).tolist(),
+                "contributions": np.atleast_2d(contributions.values[number].T).tolist(),
+                "std_errors": np.atleast_2d(contributions.std_error[number].T).tolist(),
             }
             for number, row in enumerate(rows)
         ],

@@ -60,7 +60,9 @@ class FitOptions:
     ] = None
     id: Annotated[
         str | None,
-        typer.Option(help="Column that names rows: no feature, and copied to the predictions."),
+        typer.Option(
+            help="Column that identifies rows: copied to the predictions, not used as a feature."
+        ),
     ] = None
     drop: Dropped = None
     split: Annotated[
@@ -73,12 +75,14 @@ class FitOptions:
     ] = "auto"
     time: Annotated[
         str | None,
-        typer.Option(help="Column of times: errors are those of later rows.", rich_help_panel=ROWS),
+        typer.Option(
+            help="Column of times: expected errors are for later rows.", rich_help_panel=ROWS
+        ),
     ] = None
     group: Annotated[
         str | None,
         typer.Option(
-            help="Column of groups, not used as a feature: errors are those of new groups.",
+            help="Column of groups, not used as a feature: expected errors are for new groups.",
             rich_help_panel=ROWS,
         ),
     ] = None
@@ -100,8 +104,8 @@ class FitOptions:
     time_limit: Annotated[
         float | None,
         typer.Option(
-            help="Seconds for the whole command. No further kernel begins when those of the "
-            "fit are over, and methods and analyses without time are left out.",
+            help="Time limit of the whole command in seconds. After the part of the fit no "
+            "further kernel is fitted; methods and analyses without time are left out.",
             rich_help_panel=MODEL,
         ),
     ] = None
@@ -191,12 +195,12 @@ class FitOptions:
     def check(self, path: Path) -> None:
         """Raise an error that needs no data, where the options do not suit each other."""
         for name, choices in _CHOICES.items():
-            given = getattr(self, name)
-            if given not in choices:
-                near = nearest(given, choices)
+            value = getattr(self, name)
+            if value not in choices:
+                near = nearest(value, choices)
                 hint = f" Did you mean {near!r}?" if near else ""
                 raise InputError(
-                    f"--{name} must be one of {', '.join(choices)}, got {given!r}.{hint}"
+                    f"--{name} must be one of {', '.join(choices)}, got {value!r}.{hint}"
                 )
         if self.time_limit is not None and not 0.0 < self.time_limit < inf:
             raise InputError(

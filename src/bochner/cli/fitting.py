@@ -141,10 +141,10 @@ def _write_report(studies: Sequence[Study], path: Path, stages: Stages, progress
 
 def _table(path: Path, options: FitOptions, read_options: ReadOptions) -> _Table:
     roles = (options.weight, options.id, options.group, options.time)
-    kept = {*options.target, *options.dropped, *(name for name in roles if name is not None)}
-    found: TableRead = read(path, read_options, keep=kept)
-    options = options.renamed(partial(named_by, found.first))
-    frame = drop_columns(found.frame, options.dropped)
+    keep = {*options.target, *options.dropped, *(name for name in roles if name is not None)}
+    table_read: TableRead = read(path, read_options, keep=keep)
+    options = options.renamed(partial(named_by, table_read.first))
+    frame = drop_columns(table_read.frame, options.dropped)
     sides: dict[str, Any] = {}
     if options.weight is not None:
         sides["weight"] = _weights(frame, options.weight)
@@ -152,8 +152,10 @@ def _table(path: Path, options: FitOptions, read_options: ReadOptions) -> _Table
         side_column(frame, options.id, "id")
     rows = chosen_rows(frame, options)
     aside = {name for name in (options.weight, options.id, rows.group) if name}
-    if both := {*aside, options.time}.intersection(options.target):
-        raise InputError(f"{both.pop()!r} is the target and has another role: name two columns.")
+    if in_two_roles := {*aside, options.time}.intersection(options.target):
+        raise InputError(
+            f"{in_two_roles.pop()!r} is the target and has another role: name two columns."
+        )
     frame = drop_columns(frame, aside)
     features, target = _targets(frame, options.target)
     task = _task(target, options.task)
@@ -167,8 +169,8 @@ def _table(path: Path, options: FitOptions, read_options: ReadOptions) -> _Table
         **sides,
         **rows.per_row,
     )
-    facts = table_facts(features, str(path), found.notes)
-    return _Table(facts, found.layout.to_record(), split, rows, options)
+    facts = table_facts(features, str(path), table_read.notes)
+    return _Table(facts, table_read.layout.to_record(), split, rows, options)
 
 
 def _weights(frame: pd.DataFrame, name: str) -> Array:
@@ -192,12 +194,12 @@ def _targets(frame: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFrame, p
     return features, pd.concat(targets, axis=1)
 
 
-def _task(target: pd.DataFrame, given: str) -> Task:
+def _task(target: pd.DataFrame, task_name: str) -> Task:
     """Return the task of the targets, and raise InputError if they do not suit it."""
     several = target.shape[1] > 1
     first = target.iloc[:, 0]
-    task = cast(Task, given)
-    if given == "auto":
+    task = cast(Task, task_name)
+    if task_name == "auto":
         task = "regression" if several else infer_task(first)
     if several and task == "classification":
         raise InputError(
@@ -308,10 +310,12 @@ def _record(
     named = {"weight": options.weight, "group": table.rows.group, "time": table.rows.time,
              "id": options.id}  # fmt: skip
     several = len(studies) > 1
-    own = [study.own.scores() for study in studies]
+    scores_of_targets = [study.own.scores() for study in studies]
     tested = {
-        f"test_{name}": [scores[name].value for scores in own] if several else score.value
-        for name, score in own[0].items()
+        f"test_{name}": [scores[name].value for scores in scores_of_targets]
+        if several
+        else score.value
+        for name, score in scores_of_targets[0].items()
         if np.isfinite(score.value)
     }
     return {

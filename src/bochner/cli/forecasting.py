@@ -100,8 +100,8 @@ def forecast_table(path: Path, options: ForecastOptions, console: Console) -> No
     options.check(path)
     with noting_warnings() as notes, reporting(is_quiet=options.quiet) as progress:
         progress(f"reading {path}")
-        columns, found, remarks = _read(path, options)
-        forecasts = _forecast(found, columns, options, level, progress)
+        columns, all_series, remarks = _read(path, options)
+        forecasts = _forecast(all_series, columns, options, level, progress)
         frame = forecasts.table()
         _write(forecasts, options, str(path), progress)
     write_csv(frame, options.out, is_safe=options.safe_csv)
@@ -134,34 +134,34 @@ def _read(
 
 
 def _forecast(
-    found: Sequence[TableSeries],
+    all_series: Sequence[TableSeries],
     columns: SeriesColumns,
     options: ForecastOptions,
     level: float,
     progress: Progress,
 ) -> _Forecasts:
     """Fit a model to every series, forecast it, and measure forecasts from past origins."""
-    steps = {one.name: _steps(one, columns, options) for one in found}
-    inputs = {one.name: _inputs(one, steps[one.name], options) for one in found}
+    steps = {one.name: _steps(one, columns, options) for one in all_series}
+    inputs = {one.name: _inputs(one, steps[one.name], options) for one in all_series}
     model = Forecaster(
         transformation=options.transformation, n_jobs=options.n_jobs, random_state=options.seed
     )
-    values = {one.name: one.values for one in found}
+    values = {one.name: one.values for one in all_series}
     past = {name: _part(X, len(values[name])) for name, X in inputs.items()}
     if columns.series is None:
-        (one,) = found
+        (one,) = all_series
         model.fit(one.values, past[one.name], callback=progress.relay)
     else:
         model.fit(values, past, callback=progress.relay)
     progress("forecasting")
     series = [
         _one_forecast(model, one, columns, steps[one.name], inputs[one.name], level)
-        for one in found
+        for one in all_series
     ]
     scores = {}
     if options.compare:
-        every = max(1, -(-len(found) // _MOST_COMPARED))
-        for place, one in enumerate(some := found[::every]):
+        every = max(1, -(-len(all_series) // _MOST_COMPARED))
+        for place, one in enumerate(some := all_series[::every]):
             progress("forecasting from past origins", place + 1, len(some))
             horizon = len(series[place * every].mean)
             result = origin_scores(model, one.values, past[one.name], horizon, level)
@@ -194,9 +194,9 @@ def _inputs(one: TableSeries, steps: int, options: ForecastOptions) -> pd.DataFr
     import pandas as pd
 
     n_values = len(one.values)
-    known = None if one.inputs is None else one.inputs.iloc[: n_values + steps]
+    inputs = None if one.inputs is None else one.inputs.iloc[: n_values + steps]
     if options.holidays is None:
-        return known
+        return inputs
     future: Any = one.later[:steps]
     if len(future) < steps:
         future = read_series(one.values, None, None).timeline.future(steps).index
@@ -204,7 +204,7 @@ def _inputs(one: TableSeries, steps: int, options: ForecastOptions) -> pd.DataFr
         raise InputError("--holidays needs dates, and the times are numbers.")
     times = one.values.index.append(pd.Index(future))
     calendar = holiday_inputs(times, n_values, options.holidays).set_axis(times)
-    return calendar if known is None else pd.concat([known, calendar], axis=1)
+    return calendar if inputs is None else pd.concat([inputs, calendar], axis=1)
 
 
 def _part(X: pd.DataFrame | None, n_values: int) -> pd.DataFrame | None:
@@ -273,7 +273,7 @@ def _draw(forecasts: _Forecasts, path: Path) -> None:
 
 
 def _record(forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, Any]:
-    """Return what ``--json`` writes."""
+    """Return the record that ``--json`` writes."""
     series = []
     for one in forecasts.series:
         record: dict[str, Any] = {
@@ -305,12 +305,12 @@ def _print(console: Console, path: Path, forecasts: _Forecasts, notes: Sequence[
     console.print(facts_table(_facts(path, forecasts, notes)))
     console.print()
     if forecasts.scores:
-        found = forecasts.scores.values()
-        console.print(Text(plain(forecast_verdict(found)), style="bold"))
+        scores = forecasts.scores.values()
+        console.print(Text(plain(forecast_verdict(scores)), style="bold"))
         console.print()
         console.print(_scores_table(forecasts))
         console.print()
-        console.print(Text(plain(forecast_coverage(found, forecasts.level))))
+        console.print(Text(plain(forecast_coverage(scores, forecasts.level))))
         console.print()
     console.print(_forecast_rows(forecasts) if len(series) == 1 else _last_rows(forecasts))
 
@@ -320,8 +320,8 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
     series = forecasts.series
     first = series[0]
     if len(series) == 1:
-        known = int(np.isfinite(first.values.to_numpy(dtype=float)).sum())
-        unknown = len(first.values) - known
+        n_known = int(np.isfinite(first.values.to_numpy(dtype=float)).sum())
+        unknown = len(first.values) - n_known
         more = f", {number(unknown)} of them unknown" if unknown else ""
         facts = {"Series": f"{path}: {number(len(first.values))} values{more}, {first.span()}"}
         (fitted,) = forecasts.model.series_.values()

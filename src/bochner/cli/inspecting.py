@@ -1,11 +1,11 @@
 """`bochner inspect`: content of a model file."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
@@ -74,7 +74,7 @@ def _card(model: TableModel) -> Table:
         "rows": f"{record['n_samples']:,}{source}",
     }
     roles = {"weight": "weights", "group": "groups", "time": "times", "id": "names of rows"}
-    facts |= {what: str(record[name]) for name, what in roles.items() if name in record}
+    facts |= {role: str(record[name]) for name, role in roles.items() if name in record}
     if record.get("dropped"):
         facts["left out"] = ", ".join(record["dropped"])
     tested = [
@@ -85,8 +85,8 @@ def _card(model: TableModel) -> Table:
     if tested:
         facts["tested"] = f"on {record['n_test_samples']:,} rows: {', '.join(tested)}"
     if (score := getattr(model, "score_", None)) is not None:
-        what = "log loss" if hasattr(model, "classes_") else "RMSE"
-        facts["expected"] = f"{what} {_shown(score)} on new rows, by rows left out of the fit"
+        metric = "log loss" if hasattr(model, "classes_") else "RMSE"
+        facts["expected"] = f"{metric} {_shown(score)} on new rows, from rows left out of the fit"
     if hasattr(model, "classes_"):
         facts["classes"] = ", ".join(map(str, model.classes_))
     if isinstance(model.head_, OneKernelRegression | OneKernelClassification):
@@ -94,7 +94,7 @@ def _card(model: TableModel) -> Table:
     return facts_table(facts)
 
 
-def _facts(model: Any) -> dict[str, str]:
+def _facts(model: BaseEstimator) -> dict[str, str]:
     """Return facts about a model of numbers."""
     if isinstance(model, BaNK):
         return bank_facts(model)
@@ -116,7 +116,7 @@ def _facts(model: Any) -> dict[str, str]:
     return facts
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, np.ndarray | list):
         return ", ".join(map(_shown, np.asarray(value).tolist()))
     return f"{value:.4g}" if isinstance(value, float) else str(value)
@@ -145,8 +145,8 @@ def forecast_facts(model: Forecaster) -> dict[str, str]:
     for name, series in model.series_.items():
         before, law = "" if model.is_single_ else f"{name}: ", series.law
         periods = (
-            f"{one.name} (length {one.length:.4g}, deviation {one.std:.3g})"
-            for one in law.periods()
+            f"{period.name} (length {period.length:.4g}, deviation {period.std:.3g})"
+            for period in law.periods()
         )
         facts[f"{before}periods"] = ", ".join(periods) or "none"
         trends = law.trends().items()

@@ -35,15 +35,15 @@ class Fresh:
     """A table for a fitted model.
 
     ``features`` are the input columns in the order of the fit, and ``frame`` has all columns.
-    ``targets`` (n,) or (n, t) belong to rows with all targets, whose indices are ``known``, or are
-    None without such rows. ``unscored`` describes rows with targets that the model cannot predict;
-    ``notes`` contain this text.
+    ``targets`` (n,) or (n, t) belong to the rows with all targets, whose indices are
+    ``rows_with_targets``; they are None without such rows. ``unscored`` describes rows with targets
+    that the model cannot predict; ``notes`` contain this text.
     """
 
     frame: pd.DataFrame
     features: pd.DataFrame
     notes: tuple[str, ...]
-    known: NDArray[np.intp]
+    rows_with_targets: NDArray[np.intp]
     targets: NDArray[Any] | None
     unscored: str = ""
 
@@ -51,7 +51,7 @@ class Fresh:
         """Return the rows with known targets as test rows."""
         assert self.targets is not None  # The caller has asked
         task = "classification" if isinstance(model, TableClassifier) else "regression"
-        rows = self.features.iloc[self.known]
+        rows = self.features.iloc[self.rows_with_targets]
         return Split(rows, self.targets, rows, self.targets, task)
 
 
@@ -89,15 +89,15 @@ def read_for(model: Model, path: Path, table: str | None = None) -> Fresh:
     text = [name for name, state in states.items() if state["kind"] == "text"]
     roles = {record[name] for name in ("weight", "group", "id") if name in record}
     keep = {*states, *target_names(model), *roles} if is_older else set[str]()
-    found = read(path, layout, text=text, keep=keep)
-    known = {*states, *target_names(model), *record.get("dropped", []), *roles}
-    columns = list(found.frame.columns)
-    unknown = [(name, "") for name in columns if name not in known]
-    notes = [f"Left out {naming(unknown)}, which the fit did not have."] if unknown else []
-    features = found.frame[[name for name in columns if name in states]]
-    rows, targets, unscored = _targets(model, found.frame)
-    notes = [*found.notes, *notes, *filter(None, [unscored])]
-    return Fresh(found.frame, features, tuple(notes), rows, targets, unscored)
+    table_read = read(path, layout, text=text, keep=keep)
+    expected_names = {*states, *target_names(model), *record.get("dropped", []), *roles}
+    columns = list(table_read.frame.columns)
+    unknown = [(name, "") for name in columns if name not in expected_names]
+    notes = [f"Left out {naming(unknown)}: not in the training table."] if unknown else []
+    features = table_read.frame[[name for name in columns if name in states]]
+    rows, targets, unscored = _targets(model, table_read.frame)
+    notes = [*table_read.notes, *notes, *filter(None, [unscored])]
+    return Fresh(table_read.frame, features, tuple(notes), rows, targets, unscored)
 
 
 def fitted_rows(model: Model, fresh: Fresh) -> tuple[str, NDArray[np.bool_] | None]:
@@ -134,21 +134,21 @@ def _targets(
         (column,) = columns
         labels = _labels(column.raw, column.present, model.classes_)
         is_known = np.array([label is not None for label in labels], dtype=np.bool_)
-        rows, others = np.flatnonzero(is_known), np.flatnonzero(column.present & ~is_known)
-        known = np.array(labels, dtype=object)[rows].astype(model.classes_.dtype)
-        unscored = _unscored(column, others, "is no class of the fit")
-        return rows, known if rows.size else None, unscored
+        rows, other_rows = np.flatnonzero(is_known), np.flatnonzero(column.present & ~is_known)
+        targets = np.array(labels, dtype=object)[rows].astype(model.classes_.dtype)
+        unscored = _unscored(column, other_rows, "is not a class of the training rows")
+        return rows, targets if rows.size else None, unscored
     if text := [column for column in columns if column.kind != "numeric"]:
         kind = f"holds {KIND_NAMES[text[0].kind]}, and held numbers in the fit"
         return nothing, None, _unscored(text[0], np.flatnonzero(text[0].present), kind)
     values = np.stack([column.values for column in columns], axis=1)
     is_far = np.abs(values) > LARGEST_TARGET
     rows = np.flatnonzero((np.isfinite(values) & ~is_far).all(axis=1))
-    known = (values[:, 0] if len(names) == 1 else values)[rows]
+    targets = (values[:, 0] if len(names) == 1 else values)[rows]
     worst = int(is_far.any(axis=0).argmax())
     far = np.flatnonzero(is_far[:, worst])
     unscored = _unscored(columns[worst], far, f"is beyond {LARGEST_TARGET:g} in size")
-    return rows, known if rows.size else None, unscored
+    return rows, targets if rows.size else None, unscored
 
 
 def _unscored(column: Column, rows: NDArray[np.intp], reason: str) -> str:
@@ -163,8 +163,8 @@ def _labels(raw: NDArray[Any], present: NDArray[np.bool_], classes: NDArray[Any]
     """Return the class of each row, ``None`` where it is missing or none of the classes."""
     named: Mapping[Any, Any] = {label: label for label in classes.tolist()}
     as_text = {str(label): label for label in classes.tolist()}
-    given = zip(raw.tolist(), present, strict=True)
+    entries = zip(raw.tolist(), present, strict=True)
     return [
         named.get(entry, as_text.get(str(entry))) if is_present else None
-        for entry, is_present in given
+        for entry, is_present in entries
     ]

@@ -126,7 +126,7 @@ def facts_table(facts: Mapping[str, str]) -> Table:
 
 
 def is_standard_output(path: Path | None) -> bool:
-    """Tell whether a path is ``-``, which means standard output for CSV."""
+    """Return whether a path is ``-``, which means standard output for CSV."""
     return str(path) == "-"
 
 
@@ -139,7 +139,7 @@ def check_output(path: Path, *inputs: Path, option: str = "--out") -> None:
         raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} in.")
     if path.exists() and not path.is_file():
         raise OSError(f"{path} is not an ordinary file, and would be replaced: name another.")
-    if any(given.exists() and path.exists() and path.samefile(given) for given in inputs):
+    if any(source.exists() and path.exists() and path.samefile(source) for source in inputs):
         raise OSError(f"{path} is read from, and would be replaced: name another file to write.")
     try:
         with NamedTemporaryFile(dir=path.parent):
@@ -199,15 +199,15 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     """Escape the text of a table, including column names, so that none begins a formula."""
 
-    def quoted(entry: Any) -> Any:
+    def quoted(entry: object) -> Any:
         is_formula = isinstance(entry, str) and entry.startswith(_FORMULAS)
         return f"'{entry}" if is_formula else entry
 
-    found = frame.rename(columns=quoted)
+    escaped = frame.rename(columns=quoted)
     for name, column in frame.items():
         if not is_numeric_dtype(column):
-            found[quoted(name)] = column.map(quoted)
-    return found
+            escaped[quoted(name)] = column.map(quoted)
+    return escaped
 
 
 def write_csv(frame: pd.DataFrame, path: Path | None, *, is_safe: bool = False) -> None:

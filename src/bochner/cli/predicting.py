@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.text import Text
+from sklearn.base import BaseEstimator
 
 from bochner.cli.models import Fresh, fitted_rows, load_model, read_for, target_names
 from bochner.cli.options import fraction
@@ -55,64 +55,70 @@ def predict_table(
     check_csv_output(out, model_path, *([] if str(path) == "-" else [path]))
     model = load_model(model_path)
     fresh = read_for(model, path, options.table)
-    found = _predictions(model, fresh.features, options)
-    predictions = pd.concat([_kept(model, fresh, options.keep, found), found], axis=1)
+    predicted = _predictions(model, fresh.features, options)
+    predictions = pd.concat([_kept(model, fresh, options.keep, predicted), predicted], axis=1)
     write_csv(predictions, out, is_safe=options.is_safe)
     if not options.is_quiet:
         for line in (*fresh.notes, *_scored(model, fresh)):
             messages.print(Text(plain(line)))
 
 
-def _kept(model: Model, fresh: Fresh, keep: str, found: pd.DataFrame) -> pd.DataFrame:
+def _kept(model: Model, fresh: Fresh, keep: str, predicted: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of the table that stand before the predictions."""
     identity = model.record_.get("id", "")
     names = list(fresh.frame.columns) if keep == "all" else []
     if keep == "id" and identity in fresh.frame.columns:
         names = [identity]
-    if both := [name for name in names if name in found.columns]:
+    if clashing := [name for name in names if name in predicted.columns]:
         raise InputError(
-            f"--keep {keep} keeps a column {both[0]!r}, which predictions have, too: rename it, or "
-            "use --keep none."
+            f"--keep {keep} keeps a column {clashing[0]!r}, which predictions have, too: rename "
+            "it, or use --keep none."
         )
     return fresh.frame[names].reset_index(drop=True)
 
 
 def _scored(model: Model, fresh: Fresh) -> list[str]:
     """Return a line about the errors for each target that the table has."""
-    if fresh.targets is None or len(fresh.known) < 2:
+    if fresh.targets is None or len(fresh.rows_with_targets) < 2:
         return []
     note, is_fitted = fitted_rows(model, fresh)
     lines = []
     outcomes = own_outcomes(model, fresh.split(model))
     for name, of_target in zip(target_names(model), outcomes, strict=True):
-        (found,) = of_target.values()
-        lines.append(f"{len(fresh.known):,} rows have {name!r}: {_errors(found)}.")
-        if others := of_other_rows(found, fresh, is_fitted):
-            lines.append(f"The {len(others.y):,} other rows have {_errors(others)}.")
+        (outcome,) = of_target.values()
+        lines.append(f"{len(fresh.rows_with_targets):,} rows have {name!r}: {_errors(outcome)}.")
+        if new_rows := of_new_rows(outcome, fresh, is_fitted):
+            lines.append(f"The {len(new_rows.y):,} other rows have {_errors(new_rows)}.")
     return [*lines, note] if note else lines
 
 
-def of_other_rows(
-    found: Outcome, fresh: Fresh, is_fitted: NDArray[np.bool_] | None
+def of_new_rows(
+    outcome: Outcome, fresh: Fresh, is_fitted: NDArray[np.bool_] | None
 ) -> Outcome | None:
-    """Return the outcome of rows that the fit did not have, None if all or hardly any are such."""
+    """Return the outcome of rows that were not used in the fit, None for fewer than two."""
     if is_fitted is None:
         return None
-    rows = np.flatnonzero(~is_fitted[fresh.known])
-    return found.part(rows) if len(rows) > 1 else None
+    rows = np.flatnonzero(~is_fitted[fresh.rows_with_targets])
+    return outcome.part(rows) if len(rows) > 1 else None
 
 
-def _errors(found: Outcome) -> str:
+def _errors(outcome: Outcome) -> str:
     """Return the errors of predictions in words."""
-    scores = found.scores()
-    shown = ("log_loss", "error") if found.classes is not None else ("rmse", "mae", "coverage")
+    scores = outcome.scores()
+    shown = ("log_loss", "error") if outcome.classes is not None else ("rmse", "mae", "coverage")
     return ", ".join(f"{_SCORES[key]} {scores[key].value:.4g}" for key in shown)
 
 
-def _predictions(model: Any, frame: pd.DataFrame, options: PredictOptions) -> pd.DataFrame:
+def _predictions(
+    model: BaseEstimator, frame: pd.DataFrame, options: PredictOptions
+) -> pd.DataFrame:
     if isinstance(model, TableClassifier):
-        given = {"std": options.std, "interval": options.interval, "quantiles": options.quantiles}
-        for name, value in given.items():
+        regression_options = {
+            "std": options.std,
+            "interval": options.interval,
+            "quantiles": options.quantiles,
+        }
+        for name, value in regression_options.items():
             if value not in (False, None):
                 raise InputError(
                     f"--{name} is for regression, and this model classifies: leave it out; the "
@@ -131,8 +137,8 @@ def _predictions(model: Any, frame: pd.DataFrame, options: PredictOptions) -> pd
         columns |= zip(("lower", "upper"), ends, strict=True)
     if options.quantiles is not None:
         levels = _levels(options.quantiles)
-        found = model.predict_quantiles(frame, list(levels.values()))
-        columns |= {f"q{level}": found[..., i] for i, level in enumerate(levels)}
+        quantiles = model.predict_quantiles(frame, list(levels.values()))
+        columns |= {f"q{level}": quantiles[..., i] for i, level in enumerate(levels)}
     if not np.ndim(model.target_mean_):
         return pd.DataFrame(columns)
     targets = enumerate(target_names(model))

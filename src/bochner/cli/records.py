@@ -70,8 +70,8 @@ def evaluation_record(
     targets = [_target(study) for study in studies]
     for target, of_groups in zip(targets, groups, strict=True):
         target["groups"] = [
-            {"group": name, "n": len(found.y), "scores": _scores(found)}
-            for name, found in of_groups.items()
+            {"group": name, "n": len(outcome.y), "scores": _scores(outcome)}
+            for name, outcome in of_groups.items()
         ]
     return {
         "schema_version": SCHEMA_VERSION,
@@ -92,33 +92,40 @@ def _table(facts: TableFacts) -> dict[str, Any]:
 
 
 def _target(study: Study) -> dict[str, Any]:
-    found = best_other(study)
-    own = study.own
+    gap = best_other(study)
+    outcome_of_model = study.own
     confusion = None
-    if own.classes is not None:
+    if outcome_of_model.classes is not None:
         confusion = {
-            "classes": [str(label) for label in own.classes],
+            "classes": [str(label) for label in outcome_of_model.classes],
             "counts": [
-                [int(np.sum((own.y == true) & (own.prediction == label))) for label in own.classes]
-                for true in own.classes
+                [
+                    int(
+                        np.sum(
+                            (outcome_of_model.y == true) & (outcome_of_model.prediction == label)
+                        )
+                    )
+                    for label in outcome_of_model.classes
+                ]
+                for true in outcome_of_model.classes
             ],
         }
     return {
         "name": study.target,
         "verdict": verdict(study),
         "calibration": calibration(study),
-        "level": own.level if own.classes is None else None,
+        "level": outcome_of_model.level if outcome_of_model.classes is None else None,
         "methods": [
             {"name": name, "seconds": _finite(outcome.seconds), "scores": _scores(outcome)}
             for name, outcome in study.outcomes.items()
         ],
-        "best_other": None if found is None else asdict(found) | {"certain": found.is_certain},
+        "best_other": None if gap is None else asdict(gap) | {"certain": gap.is_certain},
         "confusion": confusion,
     }
 
 
-def _scores(found: Outcome) -> dict[str, dict[str, float | None]]:
-    return {name: _score(score) for name, score in found.scores().items()}
+def _scores(outcome: Outcome) -> dict[str, dict[str, float | None]]:
+    return {name: _score(score) for name, score in outcome.scores().items()}
 
 
 def _score(score: Score) -> dict[str, float | None]:

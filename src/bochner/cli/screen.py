@@ -17,8 +17,9 @@ from bochner.comparison.study import Study, TableFacts
 from bochner.comparison.verdict import calibration, verdict
 from bochner.diagnosis.sensitivity import VarianceShares
 
-_SHOWN_COLUMNS = 8
-"""Columns listed, the most important first: a screen has room for a few lines."""
+_FEWEST_SHOWN, _MOST_SHOWN, _LEAST_SHARE = 3, 10, 0.005
+"""Fewest and most columns listed, the most important first, and the share of the variance below
+which further ones are only counted: it is shown as 0.4 % or less."""
 
 _SHOWN_PAIRS = 4
 """Number of listed pairs of columns, by decreasing share."""
@@ -80,9 +81,7 @@ def print_shares(
         console.print()
         console.print(table)
     if importance.share.sum() > _MORE_THAN_ALL:
-        console.print(
-            "\nShares of columns include what they do together, and add up to more than 100 %."
-        )
+        console.print("\nShares of columns include their interactions, and sum to more than 100 %.")
 
 
 def _print_table_facts(console: Console, study: Study, warned: Sequence[str]) -> None:
@@ -109,11 +108,13 @@ def _read_line(facts: TableFacts) -> str:
 
 def scores_table(outcomes: Mapping[str, Outcome]) -> Table:
     """Return the errors of methods with their standard errors, the most accurate first."""
-    scores = {name: found.scores() for name, found in outcomes.items()}
+    scores = {name: outcome.scores() for name, outcome in outcomes.items()}
     metrics = OF_NUMBERS if next(iter(outcomes.values())).classes is None else OF_CLASSES
-    shown = [name for name in metrics if any(name in found for found in scores.values())]
+    shown = [
+        name for name in metrics if any(name in method_scores for method_scores in scores.values())
+    ]
     order = sorted(scores, key=lambda name: _rank(scores[name], metrics))
-    has_time = any(np.isfinite(found.seconds) for found in outcomes.values())
+    has_time = any(np.isfinite(outcome.seconds) for outcome in outcomes.values())
     headings = ["method", *(_HEADINGS[name] for name in shown), *(["seconds"] * has_time)]
     table = cells_table(headings, [])
     for name in order:
@@ -155,20 +156,23 @@ def _print_details(console: Console, study: Study) -> None:
     console.print()
     console.print(cells_table(("column", "kind", "missing", "distinct", "values"), columns))
     if (score := study.model.score_) is not None:
-        what = "log loss" if study.is_classification else "RMSE"
+        metric = "log loss" if study.is_classification else "RMSE"
         shown = ", ".join(f"{value:.4g}" for value in np.atleast_1d(score))
-        console.print(f"\nExpected {what} on new rows, from rows left out of the fit: {shown}.")
+        console.print(f"\nExpected {metric} on new rows, from rows left out of the fit: {shown}.")
 
 
 def share_tables(importance: VarianceShares, pairs: VarianceShares | None) -> list[Table]:
-    """Return the most important columns, and the pairs that act together, if there are any."""
-    cells = _share_cells(importance, _SHOWN_COLUMNS)
-    if n_others := len(importance.columns) - len(cells):
-        most = importance.share[_SHOWN_COLUMNS]
-        cells.append((f"{n_others} more", f"{100.0 * most:.1f} % or less", ""))
-    tables = [cells_table(("columns that matter", "share of variance", "std error"), cells)]
+    """Return tables of the most important columns and of interacting pairs."""
+    n_shown = int(np.sum(importance.share[:_MOST_SHOWN] >= _LEAST_SHARE))
+    n_shown = max(n_shown, min(_FEWEST_SHOWN, len(importance.columns)))
+    n_shown += n_shown == len(importance.columns) - 1  # A line for one is its own line
+    cells = _share_cells(importance, n_shown)
+    if n_others := len(importance.columns) - n_shown:
+        rest = float(importance.share[n_shown:].sum())
+        cells.append((f"{n_others} more", f"{100.0 * rest:.1f} % together", ""))
+    tables = [cells_table(("important columns", "share of variance", "std error"), cells)]
     if pairs is not None and (n_pairs := int(np.sum(pairs.share >= LEAST_PAIR))):
-        headings = "pairs that act together", "share of variance", "std error"
+        headings = "interacting pairs", "share of variance", "std error"
         tables.append(cells_table(headings, _share_cells(pairs, min(_SHOWN_PAIRS, n_pairs))))
     return tables
 
@@ -190,30 +194,36 @@ def joined(name: str | Iterable[str]) -> str:
     return name if isinstance(name, str) else " × ".join(name)
 
 
-def confusion_table(found: Outcome) -> Table | None:
+def confusion_table(outcome: Outcome) -> Table | None:
     """Return counts of predicted classes by true class, or ``None`` if there are too many."""
-    assert found.classes is not None
-    if len(found.classes) > _MOST_CLASSES:
+    assert outcome.classes is not None
+    if len(outcome.classes) > _MOST_CLASSES:
         return None
     rows = []
-    for true in found.classes:
-        own = found.prediction[found.y == true]
-        rows.append([str(true), *(str(int(np.sum(own == label))) for label in found.classes)])
-    return cells_table(["true \\ predicted", *map(str, found.classes)], rows)
+    for true in outcome.classes:
+        predictions = outcome.prediction[outcome.y == true]
+        rows.append(
+            [str(true), *(str(int(np.sum(predictions == label))) for label in outcome.classes)]
+        )
+    return cells_table(["true \\ predicted", *map(str, outcome.classes)], rows)
 
 
 def groups_table(groups: Mapping[str, Outcome], name: str) -> Table:
     """Return the number of rows and the errors of each group."""
-    all_scores = {label: found.scores() for label, found in groups.items()}
+    all_scores = {label: outcome.scores() for label, outcome in groups.items()}
     first = next(iter(groups.values()))
     metrics = OF_NUMBERS if first.classes is None else OF_CLASSES
-    shown = [metric for metric in metrics if any(metric in found for found in all_scores.values())]
+    shown = [
+        metric
+        for metric in metrics
+        if any(metric in group_scores for group_scores in all_scores.values())
+    ]
     rows = [
         [
             label,
             f"{len(groups[label].y):,}",
-            *(_shown(found.get(metric), metric) for metric in shown),
+            *(_shown(group_scores.get(metric), metric) for metric in shown),
         ]
-        for label, found in all_scores.items()
+        for label, group_scores in all_scores.items()
     ]
     return cells_table([name, "rows", *(_HEADINGS[metric] for metric in shown)], rows)

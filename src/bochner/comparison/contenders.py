@@ -111,6 +111,6 @@ def timed_fit(
     return perf_counter() - start
 
 
-def evaluate(model: Any, split: Split) -> dict[str, float]:
+def evaluate(model: BaseEstimator, split: Split) -> dict[str, float]:
     """Return the metrics of a fitted model on the test rows; see :func:`measure`."""
     return {name: score.value for name, score in outcome(model, split).scores().items()}

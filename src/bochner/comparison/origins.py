@@ -1,4 +1,4 @@
-"""Forecasts of a series from past origins, next to those that repeat the last season."""
+"""Errors of forecasts from past origins, next to repetitions of the last season."""
 
 from __future__ import annotations
 
@@ -102,16 +102,16 @@ def repeated_season(values: Array, horizon: int, season: int) -> Array:
     Unknown values are replaced by the last known one of the same step of the season, and by the
     last known value of all where there is none.
     """
-    known = values[np.isfinite(values)]
+    known_values = values[np.isfinite(values)]
     pattern = []
     for step in range(season):
         same = values[::-1][season - 1 - step :: season]
         same = same[np.isfinite(same)]
-        pattern.append(same[0] if len(same) else known[-1])
+        pattern.append(same[0] if len(same) else known_values[-1])
     return np.resize(pattern, horizon)
 
 
 def mean_mase(scores: Collection[OriginScores], method: Any = None) -> float:
     """Return the mean over series of the scaled error, by default of the other method."""
-    found = [each.mase(each.other if method is None else method) for each in scores]
-    return float(np.nanmean(found)) if np.isfinite(found).any() else np.nan
+    errors = [each.mase(each.other if method is None else method) for each in scores]
+    return float(np.nanmean(errors)) if np.isfinite(errors).any() else np.nan

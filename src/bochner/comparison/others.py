@@ -53,11 +53,11 @@ def add_others(
     for number, name in enumerate(names):
         progress(f"comparing with: {name}")
         # A method that takes long leaves time for the next ones.
-        found = deadline.part(1.0 / (len(names) - number)).run(partial(fitted, name))
-        if found is None:
+        method_outcomes = deadline.part(1.0 / (len(names) - number)).run(partial(fitted, name))
+        if method_outcomes is None:
             left_out.append(name)
             continue
-        for of_target, other in zip(outcomes, found, strict=True):
+        for of_target, other in zip(outcomes, method_outcomes, strict=True):
             of_target[name] = other
     return left_out
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 
 from bochner._numerics.arrays import Array, as_array
@@ -53,8 +54,10 @@ class Outcome:
     def part(self, rows: NDArray[Any]) -> "Outcome":
         """Return the outcome of some of the rows."""
         names = ("y", "prediction", "lower", "upper", "probability", "clusters")
-        given = ((name, getattr(self, name)) for name in names)
-        return replace(self, **{name: all_[rows] for name, all_ in given if all_ is not None})
+        columns = ((name, getattr(self, name)) for name in names)
+        return replace(
+            self, **{name: values[rows] for name, values in columns if values is not None}
+        )
 
     def losses(self) -> Array:
         """Return the squared error, or the log loss in nats, of each row (n,).
@@ -66,8 +69,8 @@ class Outcome:
         if self.probability is None:
             return as_array(self.prediction != self.y)
         places = np.searchsorted(self.classes, self.y)
-        own = self.probability[np.arange(len(self.y)), places]
-        return as_array(-np.log(np.maximum(own, _LEAST_PROBABILITY)))
+        true_probability = self.probability[np.arange(len(self.y)), places]
+        return as_array(-np.log(np.maximum(true_probability, _LEAST_PROBABILITY)))
 
     def scores(self) -> Mapping[str, Score]:
         """Return the metrics by name, see :func:`measure`."""
@@ -77,26 +80,26 @@ class Outcome:
         residual = self.prediction - self.y
         square = self._mean(residual**2)
         rmse, unit = np.sqrt(square.value), self.unit or np.nan  # Nothing, if targets are equal
-        found = {
+        scores = {
             "rmse": Score(float(rmse), square.std_error / (2.0 * rmse) if rmse else 0.0),
             "mae": self._mean(np.abs(residual)),
             "error": Score(square.value / unit, square.std_error / unit),
         }
         if (spread := float(np.var(self.y))) > 0.0:
-            found["r2"] = Score(1.0 - square.value / spread)
+            scores["r2"] = Score(1.0 - square.value / spread)
         if self.lower is not None and self.upper is not None:
-            found["coverage"] = self._mean((self.lower <= self.y) & (self.y <= self.upper))
-            found["width"] = self._mean(self.upper - self.lower)
-        return found
+            scores["coverage"] = self._mean((self.lower <= self.y) & (self.y <= self.upper))
+            scores["width"] = self._mean(self.upper - self.lower)
+        return scores
 
     def _class_scores(self) -> dict[str, Score]:
-        found = {"error": self._mean(self.prediction != self.y)}
+        scores = {"error": self._mean(self.prediction != self.y)}
         if self.probability is not None and self.classes is not None:
-            found["log_loss"] = self._mean(self.losses())
+            scores["log_loss"] = self._mean(self.losses())
             if len(self.classes) == 2 and len(np.unique(self.y)) == 2:
                 second = self.y == self.classes[1]
-                found["auc"] = Score(float(roc_auc_score(second, self.probability[:, 1])))
-        return found
+                scores["auc"] = Score(float(roc_auc_score(second, self.probability[:, 1])))
+        return scores
 
     def _mean(self, values: NDArray[Any]) -> Score:
         return mean_score(values, self.clusters)
@@ -118,7 +121,9 @@ def mean_score(values: NDArray[Any], clusters: NDArray[Any] | None = None) -> Sc
     return Score(mean, float(error))
 
 
-def outcome(model: Any, split: Split, level: float = LEVEL, seconds: float = np.nan) -> Outcome:
+def outcome(
+    model: BaseEstimator, split: Split, level: float = LEVEL, seconds: float = np.nan
+) -> Outcome:
     """Return the outcome of a fitted model on the test rows of a split with a single target."""
     common: dict[str, Any] = {
         "y": split.y_test,
@@ -149,8 +154,10 @@ def outcome(model: Any, split: Split, level: float = LEVEL, seconds: float = np.
     return Outcome(prediction=prediction, lower=lower, upper=upper, unit=unit, **common)
 
 
-def by_group(found: Outcome, labels: Iterable[Any]) -> Mapping[Any, Outcome]:
+def by_group(outcome: Outcome, labels: Iterable[Any]) -> Mapping[Any, Outcome]:
     """Return the outcome of the rows of each label (n,), the most frequent label first."""
-    given = np.asarray(list(labels), dtype=object)
-    names, numbers, counts = np.unique(given.astype(str), return_inverse=True, return_counts=True)
-    return {names[i]: found.part(numbers == i) for i in np.argsort(-counts, kind="stable")}
+    group_labels = np.asarray(list(labels), dtype=object)
+    names, numbers, counts = np.unique(
+        group_labels.astype(str), return_inverse=True, return_counts=True
+    )
+    return {names[i]: outcome.part(numbers == i) for i in np.argsort(-counts, kind="stable")}

@@ -68,11 +68,11 @@ def split_rows(
     n_fit, fewest = len(names) - n_test, max(2, n_classes)
     if n_fit < fewest or n_test < n_classes:
         classes = f", for {n_classes} classes" if n_classes > 1 else ""
-        what = "rows" if groups is None else "groups"
+        unit = "rows" if groups is None else "groups"
         raise InputError(
-            f"--test-size {test_size:g} of {len(names)} {what} leaves {n_fit} to fit and {n_test} "
+            f"--test-size {test_size:g} of {len(names)} {unit} leaves {n_fit} to fit and {n_test} "
             f"to test: expected at least {fewest} and {n_classes}{classes}. Choose another "
-            f"--test-size, or add {what}."
+            f"--test-size, or add {unit}."
         )
     if time is not None:
         order = np.argsort(time, kind="stable")
@@ -92,12 +92,12 @@ def split_rows(
                 f"The rows to fit all have the target {column[0]}: choose another --seed or "
                 "--test-size, or add rows."
             )
-    known = set(y[fit]) if y.ndim == 1 else set()
-    if task == "classification" and (lacking := sorted(set(y[test]) - known)):
+    fit_classes = set(y[fit]) if y.ndim == 1 else set()
+    if task == "classification" and (lacking := sorted(set(y[test]) - fit_classes)):
         raise InputError(
             f"No row to fit has the class {lacking[0]}, which rows to test have: choose another "
             "--seed or --test-size, or add rows."
         )
-    own = [None if part is None else part[fit] for part in (weight, groups, time)]
-    own.append(None if groups is None else groups[test])
-    return Split(features.iloc[fit], y[fit], features.iloc[test], y[test], task, *own)
+    fit_columns = [None if part is None else part[fit] for part in (weight, groups, time)]
+    fit_columns.append(None if groups is None else groups[test])
+    return Split(features.iloc[fit], y[fit], features.iloc[test], y[test], task, *fit_columns)

@@ -85,7 +85,7 @@ class Study:
     @property
     def others(self) -> Mapping[str, Outcome]:
         """Outcomes of the other methods."""
-        return {name: found for name, found in self.outcomes.items() if name != OURS}
+        return {name: outcome for name, outcome in self.outcomes.items() if name != OURS}
 
 
 def table_facts(frame: pd.DataFrame, source: str, notes: Sequence[str] = ()) -> TableFacts:

@@ -10,10 +10,10 @@ from bochner.comparison.shown import number
 from bochner.comparison.study import Study
 
 _CERTAIN = 2.0
-"""Standard errors beyond which a difference is not put down to chance: 95 % of normal errors."""
+"""Standard errors beyond which a difference is significant: 95 % of normal errors."""
 
 _LITTLE = 0.05
-"""Explained share of the variance below which columns hardly determine a target."""
+"""Explained share of the variance below which a sentence says that columns explain little."""
 
 _ALIKE = 0.005
 """Relative difference of errors that rounds to no per cent."""
@@ -42,7 +42,7 @@ class Difference:
 
     @property
     def is_certain(self) -> bool:
-        """Whether chance in the choice of the test rows hardly explains the difference."""
+        """Whether the difference is significant, given the random choice of the test rows."""
         return self.upper < 1.0 or self.lower > 1.0
 
 
@@ -53,25 +53,27 @@ def scope(study: Study) -> str:
 
 def best_other(study: Study) -> Difference | None:
     """Return the difference from the best other method, or ``None`` without other methods."""
-    own = study.own
-    others = {
-        name: found
-        for name, found in study.others.items()
-        if own.probability is None or found.probability is not None
+    our_outcome = study.own
+    candidates = {
+        name: outcome
+        for name, outcome in study.others.items()
+        if our_outcome.probability is None or outcome.probability is not None
     }
-    if not others:
+    if not candidates:
         return None
-    best = min(others, key=lambda name: float(np.mean(others[name].losses())))
-    return difference(own, best, others[best])
+    best = min(candidates, key=lambda name: float(np.mean(candidates[name].losses())))
+    return difference(our_outcome, best, candidates[best])
 
 
-def difference(own: Outcome, name: str, other: Outcome) -> Difference:
+def difference(our_outcome: Outcome, name: str, other_outcome: Outcome) -> Difference:
     """Return the ratio of two outcomes' errors on the same rows."""
-    one, two = (_relative(found.losses()) for found in (own, other))
+    our_losses, other_losses = (
+        _relative(outcome.losses()) for outcome in (our_outcome, other_outcome)
+    )
     # The error of a ratio of means, by the delta method, from differences row by row.
-    spread = _CERTAIN * mean_score(one[1] - two[1], own.clusters).std_error
-    power = 0.5 if own.classes is None else 1.0  # Root of the mean square
-    centre = np.log(one[0] / two[0])
+    spread = _CERTAIN * mean_score(our_losses[1] - other_losses[1], our_outcome.clusters).std_error
+    power = 0.5 if our_outcome.classes is None else 1.0  # Root of the mean square
+    centre = np.log(our_losses[0] / other_losses[0])
     low, middle, high = (
         float(np.exp(power * (centre + shift))) for shift in (-spread, 0.0, spread)
     )
@@ -85,33 +87,31 @@ def _relative(losses: Array) -> tuple[float, Array]:
 
 def verdict(study: Study) -> str:
     """Describe the accuracy of predictions, and compare it with the best other method."""
-    own = study.own
-    text = _classes_verdict(study) if own.classes is not None else _numbers_verdict(study)
-    found = best_other(study)
-    if found is None:
+    our_outcome = study.own
+    text = _classes_verdict(study) if our_outcome.classes is not None else _numbers_verdict(study)
+    gap = best_other(study)
+    if gap is None:
         return text
     n_others = len(study.others)
-    other = (
-        found.other if n_others == 1 else f"the best of {n_others} other methods ({found.other})"
-    )
-    metric = "RMSE" if own.classes is None else "log loss"
-    change = abs(found.ratio - 1.0)
+    other = gap.other if n_others == 1 else f"the best of {n_others} other methods ({gap.other})"
+    metric = "RMSE" if our_outcome.classes is None else "log loss"
+    change = abs(gap.ratio - 1.0)
     if change < _ALIKE:
         return f"{text} The {metric} equals that of {other}."
-    direction = "lower" if found.ratio < 1.0 else "higher"
-    chance = "" if found.is_certain else ", a difference within chance"
+    direction = "lower" if gap.ratio < 1.0 else "higher"
+    chance = "" if gap.is_certain else ", but the difference is not significant"
     return (
         f"{text} The {metric} is {100.0 * change:.0f} % {direction} than that of {other}{chance}."
     )
 
 
 def _numbers_verdict(study: Study) -> str:
-    own = study.own
-    typical = float(np.median(np.abs(own.prediction - own.y)))
-    explained = own.scores()["r2"].value if "r2" in own.scores() else float("nan")
+    outcome = study.own
+    typical = float(np.median(np.abs(outcome.prediction - outcome.y)))
+    explained = outcome.scores()["r2"].value if "r2" in outcome.scores() else float("nan")
     if explained < _LITTLE:
         return (
-            f"The columns tell little about {study.target!r}: predictions for {scope(study)} "
+            f"The columns explain little of {study.target!r}: predictions for {scope(study)} "
             f"explain {_percent(max(explained, 0.0))} of its variance."
         )
     share = "" if np.isnan(explained) else f" and explain {_percent(explained)} of its variance"
@@ -122,10 +122,10 @@ def _numbers_verdict(study: Study) -> str:
 
 
 def _classes_verdict(study: Study) -> str:
-    own = study.own
-    right = 1.0 - own.scores()["error"].value
-    classes, counts = np.unique(own.y, return_counts=True)
-    most = counts.max() / len(own.y)
+    outcome = study.own
+    right = 1.0 - outcome.scores()["error"].value
+    classes, counts = np.unique(outcome.y, return_counts=True)
+    most = counts.max() / len(outcome.y)
     return (
         f"The predicted {study.target!r} is right for {_percent(right)} of {scope(study)} (always "
         f"predicting {str(classes[np.argmax(counts)])!r}: {_percent(float(most))})."
@@ -140,28 +140,31 @@ def _percent(share: float) -> str:
 
 def calibration(study: Study) -> str:
     """Return whether intervals, or probabilities of classes, hold on the test rows."""
-    own = study.own
-    n = len(own.y)
-    if own.classes is None:
-        found = own.scores()
-        covered = found["coverage"]
-        chance = max(np.sqrt(own.level * (1.0 - own.level) / n), _finite(covered.std_error))
-        gap = covered.value - own.level
-        judged = _judged(gap, chance, "wider than they need be", "too narrow for these rows")
+    outcome = study.own
+    n = len(outcome.y)
+    if outcome.classes is None:
+        scores = outcome.scores()
+        covered = scores["coverage"]
+        chance = max(np.sqrt(outcome.level * (1.0 - outcome.level) / n), _finite(covered.std_error))
+        gap = covered.value - outcome.level
+        judgement = _judged(gap, chance, "wider than necessary", "too narrow for these rows")
         return (
-            f"{100.0 * own.level:g} % prediction intervals contain {100.0 * covered.value:.1f} % "
-            f"of the {n} test values, {judged} (mean width {number(found['width'].value, 3)})."
+            f"{100.0 * outcome.level:g} % prediction intervals contain "
+            f"{100.0 * covered.value:.1f} % of the {n} test values, {judgement} (mean width "
+            f"{number(scores['width'].value, 3)})."
         )
-    if own.probability is None:
+    if outcome.probability is None:
         return "The model has no probabilities."
-    highest = own.probability.max(axis=1)
-    right = (own.prediction == own.y).astype(np.float64)
-    excess = mean_score(right - highest, own.clusters)
+    highest = outcome.probability.max(axis=1)
+    right = (outcome.prediction == outcome.y).astype(np.float64)
+    excess = mean_score(right - highest, outcome.clusters)
     chance = max(np.sqrt(np.mean(highest * (1.0 - highest)) / n), _finite(excess.std_error))
-    judged = _judged(excess.value, chance, "more often than predicted", "less often than predicted")
+    judgement = _judged(
+        excess.value, chance, "more often than predicted", "less often than predicted"
+    )
     return (
         f"Predicted classes have a mean probability of {100.0 * np.mean(highest):.1f} % and are "
-        f"right for {100.0 * np.mean(right):.1f} % of the {n} test rows, {judged}."
+        f"right for {100.0 * np.mean(right):.1f} % of the {n} test rows, {judgement}."
     )
 
 

@@ -79,9 +79,9 @@ class Dataset:
             self._check_pair("X_test", self.X_test, "y_test", self.y_test)
             if self.X_test.shape[1] != d:
                 raise self._error(f"X has {d} columns, but X_test has {self.X_test.shape[1]}.")
-        for what in ("feature_names", "categorical"):
-            if (length := len(getattr(self, what))) not in (0, d):
-                raise self._error(f"X has {d} columns, but {what} has {length} entries.")
+        for attribute in ("feature_names", "categorical"):
+            if (length := len(getattr(self, attribute))) not in (0, d):
+                raise self._error(f"X has {d} columns, but {attribute} has {length} entries.")
         columns = (*self.feature_names, self.target_name)
         if len(set(columns)) != len(columns):
             raise self._error(f"column names must differ, got {columns}.")

@@ -82,32 +82,32 @@ def available(folder: str | Path | None = None) -> tuple[str, ...]:
     True
     """
     places = [*_folders(folder), cache_folder()]
-    found = (path.stem for place in places for path in place.glob("*.npz"))
-    return tuple(sorted({*BUNDLED, *found}))
+    file_names = (path.stem for place in places for path in place.glob("*.npz"))
+    return tuple(sorted({*BUNDLED, *file_names}))
 
 
 def _folders(folder: str | Path | None) -> list[Path]:
     environment = os.environ.get("BOCHNER_DATA")
     named = {"folder": folder, "the environment variable BOCHNER_DATA": environment}
-    for what, place in named.items():
+    for source, place in named.items():
         if place and not Path(place).is_dir():
-            raise ValueError(f"{what} must name an existing folder, got {str(place)!r}.")
+            raise ValueError(f"{source} must name an existing folder, got {str(place)!r}.")
     return [Path(place) for place in named.values() if place]
 
 
 def _unknown(name: str, folder: str | Path | None) -> str:
-    own = f"put {name}.npz into a folder and name that with folder= or BOCHNER_DATA."
+    how_to_add = f"put {name}.npz into a folder and name that with folder= or BOCHNER_DATA."
     if name in downloadable():
         return (
             f"Data set {name!r} is not on this machine; download it with "
-            f"load({name!r}, download=True), or {own}"
+            f"load({name!r}, download=True), or {how_to_add}"
         )
-    known = sorted({*available(folder), *downloadable()})
-    nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f"known: {', '.join(known)}."
+    names = sorted({*available(folder), *downloadable()})
+    nearest = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    hint = f"known: {', '.join(names)}."
     if nearest:
         hint = f"did you mean {' or '.join(map(repr, nearest))}?"
-    return f"There is no data set {name!r}; {hint} To use your own, {own}"
+    return f"There is no data set {name!r}; {hint} To use your own, {how_to_add}"
 
 
 def load_co2() -> Dataset:

@@ -92,8 +92,8 @@ def contributions(
     values, errors = np.zeros((2, len(X), len(names), outputs.shape[1]))
     values[:, players], errors[:, players] = game.shapley_values(X, outputs, n_evaluations, rng)
     if classes is None:
-        one = values[..., 0], errors[..., 0], outputs[:, 0]
-        return Contributions(names, float(game.base[0]), *one)
+        single_output = values[..., 0], errors[..., 0], outputs[:, 0]
+        return Contributions(names, float(game.base[0]), *single_output)
     return Contributions(names, game.base, values, errors, outputs, classes)
 
 

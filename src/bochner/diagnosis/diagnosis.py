@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, dense_rows
+from bochner._numerics.arrays import Array, RandomState, dense_rows
 from bochner._numerics.checked import check_rows_given, column_names
 from bochner._numerics.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING
 from bochner.diagnosis.errors import Features, HeldOutSplit, features_of
@@ -98,7 +98,7 @@ def diagnose(
     X: Any,
     *,
     n_components: int | Iterable[int] = (128, 512, 2048),
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> Diagnosis:
     """Analyse a kernel on rows: spectrum, errors of its random features, and a recommendation.
 
@@ -201,13 +201,13 @@ def _asymmetry(gram: Array) -> float:
 
 
 def _counts(n_components: Any) -> tuple[int, ...]:
-    given = (n_components,) if isinstance(n_components, Integral) else tuple(n_components)
-    if not given:
+    numbers = (n_components,) if isinstance(n_components, Integral) else tuple(n_components)
+    if not numbers:
         raise ValueError("n_components must have at least one number of features, got none.")
-    return tuple(count_frequencies(number) for number in given)
+    return tuple(count_frequencies(number) for number in numbers)
 
 
-def _domain_message(kernel: Any, X: Any) -> str:
+def _domain_message(kernel: object, X: Any) -> str:
     """Return why the kernel is not defined on all rows, or an empty string if it is."""
     if not isinstance(kernel, Kernel):
         return ""

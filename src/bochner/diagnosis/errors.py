@@ -134,9 +134,9 @@ def features_of(
                 sampled_error=_sampled_error(kernel, measure, split, m, rng),
             )
         errors.append(error)
-    known = [measure for measure in measures if measure is not None]
-    kind = _kind(known[0]) if known else "none"
-    return Features(kind, _sign(kernel, known, middle), reason, refused, tuple(errors))
+    available = [measure for measure in measures if measure is not None]
+    kind = _kind(available[0]) if available else "none"
+    return Features(kind, _sign(kernel, available, middle), reason, refused, tuple(errors))
 
 
 def _measures(
@@ -218,13 +218,13 @@ def _least_squares_error(kernel: Any, split: HeldOutSplit, m: int, rng: Generato
         # A poor fit shows in the errors.
         warnings.simplefilter("ignore", UserWarning)
         recipe = Recipe(m, weights="least_squares")
-        found = approximate(kernel, split.fit, recipe, *rng.spawn(2))
-    return _held_out_error(found.frequencies, split)
+        approximation = approximate(kernel, split.fit, recipe, *rng.spawn(2))
+    return _held_out_error(approximation.frequencies, split)
 
 
 def _held_out_error(frequencies: Frequencies, split: HeldOutSplit) -> float:
-    exact, found = _distinct(split.exact), _distinct(frequencies.gram(split.held_out))
-    return _ratio(float(np.mean((found - exact) ** 2)), exact)
+    exact, approximate_values = _distinct(split.exact), _distinct(frequencies.gram(split.held_out))
+    return _ratio(float(np.mean((approximate_values - exact) ** 2)), exact)
 
 
 def _distinct(gram: Array) -> Array:

@@ -12,7 +12,7 @@ from bochner._numerics.arrays import Array, steps
 from bochner.diagnosis.evaluators import Evaluator
 
 _MOST_EVALUATIONS, _FEWEST_ROWS = 40_000, 100
-"""Rows that one call predicts, a few seconds, and rows of the table used even if it takes more."""
+"""Most rows that one call predicts, in a few seconds, and fewest rows of the table that it uses."""
 
 _N_PARTNERS = 2
 """Rows from which each row takes a column."""
@@ -117,9 +117,9 @@ class Dependence:
 
     def interactions(self) -> VarianceShares:
         """Return the superset importance of the pairs of the most important groups."""
-        found = self.importance()
-        n_used = min(_MOST_PAIRED, int(np.sum(found.share > _LEAST_SHARE)))
-        used = [name for name in self.groups if name in found.columns[:n_used]]
+        importance = self.importance()
+        n_used = min(_MOST_PAIRED, int(np.sum(importance.share > _LEAST_SHARE)))
+        used = [name for name in self.groups if name in importance.columns[:n_used]]
         return self._shares(list(combinations(used, 2)), 1)
 
     def effect(
@@ -155,9 +155,9 @@ class Dependence:
             # Partners are in the same block, so that blocks are independent.
             partners = np.concatenate([np.roll(block, -shift) for block in blocks])
             values = self._exchanged(n_rows, is_exchanged, partners[:, None, None])
-            known = dict(zip(distinct, values.swapaxes(0, 1), strict=True))
+            values_of = dict(zip(distinct, values.swapaxes(0, 1), strict=True))
             for squares, of_set in zip(terms, subsets, strict=True):
-                sums = sum((-1) ** len(v) * known[v] for v in of_set)
+                sums = sum((-1) ** len(v) * values_of[v] for v in of_set)
                 squares += np.sum(sums**2, axis=1) / (len(of_set) * n_partners)
         base = values[:, 0]
         spread = np.sum((base - base.mean(axis=0)) ** 2, axis=1)
@@ -181,9 +181,9 @@ class Dependence:
         """
         parts = []
         for block in steps(n_rows, max(1, _BLOCK_SOURCES // is_exchanged.size)):
-            own = np.arange(block.start, block.stop)[:, None, None]
+            rows = np.arange(block.start, block.stop)[:, None, None]
             of_block = donors[block] if len(donors) > 1 else donors
-            sources = np.where(is_exchanged, of_block, own)
+            sources = np.where(is_exchanged, of_block, rows)
             values = self.evaluator.exchanged(self.X, sources.reshape(-1, sources.shape[2]))
             parts.append(values.reshape(*sources.shape[:2], -1))
         return np.concatenate(parts)
@@ -203,12 +203,12 @@ def averages(curves: Array) -> tuple[Array, Array, Array]:
     Each row's predictions are shifted to the common average over the v values of a grid.
     """
     mean = curves.mean(axis=1)
-    own = curves + (mean.mean(axis=0) - curves.mean(axis=0))
-    lower, upper = np.quantile(own, (0.25, 0.75), axis=1)
+    shifted = curves + (mean.mean(axis=0) - curves.mean(axis=0))
+    lower, upper = np.quantile(shifted, (0.25, 0.75), axis=1)
     return mean, lower, upper
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return value if isinstance(value, str) else f"{value:.5g}"
 
 

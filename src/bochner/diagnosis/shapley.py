@@ -24,8 +24,8 @@ _REPEATED = 32
 quarter."""
 
 _ROWS_WITH_REFERENCE, _SPREAD = 5, 2.5
-"""Fewest rows for which a reference is worth its evaluations, and the standard deviation of its
-contributions in units of what it leaves of those of other rows, 1 to 8 on tables."""
+"""Fewest rows for which a reference row saves evaluations, and the standard deviation of its
+contributions relative to the residual deviation of other rows, 1 to 8 on tables."""
 
 _BLOCK_NUMBERS = 2**22
 """Numbers in a block of rows to predict, 32 MB."""
@@ -48,12 +48,12 @@ class Game:
     exchanged: Callable[[Array, NDArray[np.intp]], Array]
     n_players: int
     background: Array  # (b, d)
-    known: Array  # (b, k): Predictions of the background rows
+    background_values: Array  # (b, k): Predictions of the background rows
 
     @property
     def base(self) -> Array:
         """The average prediction (k,) of the background rows."""
-        return as_array(self.known.mean(axis=0))
+        return as_array(self.background_values.mean(axis=0))
 
     def shapley_values(
         self, X: Array, outputs: Array, n_evaluations: int, rng: Generator
@@ -109,14 +109,14 @@ class Game:
         m = min(n_pairs - min(_REPEATED, n_pairs // 4), size)
         n_passes = max(1, n_pairs // size)
         counts = [m] * n_passes if n_passes > 1 else [m, n_pairs - m]
-        ranks, known = [self._ranks(count, rng) for count in counts], self._predictions(size)
+        ranks, controls = [self._ranks(count, rng) for count in counts], self._predictions(size)
         values, variances = np.empty((2, len(X), self.n_players, outputs.shape[1]))
         for rows in steps(len(X), self._block(m * self.n_players * outputs.shape[1])):
             passes = [self._walks(X[rows], outputs[rows], each) for each in ranks]
             repeated = np.stack([each[:, : counts[-1]] for each in passes])
             within = repeated.var(axis=0, ddof=1).mean(axis=1) / n_passes
             mean = np.mean(passes[:n_passes], axis=0)
-            values[rows], between, _ = _regressed(mean, *known)
+            values[rows], between, _ = _regressed(mean, *controls)
             variances[rows] = ((1.0 - m / size) * between + m / size * within) / m
         return values, variances
 
@@ -134,16 +134,16 @@ class Game:
         away = np.sum((self.background - self.background.mean(axis=0)) ** 2, axis=1)
         central = [int(np.argmin(away))]
         ranks = self._ranks(n_reference, rng)
-        walks = self._walks(self.background[central], self.known[central], ranks)
+        walks = self._walks(self.background[central], self.background_values[central], ranks)
         reference, left, _ = _regressed(walks, *self._predictions(size))
-        known, base = self._predictions(n_reference)
-        controls = np.concatenate([known, walks[0, ..., None]], axis=-1)
+        predictions, base = self._predictions(n_reference)
+        controls = np.concatenate([predictions, walks[0, ..., None]], axis=-1)
         means = np.concatenate([base, reference[0, ..., None]], axis=-1)
         error = left[0] * (1.0 / n_reference - 1.0 / size)
         values, variances = np.empty((2, len(X), self.n_players, outputs.shape[1]))
         for rows in steps(len(X), self._block(m * self.n_players * outputs.shape[1])):
-            own = self._walks(X[rows], outputs[rows], ranks[:m])
-            values[rows], left, slopes = _regressed(own, controls, means)
+            row_walks = self._walks(X[rows], outputs[rows], ranks[:m])
+            values[rows], left, slopes = _regressed(row_walks, controls, means)
             variances[rows] = left * (1.0 / m - 1.0 / size) + slopes[..., 1] ** 2 * error
         return values, variances
 
@@ -158,24 +158,26 @@ class Game:
         with the ranks (m, g) of players and its reverse.
         """
         m, g = ranks.shape
-        found = np.empty((len(X) * m, g, outputs.shape[1]))
-        for block in steps(len(found), self._block((2 * g - 2) * X.shape[1])):
+        contributions = np.empty((len(X) * m, g, outputs.shape[1]))
+        for block in steps(len(contributions), self._block((2 * g - 2) * X.shape[1])):
             i, b = np.divmod(np.arange(block.start, block.stop), m)
-            own = ranks[b, None]
-            early = own < np.arange(1, g)[:, None]  # (p, g - 1, g)
+            ranks_of_walk = ranks[b, None]
+            early = ranks_of_walk < np.arange(1, g)[:, None]  # (p, g - 1, g)
             coalitions = np.concatenate([early, ~early], axis=1)
             values = self._values(X[i], coalitions, self.background[b])
-            ends = (outputs[i] - self.known[b])[:, None]
+            ends = (outputs[i] - self.background_values[b])[:, None]
             change = np.concatenate([-ends, values[:, : g - 1] - values[:, g - 1 :], ends], axis=1)
             joined = 0.5 * np.diff(change, axis=1)  # (p, g, k): By place
-            found[block] = np.take_along_axis(joined, ranks[b, :, None], axis=1)
-        return found.reshape(len(X), m, g, -1)
+            contributions[block] = np.take_along_axis(joined, ranks[b, :, None], axis=1)
+        return contributions.reshape(len(X), m, g, -1)
 
     def _predictions(self, count: int) -> tuple[Array, Array]:
         """Return predictions (m, g, k, 1) of the first background rows, and means (g, k, 1)."""
         shape = self.n_players, self.base.size, 1
-        known = self.known[:count, None, :, None]
-        return np.broadcast_to(known, (count, *shape)), np.broadcast_to(self.base[:, None], shape)
+        predictions = self.background_values[:count, None, :, None]
+        return np.broadcast_to(predictions, (count, *shape)), np.broadcast_to(
+            self.base[:, None], shape
+        )
 
     def _values(self, X: Array, coalitions: NDArray[np.bool_], rows: Array) -> Array:
         """Return predictions (p, c, k) of coalitions (p, c, g) of ``X``, the rest from ``rows``.
@@ -201,12 +203,12 @@ def _regressed(walks: Array, controls: Array, means: Array) -> tuple[Array, Arra
     """
     (n, m), p = walks.shape[:2], controls.shape[3]
     average, mean = controls[:m].mean(axis=0), walks.mean(axis=1)
-    own, around = controls[:m] - average, controls - controls.mean(axis=0)
-    prior = np.einsum("mgkp,mgkq->gkpq", around, around) / len(around)
-    products = prior + np.einsum("mgkp,mgkq->gkpq", own, own)
-    moments = prior @ np.arange(p) + np.einsum("mgkp,nmgk->gkp", own, walks) / n
+    centred, deviations = controls[:m] - average, controls - controls.mean(axis=0)
+    prior = np.einsum("mgkp,mgkq->gkpq", deviations, deviations) / len(deviations)
+    products = prior + np.einsum("mgkp,mgkq->gkpq", centred, centred)
+    moments = prior @ np.arange(p) + np.einsum("mgkp,nmgk->gkp", centred, walks) / n
     inverse = np.linalg.pinv(products, rcond=_COLLINEAR, hermitian=True)
     slopes = (inverse @ moments[..., None])[..., 0]
-    residuals = walks - mean[:, None] - np.sum(slopes * own, axis=-1)
+    residuals = walks - mean[:, None] - np.sum(slopes * centred, axis=-1)
     left = np.sum(residuals**2, axis=1) / (m - 1)
     return mean - np.sum(slopes * (average - means), axis=-1), left, slopes

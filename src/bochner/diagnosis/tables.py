@@ -81,28 +81,28 @@ class KernelFindings(Protocol):
 def facts(diagnosis: KernelFindings) -> Mapping[str, str]:
     """Return names and values of all facts except the advice."""
     outside = f"{diagnosis.n_outside} of the {diagnosis.n_rows} examined rows are outside"
-    found = {
+    values = {
         "kernel": kernel_name(diagnosis.kernel),
         "rows": f"{diagnosis.n_rows} of {diagnosis.n_samples}, with {diagnosis.dim} inputs",
         "domain": "contains all rows" if diagnosis.in_domain else outside,
     }
     if diagnosis.spectrum is not None:
-        found["symmetric"] = (
+        values["symmetric"] = (
             "yes"
             if diagnosis.symmetric
             else f"no; the asymmetric part has {diagnosis.asymmetry:.3g} of the Frobenius norm; "
             f"the eigenvalues are those of the symmetric part"
         )
-        found |= _spectrum(diagnosis.spectrum)
+        values |= _spectrum(diagnosis.spectrum)
     if diagnosis.definiteness is not None:
-        found["on all inputs"] = _definiteness(diagnosis.definiteness)
+        values["on all inputs"] = _definiteness(diagnosis.definiteness)
     if diagnosis.singular_values is not None:
-        found["effective rank"] = _rank(diagnosis.singular_values, "singular values", "sum")
+        values["effective rank"] = _rank(diagnosis.singular_values, "singular values", "sum")
     features = diagnosis.features
     if features is not None:
-        known = features.measure != "none"
-        found["measure"] = f"{features.sign}, {features.measure}" if known else "not known"
-    return found
+        has_measure = features.measure != "none"
+        values["measure"] = f"{features.sign}, {features.measure}" if has_measure else "not known"
+    return values
 
 
 def error_rows(diagnosis: KernelFindings) -> list[tuple[str, ...]]:
@@ -132,9 +132,9 @@ def legend(diagnosis: KernelFindings) -> str:
 
 def page(diagnosis: KernelFindings) -> str:
     """Return the whole diagnosis as lines of text."""
-    known = facts(diagnosis)
-    indent = max(map(len, known)) + 2
-    lines = [_wrapped(value, name.ljust(indent), indent) for name, value in known.items()]
+    values = facts(diagnosis)
+    indent = max(map(len, values)) + 2
+    lines = [_wrapped(value, name.ljust(indent), indent) for name, value in values.items()]
     table = [HEADINGS, *error_rows(diagnosis)]
     if len(table) > 1:
         widths = [len(head) for head in HEADINGS]
@@ -149,18 +149,18 @@ def _wrapped(text: str, start: str = "", indent: int = 0) -> str:
 
 
 def _spectrum(spectrum: Spectrum) -> dict[str, str]:
-    found = {
+    values = {
         "definiteness": f"{spectrum.definiteness} on these rows",
         "eigenvalues": f"{spectrum.n_positive} positive, {spectrum.n_negative} negative, "
         f"{spectrum.n_zero} zero (at most {spectrum.tolerance:.1g} of the largest absolute value)",
     }
     if spectrum.n_negative:
-        found["negative part"] = (
+        values["negative part"] = (
             f"{spectrum.negative_share:.3g} of the sum of absolute values; the most negative "
             f"eigenvalue is {spectrum.most_negative:.3g} of the largest absolute value"
         )
-    found["effective rank"] = _rank(spectrum, "eigenvalues", "sum of absolute values")
-    return found
+    values["effective rank"] = _rank(spectrum, "eigenvalues", "sum of absolute values")
+    return values
 
 
 def _definiteness(verdict: Definiteness) -> str:

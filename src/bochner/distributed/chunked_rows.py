@@ -35,31 +35,31 @@ class LocalOrder:
         self,
         rows: TrainingData,
         ordered: tuple[Array, Array],
-        given: tuple[Array, Array, Array | None],
+        local_data: tuple[Array, Array, Array | None],
         lengths: Sequence[int],
     ) -> None:
-        """Find the rows, of inputs (k, d) and targets (k,) ``ordered``, among those ``given``.
+        """Find the rows with inputs (k, d) and targets (k,) ``ordered`` among ``local_data``.
 
         Inputs (n, d), targets and weights (n,) are of partitions with ``lengths`` rows.
         """
-        X, y, weight = given
+        X, y, weight = local_data
         order = np.lexsort((y, *X.T[::-1]))
         group = np.empty(len(y), dtype=np.intp)
         group[order] = _groups(X[order], y[order])
         weight = np.ones(len(y)) if weight is None else weight
-        self.rows, self.group, self.own = rows, group, _groups(*ordered)
+        self.rows, self.group, self.group_of_ordered = rows, group, _groups(*ordered)
         self.share: Array = weight / np.bincount(group, weight)[group]
         self.bounds = np.cumsum(lengths)[:-1]
 
     def here(self, pieces: Sequence[Array]) -> Array:
         """Gather a column of the rows in memory from its pieces in the partitions."""
-        values = np.empty(self.own[-1] + 1)
+        values = np.empty(self.group_of_ordered[-1] + 1)
         values[self.group] = np.concatenate(pieces)
-        return np.asarray(values[self.own])
+        return np.asarray(values[self.group_of_ordered])
 
     def there(self, column: Array) -> tuple[Array, ...]:
         """Split a column over the partitions so that sums over equal rows are preserved."""
-        total = np.bincount(self.own, column)
+        total = np.bincount(self.group_of_ordered, column)
         return tuple(np.split(self.share * total[self.group], self.bounds))
 
 

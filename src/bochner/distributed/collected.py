@@ -89,13 +89,13 @@ class Collected(RowChunks):
         layouts: Layouts = PartitionLayout,
     ) -> "Collected":
         """Return the rows of parts; raise ValueError if there are none or they do not fit."""
-        found = _pass(executor, parts, partial(_described, read, layouts), add)
-        lengths, each = zip(*found, strict=True) if found else ((), ())
+        described = _pass(executor, parts, partial(_described, read, layouts), add)
+        lengths, each = zip(*described, strict=True) if described else ((), ())
         if not sum(lengths):
             raise ValueError("There are no rows, or none that has weight.")
-        known = [(index, layout) for index, layout in enumerate(each) if layout is not None]
-        layouts.check(known)
-        names = known[0][1].names
+        with_layout = [(index, layout) for index, layout in enumerate(each) if layout is not None]
+        layouts.check(with_layout)
+        names = with_layout[0][1].names
         if meta is None and names is not None:
             from pandas import DataFrame  # the parts are data frames
 
@@ -136,8 +136,8 @@ class Collected(RowChunks):
             for place, arg in enumerate(args)
             if isinstance(arg, np.random.Generator)
         }
-        rest = [None if place in shares else arg for place, arg in enumerate(args)]
-        called = partial(_called, self.read, function, rest, kwargs, shares)
+        plain_args = [None if place in shares else arg for place, arg in enumerate(args)]
+        called = partial(_called, self.read, function, plain_args, kwargs, shares)
         total: Total | None = _pass(self.executor, self.parts, called, add)
         if total is None:
             raise ValueError("There are no rows to sum over.")
@@ -233,8 +233,8 @@ def _of_rest(
     chunk, _ = read(part)
     if chunk is None or chosen is None:
         return None
-    others = np.delete(np.arange(len(chunk)), chosen[index])
-    return function(chunk, others) if len(others) else None
+    not_chosen = np.delete(np.arange(len(chunk)), chosen[index])
+    return function(chunk, not_chosen) if len(not_chosen) else None
 
 
 def _labels(read: Read, index: int, part: Any) -> NDArray[Any] | None:
@@ -255,5 +255,7 @@ def _called(
     chunk, _ = read(part)
     if chunk is None or not chunk.weights.any():
         return None
-    given = [shares[place][index] if place in shares else arg for place, arg in enumerate(args)]
-    return function([chunk], *given, **kwargs)
+    spawned_args = [
+        shares[place][index] if place in shares else arg for place, arg in enumerate(args)
+    ]
+    return function([chunk], *spawned_args, **kwargs)

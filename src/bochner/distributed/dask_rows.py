@@ -116,6 +116,6 @@ def _rows(
         size = Size(sum(collected.lengths), data.fixed.shape[1], data.X.dtype, data.basis)
         return ChunkedRows(parts, size)
     here, sample = data.rows(), collected.sample
-    given = (sample.X, problems.task.codes(sample.y), sample.weight)
-    order = LocalOrder(here, (problems.X, problems.codes), given, collected.lengths)
+    local_data = (sample.X, problems.task.codes(sample.y), sample.weight)
+    order = LocalOrder(here, (problems.X, problems.codes), local_data, collected.lengths)
     return ChunkedRows(parts, Size(here.n_samples, here.n_fixed, here.dtype, here.basis), order)

@@ -88,8 +88,8 @@ def _blocks_of_column(name: str, column: Any, X: Any, count: int) -> list[Any]:
         blocks = _blocks_of_array(name, column)
     else:
         blocks = list(column.to_delayed())
-        known = is_frame(X) and X.known_divisions and column.known_divisions
-        if known and X.divisions != column.divisions:
+        have_divisions = is_frame(X) and X.known_divisions and column.known_divisions
+        if have_divisions and X.divisions != column.divisions:
             raise ValueError(f"{name} has other divisions than X; repartition it like X.")
     if len(blocks) != count:
         raise ValueError(
@@ -113,8 +113,8 @@ class Values:
 
     def of_no_rows(self) -> Any:
         """Return the values for a partition without rows."""
-        none = np.empty((0, *self.columns), self.dtype)
-        return (none, none) if self.is_pair else none
+        empty = np.empty((0, *self.columns), self.dtype)
+        return (empty, empty) if self.is_pair else empty
 
 
 def lazily(call: Callable[[Any], Any], X: Any, values: Values) -> Any:
@@ -123,7 +123,7 @@ def lazily(call: Callable[[Any], Any], X: Any, values: Values) -> Any:
     One pass over a partition gives all of its values, such as means and standard deviations.
     """
     blocks = blocks_of_rows(X)
-    found = mapped(partial(_called, call, values), range(len(blocks)), blocks)
+    results = mapped(partial(_called, call, values), range(len(blocks)), blocks)
     lengths = X.chunks[0] if isinstance(X, da.Array) else [np.nan] * len(blocks)
 
     def whole(parts: list[Delayed]) -> Any:
@@ -132,8 +132,8 @@ def lazily(call: Callable[[Any], Any], X: Any, values: Values) -> Any:
         return da.concatenate([da.from_delayed(*pair, values.dtype) for pair in pairs])
 
     if not values.is_pair:
-        return whole(found)
-    pairs: list[Any] = found
+        return whole(results)
+    pairs: list[Any] = results
     return whole([pair[0] for pair in pairs]), whole([pair[1] for pair in pairs])
 
 

@@ -107,8 +107,8 @@ def checked_part_targets(y: Any, X: Any, *, numeric: bool, single: bool) -> NDAr
         raise ValueError("y contains numbers that are not finite.")
     if numeric:
         check_targets(y)
-    found: NDArray[Any] = y
-    return found
+    targets: NDArray[Any] = y
+    return targets
 
 
 def checked_part_weights(weight: Any, X: Any) -> Array | None:
@@ -121,8 +121,8 @@ def checked_part_weights(weight: Any, X: Any) -> Array | None:
     if not (np.isfinite(weight) & (weight >= 0.0)).all():
         raise ValueError("sample_weight must be finite and not negative.")
     check_weights(weight)
-    found: Array = weight
-    return found
+    weights: Array = weight
+    return weights
 
 
 def refusal(index: int, error: TypeError | ValueError) -> TypeError | ValueError:

@@ -51,9 +51,11 @@ class Determination:
 
         As in scikit-learn, constant targets have one if they are predicted exactly, else zero.
         """
-        known = np.where(self.squares > 0.0, self.squares, 1.0)
+        nonzero_squares = np.where(self.squares > 0.0, self.squares, 1.0)
         exact = np.where(self.errors > 0.0, 0.0, 1.0)
-        return float(np.mean(np.where(self.squares > 0.0, 1.0 - self.errors / known, exact)))
+        return float(
+            np.mean(np.where(self.squares > 0.0, 1.0 - self.errors / nonzero_squares, exact))
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -36,7 +36,7 @@ class TablePiece:
         return TablePiece(X, self.y[rows], None if self.weight is None else self.weight[rows])
 
     def __add__(self, other: "TablePiece") -> "TablePiece":
-        """Concatenate the rows of this piece and of the other piece."""
+        """Concatenate the rows of both pieces."""
         weight = None
         if self.weight is not None or other.weight is not None:
             weight = np.concatenate((self.weights, other.weights))
@@ -60,9 +60,9 @@ class CheckTable:
         pieces = [self.split(piece) for piece in (part if isinstance(part, list) else [part])]
         if not pieces:
             return None, None
-        found = reduce(add, [self._checked(*piece) for piece in pieces])
-        names = getattr(found.X, "columns", None)
-        return found, None if names is None else tuple(map(str, names))
+        table = reduce(add, [self._checked(*piece) for piece in pieces])
+        names = getattr(table.X, "columns", None)
+        return table, None if names is None else tuple(map(str, names))
 
     def _checked(self, X: Any, y: Any, weight: Any) -> TablePiece:
         if not hasattr(X, "iloc"):
@@ -97,8 +97,10 @@ class InputParts:
         if isinstance(piece, tuple):
             return piece[0]
         named = [self.target] if isinstance(self.target, str) else list(self.target or ())
-        others = [name for name in (*named, self.weight) if name in getattr(piece, "columns", ())]
-        return piece.drop(columns=others) if others else piece
+        side_columns = [
+            name for name in (*named, self.weight) if name in getattr(piece, "columns", ())
+        ]
+        return piece.drop(columns=side_columns) if side_columns else piece
 
 
 def stacked(first: Any, second: Any) -> Any:
@@ -113,17 +115,17 @@ def stacked(first: Any, second: Any) -> Any:
     from pandas import CategoricalDtype, concat
     from pandas.api.types import union_categoricals
 
-    found = concat([first, second], ignore_index=True)
+    joined = concat([first, second], ignore_index=True)
     for place, pair in enumerate(zip(first.dtypes, second.dtypes, strict=True)):
         # Without this, categories that differ become entries that are not categories.
         if all(isinstance(dtype, CategoricalDtype) for dtype in pair) and pair[0] != pair[1]:
-            both = [first.iloc[:, place], second.iloc[:, place]]
-            found.isetitem(place, _as_text_if_mixed(both, union_categoricals))
-    return found
+            columns = [first.iloc[:, place], second.iloc[:, place]]
+            joined.isetitem(place, _as_text_if_mixed(columns, union_categoricals))
+    return joined
 
 
-def _as_text_if_mixed(both: list[Any], union: Any) -> Any:
+def _as_text_if_mixed(columns: list[Any], union: Any) -> Any:
     """Return the union of two columns of categories, as text if their types differ."""
-    if both[0].cat.categories.dtype != both[1].cat.categories.dtype:
-        both = [column.cat.rename_categories(str) for column in both]
-    return union(both, ignore_order=True)
+    if columns[0].cat.categories.dtype != columns[1].cat.categories.dtype:
+        columns = [categories.cat.rename_categories(str) for categories in columns]
+    return union(columns, ignore_order=True)

@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_count, row_blocks
+from bochner._numerics.arrays import FLOATS, Array, MatrixLike, as_count, row_blocks
 from bochner._numerics.checked import validated
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_right
@@ -84,7 +84,9 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
     _n_features_out: int = field(init=False)
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
+    def fit(
+        self, X: MatrixLike, y: ArrayLike | None = None, right: MatrixLike | None = None
+    ) -> Self:
         """Decompose the Gram matrix between rows.
 
         Parameters
@@ -112,14 +114,14 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
         self._n_features_out = len(self.components_.values)
         return self
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: MatrixLike) -> NDArray[Any]:
         """Return left scores (n, n_components) of rows ``X``, an array or CSR matrix (n, d)."""
         check_is_fitted(self)
         X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
         return self._scores(self.frequencies_.features, X, self.components_.left)
 
-    def transform_right(self, Y: Any) -> NDArray[Any]:
+    def transform_right(self, Y: MatrixLike) -> NDArray[Any]:
         """Return right scores (n, n_components) of rows ``Y``, an array or CSR matrix (n, d2)."""
         check_is_fitted(self)
         Y = checked_right(Y, "Y", dim=self.frequencies_.dim_right)

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from numpy.typing import ArrayLike
 from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS
+from bochner._numerics.arrays import FLOATS, MatrixLike
 from bochner._numerics.checked import validated, validated_with_numbers
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.predictions import predictions
@@ -85,7 +86,13 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
     posterior_: RidgePosterior = field(init=False)
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **others: Any) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **unsupported: Any,
+    ) -> Self:
         """Fit to rows.
 
         Parameters
@@ -95,7 +102,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         sample_weight : array-like of shape (n,), default=None
             Counts of equal rows if all weights are whole numbers, else precisions, as in
             :meth:`bochner.KreinRidge.fit`.
-        **others
+        **unsupported
             No further arguments are accepted.
 
         Raises
@@ -105,12 +112,14 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         ValueError
             If a parameter is out of range or the data are unusable.
         """
-        _refuse("fit", others)
+        _refuse("fit", unsupported)
         X, y = validated_with_numbers(
             self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True
         )
         alpha, weight, targets, _ = self._prepared(X, y, None, sample_weight)
         frequencies = self.frequencies_
+        # Ridge regression with the composed kernel, the mean over rows of k(x, x_i) k(x', x_i).
+        # It is positive definite for every k (docs/adr/0013).
         sums = feature_sums(frequencies, X, targets, weight)
         gram = sums.gram if frequencies.is_symmetric else right_gram(frequencies, X, weight)
         self.posterior_ = fit_composed(
@@ -118,7 +127,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         )
         return self
 
-    def predict(self, X: Any, return_std: bool = False, **others: Any) -> Any:
+    def predict(self, X: MatrixLike, return_std: bool = False, **unsupported: Any) -> Any:
         """Return predictions and, with ``return_std``, standard deviations.
 
         Parameters
@@ -126,7 +135,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         X : {array-like, sparse matrix} of shape (n, d)
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation, noise included.
-        **others
+        **unsupported
             No further arguments are accepted; each one raises ``TypeError``.
 
         Returns
@@ -134,7 +143,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         mean, std : ndarrays of shape (n,) or (n, n_targets)
             The mean alone unless ``return_std``.
         """
-        _refuse("predict", others)
+        _refuse("predict", unsupported)
         check_is_fitted(self, "posterior_")
         X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
@@ -142,19 +151,25 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         mean = self._squeezed(mean + self._target_origin)
         return mean if std is None else (mean, self._squeezed(std))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, **others: Any) -> float:
+    def score(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **unsupported: Any,
+    ) -> float:
         """Return the coefficient of determination; parameters as in :meth:`fit`."""
-        _refuse("score", others)
+        _refuse("score", unsupported)
         return float(super().score(X, y, sample_weight))
 
 
-def _refuse(method: str, others: Mapping[str, Any]) -> None:
+def _refuse(method: str, unsupported: Mapping[str, Any]) -> None:
     """Raise ``TypeError`` for arguments that a method does not take."""
-    if "right" in others:
+    if "right" in unsupported:
         raise TypeError(
             f"AsymmetricKernelRidge.{method} takes no right rows: it learns a function of rows. "
             f"AsymmetricPairRidge learns from pairs of rows: use AsymmetricPairRidge(...).fit(X, "
             f"y, right=Y)."
         )
-    for name in others:
+    for name in unsupported:
         raise TypeError(f"AsymmetricKernelRidge.{method} has no argument {name!r}.")

@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from bochner._numerics.arrays import FLOATS
+from bochner._numerics.arrays import FLOATS, MatrixLike
 from bochner._numerics.checked import validated, validated_with_numbers
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_right
@@ -81,7 +82,9 @@ class AsymmetricPairRidge(TwoSidedRidge):
     posterior_: PairSolution = field(init=False)
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, right: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: MatrixLike, y: Any, right: MatrixLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit to pairs of rows.
 
         Warns with a ``ConvergenceWarning`` if conjugate gradients do not converge, and with a
@@ -114,6 +117,8 @@ class AsymmetricPairRidge(TwoSidedRidge):
         Y = _paired(X, right)
         alpha, weight, targets, rng = self._prepared(X, y, Y, sample_weight)
         target = targets[:, 0]
+        # The penalty is on the distance from multiples of the kernel: with a penalty on all weights
+        # the phases would cancel, as they do for functions of rows (docs/adr/0013).
         features = PairFeatures.of(self.frequencies_, X, Y)
         options: dict[str, Any] = {"weight": weight, "fit_intercept": self.fit_intercept}
         if alpha is None:
@@ -121,7 +126,7 @@ class AsymmetricPairRidge(TwoSidedRidge):
         self.posterior_ = fit_pairs(features, target, alpha, **options)
         return self
 
-    def predict(self, X: Any, right: Any) -> Any:
+    def predict(self, X: Any, right: MatrixLike) -> Any:
         """Return predictions, of shape (n,).
 
         Parameters
@@ -141,12 +146,14 @@ class AsymmetricPairRidge(TwoSidedRidge):
             mean[rows, 0] = self.posterior_.mean(Z, Z_right)
         return self._squeezed(mean + self._target_origin)
 
-    def score(self, X: Any, y: Any, right: Any, sample_weight: Any = None) -> float:
+    def score(
+        self, X: MatrixLike, y: ArrayLike, right: MatrixLike, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return the coefficient of determination; parameters as in :meth:`fit`."""
         return float(r2_score(y, self.predict(X, right), sample_weight=sample_weight))
 
 
-def _paired(X: Any, right: Any, *, dim: int | None = None) -> Any:
+def _paired(X: Any, right: object, *, dim: int | None = None) -> Any:
     """Return the validated right rows, one for every row of ``X``."""
     if right is None:
         raise ValueError(

@@ -8,11 +8,12 @@ from operator import add
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_flag
+from bochner._numerics.arrays import Array, MatrixLike, as_flag
 from bochner._numerics.checked import validated
 from bochner._numerics.namespaces import home_of, retyped, to_numpy
 from bochner._numerics.progress import Callback, Progress
@@ -112,8 +113,8 @@ class BaNK(BaseEstimator, ABC):
         Returns
         -------
         features : FourierFeatures
-            With ``2 * n_frequencies`` features (for every class), on inputs in their own units;
-            more where the class has pooled draws.
+            With ``2 * n_frequencies`` features (for every class), in the original units of the
+            inputs; more where the class has pooled draws.
         """
         check_is_fitted(self, "learned_")
         if draw not in ("best", "last"):
@@ -129,11 +130,11 @@ class BaNK(BaseEstimator, ABC):
     @all_or_nothing
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        checkpoint: Any = None,
+        checkpoint: object = None,
         callback: Callback | None = None,
     ) -> Self:
         r"""Sample the posterior.
@@ -192,7 +193,12 @@ class BaNK(BaseEstimator, ABC):
         return Progress(print if callback is None and is_verbose else callback)
 
     def _learn_on_workers(
-        self, X: Any, y: Any, sample_weight: Any, checkpoint: Any, progress: Progress
+        self,
+        X: object,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        checkpoint: object,
+        progress: Progress,
     ) -> None:
         from bochner.distributed.dask_rows import collect
 
@@ -213,10 +219,10 @@ class BaNK(BaseEstimator, ABC):
     def _learn(
         self,
         problems: Problems,
-        checkpoint: Any,
+        checkpoint: object,
         progress: Progress,
         collected: Any = None,
-        home: Any = None,
+        home: object = None,
     ) -> None:
         """Sample all problems, from rows in memory or from the partitions in ``collected``.
 
@@ -236,20 +242,24 @@ class BaNK(BaseEstimator, ABC):
 
             columns = learnable(collected, columns, problems, self._scaling, self._trend)
         elif settings.n_chains > 1 and self.trend == 0 and settings.model == BANK:
+            # Each chain predicts a block of rows that it leaves out, for score and calibration.
             codes = problems.codes if self._is_classifier else None
             block = blocks_of(rng, problems.units, codes, settings.n_chains)
             parts = None if block is None else parts_of(rng, problems.units, block)
         paths = problem_paths(checkpoint, len(columns), settings.n_chains)
-        found = self._sampled(columns, settings, seed, parts, paths, progress)
+        learned_problems = self._sampled(columns, settings, seed, parts, paths, progress)
         self.learned_ = [
-            replace(each, draws=replace(each.draws, noise_unit=problems.unit)) for each in found
+            replace(each, draws=replace(each.draws, noise_unit=problems.unit))
+            for each in learned_problems
         ]
         self.kernel_ = mean_kernel([learned.kernel for learned in self.learned_])
         points = scaled.T, self._trend.columns(scaled).T
         self.convergence_ = [Convergence.of(learned, *points) for learned in self.learned_]
+        # Several short chains stay near different modes, so that a large R-hat is expected.
         if settings.n_chains == 1:
             self._warn()
         self._judge(problems, points, block, rng, settings.n_chains)
+        # Pooled weights are fitted to all rows, so that pooling must follow the score.
         if block is not None:
             self.learned_ = with_pooled_draws(self.learned_, columns, settings, rng)
         self.relevance_ = averaged(
@@ -264,7 +274,7 @@ class BaNK(BaseEstimator, ABC):
         choice: Choice,
         problems: Problems,
         scaled: Array,
-        home: Any,
+        home: object,
     ) -> SamplerSettings:
         """Return the settings with the model of scaled rows, and a runner for a device."""
         model, outcomes = self._model(choice, scaled), problems.outcomes
@@ -308,7 +318,7 @@ class BaNK(BaseEstimator, ABC):
         progress: Progress,
     ) -> list[Learned]:
         """Return the posterior draws, trace and kernel of every problem."""
-        found = []
+        learned = []
         seeds = np.random.SeedSequence(seed).spawn(len(columns))
         law = settings.model.likelihood().target_law
         # Threads share blocks of rows: the matrices of a block are too small to use several.
@@ -324,8 +334,8 @@ class BaNK(BaseEstimator, ABC):
                     fingerprint=fingerprint_of(data, settings, seed) if path else "",
                     report=progress,
                 )
-                found.append(Learned.of(chains, structure.name, self._scaling, data.basis, law))
-        return found
+                learned.append(Learned.of(chains, structure.name, self._scaling, data.basis, law))
+        return learned
 
     def _judge(
         self,
@@ -338,11 +348,13 @@ class BaNK(BaseEstimator, ABC):
         """Compute the score and a calibration from the held-out rows of the chains."""
         left_out = None
         if block is not None:
-            rows, own = scored_of(rng, block)
+            rows, chain_of_row = scored_of(rng, block)
             weights = problems.unit * problems.units.weights[rows]
-            units = Units(weights, block[rows, own].astype(np.float64))
+            units = Units(weights, block[rows, chain_of_row].astype(np.float64))
             inputs, fixed = (part[:, rows] for part in points)
-            left_out = LeftOutRows(n_chains, own, inputs, fixed, problems.codes[rows], units)
+            left_out = LeftOutRows(
+                n_chains, chain_of_row, inputs, fixed, problems.codes[rows], units
+            )
         self._calibrate(left_out, problems.task)
 
     def _choice(self) -> Choice:
@@ -386,11 +398,13 @@ class BaNK(BaseEstimator, ABC):
         """Compute ``score_`` and a calibration from held-out predictions; none without them."""
 
     @abstractmethod
-    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
+    def _problems(
+        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, labels: object = None
+    ) -> Problems:
         """Return checked, distinct rows; ``labels`` are all classes where ``y`` may lack some."""
 
 
-def refuse_checkpoint(checkpoint: Any) -> None:
+def refuse_checkpoint(checkpoint: object) -> None:
     """Raise ValueError if chains on a device shall write checkpoints."""
     if checkpoint is not None:
         raise ValueError("Chains on a device write no checkpoints: leave out checkpoint.")

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, MatrixLike
 from bochner.estimators.bank_models import BaNKClassification, StandardisedNumbers
 from bochner.estimators.bank_parameters import documented
 from bochner.estimators.bank_problems import Problems
@@ -68,7 +68,7 @@ class BaNKClassifier(BaNKClassification):
     classes_ : ndarray of shape (n_classes,)
         Labels in ascending order.
     kernel_ : SpectralMixture
-        Posterior mean of the kernel, :math:`k(0) = 1`, on inputs in their own units.
+        Posterior mean of the kernel, :math:`k(0) = 1`, in the original units of the inputs.
     <learned>
     likelihood_ : OrdinalLikelihood or BernoulliLikelihood
         The likelihood with the posterior means of the cutpoints. The constant of the function has
@@ -97,7 +97,9 @@ class BaNKClassifier(BaNKClassification):
     _: KW_ONLY
     likelihood: Likelihood | str = "logistic"
 
-    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
+    def _problems(
+        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, labels: object = None
+    ) -> Problems:
         also = "Numbers are learned by BaNKRegressor."
         law = resolve_likelihood(self.likelihood, _NAMES, LabelLikelihood, also)
         problems = super()._problems(X, y, sample_weight, labels)
@@ -127,7 +129,7 @@ class BaNKClassifier(BaNKClassification):
         cuts = np.mean([law.cutpoints or () for law in laws], axis=0)
         return OrdinalLikelihood(tuple(cuts.tolist()))
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Return posterior mean probabilities of the classes, of shape (n, n_classes)."""
         laws = self._laws
         if is_dask(X):
@@ -135,13 +137,13 @@ class BaNKClassifier(BaNKClassification):
         if not laws:
             return super().predict_proba(X)
         inputs, fixed = self._rows(X)
-        found, draws = np.zeros((inputs.shape[1], len(self.classes_))), self._draws
-        both = draws.activations(inputs, fixed), draws.spreads(inputs, fixed)
-        for (rows, values), (_, spreads) in zip(*both, strict=True):
+        probability, draws = np.zeros((inputs.shape[1], len(self.classes_))), self._draws
+        passes = draws.activations(inputs, fixed), draws.spreads(inputs, fixed)
+        for (rows, values), (_, spreads) in zip(*passes, strict=True):
             variance = spreads.mean(axis=0)[:, None, None]
             for law, mean in zip(laws, values, strict=True):
-                found[rows] += law.probabilities(mean[:, None], variance) / len(laws)
-        return found
+                probability[rows] += law.probabilities(mean[:, None], variance) / len(laws)
+        return probability
 
     @property
     def _draws(self) -> Draws:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_array, as_count, as_flag
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_array, as_count, as_flag
 from bochner._numerics.checked import validated_with_labels, validated_with_numbers
 from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_problems import Problems
@@ -90,13 +90,17 @@ class OneVsRestLabels:
         return as_array(positive / positive.sum(axis=1, keepdims=True))
 
 
-def positive_rows(X: Array, y: Any, sample_weight: Any) -> tuple[Array, Any, Units]:
+def positive_rows(X: Array, y: Any, sample_weight: ArrayLike | None) -> tuple[Array, Any, Units]:
     """Return the rows of positive weight, and the observations that they represent."""
     weight = checked_weight(sample_weight, X)
     if weight is None:
         return X, y, Units.of(None, len(X))
-    kept = weight > 0
-    return X[kept], y[kept], Units.of(weight[kept], int(np.count_nonzero(kept)))
+    is_positive = weight > 0
+    return (
+        X[is_positive],
+        y[is_positive],
+        Units.of(weight[is_positive], int(np.count_nonzero(is_positive))),
+    )
 
 
 def of_mean_one(units: Units) -> tuple[Units, float]:
@@ -140,7 +144,9 @@ class BaNKRegression(RegressorMixin, BaNK):
     target_scale_: float
     _scale: float
 
-    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
+    def _problems(
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, labels: object = None
+    ) -> Problems:
         X, y = validated_with_numbers(self, X, y, dtype=np.float64)
         X, y, units = distinct_rows(*positive_rows(X, y.astype(np.float64), sample_weight))
         units, unit = of_mean_one(units)
@@ -149,7 +155,7 @@ class BaNKRegression(RegressorMixin, BaNK):
         return Problems(X, y, units, task, unit, has_precisions=not units.are_counts)
 
     def predict(
-        self, X: Any, return_std: bool = False, return_cov: bool = False
+        self, X: MatrixLike, return_std: bool = False, return_cov: bool = False
     ) -> Array | tuple[Array, Array]:
         """Return posterior means and optionally standard deviations or covariances.
 
@@ -202,17 +208,22 @@ class BaNKRegression(RegressorMixin, BaNK):
             means[:, part] = values.reshape(len(means), -1, values.shape[1]).mean(axis=1)
         variance: Array = means.var(axis=0)
         new = np.empty_like(variance)  # That of new observations of weight one
-        for own, (chain,), inputs, fixed in left_out.by_chain([draws]):
+        for rows, (chain,), inputs, fixed in left_out.by_chain([draws]):
             mean, within = function_moments(chain, inputs, fixed)
-            residual[own] -= mean
-            new[own] = variance[own] + within + _spread(chain, inputs, fixed)
-            variance[own] += within + _spread(chain, inputs, fixed, left_out.units.weights[own])
+            residual[rows] -= mean
+            new[rows] = variance[rows] + within + _spread(chain, inputs, fixed)
+            variance[rows] += within + _spread(chain, inputs, fixed, left_out.units.weights[rows])
         ratio = residual**2 / variance
         self.score_ = self.target_scale_ * np.sqrt(left_out.mean(new * ratio))
         self._scale = max(np.sqrt(left_out.mean(ratio)), _ROUNDING)
 
     def sample_y(
-        self, X: Any, n_samples: int = 1, random_state: Any = 0, *, noise: bool = True
+        self,
+        X: MatrixLike,
+        n_samples: int = 1,
+        random_state: RandomState = 0,
+        *,
+        noise: bool = True,
     ) -> Array:
         """Return draws from the posterior predictive, jointly at all rows.
 
@@ -235,13 +246,15 @@ class BaNKRegression(RegressorMixin, BaNK):
         if as_flag("noise", noise):
             unit, draws = self._scale * self.target_scale_, self.learned_[0].draws
             for index in np.unique(deviating):
-                own = np.flatnonzero(deviating == index)
+                columns = np.flatnonzero(deviating == index)
                 deviation = unit * np.sqrt(draws.noise(int(index), inputs))
-                fresh = noise_rng.normal(size=(len(samples), len(own)))
-                samples[:, own] += deviation[:, None] * fresh
+                fresh = noise_rng.normal(size=(len(samples), len(columns)))
+                samples[:, columns] += deviation[:, None] * fresh
         return samples
 
-    def sample_functions(self, n_functions: int = 1, random_state: Any = None) -> SampledFunctions:
+    def sample_functions(
+        self, n_functions: int = 1, random_state: RandomState = None
+    ) -> SampledFunctions:
         """Return functions drawn from the posterior, without noise.
 
         A function is a sum of the waves of a posterior draw of frequencies and weights. Its value
@@ -288,7 +301,9 @@ class BaNKClassification(LabelledClassifier, BaNK):
     classes_: NDArray[Any]
     _softmax: SoftmaxWeights | None
 
-    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
+    def _problems(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, labels: Any = None
+    ) -> Problems:
         X, y = validated_with_labels(self, X, y, dtype=np.float64)
         X, y, units = positive_rows(X, y, sample_weight)
         labels = np.unique(y) if labels is None else labels
@@ -305,7 +320,7 @@ class BaNKClassification(LabelledClassifier, BaNK):
         self.classes_, task = labels, OneVsRestLabels(labels)
         return Problems(*distinct_rows(X, task.codes(y), units), task)
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Return posterior mean probabilities of the classes, of shape (n, n_classes)."""
         if is_dask(X):
             return lazily(self, "predict_proba", X)
@@ -334,15 +349,15 @@ class BaNKClassification(LabelledClassifier, BaNK):
             return
         every = [learned.draws for learned in self.learned_]
         probability = np.empty((len(left_out.codes), len(self.classes_)))
-        for own, chain, inputs, fixed in left_out.by_chain(every):
-            probability[own] = self._averaged(chain, inputs, fixed)
+        for rows, chain, inputs, fixed in left_out.by_chain(every):
+            probability[rows] = self._averaged(chain, inputs, fixed)
         scores, labels = np.log(probability)[:, None], left_out.codes.astype(np.intp)
         units = left_out.units
         self._softmax = fit_softmax(scores, labels, units.totals, has_biases=False)
-        found = left_out_probabilities(scores, labels, units, has_biases=False)
-        self.score_ = -float(np.average(np.log(found), weights=units.totals))
+        label_probability = left_out_probabilities(scores, labels, units, has_biases=False)
+        self.score_ = -float(np.average(np.log(label_probability), weights=units.totals))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return the most probable class of each row, of shape (n,)."""
         if is_dask(X):
             return lazily(self, "predict", X)

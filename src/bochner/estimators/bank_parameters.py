@@ -59,8 +59,8 @@ _SAMPLERS = {
 
 
 def _choices(model: type[Any], published: Choice) -> Mapping[str, Choice]:
-    own = {name: Choice(sampler, model) for name, sampler in _SAMPLERS.items()}
-    return {**own, "mh": published}
+    sampler_choices = {name: Choice(sampler, model) for name, sampler in _SAMPLERS.items()}
+    return {**sampler_choices, "mh": published}
 
 
 _INDEPENDENT = (IndependentStructure(),)
@@ -73,7 +73,7 @@ GABASR_CHOICES = _choices(
 """Samplers of locally stationary models by name."""
 
 
-def sampler_choice(sampler: Any, choices: Mapping[str, Choice]) -> Choice:
+def sampler_choice(sampler: object, choices: Mapping[str, Choice]) -> Choice:
     """Return the choice for a sampler: a name, a `Sampler`, or a sequence of moves."""
     if isinstance(sampler, Sampler):
         return Choice(sampler, choices["auto"].model)
@@ -133,7 +133,7 @@ def _structures(structure: Any, choice: Choice) -> tuple[Structure, ...]:
     return choice.structures
 
 
-def _count(model: Any, name: str, least: int) -> int:
+def _count(model: object, name: str, least: int) -> int:
     """Return a parameter that is an integer of at least ``least``."""
     value = getattr(model, name)
     if isinstance(value, bool) or not isinstance(value, Integral):
@@ -145,7 +145,7 @@ def _count(model: Any, name: str, least: int) -> int:
     return int(value)
 
 
-def check_name(name: str, value: Any, names: Iterable[str]) -> None:
+def check_name(name: str, value: object, names: Iterable[str]) -> None:
     """Raise ``TypeError`` or ``ValueError`` unless a parameter is one of some names."""
     if not isinstance(value, str) or value not in names:
         kind = ValueError if isinstance(value, str) else TypeError
@@ -181,12 +181,12 @@ verbose : bool, default=False
 random_state : int, RandomState instance or None, default=None
     Seed of the sampler.""",
     "amplitudes": """pairs : {"matched", "grid"}, default="matched"
-    Whether every frequency has an amplitude of its own, or ``n_envelope`` amplitudes are
+    Whether every frequency has a separate amplitude, or ``n_envelope`` amplitudes are
     combined with all of ``n_frequencies // n_envelope`` frequencies; equation (6).
 amplitudes : {"cosines", "windows"}, default="cosines"
-    Amplitudes that vary are cosines, or Gaussian windows with centres and widths of their own
-    along few inputs or none, which suit functions that are fast in one place and slow in another. A
-    wave in a window has a harmonizable kernel. Windows need ``pairs="matched"``.
+    Amplitudes that vary are cosines, or Gaussian windows. Each window has a centre and widths along
+    few inputs or none, which suits functions that vary quickly in one place and slowly in another.
+    A wave in a window has a harmonizable kernel. Windows need ``pairs="matched"``.
 n_envelope : int, default=8
     Number of amplitudes with ``pairs="grid"`` and with ``sampler="mh"``.""",
     "learned": """learned_ : list of Learned
@@ -204,11 +204,12 @@ convergence_ : list of Convergence
     R-hat and effective sample sizes. A fit of one chain warns if they are bad; several short chains
     stay near different modes, and left-out rows judge their average.""",
     "left out": """With several chains, each leaves out a random block of the rows: every row is
-predicted by a chain that has not learned from it. Equal rows, and those that a whole weight counts,
-are independent and left out one by one. These predictions give ``score_`` and calibrate the model's
-uncertainty. Each chain learns from at most 8,000 different rows. Where rows suffice, frequencies of
-all chains are pooled, and their weights fitted to all rows. Nothing is left out with a trend, with
-``sampler="mh"``, with fewer than five rows for each chain, or from Dask collections.""",
+predicted by a chain that has not learned from it. Equal rows, and the copies that an integer
+weight counts, are independent and left out one by one. These predictions give ``score_`` and
+calibrate the model's uncertainty. Each chain learns from at most 8,000 different rows. Where rows
+suffice, frequencies of all chains are pooled, and their weights fitted to all rows. Nothing is left
+out with a trend, with ``sampler="mh"``, with fewer than five rows for each chain, or from Dask
+collections.""",
 }
 """Descriptions of parameters and attributes that several models share."""
 

@@ -5,9 +5,10 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_count, as_flag
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_flag
 from bochner._numerics.checked import validated_with_numbers
 from bochner._numerics.namespaces import home_of
 from bochner._numerics.progress import Callback
@@ -87,7 +88,7 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
     likelihood_ : NumberLikelihood
         The likelihood with the posterior means of its parameters.
     kernel_ : SpectralMixture
-        Posterior mean of the kernel, :math:`k(0) = 1`, on inputs in their own units.
+        Posterior mean of the kernel, :math:`k(0) = 1`, in the original units of the inputs.
     <learned>
     score_ : float or None
         Root mean square error of left-out rows; ``None`` if no rows were left out.
@@ -133,12 +134,12 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
     @all_or_nothing
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        exposure: Any = None,
-        checkpoint: Any = None,
+        exposure: ArrayLike | None = None,
+        checkpoint: object = None,
         callback: Callback | None = None,
     ) -> Self:
         r"""Sample the posterior.
@@ -191,7 +192,12 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         return self
 
     def _outcomes(
-        self, law: NumberLikelihood, X: Any, y: Any, sample_weight: Any, exposure: Any
+        self,
+        law: NumberLikelihood,
+        X: Any,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        exposure: ArrayLike | None,
     ) -> Problems:
         """Return validated, distinct rows with the likelihood of their targets."""
         X, y = validated_with_numbers(self, X, y, dtype=np.float64)
@@ -201,14 +207,14 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         y = law.checked(y.astype(np.float64))
         keyed, y, units = distinct_rows(*positive_rows(keyed, y, sample_weight))
         X, times = (keyed, None) if times is None else (keyed[:, :-1], keyed[:, -1])
-        given, unit, has_precisions = units, 1.0, False
+        counted_units, unit, has_precisions = units, 1.0, False
         if isinstance(law, LocationLikelihood) and law.scale is None:
             has_precisions = not units.are_counts
             units, unit = of_mean_one(units)
         problems = Problems(X, y, units, StandardisedNumbers(0.0, 1.0), unit)
         outcomes = outcomes_of(law, y, times, problems.weight)
         if problems.weight is not None and not outcomes.takes_weights:
-            index = repetitions(given.totals)
+            index = repetitions(counted_units.totals)
             X, outcomes, unit = X[index], outcomes.rows(index), 1.0
             units, has_precisions = Units.of(None, len(index)), False
         self.target_mean_, self.target_scale_ = outcomes.centre, outcomes.unit
@@ -222,8 +228,8 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         laws = [self._law_of(index) for index in range(draws.n_draws)]
         names = self._law_.unknown
         means = {name: float(np.mean([getattr(law, name) for law in laws])) for name in names}
-        found: NumberLikelihood = replace(laws[0], **means)  # type: ignore[type-var]
-        return found
+        likelihood: NumberLikelihood = replace(laws[0], **means)  # type: ignore[type-var]
+        return likelihood
 
     @property
     def noise_variance_(self) -> float:
@@ -238,10 +244,10 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
 
     def predict(
         self,
-        X: Any,
+        X: MatrixLike,
         return_std: bool = False,
         return_cov: bool = False,
-        exposure: Any = None,
+        exposure: ArrayLike | None = None,
     ) -> Array | tuple[Array, Array]:
         """Return posterior means and optionally standard deviations or covariances.
 
@@ -287,7 +293,9 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
         return (mean, np.sqrt(variance)) if return_std else mean
 
-    def predict_latent(self, X: Any, exposure: Any = None) -> tuple[Array, Array]:
+    def predict_latent(
+        self, X: MatrixLike, exposure: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
         """Return means and standard deviations (n,) of the function, without noise.
 
         For counts the function is the logarithm of their rate, or of their mean if ``exposure``
@@ -305,12 +313,12 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
 
     def sample_y(
         self,
-        X: Any,
+        X: MatrixLike,
         n_samples: int = 1,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
         *,
         noise: bool = True,
-        exposure: Any = None,
+        exposure: ArrayLike | None = None,
     ) -> Array:
         """Return draws from the posterior predictive, jointly at all rows.
 
@@ -337,8 +345,10 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         samples = functions(X) + offset[:, None]
         if as_flag("noise", noise):
             for index in np.unique(deviating):
-                own = np.flatnonzero(deviating == index)
-                samples[:, own] = self._law_of(int(index)).sample(noise_rng, samples[:, own])
+                columns = np.flatnonzero(deviating == index)
+                samples[:, columns] = self._law_of(int(index)).sample(
+                    noise_rng, samples[:, columns]
+                )
         return samples
 
     @property
@@ -348,14 +358,14 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
 
     def _law_of(self, index: int) -> NumberLikelihood:
         """Return the likelihood of a draw, in the unit of the targets."""
-        own = self._draws.law_of(index)
-        values = {name: getattr(own, name) for name in self._law_.unknown}
+        scaled_law = self._draws.law_of(index)
+        values = {name: getattr(scaled_law, name) for name in self._law_.unknown}
         if "scale" in values:
             values["scale"] *= self.target_scale_
-        found: NumberLikelihood = replace(self._law_, **values)  # type: ignore[type-var]
-        return found
+        likelihood: NumberLikelihood = replace(self._law_, **values)  # type: ignore[type-var]
+        return likelihood
 
-    def _rows_at(self, X: Any, exposure: Any) -> tuple[Array, Array, Array]:
+    def _rows_at(self, X: object, exposure: ArrayLike | None) -> tuple[Array, Array, Array]:
         """Return scaled inputs (d, n), fixed columns (q, n) and offsets (n,) of new rows."""
         inputs, fixed = self._rows(X)
         times = checked_exposure(exposure, inputs.shape[1], self._draws.law)
@@ -366,7 +376,7 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         return self._law_
 
     def _predictive(
-        self, X: Any, exposure: Any, shape: tuple[int, ...] | None = None
+        self, X: object, exposure: ArrayLike | None, shape: tuple[int, ...] | None = None
     ) -> Iterator[tuple[slice, Predictive]]:
         """Yield slices of rows with the mixtures of the likelihood over all draws.
 
@@ -376,8 +386,8 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         inputs, fixed, offset = self._rows_at(X, exposure)
         draws, centre, unit = self._draws, self.target_mean_, self.target_scale_
         laws = tuple(self._law_of(index) for index in range(draws.n_draws))
-        both = draws.activations(inputs, fixed), draws.spreads(inputs, fixed)
-        for (rows, values), (_, spreads) in zip(*both, strict=True):
+        passes = draws.activations(inputs, fixed), draws.spreads(inputs, fixed)
+        for (rows, values), (_, spreads) in zip(*passes, strict=True):
             mean = centre + unit * values + offset[rows]
             variance = unit**2 * draws.noise_variance[:, None] * spreads.mean(axis=0)
             yield rows, Predictive(laws, mean, variance, self._scale)

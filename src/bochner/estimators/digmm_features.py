@@ -5,12 +5,19 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_count, as_positive_scalar, as_scale
+from bochner._numerics.arrays import (
+    FLOATS,
+    Array,
+    MatrixLike,
+    as_count,
+    as_positive_scalar,
+    as_scale,
+)
 from bochner._numerics.checked import check_rows_given, validated
 from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner._numerics.names import resolved
@@ -189,7 +196,7 @@ class DIGMMFeatures(
     _n_features_out: int = field(init=False)
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, *, similarity: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None, *, similarity: object = None) -> Self:
         """Infer the mixtures and draw the frequencies.
 
         Parameters
@@ -224,13 +231,13 @@ class DIGMMFeatures(
         self.sketch_indices_ = chosen
         return self
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: MatrixLike) -> NDArray[Any]:
         """Return the features (n, n_components) of rows (n, d): cosines, then sines."""
         check_is_fitted(self)
         X = validated(self, X, dtype=FLOATS, reset=False)
         return np.asarray(self.frequencies_.features(X)[:, : self._n_features_out])
 
-    def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
+    def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> NDArray[Any]:
         """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``)."""
         left = self.transform(X)
         right = left if Y is None else self.transform(Y)
@@ -253,7 +260,7 @@ class DIGMMFeatures(
         )
 
     def _similarities(
-        self, rows: Array, chosen: NDArray[np.intp], similarity: Any, rng: np.random.Generator
+        self, rows: Array, chosen: NDArray[np.intp], similarity: object, rng: np.random.Generator
     ) -> Array:
         """Return the similarities of the chosen rows."""
         if not (isinstance(self.kernel, str) and self.kernel == PRECOMPUTED):

@@ -34,7 +34,7 @@ class FittedSeries:
     law: SeriesLaw
     input_names: list[str] | None
 
-    def at(self, horizon: Any, X: Any) -> Ahead:
+    def at(self, horizon: object, X: Any) -> Ahead:
         """Return the rows to predict at."""
         law, future = self.law, self.timeline.future(horizon)
         if future.numbers.min() < law.units.start:
@@ -105,10 +105,10 @@ def _check_lengths(lengths: Sequence[float], series: SeriesRows) -> None:
 
 def in_one_frame(results: dict[str, Any]) -> Any:
     """Return a data frame if all series have one index; otherwise return ``results``."""
-    if not all(hasattr(one, "index") for one in results.values()):
+    if not all(hasattr(result, "index") for result in results.values()):
         return results
-    indices = [one.index for one in results.values()]
+    indices = [result.index for result in results.values()]
     if any(not index.equals(indices[0]) for index in indices[1:]):
         return results
-    columns = np.column_stack([one.to_numpy() for one in results.values()])
+    columns = np.column_stack([result.to_numpy() for result in results.values()])
     return labelled(columns, indices[0], list(results))

@@ -143,19 +143,19 @@ class Forecaster(BaseEstimator):
         """
         self._check_parameters()
         group = several(y)
-        progress, found = Progress(callback), {}
+        progress, fitted = Progress(callback), {}
         for name, one in (group or {_ONE: y}).items():
-            own = X.get(name) if isinstance(X, dict) and group is not None else X
+            inputs = X.get(name) if isinstance(X, dict) and group is not None else X
             try:
-                series = read_series(one, own, times)
+                series = read_series(one, inputs, times)
                 check_taken(self.transformation, series.values)
             except (TypeError, ValueError) as error:
                 if group is None:
                     raise
                 raise type(error)(f"Series {name!r}: {error}") from error
             (rng,) = generators(self.random_state, 1)  # Same result as a fit to this series alone
-            found[name] = self._learned(series, rng, progress)
-        self.series_, self.is_single_ = found, group is None
+            fitted[name] = self._learned(series, rng, progress)
+        self.series_, self.is_single_ = fitted, group is None
         return self
 
     def predict(self, horizon: Any, X: Any = None, return_std: bool = False) -> Any:
@@ -350,14 +350,14 @@ class Forecaster(BaseEstimator):
     @property
     def periods_(self) -> Any:
         """Periods of the best model of each series, the largest first."""
-        found = {name: one.law.periods() for name, one in self._fitted().series_.items()}
-        return found[_ONE] if self.is_single_ else found
+        by_name = {name: one.law.periods() for name, one in self._fitted().series_.items()}
+        return by_name[_ONE] if self.is_single_ else by_name
 
     @property
     def transformation_(self) -> Any:
         """Transformation of the values that is modelled, for each series."""
-        found = {name: one.law.transformation for name, one in self._fitted().series_.items()}
-        return found[_ONE] if self.is_single_ else found
+        by_name = {name: one.law.transformation for name, one in self._fitted().series_.items()}
+        return by_name[_ONE] if self.is_single_ else by_name
 
     def _fitted(self) -> Self:
         check_is_fitted(self, "series_")
@@ -372,18 +372,18 @@ class Forecaster(BaseEstimator):
         """Return values (h,) per series from its predictive distribution, in the type of ``y``."""
 
         def found(fitted: FittedSeries, ahead: Ahead) -> Any:
-            own = values(fitted.law.predict(ahead.rows))[ahead.places]
-            return labelled(own, ahead.future.index)
+            forecasts = values(fitted.law.predict(ahead.rows))[ahead.places]
+            return labelled(forecasts, ahead.future.index)
 
         results = self._by_name(horizon, X, found)
         return results if self.is_single_ else in_one_frame(results)
 
-    def _by_name(self, horizon: Any, X: Any, found: Callable[[FittedSeries, Ahead], Any]) -> Any:
+    def _by_name(self, horizon: Any, X: Any, evaluate: Callable[[FittedSeries, Ahead], Any]) -> Any:
         self._fitted()
         results = {}
         for name, one in self.series_.items():
-            own = X.get(name) if isinstance(X, dict) and not self.is_single_ else X
-            results[name] = found(one, one.at(horizon, own))
+            inputs = X.get(name) if isinstance(X, dict) and not self.is_single_ else X
+            results[name] = evaluate(one, one.at(horizon, inputs))
         return results[_ONE] if self.is_single_ else results
 
     def _learned(

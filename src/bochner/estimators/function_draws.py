@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_count, as_flag
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_flag
 from bochner.features.parameters import generators
 from bochner.learning.chains.functions import SampledFunctions
 
@@ -19,7 +19,9 @@ class FunctionDraws(ABC):
     def _drawn(self, count: int, rng: np.random.Generator) -> SampledFunctions:
         """Return functions drawn from the posterior; ``NotFittedError`` before a fit."""
 
-    def sample_functions(self, n_functions: int = 1, random_state: Any = None) -> SampledFunctions:
+    def sample_functions(
+        self, n_functions: int = 1, random_state: RandomState = None
+    ) -> SampledFunctions:
         """Return functions drawn from the posterior, without noise.
 
         A function is a draw of the weights of the features. Its value and gradient can be computed
@@ -47,7 +49,12 @@ class FunctionDraws(ABC):
         return self._drawn(as_count("n_functions", n_functions), rng)
 
     def sample_y(
-        self, X: Any, n_samples: int = 1, random_state: Any = 0, *, noise: bool = True
+        self,
+        X: MatrixLike,
+        n_samples: int = 1,
+        random_state: RandomState = 0,
+        *,
+        noise: bool = True,
     ) -> Array:
         """Return draws of new observations, jointly at all rows.
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_count
+from bochner._numerics.arrays import Array, MatrixLike, as_count
 from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_models import BaNKClassification, BaNKRegression
 from bochner.estimators.bank_parameters import (
@@ -120,8 +120,8 @@ class GaBaSRRegressor(GaBaSR, BaNKRegression):
     Attributes
     ----------
     kernel_ : ModulatedWaves, Harmonizable or SpectralMixture
-        Posterior mean of the kernel, on inputs in their own units; the last where no amplitude
-        varies.
+        Posterior mean of the kernel, in the original units of the inputs; the last where no
+        amplitude varies.
     <learned>
     target_mean_, target_scale_ : float
         Mean and standard deviation of the training targets.
@@ -149,7 +149,7 @@ class GaBaSRRegressor(GaBaSR, BaNKRegression):
 
     _envelopes: ClassVar[tuple[str, ...]] = tuple(_VARYING)
 
-    def signal_std(self, X: Any) -> Array:
+    def signal_std(self, X: MatrixLike) -> Array:
         r"""Return the envelope (n,): the prior's standard deviation of the function at rows (n, d).
 
         It is the square root of :math:`\sigma^2 / \lambda_0 \cdot k(x, x)`, averaged over draws,
@@ -158,7 +158,7 @@ class GaBaSRRegressor(GaBaSR, BaNKRegression):
         inputs, _ = self._rows(X)
         return self.target_scale_ * self.learned_[0].draws.signal_std(inputs)
 
-    def noise_std(self, X: Any) -> Array:
+    def noise_std(self, X: MatrixLike) -> Array:
         """Return the noise standard deviation (n,) at rows (n, d), averaged over draws."""
         inputs, _ = self._rows(X)
         draws = self.learned_[0].draws
@@ -201,8 +201,8 @@ class GaBaSRClassifier(GaBaSR, BaNKClassification):
     classes_ : ndarray of shape (n_classes,)
         Labels in ascending order.
     kernel_ : ModulatedWaves, Harmonizable or SpectralMixture
-        Posterior mean of the kernel, on inputs in their own units; the last where no amplitude
-        varies.
+        Posterior mean of the kernel, in the original units of the inputs; the last where no
+        amplitude varies.
     <learned>
 
     References
@@ -241,7 +241,7 @@ class GaBaSRClassifier(GaBaSR, BaNKClassification):
             )
         return self._choices["mh"]
 
-    def signal_std(self, X: Any) -> Array:
+    def signal_std(self, X: MatrixLike) -> Array:
         r"""Return the envelope (n,): the prior's standard deviation of the log odds at rows (n, d).
 
         It is the square root of :math:`k(x, x) / \lambda_0`, averaged over draws. With more than

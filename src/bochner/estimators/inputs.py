@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_finite_scalar, as_scale
@@ -51,7 +51,7 @@ _ASSOCIATED = "; or associated=True, which learns with Z Z' as it is"
 
 
 def lazily(
-    model: Any, method: str, X: Any, columns: tuple[int, ...] = (), **options: Any
+    model: object, method: str, X: object, columns: tuple[int, ...] = (), **options: Any
 ) -> NDArray[Any]:
     """Return a Dask array of predictions of a fitted model, with shape ``columns`` per row.
 
@@ -69,7 +69,7 @@ def lazily(
 
 
 def lazy_pair(
-    model: Any, method: str, X: Any, columns: tuple[int, ...] = (), **options: Any
+    model: object, method: str, X: object, columns: tuple[int, ...] = (), **options: Any
 ) -> tuple[Array, Array]:
     """Return two Dask arrays from a method of a fitted model that returns a pair of arrays."""
     lazy: tuple[Array, Array] = _lazy_values(model, method, X, columns, True, options)
@@ -79,7 +79,7 @@ def lazy_pair(
 def _lazy_values(
     model: Any,
     method: str,
-    X: Any,
+    X: object,
     columns: tuple[int, ...],
     is_pair: bool,
     options: Mapping[str, Any],
@@ -96,7 +96,7 @@ def _lazy_values(
     return partitions.lazily(call, X, partitions.Values(columns, dtype, is_pair))
 
 
-def lazy_score(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+def lazy_score(model: Any, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Any:
     """Return the score of a fitted model on Dask collections, a Dask array without dimensions."""
     from bochner.distributed import scores
 
@@ -105,7 +105,7 @@ def lazy_score(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     return scores.lazy_score(model.predict, sums, X, y, sample_weight)
 
 
-def check_one_spread(return_std: Any, return_cov: Any) -> None:
+def check_one_spread(return_std: object, return_cov: object) -> None:
     """Raise ``ValueError`` if both standard deviations and covariances are requested."""
     if return_std and return_cov:
         raise ValueError(
@@ -114,12 +114,12 @@ def check_one_spread(return_std: Any, return_cov: Any) -> None:
         )
 
 
-def is_dask(X: Any) -> bool:
+def is_dask(X: object) -> bool:
     """Return whether ``X`` is a Dask array or data frame."""
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
-def _is_stream(X: Any, y: Any) -> bool:
+def _is_stream(X: object, y: ArrayLike | None) -> bool:
     """Return whether ``X`` is an iterable of chunks, without targets, and not an array or table."""
     array_like = any(hasattr(X, name) for name in ("shape", "__array__", "__dataframe__"))
     if y is not None or array_like or not isinstance(X, Iterable):
@@ -128,7 +128,12 @@ def _is_stream(X: Any, y: Any) -> bool:
 
 
 def row_chunks(
-    X: Any, y: Any, sample_weight: Any, check: Check, *, numeric: bool = True
+    X: Any,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    check: Check,
+    *,
+    numeric: bool = True,
 ) -> RowChunks:
     """Return the rows passed to ``fit``; chunks are validated when they are read.
 
@@ -153,9 +158,9 @@ def row_chunks(
         raise ValueError("Pass the weights of chunks in each chunk: (X, y, sample_weight).")
     is_first = True
 
-    def checked(given: Any) -> Chunk | None:
+    def checked(raw_chunk: Any) -> Chunk | None:
         nonlocal is_first
-        parts = _unpacked(given)
+        parts = _unpacked(raw_chunk)
         if _is_empty(parts):
             return None
         chunk = check(*parts, is_first)
@@ -166,7 +171,13 @@ def row_chunks(
 
 
 def first_rows(
-    X: Any, y: Any, sample_weight: Any, check: Check, forgetting: float, *, numeric: bool = True
+    X: object,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    check: Check,
+    forgetting: float,
+    *,
+    numeric: bool = True,
 ) -> RowChunks:
     """Return the rows of a first batch, with weights by age if ``forgetting`` is below one."""
     if forgetting < 1.0:
@@ -186,28 +197,30 @@ def labels_of(rows: RowChunks, X: Any) -> NDArray[Any]:
     if not rows.is_repeatable:
         raise ValueError(
             "An iterator of chunks cannot be read a second time for the classes. Pass a list of "
-            "chunks, or an object whose __iter__ starts anew; or call partial_fit with classes."
+            "chunks, or an object whose __iter__ restarts; or call partial_fit with classes."
         )
-    found = [np.unique(labels(parts[1])) for parts in map(_unpacked, X) if not _is_empty(parts)]
-    if not found:
+    labels_of_chunks = [
+        np.unique(labels(parts[1])) for parts in map(_unpacked, X) if not _is_empty(parts)
+    ]
+    if not labels_of_chunks:
         raise ValueError(NO_ROWS)
-    return np.unique(np.concatenate(found))
+    return np.unique(np.concatenate(labels_of_chunks))
 
 
-def _unpacked(given: Any) -> tuple[Any, Any, Any]:
-    if not (isinstance(given, tuple) and len(given) in (2, 3)):
+def _unpacked(raw_chunk: object) -> tuple[Any, Any, Any]:
+    if not (isinstance(raw_chunk, tuple) and len(raw_chunk) in (2, 3)):
         raise ValueError(
             "A chunk must be a tuple (X, y) or (X, y, sample_weight), got an object of type "
-            f"{type(given).__name__}."
+            f"{type(raw_chunk).__name__}."
         )
-    X, y, *weight = given
+    X, y, *weight = raw_chunk
     return X, y, weight[0] if weight else None
 
 
 def _is_empty(parts: tuple[Any, Any, Any]) -> bool:
     """Return whether rows, targets and weights have length zero."""
 
-    def has_none(part: Any) -> bool:
+    def has_none(part: object) -> bool:
         shape = getattr(part, "shape", None)
         if shape is not None:
             return len(shape) > 0 and shape[0] == 0
@@ -217,7 +230,7 @@ def _is_empty(parts: tuple[Any, Any, Any]) -> bool:
     return has_none(X) and has_none(y) and (weight is None or has_none(weight))
 
 
-def _refuse_unread(X: Any) -> None:
+def _refuse_unread(X: object) -> None:
     """Raise TypeError for a path or a function."""
     if isinstance(X, str | os.PathLike):
         path = os.fspath(X)
@@ -233,7 +246,7 @@ def _refuse_unread(X: Any) -> None:
         )
 
 
-def checked_weight(sample_weight: Any, X: Any) -> Array | None:
+def checked_weight(sample_weight: ArrayLike | None, X: Any) -> Array | None:
     """Return weights of shape (n,), or ``None``; raise ValueError for invalid weights."""
     if sample_weight is None:
         return None
@@ -242,8 +255,8 @@ def checked_weight(sample_weight: Any, X: Any) -> Array | None:
     rows = np.broadcast_to(0.0, X.shape) if on_device(X) else X
     refuse_masked("sample_weight", sample_weight)
     with named("sample_weight"):
-        if found := not_numbers(sample_weight):
-            raise ValueError(f"sample_weight must hold numbers, got {found}. Convert it.")
+        if foreign_entries := not_numbers(sample_weight):
+            raise ValueError(f"sample_weight must hold numbers, got {foreign_entries}. Convert it.")
         weight: Array = _check_sample_weight(
             to_numpy(sample_weight), rows, dtype=np.float64, ensure_non_negative=True
         )
@@ -251,7 +264,7 @@ def checked_weight(sample_weight: Any, X: Any) -> Array | None:
     return weight
 
 
-def checked_forgetting(forgetting: Any) -> float:
+def checked_forgetting(forgetting: object) -> float:
     """Return the validated factor of the weights of earlier rows, in (0, 1]."""
     factor = as_finite_scalar("forgetting", forgetting)
     if not 0.0 < factor <= 1.0:
@@ -261,7 +274,7 @@ def checked_forgetting(forgetting: Any) -> float:
     return factor
 
 
-def checked_alpha(alpha: Any) -> float | None:
+def checked_alpha(alpha: object) -> float | None:
     """Return ``alpha`` as a positive float, or ``None`` for ``"evidence"``."""
     if isinstance(alpha, str) and alpha == "evidence":
         return None
@@ -270,7 +283,7 @@ def checked_alpha(alpha: Any) -> float | None:
     return as_scale("alpha", alpha)
 
 
-def checked_right(right: Any, name: str = "right", *, dim: int | None = None) -> Any:
+def checked_right(right: object, name: str = "right", *, dim: int | None = None) -> Any:
     """Return rows of the right argument as a finite float array or CSR matrix of ``dim`` columns.
 
     ``None`` accepts any number of columns.

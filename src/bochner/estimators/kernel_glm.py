@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_array, as_count
+from bochner._numerics.arrays import FLOATS, Array, MatrixLike, RandomState, as_array, as_count
 from bochner._numerics.checked import validated_with_numbers
 from bochner._numerics.warn import warn_user
 from bochner._numerics.whole_fits import all_or_nothing
@@ -119,12 +120,18 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
 
     def _resolved_likelihood(self) -> NumberLikelihood:
         also = "Classes are learned by KernelGLMClassifier."
-        found = resolve_likelihood(self.likelihood, NUMBERS, NumberLikelihood, also)
-        assert isinstance(found, NumberLikelihood)
-        return found
+        likelihood = resolve_likelihood(self.likelihood, NUMBERS, NumberLikelihood, also)
+        assert isinstance(likelihood, NumberLikelihood)
+        return likelihood
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Self:
         r"""Fit the model.
 
         Parameters
@@ -152,8 +159,8 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         X, y = validated_with_numbers(self, X, y, **options)
         rows = weighted_rows(X, as_array(y), sample_weight)
         likelihood = self._resolved_likelihood()
-        given = checked_exposure(exposure, len(rows), likelihood)
-        self._fit_rows(rows, given, likelihood)
+        exposures = checked_exposure(exposure, len(rows), likelihood)
+        self._fit_rows(rows, exposures, likelihood)
         if likelihood.takes_exposure and not rows.y.any():
             warn_user(
                 "All counts are zero, which bounds their mean from above only. Predicted means are "
@@ -162,7 +169,9 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
             )
         return self
 
-    def predict(self, X: Any, return_std: bool = False, exposure: Any = None) -> Any:
+    def predict(
+        self, X: MatrixLike, return_std: bool = False, exposure: ArrayLike | None = None
+    ) -> Any:
         """Return means and, with ``return_std``, standard deviations of new targets.
 
         Parameters
@@ -184,7 +193,9 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
         return (mean, np.sqrt(variance)) if return_std else mean
 
-    def predict_latent(self, X: Any, exposure: Any = None) -> tuple[Array, Array]:
+    def predict_latent(
+        self, X: MatrixLike, exposure: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
         """Return means and standard deviations (n,) of the latent function.
 
         For counts the latent function is the logarithm of their rate, or of their mean if
@@ -195,20 +206,24 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         return mean, as_array(np.sqrt(variance))
 
     def sample_y(
-        self, X: Any, n_samples: int = 1, random_state: Any = 0, exposure: Any = None
+        self,
+        X: Any,
+        n_samples: int = 1,
+        random_state: RandomState = 0,
+        exposure: ArrayLike | None = None,
     ) -> Array:
         """Return samples (n, n_samples) of new targets, jointly for all rows.
 
         The rows of one sample share the weights of the latent function.
         """
         X = self._validated(X)
-        given = checked_exposure(exposure, X.shape[0], self.likelihood_)
+        exposures = checked_exposure(exposure, X.shape[0], self.likelihood_)
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
         weights = self.posterior_.draw(rng, as_count("n_samples", n_samples))[:, :, 0]
         latent = self._features(X) @ weights.T + self.posterior_.centre
-        if given is not None:
-            latent += np.log(given)[:, None]
+        if exposures is not None:
+            latent += np.log(exposures)[:, None]
         return as_array(self.likelihood_.sample(rng, latent))
 
     def _target_law(self) -> NumberLikelihood:
@@ -217,14 +232,14 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         return self.likelihood_
 
     def _predictive(
-        self, X: Any, exposure: Any, shape: tuple[int, ...] | None = None
+        self, X: object, exposure: ArrayLike | None, shape: tuple[int, ...] | None = None
     ) -> Iterator[tuple[slice, Predictive]]:
         laws = (self._target_law(),)
         check_shape(shape, X)
         for rows, mean, covariance in self._latent_blocks(X, exposure):
             yield rows, Predictive(laws, mean[None, :, 0], covariance[None, :, 0, 0])
 
-    def _latent(self, X: Any, exposure: Any) -> list[tuple[Array, Array]]:
+    def _latent(self, X: object, exposure: ArrayLike | None) -> list[tuple[Array, Array]]:
         """Return means and variances of latent values for each block of rows."""
         blocks = self._latent_blocks(X, exposure)
         return [(mean[:, 0], covariance[:, 0, 0]) for _, mean, covariance in blocks]

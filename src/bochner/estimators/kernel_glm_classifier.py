@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_array
+from bochner._numerics.arrays import FLOATS, Array, MatrixLike, as_array
 from bochner._numerics.checked import validated_with_labels
 from bochner._numerics.foreign import shown
 from bochner._numerics.whole_fits import all_or_nothing
@@ -86,14 +86,14 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
     classes_: NDArray[Any] = field(init=False)
 
     def _resolved_likelihood(self, n_classes: int) -> LabelLikelihood:
-        known = {"auto": BernoulliLikelihood if n_classes == 2 else SoftmaxLikelihood, **LABELS}
+        choices = {"auto": BernoulliLikelihood if n_classes == 2 else SoftmaxLikelihood, **LABELS}
         also = "Numbers and counts are learned by KernelGLMRegressor."
-        found = resolve_likelihood(self.likelihood, known, LabelLikelihood, also)
-        assert isinstance(found, LabelLikelihood)
-        return found
+        likelihood = resolve_likelihood(self.likelihood, choices, LabelLikelihood, also)
+        assert isinstance(likelihood, LabelLikelihood)
+        return likelihood
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -132,34 +132,34 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
         self.classes_ = classes
         return self
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Return the probabilities (n, n_classes) of the classes, in the order of ``classes_``."""
         return np.concatenate(
             [self._law.probabilities(mean, cov) for _, mean, cov in self._latent_blocks(X)]
         )
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: MatrixLike) -> Array:
         """Return log probabilities (n, n_classes), at least the log of the smallest float."""
         return as_array(np.log(np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny)))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return the most probable class of each row, of shape (n,)."""
         most_probable = np.argmax(self.predict_proba(X), axis=1)
         predicted: NDArray[Any] = self.classes_[most_probable]
         return predicted
 
-    def log_predictive_density(self, X: Any, y: Any) -> Array:
+    def log_predictive_density(self, X: MatrixLike, y: ArrayLike) -> Array:
         """Return the log probabilities (n,) of labels ``y`` (n,).
 
         Raises ``ValueError`` for labels that were not in the training rows.
         """
-        given = np.asarray(y)
-        unknown = np.setdiff1d(given, self.classes_)
+        labels = np.asarray(y)
+        unknown = np.setdiff1d(labels, self.classes_)
         if unknown.size:
             raise ValueError(
                 f"y has labels that were not in the training rows: {unknown[:5].tolist()}."
             )
-        numbers = np.searchsorted(self.classes_, given)
+        numbers = np.searchsorted(self.classes_, labels)
         return as_array(self.predict_log_proba(X)[np.arange(len(numbers)), numbers])
 
     @property

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.arrays import (
     FLOATS,
     Array,
+    MatrixLike,
     as_array,
     as_flag,
     as_positive_scalar,
@@ -67,7 +68,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
     posterior_: LaplacePosterior = field(init=False)
 
     @abstractmethod
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """Fit the model."""
 
     def _fit_rows(self, rows: Chunk, exposure: Array | None, likelihood: Likelihood) -> None:
@@ -78,20 +79,20 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         alpha = checked_alpha(self.alpha)
         has_constant = as_flag("fit_intercept", self.fit_intercept)
         y = likelihood.checked(rows.y)
-        given = np.ones(len(rows)) if exposure is None else exposure
+        exposures = np.ones(len(rows)) if exposure is None else exposure
         # Rows of weight zero must not influence the number of rows or the kernel.
-        kept = np.flatnonzero(rows.weights > 0.0)
-        rows, y, given = rows[kept], y[kept], given[kept]
+        used = np.flatnonzero(rows.weights > 0.0)
+        rows, y, exposures = rows[used], y[used], exposures[used]
         unit = _weight_unit(rows, likelihood)
         if unit != 1.0:
             rows = replace(rows, weight=rows.weights / unit)
-        told = self._told(rows, y, given)
-        started = likelihood.started(*told)
-        centre = started.origin(*told)
+        targets_and_weights = self._told(rows, y, exposures)
+        started = likelihood.started(*targets_and_weights)
+        centre = started.origin(*targets_and_weights)
         moved = started.shifted(centre)  # Targets far from zero would lose digits
         problem = LaplaceProblem(
             Chunk(rows.X, y if moved is None else y - centre, rows.weight),
-            np.log(given),
+            np.log(exposures),
             centre if moved is None else 0.0,
             started if moved is None else moved,
             likelihood.unknown,
@@ -115,7 +116,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
     def _is_by_evidence(self) -> bool:
         return isinstance(self.length_scale, str) and self.length_scale == "evidence"
 
-    def _told(self, rows: Chunk, y: Array, given: Array) -> tuple[Array, Array, Array]:
+    def _told(self, rows: Chunk, y: Array, exposures: Array) -> tuple[Array, Array, Array]:
         """Return the targets, exposures and weights that initialise a likelihood.
 
         If the kernel search uses all rows, equal rows are merged into one row of their total
@@ -123,9 +124,9 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         evidence the search finds.
         """
         if not self._is_by_evidence or len(rows) > MOST_SEARCHED:
-            return y, given, rows.weights
-        first, total, _ = canonical_rows(rows, np.column_stack((y, given)))
-        return y[first], given[first], total
+            return y, exposures, rows.weights
+        first, total, _ = canonical_rows(rows, np.column_stack((y, exposures)))
+        return y[first], exposures[first], total
 
     def _approximation(
         self, problem: LaplaceProblem
@@ -145,34 +146,39 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
             length_scale = 1.0
         kernel = resolve_kernel(kernel, length_scale, rows.X, kernel_rng, rows.weight, names=names)
         refuse_asymmetric(kernel, associated=False)
-        found = approximate(kernel, rows.X, recipe, draw_rng, data_rng)
-        if not found.frequencies.is_symmetric or (found.frequencies.signature < 0.0).any():
+        approximation = approximate(kernel, rows.X, recipe, draw_rng, data_rng)
+        if (
+            not approximation.frequencies.is_symmetric
+            or (approximation.frequencies.signature < 0.0).any()
+        ):
             raise ValueError(
                 f"{kernel!r} is not the covariance of a Gaussian process: some of its features "
                 f"have negative signs or differ for its two arguments. Use a positive definite "
                 f"kernel, such as 'gaussian' or 'matern52'; KreinRidge and KreinRidgeClassifier "
-                f"learn with the others."
+                f"accept indefinite kernels."
             )
-        return kernel, found.frequencies, found.region
+        return kernel, approximation.frequencies, approximation.region
 
-    def _latent_blocks(self, X: Any, exposure: Any = None) -> Iterator[tuple[slice, Array, Array]]:
+    def _latent_blocks(
+        self, X: Any, exposure: ArrayLike | None = None
+    ) -> Iterator[tuple[slice, Array, Array]]:
         """Yield slices of rows with means (n, L) and covariances (n, L, L) of latent values."""
         X = self._validated(X)
-        given = checked_exposure(exposure, X.shape[0], self.likelihood_)
+        exposures = checked_exposure(exposure, X.shape[0], self.likelihood_)
         posterior = self.posterior_
         for part in row_blocks(X.shape[0], 16 * len(posterior.coef)):
             mean, covariance = posterior.latent(self._features(X[part]))
-            if given is not None:
-                mean += np.log(given[part])[:, None]
+            if exposures is not None:
+                mean += np.log(exposures[part])[:, None]
             yield part, mean, covariance
 
-    def _validated(self, X: Any) -> Any:
+    def _validated(self, X: object) -> Any:
         check_is_fitted(self, "posterior_")
         X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
         return X
 
-    def _features(self, X: Any) -> Array:
+    def _features(self, X: object) -> Array:
         has_constant = len(self.posterior_.coef) > 2 * self.frequencies_.n_frequencies
         return latent_features(self.frequencies_, X, has_constant)
 
@@ -200,7 +206,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         return tags
 
 
-def checked_exposure(exposure: Any, n: int, likelihood: Likelihood) -> Array | None:
+def checked_exposure(exposure: ArrayLike | None, n: int, likelihood: Likelihood) -> Array | None:
     """Return exposures (n,) or ``None``; raise ValueError if the likelihood takes none."""
     if exposure is None:
         return None
@@ -213,31 +219,31 @@ def checked_exposure(exposure: Any, n: int, likelihood: Likelihood) -> Array | N
         raise ValueError("exposure must hold real numbers, got complex ones.")
     refuse_masked("exposure", exposure)
     with named("exposure"):
-        given = as_array(exposure)
-    if given.shape != (n,) or not np.isfinite(given).all() or (given <= 0.0).any():
+        exposures = as_array(exposure)
+    if exposures.shape != (n,) or not np.isfinite(exposures).all() or (exposures <= 0.0).any():
         raise ValueError(
             f"exposure must hold a positive, finite number for each of the {n} rows, got an "
-            f"array of shape {given.shape}"
-            + (f" with minimum {given.min():g}." if given.size else ".")
+            f"array of shape {exposures.shape}"
+            + (f" with minimum {exposures.min():g}." if exposures.size else ".")
         )
-    for value in (given.min(), given.max()):
+    for value in (exposures.min(), exposures.max()):
         if not 1.0 / LARGEST_WEIGHT <= value <= LARGEST_WEIGHT:
             raise ValueError(
                 f"exposure must be between {1.0 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}, got "
                 f"{value:g}: give it in another unit."
             )
-    return given
+    return exposures
 
 
 def resolve_likelihood(
-    likelihood: Any, known: Mapping[str, type[Likelihood]], kind: Any, also: str
+    likelihood: object, choices: Mapping[str, type[Likelihood]], kind: Any, also: str
 ) -> Likelihood:
     """Return the likelihood object for a name or object; ``also`` extends the error message."""
-    if isinstance(likelihood, str) and likelihood in known:
-        return known[likelihood]()
+    if isinstance(likelihood, str) and likelihood in choices:
+        return choices[likelihood]()
     if isinstance(likelihood, Likelihood) and isinstance(likelihood, kind):
         return likelihood
-    names = ", ".join(map(repr, known))
+    names = ", ".join(map(repr, choices))
     message = (
         f"likelihood must be one of {names}, or an object of bochner.likelihoods derived from "
         f"{kind.__name__}, got {likelihood!r}. {also}"
@@ -265,7 +271,7 @@ def _log_density_change(rows: Chunk, likelihood: Likelihood) -> float:
     return 0.5 * float(gains.sum())
 
 
-def weighted_rows(X: Any, y: NDArray[Any], sample_weight: Any) -> Chunk:
+def weighted_rows(X: object, y: NDArray[Any], sample_weight: ArrayLike | None) -> Chunk:
     """Return validated rows with checked weights."""
     weight = checked_weight(sample_weight, X)
     if weight is not None and weight.max() > _MOST_WEIGHT:

@@ -3,11 +3,12 @@
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_array, as_flag
+from bochner._numerics.arrays import Array, MatrixLike, as_array, as_flag
 from bochner._numerics.namespaces import like, to_numpy
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.function_draws import FunctionDraws
@@ -161,7 +162,9 @@ class KreinRidge(
     """
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: object, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         r"""Fit to all rows at once.
 
         Parameters
@@ -196,7 +199,12 @@ class KreinRidge(
 
     @all_or_nothing
     def partial_fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, forgetting: float = 1.0
+        self,
+        X: object,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        forgetting: float = 1.0,
     ) -> Self:
         r"""Update the model with a batch of rows.
 
@@ -236,7 +244,9 @@ class KreinRidge(
         return self
 
     @all_or_nothing
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def forget(
+        self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Remove rows that were added before, so that they have no influence on the model.
 
         Adding new rows by :meth:`partial_fit` and removing the oldest rows by this method fits the
@@ -264,7 +274,7 @@ class KreinRidge(
     def _targets(self) -> Numbers:
         return Numbers(self._target_origin)
 
-    def _later(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
+    def _later(self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Chunk:
         """Return validated rows of a batch after the first."""
         rows = self._checked(X, y, sample_weight, is_first=False)
         n_targets = 1 if rows.y.ndim == 1 else rows.y.shape[1]
@@ -276,9 +286,9 @@ class KreinRidge(
 
     def _fit_first(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
+        X: object,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
         *,
         keep_sums: bool = False,
         forgetting: float = 1.0,
@@ -293,10 +303,12 @@ class KreinRidge(
         self._target_origin = origin
         return self
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, is_first: bool) -> Chunk:
+    def _checked(
+        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, is_first: bool
+    ) -> Chunk:
         return self._checked_rows(X, y, sample_weight, is_first, numeric=True)
 
-    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+    def predict(self, X: MatrixLike, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return predictive means and optionally standard deviations or covariances.
 
         Parameters
@@ -339,7 +351,7 @@ class KreinRidge(
         mean = self._squeezed(mean)
         return mean if spread is None else (mean, self._squeezed(spread))
 
-    def log_predictive_density(self, X: Any, y: Any) -> Array:
+    def log_predictive_density(self, X: MatrixLike, y: Any) -> Array:
         """Return log predictive densities (n,) of new rows, summed over several targets.
 
         The mean over held-out rows scores the predictive distribution; larger is better. In a

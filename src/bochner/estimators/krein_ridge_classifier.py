@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, MatrixLike, as_array
 from bochner._numerics.checked import labels
 from bochner._numerics.foreign import shown
 from bochner._numerics.memory import as_bytes
@@ -78,7 +78,9 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
     left_out_: RowSample | None = None
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: object, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit to all rows at once.
 
         Parameters
@@ -101,10 +103,10 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
     @all_or_nothing
     def partial_fit(
         self,
-        X: Any,
-        y: Any,
-        classes: Any = None,
-        sample_weight: Any = None,
+        X: object,
+        y: ArrayLike | None,
+        classes: object = None,
+        sample_weight: ArrayLike | None = None,
         *,
         forgetting: float = 1.0,
     ) -> Self:
@@ -156,15 +158,15 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
     def _targets(self) -> Indicators:
         return Indicators(self.classes_)
 
-    def _later(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
+    def _later(self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Chunk:
         return self._checked(X, y, sample_weight, is_first=False)
 
     def _fit_first(
         self,
-        X: Any,
-        y: Any,
-        classes: Any,
-        sample_weight: Any,
+        X: object,
+        y: ArrayLike | None,
+        classes: object,
+        sample_weight: ArrayLike | None,
         *,
         keep_sums: bool = False,
         forgetting: float = 1.0,
@@ -183,16 +185,18 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
         self._calibrate(None, sample)
         return self
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, is_first: bool) -> Chunk:
+    def _checked(
+        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, is_first: bool
+    ) -> Chunk:
         rows = self._checked_rows(X, y, sample_weight, is_first, numeric=False)
         return replace(rows, are_precisions=_are_of_classes(rows))
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: MatrixLike) -> Array:
         """Return the values of the targets: shape (n,) for two classes, else (n, n_classes)."""
         values: Array = to_numpy(self._predict(X)[0])
         return values[:, 0] if len(self.classes_) == 2 else values
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return the class with the greatest decision value for each row, of shape (n,)."""
         if is_dask(X):
             return lazily(self, "predict", X)
@@ -200,7 +204,7 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
         winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
         return np.asarray(self.classes_[winner])
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Return class probabilities, of shape (n, n_classes).
 
         Probabilities are the softmax (for two classes, the logistic function) of a scale times the
@@ -229,6 +233,7 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
     def _calibrate(self, earlier: RowSample | None, sample: RowSample) -> None:
         """Fit the softmax to leave-one-out values of sampled rows and of earlier batches."""
         labels = np.searchsorted(self.classes_, sample.rows.y)
+        # In-sample values are closer to the labels than values of new rows would be.
         values = left_out_indicators(
             sample,
             self._features,
@@ -238,11 +243,11 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
             self._signs(self._features),
             fit_intercept=self.fit_intercept,
         )
-        found = replace(sample, rows=Chunk(values, labels, sample.rows.weight))
-        found = found if earlier is None else earlier + found
-        scores = _class_scores(found.rows.X)
-        self.softmax_ = fit_softmax(scores, found.rows.y, found.shares, has_biases=False)
-        self.left_out_ = found
+        left_out = replace(sample, rows=Chunk(values, labels, sample.rows.weight))
+        left_out = left_out if earlier is None else earlier + left_out
+        scores = _class_scores(left_out.rows.X)
+        self.softmax_ = fit_softmax(scores, left_out.rows.y, left_out.shares, has_biases=False)
+        self.left_out_ = left_out
 
     def _sample_size(self, rows: Chunk) -> int:
         """Return the number of rows whose features take a quarter of the memory limit."""
@@ -268,9 +273,9 @@ def _are_of_classes(rows: Chunk) -> bool:
     return bool(counts.min() > 1 and np.array_equal(rows.weight[first][label], rows.weight))
 
 
-def _distinct(classes: Any) -> NDArray[Any]:
+def _distinct(classes: object) -> NDArray[Any]:
     """Return the sorted ``classes`` parameter, or raise ValueError if it has missing labels."""
-    found = np.unique(labels(classes, "classes"))
-    if any(label != label for label in found.tolist()):
+    distinct = np.unique(labels(classes, "classes"))
+    if any(label != label for label in distinct.tolist()):
         raise ValueError(f"classes must not have missing entries, got {classes!r}.")
-    return found
+    return distinct

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from bochner._numerics.arrays import MatrixLike
 from bochner._numerics.checked import labels
 from bochner.estimators.inputs import is_dask, lazy_score
 
@@ -11,7 +13,7 @@ from bochner.estimators.inputs import is_dask, lazy_score
 class ScoredRegressor(RegressorMixin):
     """A regressor whose score is lazy for Dask collections."""
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """Return the coefficient of determination of predictions of targets ``y``.
 
         For several targets (n, t) it is the average over targets. Rows are weighted by
@@ -25,7 +27,7 @@ class ScoredRegressor(RegressorMixin):
 class LabelledClassifier(ClassifierMixin):
     """A classifier for labels of any single type, including booleans in object arrays."""
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """Return the accuracy of the predicted labels of rows (n, d) with labels ``y`` (n,).
 
         Rows are weighted by ``sample_weight`` (n,). Raises ValueError or TypeError for labels that

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import _num_samples
 
-from bochner._numerics.arrays import Array, as_array, as_level, as_levels
+from bochner._numerics.arrays import Array, MatrixLike, as_array, as_level, as_levels
 from bochner.estimators.inputs import is_dask, lazily, lazy_pair, lazy_score
 from bochner.likelihoods import NumberLikelihood
 from bochner.likelihoods.mixture import Predictive
@@ -23,7 +24,7 @@ class LawPredictions(ABC):
 
     @abstractmethod
     def _predictive(
-        self, X: Any, exposure: Any, shape: tuple[int, ...] | None = None
+        self, X: object, exposure: ArrayLike | None, shape: tuple[int, ...] | None = None
     ) -> Iterator[tuple[slice, Predictive]]:
         """Yield slices of rows with their predictive distributions.
 
@@ -31,7 +32,7 @@ class LawPredictions(ABC):
         """
 
     def predict_interval(
-        self, X: Any, level: float = 0.9, exposure: Any = None
+        self, X: MatrixLike, level: float = 0.9, exposure: ArrayLike | None = None
     ) -> tuple[Array, Array]:
         """Return lower and upper ends (n,) of central intervals of new targets.
 
@@ -47,11 +48,11 @@ class LawPredictions(ABC):
         chosen = as_level(level)
         if is_lazy(X, exposure):
             return lazy_pair(self, "predict_interval", X, level=chosen)
-        both = self.predict_quantiles(X, (0.5 - 0.5 * chosen, 0.5 + 0.5 * chosen), exposure)
-        return both[:, 0], both[:, 1]
+        ends = self.predict_quantiles(X, (0.5 - 0.5 * chosen, 0.5 + 0.5 * chosen), exposure)
+        return ends[:, 0], ends[:, 1]
 
     def predict_quantiles(
-        self, X: Any, levels: Any = (0.1, 0.5, 0.9), exposure: Any = None
+        self, X: MatrixLike, levels: object = (0.1, 0.5, 0.9), exposure: ArrayLike | None = None
     ) -> Array:
         """Return quantiles (n, q) of new targets at levels (q,) between 0 and 1.
 
@@ -68,17 +69,25 @@ class LawPredictions(ABC):
             ]
         )
 
-    def log_predictive_density(self, X: Any, y: Any, exposure: Any = None) -> Array:
+    def log_predictive_density(
+        self, X: MatrixLike, y: ArrayLike, exposure: ArrayLike | None = None
+    ) -> Array:
         """Return log predictive densities (n,) of targets ``y`` (n,), log probabilities of counts.
 
         The mean over held-out rows scores the predictive distribution; larger is better.
         """
         law, targets = self._target_law(), as_array(y)
         parts = self._predictive(X, exposure, targets.shape)
-        given = law.checked(targets)
-        return np.concatenate([part.log_density(given[rows]) for rows, part in parts])
+        checked_targets = law.checked(targets)
+        return np.concatenate([part.log_density(checked_targets[rows]) for rows, part in parts])
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> Any:
+    def score(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Any:
         """Return the coefficient of determination of the predicted means.
 
         For Dask collections it is a Dask array without dimensions.
@@ -89,7 +98,7 @@ class LawPredictions(ABC):
         return float(r2_score(y, predicted, sample_weight=sample_weight))
 
 
-def is_lazy(X: Any, exposure: Any) -> bool:
+def is_lazy(X: object, exposure: ArrayLike | None) -> bool:
     """Return whether rows are a Dask collection; raise ``ValueError`` if it has exposures."""
     if exposure is not None and is_dask(X):
         raise ValueError(
@@ -99,7 +108,7 @@ def is_lazy(X: Any, exposure: Any) -> bool:
     return is_dask(X)
 
 
-def check_shape(shape: tuple[int, ...] | None, X: Any) -> None:
+def check_shape(shape: tuple[int, ...] | None, X: object) -> None:
     """Raise ``ValueError`` if the ``shape`` of targets does not match rows ``X``."""
     n = _num_samples(X)
     if shape not in (None, (n,)):

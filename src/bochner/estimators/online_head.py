@@ -3,13 +3,14 @@
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import as_finite_scalar
+from bochner._numerics.arrays import LengthScale, MatrixLike, RandomState, as_finite_scalar
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_alpha
@@ -43,19 +44,19 @@ class OnlineHead(RidgeHead, ABC):
         """The map from targets to the numeric columns that the model fits."""
 
     @abstractmethod
-    def _later(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
+    def _later(self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Chunk:
         """Return validated rows of a batch after the first."""
 
     @all_or_nothing
     def refresh(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None = None,
         *,
-        kernel: Any = None,
-        length_scale: Any = None,
-        random_state: Any = None,
+        kernel: AnyKernel | str | None = None,
+        length_scale: LengthScale | str | None = None,
+        random_state: RandomState = None,
         tolerance: float = 0.05,
     ) -> Self:
         r"""Draw new frequencies without changing the predictions.
@@ -128,14 +129,14 @@ class OnlineHead(RidgeHead, ABC):
             raise ValueError("refresh needs features of frequencies alone: use residual=None.")
         sums, earlier = self._kept_sums(), self.frequencies_
         drawing = copy(self)
-        given = {"kernel": kernel, "length_scale": length_scale}
-        drawing.set_params(**{name: each for name, each in given.items() if each is not None})
-        later_kernel, found = drawing._approximation(
+        changes = {"kernel": kernel, "length_scale": length_scale}
+        drawing.set_params(**{name: each for name, each in changes.items() if each is not None})
+        later_kernel, approximation = drawing._approximation(
             rows, self._targets, *generators(random_state, 3)
         )
         fading = FadingFeatures(
             earlier,
-            found.frequencies,
+            approximation.frequencies,
             _kernel_object(self.kernel_),
             _kernel_object(later_kernel),
             sums,
@@ -143,7 +144,7 @@ class OnlineHead(RidgeHead, ABC):
         )
         self._plan(fading.joint)
         self.fading_, self.sums_ = fading, fading.nothing()
-        self._region = found.region
+        self._region = approximation.region
         return self
 
     def _end_earlier_refresh(self, fading: FadingFeatures, tolerance: float) -> None:
@@ -204,18 +205,18 @@ class OnlineHead(RidgeHead, ABC):
             self.posterior_ = self._solve_rest(after, sums, self._features)
             self.sums_ = after
             return
-        rest = fading.without(self._sums_of(rows, fading.earlier))
-        if rest is None:
+        remaining = fading.without(self._sums_of(rows, fading.earlier))
+        if remaining is None:
             if not sums.n_samples:
                 raise ValueError("At least one row must be left, and none came since the refresh.")
             later = fading.later_sums(sums)
             self.posterior_ = self._solve(later, fading.later, checked_alpha(self.alpha))
             self._use(fading.later, fading.later_kernel, later)
             return
-        features, kernel = rest.mixed(rest.share(sums))
-        self.posterior_ = self._solve_rest(rest.total(sums), fading.total(sums), features)
+        features, kernel = remaining.mixed(remaining.share(sums))
+        self.posterior_ = self._solve_rest(remaining.total(sums), fading.total(sums), features)
         self._use(features, kernel, sums)
-        self.fading_ = rest
+        self.fading_ = remaining
 
     def _try_out(self) -> None:
         """Raise ValueError unless rows could be added to a model that was loaded."""
@@ -260,6 +261,7 @@ class OnlineHead(RidgeHead, ABC):
 
     def _plan(self, features: FeatureMap) -> tuple[RidgeProblem, RidgePlan]:
         problem = self._problem(features, self._targets, checked_alpha(self.alpha))
+        # Rows of earlier batches are gone, so that conjugate gradients cannot pass over them.
         problem = replace(problem, is_repeatable=False)
         return problem, plan_ridge(problem, self.solver, as_bytes(self.memory_limit))
 
@@ -270,14 +272,15 @@ class OnlineHead(RidgeHead, ABC):
         return chunk_sums([rows], features, self._targets, problem.product_dtype, plan.block_bytes)
 
     def _solve_rest(
-        self, rest: FeatureSums, before: FeatureSums, features: FeatureMap
+        self, remaining: FeatureSums, before: FeatureSums, features: FeatureMap
     ) -> LinearSolution:
         """Return the solution after a removal; raise ValueError if no rows have such sums."""
         try:
-            posterior = self._solve(rest, features, checked_alpha(self.alpha))
+            posterior = self._solve(remaining, features, checked_alpha(self.alpha))
         except np.linalg.LinAlgError as error:
             raise ValueError(NOT_AMONG) from error
-        if rest.misfit(posterior.coef, posterior.intercept, before).min() < 0.0:
+        # Sums of squared residuals of actual rows are not negative.
+        if remaining.misfit(posterior.coef, posterior.intercept, before).min() < 0.0:
             raise ValueError(NOT_AMONG)
         return posterior
 
@@ -291,9 +294,9 @@ def _kernel_object(kernel: AnyKernel) -> Kernel:
 
 
 def _change(
-    fading: FadingFeatures, since: FeatureSums, both: LinearSolution, later: LinearSolution
+    fading: FadingFeatures, since: FeatureSums, joint: LinearSolution, later: LinearSolution
 ) -> float:
     # Conjugate gradients keep no sums, so that a refresh is refused.
-    assert not isinstance(both, IterativeSolution)
+    assert not isinstance(joint, IterativeSolution)
     assert not isinstance(later, IterativeSolution)
-    return prediction_change(fading, since, both, later)
+    return prediction_change(fading, since, joint, later)

@@ -67,7 +67,7 @@ def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
     return solution
 
 
-def _moved(solution: LinearSolution, wide: Any, names: Iterable[str]) -> Any:
+def _moved(solution: LinearSolution, wide: object, names: Iterable[str]) -> Any:
     """Return the solution with some fields as arrays of the type and on the device of ``wide``."""
     # The new fields are arrays of the device, which contradicts the declared types of the fields.
     fields: dict[str, Any] = {name: like(getattr(solution, name), wide) for name in names}

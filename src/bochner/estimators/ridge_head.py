@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -76,11 +77,19 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
     fading_: FadingFeatures | None = field(init=False, default=None)
 
     @abstractmethod
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit(
+        self, X: object, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Any:
         """Fit the head."""
 
     def _checked_rows(
-        self, X: Any, y: Any, sample_weight: Any, is_first: bool, *, numeric: bool
+        self,
+        X: object,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        is_first: bool,
+        *,
+        numeric: bool,
     ) -> Chunk:
         """Return validated rows with numeric targets or with labels."""
         options = {"accept_sparse": "csr", "dtype": float_types(X, FLOATS), "reset": is_first}
@@ -99,18 +108,25 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         for name in ("fit_intercept", "associated"):
             as_flag(name, getattr(self, name))
         n_landmarks = self._n_landmarks
+        # A generator for each step, so that optional steps do not change the draws of other steps.
         *rngs, solver_rng, landmark_rng = generators(self.random_state, 5)
-        kernel, found = self._approximation(rows.head, targets, *rngs)
-        features: FeatureMap = found.frequencies
+        kernel, approximation = self._approximation(rows.head, targets, *rngs)
+        features: FeatureMap = approximation.frequencies
         if n_landmarks is not None:
             head = _weighing(rows.head)
             features = ResidualFeatures.of(
-                found.frequencies, kernel, host_view(head.X), n_landmarks, landmark_rng, limit
+                approximation.frequencies,
+                kernel,
+                host_view(head.X),
+                n_landmarks,
+                landmark_rng,
+                limit,
             )
             features.to_device_of(head.X)
         problem = replace(
             self._problem(features, targets, alpha),
             n_samples=rows.n_samples,
+            # Conjugate gradients pass over the rows many times, and keep no sums.
             is_repeatable=rows.is_repeatable and not keep_sums,
             on_device=on_device(rows.head.X),
             weight_rms=rows.head.weight_rms,
@@ -118,7 +134,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         plan = plan_ridge(problem, self.solver, limit)
         if rows.n_samples is None:
             # Later rows of a stream have not been validated yet, unlike rows in memory.
-            rows = ValidatedChunks(rows, kernel, found.region)
+            rows = ValidatedChunks(rows, kernel, approximation.region)
         sums: FeatureSums | None = None
         posterior: LinearSolution
         if plan.solver == "cholesky":
@@ -141,8 +157,9 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
                 n_landmarks=plan.n_landmarks,
                 keep=plan.keep,
             )
-        self.kernel_, self._region = kernel, found.region
-        self.frequencies_, self.signature_ = found.frequencies, features.signature
+        # Attributes are set after everything that can fail, so that an error keeps the earlier fit.
+        self.kernel_, self._region = kernel, approximation.region
+        self.frequencies_, self.signature_ = approximation.frequencies, features.signature
         self.residual_ = features if isinstance(features, ResidualFeatures) else None
         self.sums_, self.posterior_, self.fading_ = sums, posterior, None
 
@@ -179,10 +196,12 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         recipe = Recipe(
             n_frequencies, self.scheme, self.weights, self.decomposition, pairs=self.pairs
         )
-        found = approximate(kernel, host_view(_weighing(rows).X), recipe, draw_rng, data_rng)
+        approximation = approximate(
+            kernel, host_view(_weighing(rows).X), recipe, draw_rng, data_rng
+        )
         if not self.associated:
-            refuse_two_sided(kernel, found.frequencies)
-        return kernel, found
+            refuse_two_sided(kernel, approximation.frequencies)
+        return kernel, approximation
 
     def _choose_kernel(
         self, rows: Chunk, targets: Targets, n_frequencies: int, rng: np.random.Generator
@@ -219,6 +238,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
     def _signs(self, features: FeatureMap) -> Array:
         """Return the diagonal of ``J``, of shape (p,)."""
         signature = features.signature
+        # ``associated=True`` learns with Z Z', which is positive definite, instead of Z J Z'.
         return np.ones_like(signature) if self.associated else signature
 
     def _solve(
@@ -239,7 +259,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         return self.posterior_.n_iter if isinstance(self.posterior_, IterativeSolution) else None
 
     def _predict(
-        self, X: Any, *, with_std: bool = False, with_cov: bool = False
+        self, X: object, *, with_std: bool = False, with_cov: bool = False
     ) -> tuple[Any, Any]:
         """Return means (n, t), and standard deviations (n, t) or covariances (n, n, t) or None."""
         check_is_fitted(self, "posterior_")

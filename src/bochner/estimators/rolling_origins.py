@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from bochner._numerics.arrays import Array, as_count
@@ -25,9 +26,9 @@ _MOST_STEPS = 1_000_000
 
 def rolling_table(
     model: Any,
-    y: Any,
-    X: Any,
-    times: Any,
+    y: ArrayLike,
+    X: object,
+    times: object,
     horizon: int,
     n_origins: int,
     stride: int | None,
@@ -63,9 +64,9 @@ def rolling_table(
 
 
 def _forecast(
-    model: Any,
-    y: Any,
-    X: Any,
+    model: object,
+    y: ArrayLike | None,
+    X: object,
     times: Any,
     series: SeriesRows,
     origin: int,
@@ -83,8 +84,8 @@ def _forecast(
     observed = series.values[after]
     predicted = np.asarray(fitted.predict(where, later))
     lower, upper = (np.asarray(end) for end in fitted.predict_interval(where, level, later))
-    known = np.where(np.isfinite(observed), observed, predicted)
-    density = np.asarray(fitted.log_density(known, later, times=where))
+    filled = np.where(np.isfinite(observed), observed, predicted)
+    density = np.asarray(fitted.log_density(filled, later, times=where))
     is_known = np.isfinite(observed)
     row = {"origin": np.full(horizon, origin), "step": np.arange(1, horizon + 1)}
     index: Any = getattr(y, "index", None)
@@ -102,13 +103,13 @@ def _forecast(
     yield row
 
 
-def _rows(table: Any, rows: slice) -> Any:
+def _rows(table: object, rows: slice) -> Any:
     if table is None:
         return None
     return table.iloc[rows] if hasattr(table, "iloc") else np.asarray(table)[rows]
 
 
-def _where(y: Any, times: Any, after: slice, horizon: int) -> Any:
+def _where(y: ArrayLike | None, times: Any, after: slice, horizon: int) -> Any:
     if times is not None:
         return times[after]
     index: Any = getattr(y, "index", None)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.checked import check_targets
@@ -51,47 +52,48 @@ def several(y: Any) -> dict[str, Any] | None:
     """Return series by name if ``y`` is a mapping or a data frame; ``None`` for a single series."""
     refuse_lazy("y", y)
     if isinstance(y, Mapping):
-        found = {str(name): one for name, one in y.items()}
+        named_series = {str(name): series for name, series in y.items()}
     elif hasattr(y, "columns"):
         is_pandas = hasattr(y, "iloc")
         pairs = enumerate(y.columns)
-        found = {str(name): y.iloc[:, i] if is_pandas else y[name] for i, name in pairs}
+        named_series = {str(name): y.iloc[:, i] if is_pandas else y[name] for i, name in pairs}
     else:
         return None
-    if not found:
+    if not named_series:
         raise ValueError("y must hold at least one series, got none.")
-    if len(found) < len(y if isinstance(y, Mapping) else y.columns):
+    if len(named_series) < len(y if isinstance(y, Mapping) else y.columns):
         raise ValueError("Names of series must differ from each other as text; some are repeated.")
-    return found
+    return named_series
 
 
-def read_series(y: Any, X: Any, times: Any) -> SeriesRows:
+def read_series(y: ArrayLike, X: object, times: object) -> SeriesRows:
     """Return a series with its times and inputs, or raise TypeError or ValueError.
 
     Times are ``times``, or the index of a pandas series, or positions.
     """
     values = series_values(y)
-    found = _times(y, times, len(values))
-    if found.numbers.shape != values.shape:
+    row_times = _times(y, times, len(values))
+    if row_times.numbers.shape != values.shape:
         raise ValueError(
-            f"times must have one entry for each value: got {len(found.numbers)} times and "
+            f"times must have one entry for each value: got {len(row_times.numbers)} times and "
             f"{len(values)} values."
         )
     where = getattr(y, "index", None) if times is None else times
-    _check_order(found.numbers, where)
-    _check_span(found.numbers, where)
-    known = values[np.isfinite(values)]
-    if len(known) < _FEWEST:
+    _check_order(row_times.numbers, where)
+    _check_span(row_times.numbers, where)
+    known_values = values[np.isfinite(values)]
+    if len(known_values) < _FEWEST:
         raise ValueError(
-            f"A series needs at least {_FEWEST} known values to learn from, got {len(known)}."
+            f"A series needs at least {_FEWEST} known values to learn from, got "
+            f"{len(known_values)}."
         )
-    if known.std() <= _CONSTANT * np.abs(known).max():
+    if known_values.std() <= _CONSTANT * np.abs(known_values).max():
         raise ValueError(
-            f"The series is constant: all known values are {known[0]:g}, up to rounding. There is "
-            "nothing to learn; forecast that value."
+            f"The series is constant: all known values are {known_values[0]:g}, up to rounding. "
+            "There is nothing to learn; forecast that value."
         )
     inputs, names = _inputs(X, y, len(values))
-    return SeriesRows(found.numbers, values, inputs, found.timeline, names, found.clock)
+    return SeriesRows(row_times.numbers, values, inputs, row_times.timeline, names, row_times.clock)
 
 
 def check_taken(transformation: str, values: Array) -> None:
@@ -103,13 +105,13 @@ def check_taken(transformation: str, values: Array) -> None:
     if not function.takes(least):
         needed = "of zero or more" if function.takes_least else "above zero"
         raise ValueError(
-            f"transformation={transformation!r} needs values {needed}, and the least known one is "
+            f"transformation={transformation!r} needs values {needed}, and the smallest value is "
             f"{least:.4g}: use transformation='none', or 'auto', which compares those that the "
             "values allow."
         )
 
 
-def future_inputs(X: Any, future: Future, n_inputs: int, names: list[str] | None) -> Array:
+def future_inputs(X: object, future: Future, n_inputs: int, names: list[str] | None) -> Array:
     """Return the inputs (h, d) at the times of a forecast, or raise ValueError."""
     count = len(future.numbers)
     if not n_inputs:
@@ -121,28 +123,28 @@ def future_inputs(X: Any, future: Future, n_inputs: int, names: list[str] | None
             f"The model was fitted with {n_inputs} inputs: pass their values at the {count} times "
             "to predict at as X."
         )
-    found, own = _matrix(X)
-    if found.shape != (count, n_inputs):
+    inputs, given_names = _matrix(X)
+    if inputs.shape != (count, n_inputs):
         raise ValueError(
             f"X must hold {n_inputs} inputs at each of the {count} times to predict at, shape "
-            f"{(count, n_inputs)}, got {found.shape}. Known inputs limit the horizon."
+            f"{(count, n_inputs)}, got {inputs.shape}. Known inputs limit the horizon."
         )
-    if names is not None and own is not None and own != names:
-        raise ValueError(f"X must have the columns {names} in this order, got {own}.")
+    if names is not None and given_names is not None and given_names != names:
+        raise ValueError(f"X must have the columns {names} in this order, got {given_names}.")
     index: Any = getattr(X, "index", None)
     if future.index is not None and hasattr(index, "equals") and not index.equals(future.index):
         raise ValueError(
             f"X must be at the times to predict at, which begin with {future.index[0]}; its index "
             f"begins with {index[0]}."
         )
-    return found
+    return inputs
 
 
-def series_values(y: Any) -> Array:
+def series_values(y: ArrayLike) -> Array:
     """Return values (n,), NaN if unknown or masked; raise TypeError or ValueError if invalid."""
     refuse_complex("y", y if hasattr(y, "dtype") else np.asarray(y))
-    if found := not_numbers(y):
-        raise TypeError(f"y must be a series of numbers, got {found}.")
+    if foreign_entries := not_numbers(y):
+        raise TypeError(f"y must be a series of numbers, got {foreign_entries}.")
     values: Array
     try:
         if hasattr(y, "to_numpy") and hasattr(y, "index"):
@@ -166,7 +168,7 @@ def series_values(y: Any) -> Array:
     return values
 
 
-def _times(y: Any, times: Any, count: int) -> Times:
+def _times(y: ArrayLike | None, times: object, count: int) -> Times:
     if times is not None:
         refuse_masked("times", times)
         refuse_complex("times", times)
@@ -208,20 +210,20 @@ def _check_order(numbers: Array, where: Any) -> None:
     raise ValueError(f"Times must be increasing; {second} follows {first}. Sort the series.")
 
 
-def _inputs(X: Any, y: Any, count: int) -> tuple[Array, list[str] | None]:
+def _inputs(X: object, y: ArrayLike | None, count: int) -> tuple[Array, list[str] | None]:
     if X is None:
         return np.zeros((count, 0)), None
-    found, names = _matrix(X)
-    if len(found) != count:
-        raise ValueError(f"X must have a row for each value, {count} rows, got {len(found)}.")
+    inputs, names = _matrix(X)
+    if len(inputs) != count:
+        raise ValueError(f"X must have a row for each value, {count} rows, got {len(inputs)}.")
     ours: Any = getattr(y, "index", None)
     theirs: Any = getattr(X, "index", None)
     if hasattr(ours, "equals") and hasattr(theirs, "equals") and not ours.equals(theirs):
         raise ValueError("X and y must have the same index.")
-    return found, names
+    return inputs, names
 
 
-def _matrix(X: Any) -> tuple[Array, list[str] | None]:
+def _matrix(X: object) -> tuple[Array, list[str] | None]:
     refuse_masked("X", X)
     refuse_complex("X", X)
     if text := not_numbers(X):
@@ -230,14 +232,14 @@ def _matrix(X: Any) -> tuple[Array, list[str] | None]:
         )
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     try:
-        found = np.array(X, dtype=np.float64)
+        matrix = np.array(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"X must hold numbers, as indicators of classes do (pandas.get_dummies): {error}"
         ) from error
-    found = found[:, None] if found.ndim == 1 else found
-    if found.ndim != 2 or not np.isfinite(found).all():
+    matrix = matrix[:, None] if matrix.ndim == 1 else matrix
+    if matrix.ndim != 2 or not np.isfinite(matrix).all():
         raise ValueError(
             "X must have shape (n, d) and finite entries: inputs have to be known at all times."
         )
-    return found, names
+    return matrix, names

@@ -6,11 +6,12 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
-from bochner._numerics.arrays import Array, as_count, as_positive_scalar
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
 from bochner._numerics.checked import named, of_numpy
 from bochner._numerics.files import as_path
 from bochner._numerics.foreign import refuse_masked, refuse_no_rows
@@ -95,9 +96,9 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         task: TableTask[TargetMap, LawSum, OneKernel],
         learner: TableLearner,
         X: Any,
-        y: Any,
-        sample_weight: Any,
-        groups: Any,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | str | None,
         time: Any,
     ) -> TableRows:
         """Return the validated rows of a fit; for a table in partitions, a sample of its rows."""
@@ -129,25 +130,26 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         rows = replace(rows, classes=classes)
         if partitions is None or partitions.is_whole:
             return rows
-        others = Others(partitions, rows.unit, classes)
-        return replace(rows, others=others, n_given=others.n_samples)
+        elsewhere = Others(partitions, rows.unit, classes)
+        return replace(rows, others=elsewhere, n_given=elsewhere.n_samples)
 
     def _keep(self, rows: TableRows, learned: FittedHead[TargetMap, LawSum, OneKernel]) -> None:
         """Set the fitted attributes that all table models share."""
-        self.encoder_, *others = learned.encoders
-        self.quantile_encoder_ = others[0] if others else None
-        self.tail_encoder_ = others[1] if len(others) > 1 else None
+        self.encoder_, *further_encoders = learned.encoders
+        self.quantile_encoder_ = further_encoders[0] if further_encoders else None
+        self.tail_encoder_ = further_encoders[1] if len(further_encoders) > 1 else None
         self.head_ = learned.head
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
             self.feature_names_in_ = self.encoder_.feature_names_in_
         self.record_ = {"n_samples": rows.n_given}
+        # A fixed seed, so that the background rows do not depend on random_state.
         some = np.random.default_rng(0).permutation(len(rows.y))[:_BACKGROUND_ROWS]
         background = rows_of(rows.X, some)
         self.background_ = self.encode(background)
         self.background_values_ = self.encoder_.values(background)
 
-    def encode(self, X: Any) -> Array:
+    def encode(self, X: MatrixLike) -> Array:
         """Return the encoded columns (n, d_encoded) of a table, on which the kernel is defined."""
         check_is_fitted(self, "head_")
         if is_dask(X):
@@ -159,10 +161,10 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
 
     def _encoders(self) -> list[TableEncoder]:
         """Return the encoders whose concatenated outputs are the encoded columns."""
-        found = (self.encoder_, self.quantile_encoder_, self.tail_encoder_)
-        return [encoder for encoder in found if encoder is not None]
+        encoders = (self.encoder_, self.quantile_encoder_, self.tail_encoder_)
+        return [encoder for encoder in encoders if encoder is not None]
 
-    def _check_collection(self, X: Any) -> None:
+    def _check_collection(self, X: object) -> None:
         """Raise ValueError if the columns of a Dask collection differ from the fitted columns."""
         check_is_fitted(self, "head_")
         self.encoder_.check_columns(X)
@@ -180,7 +182,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
             bundle["text/html"] = self._repr_html_inner()
         return bundle
 
-    def report(self, X: Any, y: Any, path: Any = None) -> Any:
+    def report(self, X: MatrixLike, y: ArrayLike | None, path: object = None) -> Any:
         """Return an HTML report on the model and its predictions of labelled rows.
 
         The report has errors with standard errors, predictions with intervals, calibration,
@@ -220,10 +222,10 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
                 "'bochner[report]'."
             ) from error
         target = None if path is None else as_path(path)
-        found = report_of(self, X, y)
+        html_report = report_of(self, X, y)
         if target is not None:
-            found.save(target)
-        return found
+            html_report.save(target)
+        return html_report
 
     @property
     def kernel_(self) -> Kernel:
@@ -304,7 +306,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         return dependence.effect(grids, self._predictor.names)
 
     def contributions(
-        self, X: Any, *, n_evaluations: int = 20_000, random_state: Any = None
+        self, X: MatrixLike, *, n_evaluations: int = 20_000, random_state: RandomState = None
     ) -> Contributions:
         r"""Return the Shapley values of each column of the table for the predictions of some rows.
 
@@ -362,7 +364,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         (rng,) = generators(random_state, 1)
         return contributions(dependence, self.encode(X), rng, count, self._predictor.names)
 
-    def _dependence(self, unit: Any = 1.0) -> Dependence:
+    def _dependence(self, unit: object = 1.0) -> Dependence:
         """Return predictions over ``unit`` as a function of all encoded columns."""
         return dependence_of(self._predictor, self._encoders(), self.background_, unit)
 

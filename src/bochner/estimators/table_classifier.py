@@ -4,11 +4,11 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, MatrixLike, as_array
 from bochner._numerics.checked import labels, named
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.whole_fits import all_or_nothing
@@ -79,12 +79,12 @@ class TableClassifier(LabelledClassifier, TableModel):
     @all_or_nothing
     def fit(
         self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: object,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
-        groups: Any = None,
-        time: Any = None,
+        groups: ArrayLike | str | None = None,
+        time: ArrayLike | str | None = None,
         callback: Callback | None = None,
     ) -> Self:
         """Fit the encoder and the head; see :meth:`TableRegressor.fit`.
@@ -103,7 +103,9 @@ class TableClassifier(LabelledClassifier, TableModel):
         self._keep(rows, learner.fit(rows, task, progress))
         return self
 
-    def _class_weights(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _class_weights(
+        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> Any:
         """Return weights (n,) of rows times the weights of their classes."""
         if is_partitioned(X):
             raise ValueError(
@@ -136,7 +138,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         check_is_fitted(self, "head_")
         return self.head_.left_out_log_loss
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return the most probable class of each row, or the class of least expected cost, (n,)."""
         if is_dask(X):
             self._check_collection(X)
@@ -147,7 +149,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         expected = probabilities @ self._checked_costs(probabilities.shape[1])
         return np.asarray(self.classes_[np.argmin(expected, axis=1)])
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Return class probabilities, of shape (n, n_classes)."""
         if is_dask(X):
             self._check_collection(X)

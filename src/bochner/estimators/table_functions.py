@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, MatrixLike, as_array
 from bochner.learning.chains.functions import SampledFunctions
 from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.transformations import Transformation
@@ -49,10 +49,10 @@ class TableFunctions:
     def __len__(self) -> int:
         return len(self.functions)
 
-    def __getitem__(self, index: Any) -> "TableFunctions":
+    def __getitem__(self, index: object) -> "TableFunctions":
         return replace(self, functions=self.functions[index])
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: MatrixLike) -> Array:
         """Return the values at the rows of a table, (n, n_functions) or (n, t, n_functions)."""
         encoded = self.encode(X)
         values = self.functions(encoded)
@@ -64,11 +64,11 @@ class TableFunctions:
             values = as_array(mean + factors * (values - mean))
         return values if self.transformation is None else self.transformation.inverse(values)
 
-    def encode(self, X: Any) -> Array:
+    def encode(self, X: MatrixLike) -> Array:
         """Return the encoded columns (n, d) that the functions take."""
         return np.hstack([as_array(encoder.transform(X)) for encoder in self.encoders])
 
-    def gradient(self, X: Any) -> NoReturn:
+    def gradient(self, X: MatrixLike) -> NoReturn:
         """Raise ``NotImplementedError``: columns of tables have no derivatives."""
         raise NotImplementedError(
             "Functions of tables have no gradients, because columns are encoded. For gradients by "

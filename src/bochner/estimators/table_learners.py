@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any, Generic, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.progress import Progress
@@ -52,7 +52,9 @@ class FittedHead(Generic[TargetMap, LawSum, OneKernel]):
 class TableLearner(Protocol):
     """Fits encoders and a head to the rows of a table, for a task."""
 
-    def check_in_partitions(self, groups: Any, time: Any) -> None:
+    def check_in_partitions(
+        self, groups: ArrayLike | str | None, time: ArrayLike | str | None
+    ) -> None:
         """Raise ValueError for options that need all rows in memory."""
 
     def fit(
@@ -70,7 +72,9 @@ class SumLearner:
     n_jobs: int | None
     random_state: Any
 
-    def check_in_partitions(self, groups: Any, time: Any) -> None:
+    def check_in_partitions(
+        self, groups: ArrayLike | str | None, time: ArrayLike | str | None
+    ) -> None:
         """Raise ValueError for groups and times, which need all rows in memory."""
         if groups is not None or time is not None:
             raise ValueError(
@@ -83,11 +87,11 @@ class SumLearner:
     ) -> FittedHead[TargetMap, LawSum, OneKernel]:
         """Return the fitted encoders of both encodings with the weighted sum."""
         targets = task.targets(rows)
-        encoders, judged = self.judged(rows, task, targets, progress)
-        head, error = task.sum_of_laws(judged, rows, rows.weights_or_ones, targets)
+        encoders, scored_laws = self.scored_laws(rows, task, targets, progress)
+        head, error = task.sum_of_laws(scored_laws, rows, rows.weights_or_ones, targets)
         return FittedHead(encoders, head, targets, error)
 
-    def judged(
+    def scored_laws(
         self,
         rows: TableRows,
         task: TableTask[TargetMap, LawSum, OneKernel],
@@ -99,8 +103,8 @@ class SumLearner:
         progress("encoding the table")
         scaled = targets(rows.y)
         encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
-        removal, others = rows.removal, rows.others
-        if task.is_numeric and others is None:  # Trees are fitted to rows in memory
+        removal, elsewhere = rows.removal, rows.others
+        if task.is_numeric and elsewhere is None:  # Trees are fitted to rows in memory
             encoders.append(TableEncoder(numeric="tails"))
         tables = [
             as_array(encoder.fit_transform(rows.X, scaled, removal=removal)) for encoder in encoders
@@ -112,10 +116,10 @@ class SumLearner:
         (rng,) = generators(self.random_state, 1)
         # Other units change the rounding, after which a search may end at another optimum.
         encoded = rounded(np.hstack(tables))
-        left = None
+        seconds_left = None
         if self.time_limit is not None:
-            left = max(self.time_limit - (perf_counter() - began), _LEAST_SECONDS)
-        judged = Learner(self.effort, n_threads, left, progress).fit(
+            seconds_left = max(self.time_limit - (perf_counter() - began), _LEAST_SECONDS)
+        scored_laws = Learner(self.effort, n_threads, seconds_left, progress).fit(
             Observations.of(
                 encoded,
                 rounded(scaled),
@@ -129,12 +133,12 @@ class SumLearner:
             latest=removal.latest,
             trends=_trends(encoded, rows.order),
             with_variance=task.is_numeric,
-            elsewhere=None if others is None else others.encoded(encoders, targets),
+            elsewhere=None if elsewhere is None else elsewhere.encoded(encoders, targets),
             labels=task.numbers_of_classes(rows),
             cycles=_cycles(encoders),
             line=np.concatenate([first, *tails]),
         )
-        return encoders, judged
+        return encoders, scored_laws
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,7 +153,9 @@ class OneKernelLearner:
     n_components: int
     random_state: Any
 
-    def check_in_partitions(self, groups: Any, time: Any) -> None:
+    def check_in_partitions(
+        self, groups: ArrayLike | str | None, time: ArrayLike | str | None
+    ) -> None:
         """Raise ValueError: this learner does not support tables in partitions."""
         raise ValueError(
             f"Rows in partitions are fitted by kernel='auto', got kernel={self.kernel!r}: leave it "
@@ -201,14 +207,14 @@ def _trends(encoded: Array, order: NDArray[np.intp] | None) -> NDArray[np.intp] 
 def _scale_numbers(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
     """Return the index of the length scale of each column of several encoded tables."""
     of_columns = [scale_numbers(state) for encoder in encoders for state in encoder.columns_]
-    ends = np.cumsum([0] + [len(own) for own in of_columns])
-    return np.concatenate([end + own for end, own in zip(ends, of_columns, strict=False)])
+    ends = np.cumsum([0] + [len(numbers) for numbers in of_columns])
+    return np.concatenate([end + numbers for end, numbers in zip(ends, of_columns, strict=False)])
 
 
 def _cycles(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
     """Return the first column and the width (c, 2) of each cycle of several encoded tables."""
-    found, end = [np.empty((0, 2), dtype=np.intp)], 0
+    places, end = [np.empty((0, 2), dtype=np.intp)], 0
     for state in (state for encoder in encoders for state in encoder.columns_):
-        found.append(cycle_places(state) + np.array([end, 0]))
+        places.append(cycle_places(state) + np.array([end, 0]))
         end += len(output_names(state))
-    return np.concatenate(found)
+    return np.concatenate(places)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.foreign import shown
@@ -21,12 +21,14 @@ from bochner.tables.columns import KIND_NAMES, Kind
 from bochner.tables.encoder import TableEncoder, read_part
 
 
-def is_partitioned(X: Any) -> bool:
+def is_partitioned(X: object) -> bool:
     """Return whether rows are in the partitions of an engine."""
     return is_dask(X) or isinstance(X, PartitionedRows)
 
 
-def collected_table(X: Any, y: Any, sample_weight: Any, *, numeric: bool) -> Collected:
+def collected_table(
+    X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, *, numeric: bool
+) -> Collected:
     """Return a sample of the rows of positive weight of a table in partitions.
 
     Raises ValueError or TypeError, with the number of the partition, if the rows of a partition are
@@ -41,16 +43,16 @@ def collected_table(X: Any, y: Any, sample_weight: Any, *, numeric: bool) -> Col
             )
         split = TupleParts() if X.target is None else FrameParts(X.target, X.sample_weight)
         check = CheckTable(split, numeric)
-        found = Collected.of(X.executor, X.parts, check, layouts=TableLayout)
+        collected = Collected.of(X.executor, X.parts, check, layouts=TableLayout)
     else:
         from bochner.distributed.partitions import partitions_of
         from bochner.distributed.passes import DaskExecutor
 
         check, parts = CheckTable(TupleParts(), numeric), partitions_of(X, y, sample_weight)
-        found = Collected.of(DaskExecutor(), parts, check, layouts=TableLayout)
-    if not numeric and not found.is_whole:
-        _check_labels(found)
-    return found
+        collected = Collected.of(DaskExecutor(), parts, check, layouts=TableLayout)
+    if not numeric and not collected.is_whole:
+        _check_labels(collected)
+    return collected
 
 
 def _check_labels(rows: Collected) -> None:
@@ -93,15 +95,17 @@ class TableLayout:
         first = layouts[0][1]
         names = first.names or [f"x{place}" for place in range(len(first.columns))]
         for place, name in enumerate(names):
-            found: dict[Kind, tuple[int, str]] = {}
+            examples: dict[Kind, tuple[int, str]] = {}
             for index, part in layouts:
                 kind, example = part.columns[place]
                 if kind != "empty":
-                    found.setdefault(kind, (index, example))
-            if len(found) > 1:
-                told = (f"{KIND_NAMES[k]} in partition {i} ({e})" for k, (i, e) in found.items())
+                    examples.setdefault(kind, (index, example))
+            if len(examples) > 1:
+                listed = (
+                    f"{KIND_NAMES[k]} in partition {i} ({e})" for k, (i, e) in examples.items()
+                )
                 raise ValueError(
-                    f"Mixed types in column {name!r}: {', '.join(told)}. Convert the entries to "
+                    f"Mixed types in column {name!r}: {', '.join(listed)}. Convert the entries to "
                     "one kind, or leave missing ones empty."
                 )
         of_kind: dict[bool, int] = {}
@@ -144,16 +148,16 @@ class Encoding:
     unit: float
     names: NDArray[Any] | None
 
-    def __call__(self, piece: TablePiece, others: NDArray[np.intp]) -> Rows:
+    def __call__(self, piece: TablePiece, chosen: NDArray[np.intp]) -> Rows:
         """Return some encoded rows of a partition; raise ValueError for entries of another kind."""
         # All rows are encoded, so that row numbers in errors refer to the partition.
         tables = [as_array(encoder.transform(piece.X)) for encoder in self.encoders]
-        y = piece.y[others]
+        y = piece.y[chosen]
         if self.names is not None:
             order = np.argsort(self.names)
             y = order[np.searchsorted(self.names, y, sorter=order)]
-        weights = piece.weights[others] / self.unit
-        return Rows(rounded(np.hstack(tables)[others]), rounded(self.targets(y)), weights)
+        weights = piece.weights[chosen] / self.unit
+        return Rows(rounded(np.hstack(tables)[chosen]), rounded(self.targets(y)), weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,15 +169,15 @@ class EncodedElsewhere:
 
     def total(self, function: Callable[[Rows], Array]) -> Array:
         """Return the sum of a function of the rows of each partition."""
-        found = self.collected.rest(partial(_encoded, function, self.encoding))
-        assert found is not None  # Else the sample is whole
-        return found
+        sums = self.collected.rest(partial(_encoded, function, self.encoding))
+        assert sums is not None  # Else the sample is whole
+        return sums
 
 
 def _encoded(
     function: Callable[[Rows], Array],
     encoding: Encoding,
     piece: TablePiece,
-    others: NDArray[np.intp],
+    chosen: NDArray[np.intp],
 ) -> Array:
-    return function(encoding(piece, others))
+    return function(encoding(piece, chosen))

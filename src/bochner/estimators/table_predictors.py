@@ -79,7 +79,7 @@ class NumberPredictor:
         """Return predictive means (n, *t) and covariances (n, n, *t)."""
         if self.targets.transformation is not None:
             raise ValueError(
-                "return_cov=True needs targets as they are, and these are transformed "
+                "return_cov=True needs untransformed targets, and these are transformed "
                 f"({self.targets.transformation.name!r}): take return_std=True, covariances of "
                 "sample_functions, or transformation='none'."
             )
@@ -103,10 +103,10 @@ class NumberPredictor:
         """Return functions of tables with these encoders, drawn from the posterior."""
         shift, scale = self.targets.mean, self.targets.scale
         drawn = self.head.functions(count, rng).transformed(shift, scale)
-        found = TableFunctions(encoders, drawn, transformation=self.targets.transformation)
-        if isinstance(self.head, SumOfLaws) and any(own.curves for own in self.head.widths):
-            found = replace(found, head=self.head, shift=shift, scale=scale)
-        return found
+        functions = TableFunctions(encoders, drawn, transformation=self.targets.transformation)
+        if isinstance(self.head, SumOfLaws) and any(widths.curves for widths in self.head.widths):
+            functions = replace(functions, head=self.head, shift=shift, scale=scale)
+        return functions
 
 
 @dataclass(frozen=True, slots=True, eq=False)

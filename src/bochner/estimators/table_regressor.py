@@ -4,10 +4,11 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_count, as_level, as_levels
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_level, as_levels
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.bank_parameters import check_name
@@ -142,12 +143,12 @@ class TableRegressor(ScoredRegressor, TableModel):
     @all_or_nothing
     def fit(
         self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: object,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
-        groups: Any = None,
-        time: Any = None,
+        groups: ArrayLike | str | None = None,
+        time: ArrayLike | str | None = None,
         callback: Callback | None = None,
     ) -> Self:
         r"""Fit the encoder and the head.
@@ -224,15 +225,15 @@ class TableRegressor(ScoredRegressor, TableModel):
         check_is_fitted(self, "head_")
         if self.expected_error_ is not None:
             return self.expected_error_
-        found = self.head_.left_out_rmse
-        return None if found is None else plain(self.target_scale_ * found)
+        scaled_rmse = self.head_.left_out_rmse
+        return None if scaled_rmse is None else plain(self.target_scale_ * scaled_rmse)
 
     def predict(
         self,
-        X: Any,
+        X: MatrixLike,
         return_std: bool = False,
         return_cov: bool = False,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Array | tuple[Array, Array]:
         """Return predictive means and optionally standard deviations or covariances, with noise.
 
@@ -262,7 +263,7 @@ class TableRegressor(ScoredRegressor, TableModel):
         return self._predictor.mean(encoded, weight)
 
     def predict_interval(
-        self, X: Any, level: float = 0.9, sample_weight: Any = None
+        self, X: MatrixLike, level: float = 0.9, sample_weight: ArrayLike | None = None
     ) -> tuple[Array, Array]:
         """Return lower and upper ends, (n,) or (n, t), of prediction intervals.
 
@@ -291,7 +292,10 @@ class TableRegressor(ScoredRegressor, TableModel):
         return self._predictor.interval(encoded, level, weight)
 
     def predict_quantiles(
-        self, X: Any, levels: Any = (0.1, 0.5, 0.9), sample_weight: Any = None
+        self,
+        X: MatrixLike,
+        levels: object = (0.1, 0.5, 0.9),
+        sample_weight: ArrayLike | None = None,
     ) -> Array:
         """Return quantiles (n, q) or (n, t, q) of new targets at levels (q,) between 0 and 1.
 
@@ -308,11 +312,11 @@ class TableRegressor(ScoredRegressor, TableModel):
 
     def sample(
         self,
-        X: Any,
+        X: MatrixLike,
         n_samples: int = 100,
         *,
-        sample_weight: Any = None,
-        random_state: Any = None,
+        sample_weight: ArrayLike | None = None,
+        random_state: RandomState = None,
     ) -> Array:
         """Return draws, (n, n_samples) or (n, t, n_samples), of new targets.
 
@@ -325,7 +329,9 @@ class TableRegressor(ScoredRegressor, TableModel):
         encoded, weight = self._new_rows(X, sample_weight)
         return self._predictor.sample(encoded, count, rng, weight)
 
-    def sample_functions(self, n_functions: int = 1, random_state: Any = None) -> TableFunctions:
+    def sample_functions(
+        self, n_functions: int = 1, random_state: RandomState = None
+    ) -> TableFunctions:
         """Return functions of a row, drawn from the posterior without noise.
 
         The values of a function at several rows have the covariances of :meth:`predict` without the
@@ -351,7 +357,7 @@ class TableRegressor(ScoredRegressor, TableModel):
         (rng,) = generators(random_state, 1)
         return predictor.functions(self._encoders(), count, rng)
 
-    def _new_rows(self, X: Any, sample_weight: Any) -> tuple[Array, Array | None]:
+    def _new_rows(self, X: Any, sample_weight: ArrayLike | None) -> tuple[Array, Array | None]:
         """Return encoded rows (n, d), and validated weights (n,) of their targets."""
         encoded = self.encode(X)
         weight = checked_weight(sample_weight, encoded)
@@ -362,7 +368,7 @@ class TableRegressor(ScoredRegressor, TableModel):
             )
         return encoded, weight
 
-    def _lazy_shape(self, X: Any, sample_weight: Any) -> tuple[int, ...]:
+    def _lazy_shape(self, X: object, sample_weight: ArrayLike | None) -> tuple[int, ...]:
         """Return the shape of a row's targets; raise ValueError for other columns or weights."""
         self._check_collection(X)
         if sample_weight is not None:

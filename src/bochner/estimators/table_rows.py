@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.checked import labels
@@ -87,16 +87,16 @@ class TableRows:
         """
         if self.weights is None:
             return None
-        given = self.unit * self.weights
-        return self.weights if given.max() > _GREATEST_COUNT or _are_counts(given) else given
+        weights = self.unit * self.weights
+        return self.weights if weights.max() > _GREATEST_COUNT or _are_counts(weights) else weights
 
 
 def table_rows(
-    X: Any,
+    X: object,
     y: NDArray[Any],
     weights: Array | None,
-    groups: Any,
-    time: Any,
+    groups: ArrayLike | str | None,
+    time: ArrayLike | str | None,
     are_precisions: Precisions,
 ) -> TableRows:
     """Return the rows of positive weight, with the groups that are left out together.
@@ -107,14 +107,16 @@ def table_rows(
     so that counts and repeated rows in any order give the same model.
     """
     if groups is not None and time is not None:
-        raise ValueError("groups and time both say what is left out together: give one of them.")
+        raise ValueError(
+            "groups and time both define which rows are left out together: give one of them."
+        )
     tags = _per_row("groups", X, groups, len(y)), _per_row("time", X, time, len(y))
     if weights is not None:
         # Weights below the rounding error of the mean are raised to it. The rows stay with a finite
         # noise variance, and the sum of the weights is the same up to rounding.
-        kept, least = np.flatnonzero(weights), FLOAT64_EPS * weights.mean()
-        X, y, weights = rows_of(X, kept), y[kept], np.maximum(weights[kept], least)
-        tags = _chosen(tags, kept)
+        used, least = np.flatnonzero(weights), FLOAT64_EPS * weights.mean()
+        X, y, weights = rows_of(X, used), y[used], np.maximum(weights[used], least)
+        tags = _chosen(tags, used)
     n_given = len(y)
     if weights is not None and _are_counts(weights):
         # Equal weights do not distinguish rows, and are not counts.
@@ -157,7 +159,7 @@ def _repeats(counts: Array) -> NDArray[np.int64]:
 
 
 def _in_order_of_entries(
-    X: Any, y: NDArray[Any], weights: Array | None, tags: tuple[NDArray[Any] | None, ...]
+    X: object, y: NDArray[Any], weights: Array | None, tags: tuple[NDArray[Any] | None, ...]
 ) -> NDArray[np.intp] | None:
     """Return an order of the rows that only depends on their entries; ``None`` if all differ.
 
@@ -182,22 +184,25 @@ def _in_order_of_entries(
     return entry_order(columns, targets)
 
 
-def _per_row(name: str, X: Any, given: Any, n_samples: int) -> NDArray[Any] | None:
+def _per_row(name: str, X: Any, entries_or_name: Any, n_samples: int) -> NDArray[Any] | None:
     """Return labels (n,) from entries per row or a named column of the table, or ``None``."""
-    if given is None:
+    if entries_or_name is None:
         return None
-    if isinstance(given, str):
-        if given not in getattr(X, "columns", ()):
-            raise ValueError(f"{name} names the column {given!r}, which the table does not have.")
-        given = X[given]
-    entries = np.asarray(given)
+    if isinstance(entries_or_name, str):
+        if entries_or_name not in getattr(X, "columns", ()):
+            raise ValueError(
+                f"{name} names the column {entries_or_name!r}, which the table does not have."
+            )
+        entries_or_name = X[entries_or_name]
+    entries = np.asarray(entries_or_name)
     if entries.shape == (n_samples, 1):
         entries = entries[:, 0]
     if entries.shape != (n_samples,):
         got = len(entries) if entries.ndim == 1 else f"an array of shape {entries.shape}"
         raise ValueError(f"{name} must have an entry for each of the {n_samples} rows, got {got}.")
-    if np.ma.is_masked(given) or any(e is None or e != e for e in entries.tolist()):
+    if np.ma.is_masked(entries_or_name) or any(e is None or e != e for e in entries.tolist()):
         raise ValueError(f"{name} must not have missing entries.")
     if name == "time":
-        return sortable_times(name, given if entries.shape == np.shape(given) else entries)
+        has_shape = entries.shape == np.shape(entries_or_name)
+        return sortable_times(name, entries_or_name if has_shape else entries)
     return np.asarray(labels(entries, name))

@@ -79,8 +79,8 @@ def html_summary(model: SummarisedModel) -> str:
     rows = {"predicts": _text(_predicted(model)), "fitted to": _text(_table(model))}
     if (score := getattr(model, "score_", None)) is not None:
         error = "log loss" if hasattr(model, "classes_") else "root mean square error"
-        found = ", ".join(f"{value:.4g}" for value in np.ravel(score))
-        rows["expected error"] = _text(f"{found} ({error} of new rows, from rows left out)")
+        scores = ", ".join(f"{value:.4g}" for value in np.ravel(score))
+        rows["expected error"] = _text(f"{scores} ({error} of new rows, from rows left out)")
     if (calibration := _calibration(model)) is not None:
         rows["calibration"] = _text(calibration)
     rows |= _kernels(model)
@@ -104,8 +104,8 @@ def _predicted(model: SummarisedModel) -> str:
         n_targets = np.size(model._predictor.unit)
         return f"{n_targets} targets" if n_targets > 1 else f"numbers{target}"
     named = ", ".join(map(_short, classes[:_MOST_CLASSES]))
-    more = ", ..." if len(classes) > _MOST_CLASSES else ""
-    return f"{len(classes)} classes{target}: {named}{more}"
+    ellipsis = ", ..." if len(classes) > _MOST_CLASSES else ""
+    return f"{len(classes)} classes{target}: {named}{ellipsis}"
 
 
 def _table(model: SummarisedModel) -> str:
@@ -163,8 +163,11 @@ def _shares_in_time(model: SummarisedModel) -> VarianceShares | None:
     """Return shares of the variance from few rows, or None if they would take long."""
     if model.background_ is None:  # Files of older versions have none
         return None
-    whole = model._dependence(model._predictor.unit)
-    dependence, few = (replace(whole, X=whole.X[:count]) for count in (_FEW_ROWS, _TIMED_ROWS))
+    dependence_of_all = model._dependence(model._predictor.unit)
+    dependence, few = (
+        replace(dependence_of_all, X=dependence_of_all.X[:count])
+        for count in (_FEW_ROWS, _TIMED_ROWS)
+    )
     few.importance()  # Compiles and prepares what all rows need once
     began = perf_counter()
     few.importance()
@@ -182,11 +185,11 @@ def _bars(names: Iterable[Any], shares: Array) -> str:
     )
 
 
-def _short(name: Any) -> str:
+def _short(name: object) -> str:
     text = str(name)
     return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 3]}..."
 
 
-def _text(text: Any) -> str:
+def _text(text: object) -> str:
     """Return text with escaped HTML markup."""
     return escape(str(text), quote=True)

@@ -47,8 +47,8 @@ class ScaledTargets:
         mean, scale = self.mean, self.scale
         if np.ndim(values) > 1 + np.ndim(mean):
             mean, scale = np.expand_dims(mean, -1), np.expand_dims(scale, -1)
-        found = as_array(mean + scale * values)
-        return found if self.transformation is None else self.transformation.inverse(found)
+        targets = as_array(mean + scale * values)
+        return targets if self.transformation is None else self.transformation.inverse(targets)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, MatrixLike, as_array
 from bochner._numerics.checked import check_classes, check_targets, labels, numbers
 from bochner._numerics.foreign import shown
 from bochner._numerics.units import rounded, spreads
@@ -42,12 +42,12 @@ class TableTask(ABC, Generic[TargetMap, LawSum, OneKernel]):
         """Return validated targets; raise ValueError with the model's ``name`` if invalid."""
 
     @abstractmethod
-    def are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
+    def are_precisions(self, X: MatrixLike, y: NDArray[Any], weights: Array) -> bool:
         """Return whether whole-number weights (n,) are precisions instead of counts of rows."""
 
     @abstractmethod
     def coded(
-        self, X: Any, y: NDArray[Any], weights: Array | None
+        self, X: MatrixLike, y: NDArray[Any], weights: Array | None
     ) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Return the targets of a fit and, for classes, the labels (C,) by class number."""
 
@@ -61,7 +61,7 @@ class TableTask(ABC, Generic[TargetMap, LawSum, OneKernel]):
 
     @abstractmethod
     def sum_of_laws(
-        self, judged: ScoredLaws, rows: TableRows, weights: Array, targets: TargetMap
+        self, scored_laws: ScoredLaws, rows: TableRows, weights: Array, targets: TargetMap
     ) -> tuple[LawSum, float | None]:
         """Return the head with a weighted sum of base models, without models of weight zero.
 
@@ -85,11 +85,11 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
     transformation: Transformation | None = None
 
     def checked(self, y: NDArray[Any], name: str) -> NDArray[Any]:
-        found = as_array(numbers(y))
-        check_targets(found)
-        return found
+        targets = as_array(numbers(y))
+        check_targets(targets)
+        return targets
 
-    def are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
+    def are_precisions(self, X: MatrixLike, y: NDArray[Any], weights: Array) -> bool:
         if np.ptp(weights) == 0.0:
             return False
         columns = y.reshape(len(y), -1)
@@ -98,7 +98,7 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
         return are_precisions(rounded(encoded), scaled, weights, np.random.default_rng(0))
 
     def coded(
-        self, X: Any, y: NDArray[Any], weights: Array | None
+        self, X: MatrixLike, y: NDArray[Any], weights: Array | None
     ) -> tuple[NDArray[Any], NDArray[Any] | None]:
         return y, None
 
@@ -109,13 +109,14 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
         return None
 
     def sum_of_laws(
-        self, judged: ScoredLaws, rows: TableRows, weights: Array, targets: ScaledTargets
+        self, scored_laws: ScoredLaws, rows: TableRows, weights: Array, targets: ScaledTargets
     ) -> tuple[SumOfLaws, float | None]:
-        head, (mean, std) = SumOfLaws.with_left_out(judged, targets.scaled(rows.y), weights)
+        head, (mean, std) = SumOfLaws.with_left_out(scored_laws, targets.scaled(rows.y), weights)
         error = None
         if targets.transformation is not None:
+            # The expected error is in the unit of the targets, so predictions are mapped back.
             expected, _ = mapped(mean, std, head.scores, targets.inverse)
-            squares = weights[judged.scored] * (rows.y[judged.scored] - expected) ** 2
+            squares = weights[scored_laws.scored] * (rows.y[scored_laws.scored] - expected) ** 2
             error = float(np.sqrt(np.mean(squares)))
         laws, of_laws = head.laws.used(head.weights)
         return replace(head, laws=laws, weights=of_laws), error
@@ -140,13 +141,15 @@ class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelCl
             raise ValueError(f"{name} needs at least two classes, got 1 class: {shown(y[0])}.")
         return y
 
-    def are_precisions(self, X: Any, y: NDArray[Any], weights: Array) -> bool:
+    def are_precisions(self, X: MatrixLike, y: NDArray[Any], weights: Array) -> bool:
         """Return whether the weights are class weights, such as inverse class frequencies."""
         of_class = [weights[y == label] for label in np.unique(y)]
-        return bool(np.ptp(weights) > 0.0) and all(np.ptp(own) == 0.0 for own in of_class)
+        return bool(np.ptp(weights) > 0.0) and all(
+            np.ptp(class_weights) == 0.0 for class_weights in of_class
+        )
 
     def coded(
-        self, X: Any, y: NDArray[Any], weights: Array | None
+        self, X: MatrixLike, y: NDArray[Any], weights: Array | None
     ) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Return class numbers and labels, in an order of classes that is independent of labels.
 
@@ -170,10 +173,10 @@ class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelCl
         return np.unique(rows.y, return_inverse=True)[1].astype(np.int64)
 
     def sum_of_laws(
-        self, judged: ScoredLaws, rows: TableRows, weights: Array, targets: CentredIndicators
+        self, scored_laws: ScoredLaws, rows: TableRows, weights: Array, targets: CentredIndicators
     ) -> tuple[SoftmaxOfLaws, float | None]:
         present, numbers = np.unique(rows.y, return_inverse=True)
-        head = SoftmaxOfLaws.of(judged, rows.labels(present), numbers, weights)
+        head = SoftmaxOfLaws.of(scored_laws, rows.labels(present), numbers, weights)
         laws, of_laws = head.laws.used(head.softmax.weights)
         return replace(head, laws=laws, softmax=replace(head.softmax, weights=of_laws)), None
 

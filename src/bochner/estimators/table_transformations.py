@@ -35,8 +35,10 @@ def chosen_transformation(
             f"transformation={name!r} takes a single target y of shape (n,), got {rows.y.shape}: "
             "fit a model to each, or leave it out."
         )
-    found = Transformation.of(name, rows.y) if name != "auto" else _best(rows, learner, progress)
-    return None if found.name == "none" else found
+    transformation = (
+        Transformation.of(name, rows.y) if name != "auto" else _best(rows, learner, progress)
+    )
+    return None if transformation.name == "none" else transformation
 
 
 def _best(rows: TableRows, learner: SumLearner, progress: Progress) -> Transformation:
@@ -60,8 +62,8 @@ def _left_out_density(rows: TableRows, learner: SumLearner) -> Array:
     """Return leave-one-out log densities (n,) of the targets of few rows."""
     task, weights = RegressionTask(), rows.weights_or_ones
     targets = task.targets(rows)
-    _, judged = replace(learner, effort=TRIAL).judged(rows, task, targets, Progress(None))
-    head, (_, std) = SumOfLaws.with_left_out(judged, targets.scaled(rows.y), weights)
+    _, scored_laws = replace(learner, effort=TRIAL).scored_laws(rows, task, targets, Progress(None))
+    head, (_, std) = SumOfLaws.with_left_out(scored_laws, targets.scaled(rows.y), weights)
     densities = np.empty(len(rows.y))
-    densities[judged.scored] = norm.logpdf(head.scores, scale=head.scale) - np.log(std)
+    densities[scored_laws.scored] = norm.logpdf(head.scores, scale=head.scale) - np.log(std)
     return as_array(densities - np.log(targets.scale))

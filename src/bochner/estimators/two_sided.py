@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
 
@@ -39,7 +40,7 @@ class TwoSidedEstimator(KernelParameters, BaseEstimator, ABC):
 
     def _approximate(
         self,
-        given: AnyKernel | str,
+        unresolved: AnyKernel | str,
         n_components: int,
         X: Any,
         right: Any,
@@ -48,10 +49,10 @@ class TwoSidedEstimator(KernelParameters, BaseEstimator, ABC):
     ) -> np.random.Generator:
         """Set the kernel and its ``n_components`` features; return a generator for later draws.
 
-        ``given`` is the parameter ``kernel``. ``right`` (n2, d2) holds rows of the right argument;
-        ``None`` means ``X`` (n, d). The median distance is computed from all rows together. Rows or
-        pairs of weight zero are ignored. ``name`` is the name of the parameter that gives
-        ``n_components``.
+        ``unresolved`` is the parameter ``kernel``. ``right`` (n2, d2) holds rows of the right
+        argument; ``None`` means ``X`` (n, d). The median distance is computed from all rows
+        together. Rows or pairs of weight zero are ignored. ``name`` is the name of the parameter
+        that gives ``n_components``.
         """
         recipe = Recipe(
             count_frequencies(n_components, name),
@@ -67,13 +68,17 @@ class TwoSidedEstimator(KernelParameters, BaseEstimator, ABC):
             all_weights = None if weight is None else np.tile(weight, 2)
         names = getattr(self, "feature_names_in_", None)
         kernel = resolve_kernel(
-            given, self.length_scale, all_rows, kernel_rng, all_weights, names=names
+            unresolved, self.length_scale, all_rows, kernel_rng, all_weights, names=names
         )
         if weight is not None:
             X, right = (None if rows is None else rows[weight > 0] for rows in (X, right))
-        found = approximate(kernel, X, recipe, draw_rng, data_rng, right=right)
-        self.kernel_, self.frequencies_, self._region = kernel, found.frequencies, found.region
-        self.signature_ = found.frequencies.signature
+        approximation = approximate(kernel, X, recipe, draw_rng, data_rng, right=right)
+        self.kernel_, self.frequencies_, self._region = (
+            kernel,
+            approximation.frequencies,
+            approximation.region,
+        )
+        self.signature_ = approximation.frequencies.signature
         return further_rng
 
     def __sklearn_tags__(self) -> Tags:
@@ -93,7 +98,7 @@ class TwoSidedRidge(RegressorMixin, RegressionAttributes, TwoSidedEstimator, ABC
     fit_intercept: bool = False
 
     def _prepared(
-        self, X: Any, y: Array, right: Any, sample_weight: Any
+        self, X: object, y: Array, right: object, sample_weight: ArrayLike | None
     ) -> tuple[float | None, Array | None, Array, np.random.Generator]:
         """Set the kernel and its features, and return the validated arguments of a solver.
 

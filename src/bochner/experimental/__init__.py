@@ -1,4 +1,4 @@
-"""What has not yet won on real data: kernels of histograms and sets, and features of sequences.
+"""Kernels of histograms and sets, and features of sequences, without a win on real data so far.
 
 Everything here is tested like the rest of the library. Importing the module adds the kernels'
 names, such as ``FourierFeatures(kernel="tanimoto")``. :func:`bochner.load` imports it for models

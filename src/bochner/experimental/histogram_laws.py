@@ -139,8 +139,8 @@ def _expected_counts(shares: Array, m: int) -> Array:
     # A column without frequencies has a larger error than any with one.
     single = np.zeros(len(shares), dtype=np.bool_)
     while True:
-        rest = shares[~single].sum() or 1.0
-        expected = np.where(single, 1.0, (m - single.sum()) * shares / rest)
+        share_left = shares[~single].sum() or 1.0
+        expected = np.where(single, 1.0, (m - single.sum()) * shares / share_left)
         if not (expected < 1.0).any():
             return expected
         single |= expected < 1.0

@@ -5,12 +5,12 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_count, frozen_array
+from bochner._numerics.arrays import Array, LengthScale, RandomState, as_count, frozen_array
 from bochner._numerics.limits import NEGLIGIBLE
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.experimental.sequence_maps import (
@@ -31,7 +31,7 @@ from bochner.sampling import Scheme
 from bochner.spectral import NoMeasureError, closed_form
 
 _ROWS = 1000
-"""Windows or points from which the length scale comes: as many as the median distance takes."""
+"""Windows or points for the length scale, as many as rows for the median distance."""
 
 _PILOT_SEQUENCES = 200
 """Sequences whose mean norms give the weights of levels: their standard error is some per cent."""
@@ -142,11 +142,11 @@ class SequenceFeatures(
         method: str = "windows",
         window: int = 3,
         depth: int = 2,
-        level_weights: Any = "auto",
+        level_weights: object = "auto",
         scheme: str | Scheme = "auto",
-        length_scale: Any = "median",
-        dtype: Any = None,
-        random_state: Any = None,
+        length_scale: LengthScale | str = "median",
+        dtype: DTypeLike | None = None,
+        random_state: RandomState = None,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
@@ -160,7 +160,7 @@ class SequenceFeatures(
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Draw the frequencies.
 
         Parameters
@@ -183,9 +183,9 @@ class SequenceFeatures(
         method = check_choice("method", self.method, tuple(_METHODS))
         as_count("window", self.window), as_count("depth", self.depth)  # Also the one not in use
         check_dtype(self.dtype)
-        given = read_sequences(X)
-        self.alphabet_ = alphabet_of(given) if isinstance(given, list) else None
-        sequences = given if isinstance(given, Sequences) else coded(given, str(self.alphabet_))
+        read = read_sequences(X)
+        self.alphabet_ = alphabet_of(read) if isinstance(read, list) else None
+        sequences = read if isinstance(read, Sequences) else coded(read, str(self.alphabet_))
         self.n_columns_ = sequences.width
         self.kernel_, self.map_ = _METHODS[method](self, sequences)
         self._n_features_out = self.map_.n_features
@@ -204,14 +204,14 @@ class SequenceFeatures(
         gram: NDArray[Any] = left @ right.T
         return gram
 
-    def _checked(self, X: Any) -> Sequences:
+    def _checked(self, X: object) -> Sequences:
         check_is_fitted(self)
-        given = read_sequences(X)
-        if isinstance(given, list) is (self.alphabet_ is None):
+        read = read_sequences(X)
+        if isinstance(read, list) is (self.alphabet_ is None):
             kinds = ("numbers", "strings")
-            found, known = kinds if self.alphabet_ is not None else kinds[::-1]
-            raise TypeError(f"X holds {found}, but fit was given {known}.")
-        sequences = given if isinstance(given, Sequences) else coded(given, str(self.alphabet_))
+            kind_of_rows, kind_of_fit = kinds if self.alphabet_ is not None else kinds[::-1]
+            raise TypeError(f"X holds {kind_of_rows}, but fit was given {kind_of_fit}.")
+        sequences = read if isinstance(read, Sequences) else coded(read, str(self.alphabet_))
         if sequences.width != self.n_columns_:
             raise ValueError(
                 f"Sequences of X have {sequences.width} columns, but fit was given "
@@ -256,7 +256,7 @@ def _fit_signature(model: SequenceFeatures, sequences: Sequences) -> tuple[Kerne
     depth = as_count("depth", model.depth)
     if depth > _DEEPEST:
         raise ValueError(f"depth must be at most {_DEEPEST}, got {depth}.")
-    given = _checked_weights(model.level_weights, depth)
+    level_weights = _checked_weights(model.level_weights, depth)
     m = _count_frequencies(
         model.n_components, 2 ** (depth + 1) - 2, 1, f"the products of depth={depth}"
     )
@@ -266,17 +266,19 @@ def _fit_signature(model: SequenceFeatures, sequences: Sequences) -> tuple[Kerne
 
     def drawn(rng: np.random.Generator, weights: Array) -> SignatureLevels:
         *of_factors, of_orders = rng.spawn(depth + 1)
-        draws = tuple(_drawn(model, kernel, rows, m, one, data_rng) for one in of_factors)
+        draws = tuple(
+            _drawn(model, kernel, rows, m, rng_of_factor, data_rng) for rng_of_factor in of_factors
+        )
         return SignatureLevels(kernel, draws, drawn_orders(depth, m, of_orders), weights)
 
-    if given is None:
+    if level_weights is None:
         # Frequencies that features do not use, so that weights do not depend on the features.
         pilot = drawn(pilot_rng, np.ones(depth + 1))
         norms = pilot.level_norms(sequences.some(_PILOT_SEQUENCES, pilot_rng))
         # Rounding of waves of size one is far below it, and must not be scaled up.
         least = (NEGLIGIBLE * float(kernel.diag(rows).max()) ** (0.5 * np.arange(depth + 1))) ** 2
-        given = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > least)
-    return kernel, drawn(draw_rng, given)
+        level_weights = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > least)
+    return kernel, drawn(draw_rng, level_weights)
 
 
 _METHODS: Mapping[str, Any] = MappingProxyType(
@@ -312,14 +314,14 @@ def _drawn(
     return approximate(kernel, rows, Recipe(m, model.scheme), rng, data_rng).frequencies
 
 
-def _count_frequencies(n_components: Any, each: int, others: int, what: str) -> int:
+def _count_frequencies(n_components: object, each: int, n_constants: int, origin: str) -> int:
     count = as_count("n_components", n_components)
-    if count < each + others:
+    if count < each + n_constants:
         raise ValueError(
-            f"n_components must be at least {each + others}, because a frequency makes {each} "
-            f"features, {what}; got {count}."
+            f"n_components must be at least {each + n_constants}, because a frequency makes {each} "
+            f"features, {origin}; got {count}."
         )
-    return (count - others) // each
+    return (count - n_constants) // each
 
 
 def _checked_weights(weights: Any, depth: int) -> Array | None:

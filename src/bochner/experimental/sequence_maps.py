@@ -52,12 +52,12 @@ class WindowMeans:
         means = np.zeros((len(sequences), self.n_features))
         row_bytes = 8 * (self.n_features + self.window * sequences.width)
         for rows in row_blocks(len(owner), row_bytes):
-            own = owner[rows]
+            sequence = owner[rows]
             inputs = windows_at(sequences, begins[rows], self.window)
             self.kernel.check_inputs(inputs)
             Z = self.frequencies.features(inputs)
-            first = np.flatnonzero(np.diff(own, prepend=-1))
-            means[own[first]] += np.add.reduceat(Z, first, axis=0)
+            first = np.flatnonzero(np.diff(sequence, prepend=-1))
+            means[sequence[first]] += np.add.reduceat(Z, first, axis=0)
         means /= counts[:, None]
         return means
 
@@ -112,7 +112,7 @@ class SignatureLevels:
     weights: Array
 
     def __post_init__(self) -> None:
-        sizes = {(one.n_frequencies, one.dim) for one in self.frequencies}
+        sizes = {(draw.n_frequencies, draw.dim) for draw in self.frequencies}
         depth = len(self.frequencies)
         if len(sizes) != 1 or not np.array_equal(
             np.sort(self.orders, axis=1), np.tile(np.arange(min(sizes)[0]), (depth, 1))
@@ -141,12 +141,12 @@ class SignatureLevels:
 
     def features(self, sequences: Sequences) -> Array:
         """Return the features (n, p): level zero, level one and so on, in blocks of sequences."""
-        found = np.empty((len(sequences), self.n_features))
+        values = np.empty((len(sequences), self.n_features))
         # Blocks of similar lengths: shorter ones repeat their last point, which adds zero.
         order = np.argsort(sequences.lengths, kind="stable")
         for rows in row_blocks(len(order), 8 * _LEAST_STEPS * self.n_features):
-            found[order[rows]] = self._block(sequences, order[rows])
-        return found
+            values[order[rows]] = self._block(sequences, order[rows])
+        return values
 
     def kernel_rows(self, sequences: Sequences) -> Array:
         """Return all points, of which the kernel is."""
@@ -174,11 +174,11 @@ class SignatureLevels:
                 sums = np.cumsum(added, axis=1)
                 before = levels[k][:, None] + (sums - added)
                 levels[k] += sums[:, -1]
-        found = np.full((len(rows), self.n_features), np.sqrt(self.weights[0]))
+        values = np.full((len(rows), self.n_features), np.sqrt(self.weights[0]))
         for k, level in enumerate(levels):
             scale = np.sqrt(self.weights[k + 1] * float(m) ** k)
-            found[:, self.edges[k + 1] : self.edges[k + 2]] = scale * level.reshape(len(rows), -1)
-        return found
+            values[:, self.edges[k + 1] : self.edges[k + 2]] = scale * level.reshape(len(rows), -1)
+        return values
 
     def _increments(self, k: int, points: Array, n: int) -> Array:
         """Return the increments (n, T - 1, 2, m) of the k-th waves of points (n * T, d)."""

@@ -61,13 +61,13 @@ class Sequences:
 
     def some(self, size: int, rng: np.random.Generator) -> "Sequences":
         """Return at most ``size`` random sequences."""
-        kept = rng.permutation(len(self))[:size]
-        lengths, starts = self.lengths[kept], self.starts[kept]
+        chosen = rng.permutation(len(self))[:size]
+        lengths, starts = self.lengths[chosen], self.starts[chosen]
         shifts = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
         return Sequences(self.points[np.arange(lengths.sum()) + shifts], lengths, self.width)
 
 
-def read_sequences(X: Any) -> Sequences | list[str]:
+def read_sequences(X: object) -> Sequences | list[str]:
     """Return sequences of numbers, or the list of strings unchanged.
 
     Raises ``TypeError`` if ``X`` holds neither numbers nor strings. Raises ``ValueError`` if there
@@ -93,7 +93,7 @@ def read_sequences(X: Any) -> Sequences | list[str]:
     return _checked(np.concatenate(parts), _lengths(parts))
 
 
-def _checked(points: NDArray[Any], lengths: NDArray[np.intp]) -> Sequences:
+def _checked(points: NDArray[np.floating], lengths: NDArray[np.intp]) -> Sequences:
     _refuse_empty(lengths)
     if points.shape[1] == 0:
         raise ValueError("Sequences of X have no columns.")
@@ -126,10 +126,10 @@ def alphabet_of(texts: list[str]) -> str:
 
 def coded(texts: list[str], alphabet: str) -> Sequences:
     """Encode strings as indices into an alphabet; unknown letters share the last index."""
-    known = _code_points(alphabet)
-    given = _code_points("".join(texts))
-    places = np.minimum(np.searchsorted(known, given), len(known) - 1)
-    places = np.where(known[places] == given, places, len(known))
+    letters = _code_points(alphabet)
+    codes = _code_points("".join(texts))
+    places = np.minimum(np.searchsorted(letters, codes), len(letters) - 1)
+    places = np.where(letters[places] == codes, places, len(letters))
     return Sequences(places, _lengths(texts), len(alphabet) + 1)
 
 
@@ -137,7 +137,7 @@ def _code_points(text: str) -> NDArray[np.uint32]:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
 
 
-def _items(X: Any) -> Any:
+def _items(X: object) -> Any:
     """Return an array of numbers with two or three axes, or a list of rows."""
     refuse_no_rows("X", X)
     refuse_masked("X", X)
@@ -161,15 +161,17 @@ def _items(X: Any) -> Any:
     return X if X.dtype.kind in "biuf" else list(X)
 
 
-def _numbers(place: int, item: Any) -> NDArray[Any]:
+def _numbers(place: int, item: object) -> NDArray[Any]:
     """Return one row as an array (T, d) of numbers."""
     name = f"Sequence {place} of X"
     refuse_masked(name, item)
     if sparse.issparse(item):
         raise TypeError(f"{name} is sparse: expected an array (T, d). Give its toarray().")
     with named(name):
-        if (found := not_numbers(item)) is not None:
-            raise ValueError(f"{name} must hold numbers, got {found}. Strings are whole rows.")
+        if (foreign_entries := not_numbers(item)) is not None:
+            raise ValueError(
+                f"{name} must hold numbers, got {foreign_entries}. Strings are whole rows."
+            )
         values = np.asarray(item)
         refuse_complex(name, values)
         if values.dtype.kind not in "biuf":

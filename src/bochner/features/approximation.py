@@ -82,7 +82,7 @@ def approximate(
     recipe: Recipe,
     draw_rng: Generator,
     data_rng: Generator,
-    right: Any = None,
+    right: object = None,
 ) -> Approximation:
     """Return the frequencies of a kernel for the rows ``X`` (n, d) and ``right`` (n2, d2).
 
@@ -150,11 +150,15 @@ def _measure(
 
 def _region(kernel: AnyKernel, X: Any, measure: SpectralMeasure, data: KernelData) -> Region | None:
     """Return the region of a designed measure; ``None`` for closed forms and unit spheres."""
-    found = profile(kernel)
-    if measure.predicted_error is None or found is None or isinstance(found.domain, UnitSphere):
+    kernel_profile = profile(kernel)
+    if (
+        measure.predicted_error is None
+        or kernel_profile is None
+        or isinstance(kernel_profile.domain, UnitSphere)
+    ):
         return None
-    pairs = data.pairs(found.metric)
-    if found.metric is Metric.INNER_PRODUCT:
+    pairs = data.pairs(kernel_profile.metric)
+    if kernel_profile.metric is Metric.INNER_PRODUCT:
         radius = max(pairs.norm, *(part.envelope[1] for part in measure.parts))
         least = (1.0 - _SPHERE_TOLERANCE) * radius if pairs.spherical else 0.0
         return Region(np.zeros(X.shape[1]), least, (1.0 + _SPHERE_TOLERANCE) * radius)

@@ -21,8 +21,8 @@ Total = TypeVar("Total")
 Given = ParamSpec("Given")
 
 NO_ROWS = (
-    "There are no chunks of rows: none came, or all of them were empty. An iterator gives them "
-    "once: pass a list, or an object whose __iter__ starts anew, to have them read again."
+    "There are no chunks of rows: the iterable is empty, or all chunks are empty. An iterator can "
+    "be read only once: pass a list, or an object whose __iter__ restarts."
 )
 """The error for a stream without rows."""
 
@@ -54,7 +54,7 @@ class Chunk:
         return Chunk(taken(self.X, rows), self.y[rows], weight, repeats, self.are_precisions)
 
     def __add__(self, other: "Chunk") -> "Chunk":
-        """Concatenate the rows of this chunk and of the other chunk."""
+        """Concatenate the rows of both chunks."""
         weight = _joined(self.weight, other.weight, len(self), len(other))
         repeats = _joined(self.repeats, other.repeats, len(self), len(other))
         targets = np.concatenate((self.y, other.y))
@@ -112,8 +112,8 @@ def _joined(first: Array | None, second: Array | None, n: int, m: int) -> Array 
     """Concatenate two arrays where ``None`` means ones; ``None`` if both are ``None``."""
     if first is None and second is None:
         return None
-    both = (np.ones(n) if first is None else first, np.ones(m) if second is None else second)
-    return np.concatenate(both)
+    filled = (np.ones(n) if first is None else first, np.ones(m) if second is None else second)
+    return np.concatenate(filled)
 
 
 ChunkSum = Callable[Concatenate[Iterable[Chunk], Given], Total]
@@ -204,9 +204,9 @@ class StreamChunks(RowChunks):
     ) -> Total:
         first = self.head
         assert self._first is not None
-        rest = self._first[1]
+        later_chunks = self._first[1]
         self._first = None
-        return function(chain([first], rest), *args, **kwargs)
+        return function(chain([first], later_chunks), *args, **kwargs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,7 +234,11 @@ class ValidatedChunks(RowChunks):
 
 
 def _validated(
-    chunks: Iterable[Chunk], check: Any, function: Callable[..., Total], args: Any, kwargs: Any
+    chunks: Iterable[Chunk],
+    check: Any,
+    function: Callable[..., Total],
+    args: Any,
+    kwargs: Any,
 ) -> Total:
     def passed() -> Iterator[Chunk]:
         for chunk in chunks:
@@ -302,19 +306,19 @@ class RowSample:
         repeats = np.full(len(keys), factor)
         if self.rows.repeats is not None:
             repeats *= self.rows.repeats
-        kept = np.flatnonzero((weights > 0.0) & np.isfinite(keys))
-        rows = Chunk(self.rows.X, self.rows.y, weights, repeats)[kept]
+        places = np.flatnonzero((weights > 0.0) & np.isfinite(keys))
+        rows = Chunk(self.rows.X, self.rows.y, weights, repeats)[places]
         return replace(
-            self, keys=keys[kept], rows=rows, limit=limit, square=factor**2 * self.square
+            self, keys=keys[places], rows=rows, limit=limit, square=factor**2 * self.square
         )
 
     def __add__(self, other: "RowSample") -> "RowSample":
         keys = np.concatenate((self.keys, other.keys))
-        kept, limit = _least(keys, self.size)
+        places, limit = _least(keys, self.size)
         return RowSample(
             self.size,
-            keys[kept],
-            (self.rows + other.rows)[kept],
+            keys[places],
+            (self.rows + other.rows)[places],
             min(self.limit, other.limit, limit),
             self.n_samples + other.n_samples,
             self.square + other.square,
@@ -332,12 +336,12 @@ def _sample(chunk: Chunk, size: int, rng: np.random.Generator) -> RowSample:
     weights = chunk.weights
     drawable = np.flatnonzero(weights > 0.0)
     keys = -np.log1p(-rng.random(len(chunk)))[drawable] / weights[drawable]
-    kept, limit = _least(keys, size)
+    places, limit = _least(keys, size)
     square = float(weights @ weights)
     n_fractional = chunk.n_fractional
-    rows = chunk[drawable[kept]]
+    rows = chunk[drawable[places]]
     n_present = len(drawable)
-    return RowSample(size, keys[kept], rows, limit, len(chunk), square, n_fractional, n_present)
+    return RowSample(size, keys[places], rows, limit, len(chunk), square, n_fractional, n_present)
 
 
 def _least(keys: Array, size: int) -> tuple[NDArray[np.intp], float]:

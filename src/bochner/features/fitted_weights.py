@@ -1,7 +1,5 @@
 """Weights and phases of drawn frequencies, fitted to the kernel on rows of the data."""
 
-from typing import Any
-
 import numpy as np
 from numpy.random import Generator
 
@@ -70,6 +68,7 @@ def fitted_frequencies(
         drawn = sampled_one_sided(kernel, measure, draw.n_frequencies, draw.rng, draw.scheme)
     phases = not (seems_symmetric and drawn.is_symmetric)
     fit, held_out = _split(left, right, gram)
+    # Least squares does not constrain the features far from the data: they are bounded there.
     far = _far_rows(kernel, left, rng)
     far_right = far if right is left else _far_rows(kernel, right, rng)
     greatest = max(
@@ -87,11 +86,11 @@ def fitted_frequencies(
         far_right=far_right,
         ceiling=_CEILING * greatest,
     )
-    _warn(result.error, is_prior=result.is_prior, known=measure is not None)
+    _warn(result.error, is_prior=result.is_prior, has_measure=measure is not None)
     return drawn.with_weights(result.weight, result.phase), result.error
 
 
-def _rows_to_fit(name: str, X: Any, rng: Generator) -> Array:
+def _rows_to_fit(name: str, X: object, rng: Generator) -> Array:
     rows = some_rows(X, _ROWS, rng)
     if len(rows) < _LEAST_ROWS:
         raise ValueError(
@@ -104,9 +103,11 @@ def _rows_to_fit(name: str, X: Any, rng: Generator) -> Array:
 def _split(left: Array, right: Array, gram: Array) -> tuple[Sample, Sample]:
     """Split the rows of both arguments into rows to fit on and held-out rows."""
 
-    def sample(some: slice, others: slice) -> Sample:
-        chosen = left[some]
-        return Sample(chosen, chosen if right is left else right[others], gram[some, others])
+    def sample(left_rows: slice, right_rows: slice) -> Sample:
+        chosen = left[left_rows]
+        return Sample(
+            chosen, chosen if right is left else right[right_rows], gram[left_rows, right_rows]
+        )
 
     n, n2 = (max(2, round(_HELD_OUT_SHARE * len(rows))) for rows in (left, right))
     return sample(slice(n, None), slice(n2, None)), sample(slice(n), slice(n2))
@@ -145,8 +146,8 @@ def _exact_gram(kernel: AnyKernel, left: Array, right: Array) -> tuple[Array, bo
 
 def _far_rows(kernel: AnyKernel, rows: Array, rng: Generator) -> Array | None:
     """Return rows far from all data; ``None`` for a kernel on the unit sphere."""
-    found = profile(kernel)
-    domain = None if found is None else found.domain
+    kernel_profile = profile(kernel)
+    domain = None if kernel_profile is None else kernel_profile.domain
     if isinstance(domain, UnitSphere):
         return None
     centre = rows.mean(axis=0)
@@ -160,7 +161,7 @@ def _far_rows(kernel: AnyKernel, rows: Array, rng: Generator) -> Array | None:
 
 
 def _accepts(kernel: AnyKernel, rows: Array) -> bool:
-    """Tell whether a kernel is defined on rows; a plain function always counts as defined."""
+    """Return whether a kernel is defined on rows; a plain function always counts as defined."""
     if isinstance(kernel, Kernel):
         try:
             kernel.check_inputs(rows)
@@ -179,13 +180,13 @@ def _greatest(kernel: AnyKernel, left: Array | None, right: Array | None) -> flo
         return 0.0
 
 
-def _warn(error: float, *, is_prior: bool, known: bool) -> None:
-    if is_prior and known:
+def _warn(error: float, *, is_prior: bool, has_measure: bool) -> None:
+    if is_prior and has_measure:
         warn_user(
             f"Least-squares weights were no better than the sampled ones on held-out rows "
             f"(relative error {error:.3g}), which are kept."
         )
-    elif not known and error > _POOR_FIT:
+    elif not has_measure and error > _POOR_FIT:
         warn_user(
             f"The features approximate the kernel badly: relative error {error:.3g} on held-out "
             f"rows. Use more features, or Radial or DotProduct if the kernel is a function of the "

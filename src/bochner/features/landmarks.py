@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -37,7 +36,7 @@ is far below rounding, and products of five such values are above 1e-308, below 
 take ten times as long."""
 
 
-def kernel_values(kernel: Any, X: Array, Y: Array) -> Array:
+def kernel_values(kernel: object, X: Array, Y: Array) -> Array:
     """Return the checked kernel values between rows, of shape (n, n2)."""
     if not callable(kernel) or isinstance(kernel, type):
         raise TypeError(f"kernel must be a Kernel, a name or a function k(X, Y), got {kernel!r}.")
@@ -61,7 +60,7 @@ def count_kept(values: Array, tol: float) -> int:
     return int(np.count_nonzero(size > tol * size[0]))
 
 
-def checked_tol(tol: Any) -> float | None:
+def checked_tol(tol: object) -> float | None:
     """Return the tolerance, or ``None`` for an automatic one."""
     if isinstance(tol, str) and tol == "auto":
         return None
@@ -72,19 +71,19 @@ def checked_tol(tol: Any) -> float | None:
 
 def probe_rows(X: Array, landmarks: Rows, rng: Generator) -> Array:
     """Return rows for the choice of the tolerance, landmarks only if there are too few others."""
-    others = np.setdiff1d(np.arange(len(X)), landmarks)
-    order = np.concatenate([rng.permutation(others), rng.permutation(landmarks)])
+    non_landmarks = np.setdiff1d(np.arange(len(X)), landmarks)
+    order = np.concatenate([rng.permutation(non_landmarks), rng.permutation(landmarks)])
     return np.asarray(X[order[:_N_PROBES]])
 
 
 def best_tol(exact: Array, left: Array, right: Array, values: Array) -> float:
     """Return the tolerance whose features (n, p) and (n2, p), sorted, best approximate a matrix."""
-    errors, rest, done = [], exact.copy(), 0
+    errors, residual, n_used = [], exact.copy(), 0
     for tol in _TOLERANCES:
         keep = count_kept(values, tol)
-        rest -= left[:, done:keep] @ right[:, done:keep].T
-        done = keep
-        errors.append(np.linalg.norm(rest))
+        residual -= left[:, n_used:keep] @ right[:, n_used:keep].T
+        n_used = keep
+        errors.append(np.linalg.norm(residual))
     return float(_TOLERANCES[int(np.argmin(errors))])
 
 
@@ -114,8 +113,8 @@ def pivots(matrix: Array, m: int, rng: Generator) -> Rows:
     factor = np.zeros((n, m))
     for i in range(m):
         if left.sum() <= exhausted:
-            rest = np.setdiff1d(np.arange(n), chosen[:i])
-            chosen[i:] = rng.choice(rest, size=m - i, replace=False)
+            unchosen = np.setdiff1d(np.arange(n), chosen[:i])
+            chosen[i:] = rng.choice(unchosen, size=m - i, replace=False)
             break
         pivot = chosen[i] = rng.choice(n, p=left / left.sum())
         column = matrix[:, pivot] - factor[:, :i] @ factor[pivot, :i]

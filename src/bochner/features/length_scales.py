@@ -114,8 +114,11 @@ def median_distance(X: Any, rng: np.random.Generator, sample_weight: Array | Non
     if len(rows) > _SUBSAMPLE:
         rows = np.sort(rng.choice(rows, _SUBSAMPLE, replace=False))
     i, j = np.triu_indices(len(rows), k=1)
-    kept = X[rows]
-    distance = euclidean_distances(kept)[i, j] if issparse(kept) else pdist(kept)
+    sampled_rows = X[rows]
+    distance = (
+        euclidean_distances(sampled_rows)[i, j] if issparse(sampled_rows) else pdist(sampled_rows)
+    )
+    # Many equal rows would make the median zero.
     distinct = distance > _EQUAL * distance.max(initial=0.0)
     if not distinct.any():
         return 1.0

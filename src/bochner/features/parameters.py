@@ -6,9 +6,10 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.utils import check_random_state
 
-from bochner._numerics.arrays import as_count
+from bochner._numerics.arrays import RandomState, as_count
 from bochner.kernels import Kernel
 
 
@@ -39,12 +40,12 @@ class KernelParameters:
         plain, of_kernels = dict(params), dict[str, dict[str, Any]]()
         for key, value in params.items():
             name, separator, inner = key.partition("__")
-            given = params.get(name, getattr(self, name, None))
-            if not separator or not isinstance(given, Kernel | str):
+            current = params.get(name, getattr(self, name, None))
+            if not separator or not isinstance(current, Kernel | str):
                 continue
-            if isinstance(given, str):
+            if isinstance(current, str):
                 raise ValueError(
-                    f"{key} sets a parameter of a kernel, but {name} is {given!r}; give {name} a "
+                    f"{key} sets a parameter of a kernel, but {name} is {current!r}; give {name} a "
                     f"Kernel, such as Gaussian(1.0), or set length_scale."
                 )
             of_kernels.setdefault(name, {})[inner] = value
@@ -55,7 +56,7 @@ class KernelParameters:
         return updated
 
 
-def count_frequencies(n_components: Any, name: str = "n_components") -> int:
+def count_frequencies(n_components: object, name: str = "n_components") -> int:
     """Return the number of frequencies behind ``n_components`` features: half of it.
 
     A single feature also needs one frequency; scikit-learn's checks require that every estimator
@@ -73,13 +74,13 @@ def count_frequencies(n_components: Any, name: str = "n_components") -> int:
     return (as_count(name, count) + 1) // 2
 
 
-def generators(random_state: Any, n: int) -> list[np.random.Generator]:
+def generators(random_state: RandomState, n: int) -> list[np.random.Generator]:
     """Return ``n`` independent generators from a scikit-learn ``random_state``."""
     seed = drawn_seed(random_state)
     return np.random.default_rng(seed).spawn(n)
 
 
-def drawn_seed(random_state: Any) -> int:
+def drawn_seed(random_state: RandomState) -> int:
     """Return a whole number drawn from a scikit-learn ``random_state``."""
     try:
         state = check_random_state(random_state)
@@ -91,14 +92,14 @@ def drawn_seed(random_state: Any) -> int:
     return int(state.randint(np.iinfo(np.int32).max))
 
 
-def check_choice(name: str, value: Any, known: Collection[str]) -> str:
+def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     """Return the value of a parameter; raise ``ValueError`` if it is not an allowed choice."""
-    if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}.")
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
     return value
 
 
-def check_dtype(dtype: Any, *, is_optional: bool = True) -> Any:
+def check_dtype(dtype: DTypeLike | None, *, is_optional: bool = True) -> Any:
     """Return ``dtype``, or raise ``ValueError`` unless it is float32 or float64.
 
     ``None`` is allowed where the parameter is optional.
@@ -108,5 +109,5 @@ def check_dtype(dtype: Any, *, is_optional: bool = True) -> Any:
     with suppress(TypeError, ValueError):
         if dtype is not None and np.dtype(dtype) in (np.dtype("float32"), np.dtype("float64")):
             return dtype
-    known = "None, 'float32' or 'float64'" if is_optional else "'float32' or 'float64'"
-    raise ValueError(f"dtype must be {known}, got {dtype!r}.")
+    choices = "None, 'float32' or 'float64'" if is_optional else "'float32' or 'float64'"
+    raise ValueError(f"dtype must be {choices}, got {dtype!r}.")

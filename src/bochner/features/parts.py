@@ -187,8 +187,8 @@ def orthogonal_variance(radius: Array, lag: Array, dim: int, m: int) -> Array:
     two orthogonal directions, up to terms of order :math:`1/d^3`. Radii (q,) are a stratified
     sample for unit length scale, lags :math:`\delta` (n,) are in length scales, and d is large.
     """
-    n_blocks, rest = divmod(m, dim)
-    n_pairs = n_blocks * dim * (dim - 1) + rest * (rest - 1)
+    n_blocks, n_last = divmod(m, dim)
+    n_pairs = n_blocks * dim * (dim - 1) + n_last * (n_last - 1)
     a = np.multiply.outer(lag**2, radius**2) / dim
     phi = _sphere_mean(a, dim)
     single = (0.5 * (1.0 + _sphere_mean(4.0 * a, dim)) - phi**2).mean(axis=1)

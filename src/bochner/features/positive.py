@@ -271,8 +271,8 @@ def _fitted(
 def attention_error(frequencies: PositiveFrequencies, X: Array, Y: Array) -> float:
     """Return the error of attention weights relative to the exact ones, in the Frobenius norm."""
     exact = exact_attention(frequencies, X, Y)
-    found = frequencies.attention(X, Y, np.eye(len(Y)))
-    return float(np.linalg.norm(found - exact) / np.linalg.norm(exact))
+    approximate = frequencies.attention(X, Y, np.eye(len(Y)))
+    return float(np.linalg.norm(approximate - exact) / np.linalg.norm(exact))
 
 
 def exact_attention(frequencies: PositiveFrequencies, X: Array, Y: Array) -> Array:

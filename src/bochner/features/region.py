@@ -32,20 +32,20 @@ class Region:
         outside = (distance > self.greatest) | (distance < self.least)
         if outside.any():
             worst = distance[outside][np.argmax(np.abs(distance[outside] - self.greatest))]
-            what = (
+            expected = (
                 f"at most {self.greatest:.6g}"
                 if self.least == 0.0
                 else f"{self.greatest:.6g}, up to rounding"
             )
             warn_user(
                 f"{int(outside.sum())} of {len(outside)} rows lie outside the region that the "
-                f"training data cover: their distance from its centre should be {what}, and one "
-                f"of them has {worst:.6g}. The kernel's values there are bounded but not "
+                f"training data cover: their distance from its centre should be {expected}, and "
+                f"one of them has {worst:.6g}. The kernel's values there are bounded but not "
                 f"approximated; fit on data that reach as far."
             )
 
 
-def check_rows(kernel: Any, region: Region | None, X: Any, *, right: bool = False) -> None:
+def check_rows(kernel: object, region: Region | None, X: object, *, right: bool = False) -> None:
     """Raise for rows of an argument outside a kernel's domain; warn of rows outside a region."""
     X = host_view(X)
     if isinstance(kernel, Kernel):

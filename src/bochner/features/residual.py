@@ -29,11 +29,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import solve_triangular
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import Array, as_array, dense_rows
+from bochner._numerics.arrays import Array, MatrixLike, as_array, dense_rows
 from bochner._numerics.namespaces import on_device
 from bochner.features.landmarks import cleared, greatest_pivots
 from bochner.features.length_scales import AnyKernel, kernel_name
@@ -92,6 +92,7 @@ class ResidualFeatures:
         some_rng, first_rng = rng.spawn(2)
         candidates = np.unique(dense_rows(X, some_rng.permutation(X.shape[0])[:size]), axis=0)
         candidates = first_rng.permutation(candidates)
+        # Pivots keep the factor well conditioned, and cover the rows (docs/adr/0034).
         landmarks, lower = greatest_pivots(kernel, candidates, n_landmarks)
         projected = solve_triangular(lower, frequencies.features(landmarks), lower=True)
         return cls(frequencies, kernel, landmarks, lower, projected)
@@ -111,7 +112,7 @@ class ResidualFeatures:
         """Weights of the frequencies, which sum to the kernel's variance, of shape (m,)."""
         return self.frequencies.weight
 
-    def to_device_of(self, X: Any) -> "ResidualFeatures":
+    def to_device_of(self, X: MatrixLike) -> "ResidualFeatures":
         """Return the map itself; ``ValueError`` for rows on a device."""
         if on_device(X):
             raise ValueError(
@@ -120,17 +121,21 @@ class ResidualFeatures:
             )
         return self
 
-    def features(self, X: Any, dtype: Any = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def features(
+        self, X: Any, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
         """Return the features of rows (n, d), dense or CSR, of shape (n, p + q)."""
         self.to_device_of(X)
-        found = np.dtype(dtype or X.dtype)
+        feature_dtype = np.dtype(dtype or X.dtype)
         p = self.projected.shape[1]
         if out is None:
-            out = np.empty((X.shape[0], self.n_features), dtype=found)
+            out = np.empty((X.shape[0], self.n_features), dtype=feature_dtype)
         dense = X if isinstance(X, np.ndarray) else X.toarray()
         values = cleared(self.kernel(self.landmarks, dense), float(self.lower.max()) ** 2)
         near = solve_triangular(self.lower, values, lower=True, check_finite=False)
         near = cleared(near, float(self.lower.max()))
+        # The random features keep the part that landmarks do not determine, so that the kernel
+        # between a landmark and any row is exact.
         out[:, :p] = self.frequencies.features(dense, np.float64) - near.T @ self.projected
         out[:, p:] = near.T
         return out

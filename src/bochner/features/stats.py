@@ -133,8 +133,8 @@ class FeatureSums:
         if not isinstance(other, FeatureSums):
             return NotImplemented
         # Weights of rows that are gone may leave rounding.
-        rest = self.weight - other.weight
-        if self.n_samples <= other.n_samples or rest <= _ROUNDING * self.weight:
+        weight_left = self.weight - other.weight
+        if self.n_samples <= other.n_samples or weight_left <= _ROUNDING * self.weight:
             raise ValueError(
                 f"At least one row must be left: {other.n_samples} rows of total weight "
                 f"{other.weight:g} cannot be taken from {self.n_samples} of {self.weight:g}."
@@ -197,12 +197,12 @@ class FeatureSums:
     def thinned(self, step: int) -> "FeatureSums":
         """Return the sums for every ``step``-th frequency, with as many times its weight."""
         half = len(self.gram) // 2
-        kept = np.concatenate([np.arange(start, start + half, step) for start in (0, half)])
+        places = np.concatenate([np.arange(start, start + half, step) for start in (0, half)])
         return replace(
             self,
-            gram=step * self.gram[np.ix_(kept, kept)],
-            cross=np.sqrt(step) * self.cross[kept],
-            features=np.sqrt(step) * self.features[kept],
+            gram=step * self.gram[np.ix_(places, places)],
+            cross=np.sqrt(step) * self.cross[places],
+            features=np.sqrt(step) * self.features[places],
         )
 
 
@@ -240,7 +240,7 @@ def chunk_sums(
 
 
 def feature_sums(
-    frequencies: Frequencies, X: Any, Y: Array, weight: Array | None = None
+    frequencies: Frequencies, X: object, Y: Array, weight: Array | None = None
 ) -> FeatureSums:
     """Return the sums over rows that a linear model on features needs, in blocks of rows.
 
@@ -393,5 +393,5 @@ class DeviceSums(RunningSums):
         self._gram += retyped(Z.T @ Z, self._gram.dtype)
 
     def _products(self) -> tuple[Array, Array]:
-        gram, outer = (as_array(to_numpy(one)) for one in (self._gram, self._outer))
+        gram, outer = (as_array(to_numpy(sums)) for sums in (self._gram, self._outer))
         return 0.5 * (gram + gram.T), outer

@@ -3,12 +3,19 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, stacked_rows
+from bochner._numerics.arrays import (
+    FLOATS,
+    Array,
+    LengthScale,
+    MatrixLike,
+    RandomState,
+    stacked_rows,
+)
 from bochner._numerics.checked import check_rows_given, validated
 from bochner._numerics.namespaces import (
     float_types,
@@ -171,9 +178,9 @@ class FourierFeatures(
         masses: str = "exact",
         pairs: str | Pairing = "matched",
         output: str = "left",
-        length_scale: Any = "median",
-        dtype: Any = None,
-        random_state: Any = None,
+        length_scale: LengthScale | str = "median",
+        dtype: DTypeLike | None = None,
+        random_state: RandomState = None,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
@@ -201,7 +208,7 @@ class FourierFeatures(
         return features
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None, right: Any = None) -> Self:
         """Draw the frequencies.
 
         Parameters
@@ -233,6 +240,7 @@ class FourierFeatures(
             dtypes = float_types(right, FLOATS)
             right = check_rows_given(right, "right", accept_sparse="csr", dtype=dtypes)
         X, right = host_view(X), host_view(right)
+        # Separate generators: the choice of a length scale must not change the frequencies.
         scale_rng, draw_rng, data_rng = generators(self.random_state, 3)
         is_common = right is not None and right.shape[1] == X.shape[1]
         rows = stacked_rows(X, right) if is_common else X
@@ -241,37 +249,38 @@ class FourierFeatures(
         recipe = Recipe(
             n_frequencies, self.scheme, self.weights, self.decomposition, self.masses, self.pairs
         )
-        found = approximate(self.kernel_, X, recipe, draw_rng, data_rng, right)
-        if self.output == "concatenated" and found.frequencies.dim_right != X.shape[1]:
+        approximation = approximate(self.kernel_, X, recipe, draw_rng, data_rng, right)
+        if self.output == "concatenated" and approximation.frequencies.dim_right != X.shape[1]:
             raise ValueError(
                 f"output='concatenated' puts the features of both arguments side by side for the "
                 f"same rows, but the kernel's left argument has {X.shape[1]} inputs and its right "
-                f"argument {found.frequencies.dim_right}; use output='left', and transform_right."
+                f"argument {approximation.frequencies.dim_right}; use output='left', and "
+                f"transform_right."
             )
-        self.frequencies_ = found.frequencies
-        self._region = found.region
-        self.max_error_ = found.max_error
-        self.predicted_error_ = found.predicted_error
-        self.fit_error_ = found.fit_error
+        self.frequencies_ = approximation.frequencies
+        self._region = approximation.region
+        self.max_error_ = approximation.max_error
+        self.predicted_error_ = approximation.predicted_error
+        self.fit_error_ = approximation.fit_error
         self.signature_ = self.frequencies_.signature[: self.n_components]
         self._n_features_out = self.n_components + len(self._others())
         return self
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: MatrixLike) -> NDArray[Any]:
         """Return the features (n, n_components) of rows (n, d), dense or CSR: cosines, then sines.
 
         With ``output="concatenated"`` the right features that differ from left ones follow.
         """
         X = self._checked(X)
-        others = self._others()
-        if not len(others):
+        right_columns = self._others()
+        if not len(right_columns):
             return self._left(X)
         right = self._right(self._checked_right(X))
         join = namespace(right).concat if on_device(right) else np.concatenate
-        features: NDArray[Any] = join((self._left(X), taken(right, others, axis=1)), axis=1)
+        features: NDArray[Any] = join((self._left(X), taken(right, right_columns, axis=1)), axis=1)
         return features
 
-    def transform_right(self, Y: Any) -> NDArray[Any]:
+    def transform_right(self, Y: MatrixLike) -> NDArray[Any]:
         """Return the features (n, n_components) of rows (n, d2) of the kernel's right argument.
 
         Rows are dense or CSR. A symmetric kernel has the same features as :meth:`transform`.
@@ -279,7 +288,7 @@ class FourierFeatures(
         check_is_fitted(self)
         return self._right(self._checked_right(Y))
 
-    def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
+    def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> NDArray[Any]:
         """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``)."""
         same_namespace(X, Y)
         left = self._left(self._checked(X))
@@ -291,18 +300,20 @@ class FourierFeatures(
         """Return the right features that the output adds to the left ones."""
         if self.output == "left":
             return np.empty(0, dtype=np.intp)
+        # Phases cancel in linear models, so that the right features of a one-sided frequency would
+        # only double the weight of the left ones (docs/adr/0013).
         return np.flatnonzero(np.tile(self.frequencies_.is_two_sided, 2)[: self.n_components])
 
-    def _left(self, X: Any) -> NDArray[Any]:
+    def _left(self, X: object) -> NDArray[Any]:
         return self.frequencies_.features(X)[:, : self.n_components]
 
-    def _right(self, Y: Any) -> NDArray[Any]:
+    def _right(self, Y: object) -> NDArray[Any]:
         return self.frequencies_.features_right(Y)[:, : self.n_components]
 
-    def _dtypes(self, X: Any) -> tuple[Any, ...]:
+    def _dtypes(self, X: object) -> tuple[Any, ...]:
         return float_types(X, FLOATS if self.dtype is None else (check_dtype(self.dtype),))
 
-    def _checked(self, X: Any) -> Any:
+    def _checked(self, X: object) -> Any:
         check_is_fitted(self)
         X = validated(self, X, accept_sparse="csr", dtype=self._dtypes(X), reset=False)
         check_rows(self.kernel_, self._region, X)

@@ -98,7 +98,10 @@ class Amplitudes:
     def joined(self, other: "Amplitudes | CosineFactors") -> "Amplitudes":
         """Concatenate the functions of both objects."""
         first, second = self, Amplitudes.of(other)
-        sizes = [max(one, two) for one, two in zip(first._sizes, second._sizes, strict=True)]
+        sizes = [
+            max(first_size, second_size)
+            for first_size, second_size in zip(first._sizes, second._sizes, strict=True)
+        ]
         pairs = zip(first._padded(*sizes), second._padded(*sizes), strict=True)
         arrays = [np.concatenate(pair) for pair in pairs]
         return Amplitudes(np.concatenate([first.index, second.index + len(first.mu)]), *arrays)
@@ -129,10 +132,10 @@ class Amplitudes:
         :math:`\varphi` (l,) and ``C`` (l, m).
         """
         (n_functions, n_waves, d), q = self.mu.shape, self.window.shape[2]
-        own = as_array(np.arange(n_functions)[:, None] == self.index)
+        is_factor = as_array(np.arange(n_functions)[:, None] == self.index)
         window = self.window.transpose(1, 0, 2).reshape(d, -1)
-        decay, mu = -0.25 * np.repeat(own, q, axis=0), self.mu.reshape(-1, d).T
-        sums = self.coef.reshape(-1, 1) * np.repeat(own, n_waves, axis=0)
+        decay, mu = -0.25 * np.repeat(is_factor, q, axis=0), self.mu.reshape(-1, d).T
+        sums = self.coef.reshape(-1, 1) * np.repeat(is_factor, n_waves, axis=0)
         each = (window, self.centre.ravel(), decay, mu, self.phase.ravel(), sums)
         return tuple(map(np.ascontiguousarray, each))
 
@@ -157,11 +160,11 @@ class Amplitudes:
         At rows (n, d), from the features without these factors ``waves`` (n, 2m) and the weights
         ``coef`` (2m, s) of functions.
         """
-        both, slopes = np.tile(self._places, 2), self._slopes(X)
+        functions, slopes = np.tile(self._places, 2), self._slopes(X)
         gradient = np.zeros((*X.shape, coef.shape[1]))
-        for g in np.unique(both):
-            own = both == g
-            gradient += slopes[:, g, :, None] * (waves[:, own] @ coef[own])[:, None, :]
+        for g in np.unique(functions):
+            features = functions == g
+            gradient += slopes[:, g, :, None] * (waves[:, features] @ coef[features])[:, None, :]
         return gradient
 
     def _slopes(self, X: Array) -> Array:
@@ -181,11 +184,11 @@ class Amplitudes:
     def _padded(self, q: int, r: int) -> tuple[Array, ...]:
         """Return all arrays but the index, with zeros up to ``q`` axes and ``r`` waves."""
         axes, waves = (0, q - self._sizes[0]), (0, r - self._sizes[1])
-        none = (0, 0)
+        no_padding = (0, 0)
         return (
-            np.pad(self.window, (none, none, axes)),
-            np.pad(self.centre, (none, axes)),
-            np.pad(self.mu, (none, waves, none)),
-            np.pad(self.coef, (none, waves)),
-            np.pad(self.phase, (none, waves)),
+            np.pad(self.window, (no_padding, no_padding, axes)),
+            np.pad(self.centre, (no_padding, axes)),
+            np.pad(self.mu, (no_padding, waves, no_padding)),
+            np.pad(self.coef, (no_padding, waves)),
+            np.pad(self.phase, (no_padding, waves)),
         )

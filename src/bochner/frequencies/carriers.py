@@ -101,8 +101,8 @@ class CarrierSeries(Carrier):
 
     def polar(self, X: Any) -> tuple[Array | None, Array]:
         sizes, angles = zip(*(carrier.polar(X) for carrier in self.carriers), strict=True)
-        whole = [
+        filled_sizes = [
             np.ones_like(angle) if size is None else size
             for size, angle in zip(sizes, angles, strict=True)
         ]
-        return np.concatenate(whole, axis=1), np.concatenate(angles, axis=1)
+        return np.concatenate(filled_sizes, axis=1), np.concatenate(angles, axis=1)

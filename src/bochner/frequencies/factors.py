@@ -105,8 +105,8 @@ class Envelope:
 
     def transposed(self) -> "Envelope":
         """Return the envelope with the arguments exchanged."""
-        others = tuple(other.transposed() for other in self.others)
-        return Envelope(self.rate, self.radius, self.right, self.left, others)
+        transposed_others = tuple(other.transposed() for other in self.others)
+        return Envelope(self.rate, self.radius, self.right, self.left, transposed_others)
 
     def joined(self, other: "Envelope") -> "Envelope":
         """Return the factors of both, one after the other."""
@@ -136,9 +136,9 @@ class Envelope:
         for group in self.groups:
             rate, _, index = group._slopes(X)
             direction = X if group.left is None else X @ group.left @ group.left.T
-            own = slice(end, end + len(index))
-            yield own, 2.0 * rate[:, index], direction
-            end = own.stop
+            positions = slice(end, end + len(index))
+            yield positions, 2.0 * rate[:, index], direction
+            end = positions.stop
 
     def _slopes(self, X: Any) -> tuple[Any, Any, NDArray[np.intp]]:
         """Return rates by squared norm, and depths in the ball, (n, q), of distinct factors.

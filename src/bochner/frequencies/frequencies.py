@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from bochner._numerics.arrays import FLOATS, Array, as_array, frozen_array
 from bochner._numerics.checked import check_rows_given, largest_size
@@ -202,7 +202,9 @@ class Frequencies:
             two_sided |= (self.omega != self.nu).any(axis=1)
         return two_sided
 
-    def features(self, X: Any, dtype: Any = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def features(
+        self, X: Any, dtype: DTypeLike | None = None, out: NDArray[np.floating] | None = None
+    ) -> NDArray[Any]:
         """Return the left features, of shape (n, 2m).
 
         Parameters
@@ -272,9 +274,9 @@ class Frequencies:
             plain = Frequencies(self.omega_blocks, self.weight, self.phase, envelope=self.envelope)
             gradient += self.modulation.along(X, plain.features(X), coef)
         if self.envelope is not None:
-            for own, slope, direction in self.envelope.gradient_factors(X):
-                along = (Z[:, :m][:, own] * slope) @ coef[:m][own]
-                along += (Z[:, m:][:, own] * slope) @ coef[m:][own]
+            for positions, slope, direction in self.envelope.gradient_factors(X):
+                along = (Z[:, :m][:, positions] * slope) @ coef[:m][positions]
+                along += (Z[:, m:][:, positions] * slope) @ coef[m:][positions]
                 gradient += direction[:, :, None] * along[:, None, :]
         return gradient
 
@@ -292,8 +294,8 @@ class Frequencies:
         """
         same_namespace(X, Y)
         left = self.features(X)
-        same = Y is None and self.is_symmetric
-        right = left if same else self.features_right(X if Y is None else Y)
+        is_shared = Y is None and self.is_symmetric
+        right = left if is_shared else self.features_right(X if Y is None else Y)
         gram: NDArray[Any] = (left * like(self.signature, left)) @ right.T
         return gram
 
@@ -332,7 +334,11 @@ class Frequencies:
         return self._nu_blocks, no_phase, self._amplitude, *factors
 
     def _map(
-        self, X: Any, side: Side, dtype: Any = None, out: NDArray[Any] | None = None
+        self,
+        X: Any,
+        side: Side,
+        dtype: Any = None,
+        out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
         dtypes = float_types(X, FLOATS)
         X = check_rows_given(X, accept_sparse="csr", dtype=dtypes)
@@ -341,19 +347,20 @@ class Frequencies:
             raise ValueError(f"X has {X.shape[1]} columns, the frequencies have {dim} inputs.")
         for waves in (side[0], *(() if self.modulation is None else (self.modulation.waves,))):
             _refuse_large_angles(X, waves)
-        found = np.dtype(dtype or X.dtype) if not on_device(X) else np.dtype(np.float64)
-        if (largest := float(np.max(side[2], initial=0.0))) > np.finfo(found).max:
+        feature_dtype = np.dtype(dtype or X.dtype) if not on_device(X) else np.dtype(np.float64)
+        if (largest := float(np.max(side[2], initial=0.0))) > np.finfo(feature_dtype).max:
             raise ValueError(
-                f"Features of size {largest:.3g} overflow {found}: use float64, or a kernel with a "
-                f"smaller factor."
+                f"Features of size {largest:.3g} overflow {feature_dtype}: use float64, or a "
+                f"kernel with a smaller factor."
             )
         if on_device(X):
             features: NDArray[Any] = DeviceMap(X, *side).features(X, dtype)
             return features
         shape = (X.shape[0], self.n_features)
-        if out is not None and (out.shape != shape or out.dtype != found):
+        if out is not None and (out.shape != shape or out.dtype != feature_dtype):
             raise ValueError(
-                f"out must have shape {shape} and type {found}, got {out.shape} and {out.dtype}."
+                f"out must have shape {shape} and type {feature_dtype}, got {out.shape} and "
+                f"{out.dtype}."
             )
         return trigonometric_features(X, *side, dtype=dtype or X.dtype, out=out)
 
@@ -383,5 +390,7 @@ def _joined(first: Frequencies, second: Frequencies, name: str, cls: Any) -> Any
     each = [(getattr(f, name), f) for f in (first, second)]
     if all(factors is None for factors, _ in each):
         return None
-    one, other = (cls.none(f.n_frequencies, f.dim) if g is None else g for g, f in each)
-    return one.joined(other)
+    first_factors, second_factors = (
+        cls.none(f.n_frequencies, f.dim) if g is None else g for g, f in each
+    )
+    return first_factors.joined(second_factors)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from bochner._numerics import limits
@@ -37,7 +37,7 @@ def trigonometric_features(
     carrier: Carrier | None,
     *,
     dtype: "np.dtype[Any] | type[np.floating[Any]]",
-    out: NDArray[Any] | None = None,
+    out: NDArray[np.floating] | None = None,
 ) -> NDArray[Any]:
     r"""Return :math:`[r_j \cos(\omega_j \cdot x + \theta_j)]_j \,\|\, [r_j \sin(\ldots)]_j`.
 
@@ -112,7 +112,7 @@ class DeviceMap:
         """Return the map itself."""
         return self
 
-    def features(self, X: Any, dtype: Any = None, out: Any = None) -> Any:
+    def features(self, X: Any, dtype: DTypeLike | None = None, out: object = None) -> Any:
         """Return features (n, 2m) in ``dtype``, by default that of ``X``; ``out`` is ignored."""
         xp, m = namespace(X), self.n_frequencies
         omega, phase, amplitude = self._numbers

@@ -142,13 +142,15 @@ class PositiveFrequencies:
         shares = np.exp(shares - logsumexp(shares, axis=1, keepdims=True))
         return as_array(shares @ of_features)
 
-    def _logs(self, X: ArrayLike, matrix: Array, own: Array, other: Array) -> Array:
+    def _logs(self, X: ArrayLike, matrix: Array, shift: Array, other_shift: Array) -> Array:
         mapped = as_array(X) @ matrix
         if mapped.size and np.abs(mapped).max() > LARGEST_ENTRY:
             raise ValueError(
                 f"Rows are too large: their products with the maps must be at most "
                 f"{LARGEST_ENTRY:g} in size; scale the rows by a smaller factor."
             )
-        u = mapped - own
-        of_row = mapped @ other - 0.5 * (own @ other) - 0.5 * np.einsum("ij,ij->i", u, u)
+        u = mapped - shift
+        of_row = (
+            mapped @ other_shift - 0.5 * (shift @ other_shift) - 0.5 * np.einsum("ij,ij->i", u, u)
+        )
         return as_array(u @ self.omega.T + of_row[:, None] + 0.5 * self.log_weight)

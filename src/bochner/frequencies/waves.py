@@ -35,7 +35,7 @@ class MemoryLayout(Enum):
     BY_SAMPLE = "by sample"
     BY_WAVE = "by wave"
 
-    def pairs(self, Z: NDArray[Any]) -> NDArray[Any]:
+    def pairs(self, Z: NDArray[np.floating]) -> NDArray[Any]:
         """Return a view of features: (n, 2, m) by sample, (m, 2, n) by wave."""
         if self is MemoryLayout.BY_SAMPLE:
             return Z.reshape(len(Z), 2, Z.shape[1] // 2)
@@ -65,13 +65,13 @@ def angle_map(omega: Matrix, layout: MemoryLayout) -> Callable[[Any], NDArray[An
 
 
 def wave_features(
-    inputs: Any,
+    inputs: object,
     omega: Matrix,
     layout: MemoryLayout,
     *,
     phase: Array | None = None,
     amplitude: float = 1.0,
-    out: NDArray[Any] | None = None,
+    out: NDArray[np.floating] | None = None,
 ) -> NDArray[Any]:
     """Return the features of one block of inputs, of shape (n, 2m) by sample and (2m, n) by wave.
 
@@ -91,7 +91,7 @@ def wave_features(
     return out
 
 
-def angle_gradient(waves: NDArray[Any], slope: NDArray[Any]) -> NDArray[Any]:
+def angle_gradient(waves: NDArray[np.floating], slope: NDArray[np.floating]) -> NDArray[Any]:
     r"""Return derivatives by angles, :math:`a\, \partial_b - b\, \partial_a`.
 
     Features :math:`a = r \cos\theta` and :math:`b = r \sin\theta`, and the derivatives by them,

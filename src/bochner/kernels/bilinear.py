@@ -66,8 +66,8 @@ class Bilinear(Kernel):
             raise TypeError(f"Bilinear needs a Kernel, such as Gaussian(1.0), got {kernel!r}.")
         object.__setattr__(self, "kernel", kernel)
         object.__setattr__(self, "left", _matrix("left", left))
-        same = right is None or right is left
-        object.__setattr__(self, "right", self.left if same else _matrix("right", right))
+        is_shared = right is None or right is left
+        object.__setattr__(self, "right", self.left if is_shared else _matrix("right", right))
         try:
             kernel.check_widths(self.left.shape[1], self.right.shape[1])
         except ValueError as problem:

@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ Columns = tuple[int | str, ...]
 """Positions, negative ones from the end, and names, of the columns that a kernel is on."""
 
 
-def as_columns(columns: Any) -> Columns:
+def as_columns(columns: object) -> Columns:
     """Return columns given in any form as a tuple of positions and names, or raise."""
     if isinstance(columns, slice):
         columns = _positions(columns)
@@ -31,7 +30,7 @@ def as_columns(columns: Any) -> Columns:
             )
     if not len(columns):
         raise ValueError("columns must name at least one column, got none.")
-    made = tuple(str(one) if isinstance(one, str) else int(one) for one in columns)
+    made = tuple(str(column) if isinstance(column, str) else int(column) for column in columns)
     _check_distinct(made)
     return made
 
@@ -60,9 +59,9 @@ def indices_of(columns: Columns, names: Sequence[str] | None, dim: int | None) -
     column that does not exist.
     """
     dim = len(names) if dim is None and names is not None else dim
-    found = tuple(_index(column, names, dim) for column in columns)
-    _check_distinct(found)
-    return found
+    indices = tuple(_index(column, names, dim) for column in columns)
+    _check_distinct(indices)
+    return indices
 
 
 def _index(column: int | str, names: Sequence[str] | None, dim: int | None) -> int:
@@ -73,15 +72,15 @@ def _index(column: int | str, names: Sequence[str] | None, dim: int | None) -> i
                 f"Give a data frame whose column names are text (in a pipeline, "
                 f"set_output(transform='pandas') keeps them), or the column's position."
             )
-        known = [str(name) for name in names]
-        if column not in known:
-            near = difflib.get_close_matches(column, known, n=1, cutoff=0.5)
+        column_names = [str(name) for name in names]
+        if column not in column_names:
+            near = difflib.get_close_matches(column, column_names, n=1, cutoff=0.5)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise ValueError(
                 f"The kernel is on the column {column!r}, which the data do not have.{hint} "
-                f"Columns: {', '.join(known)}."
+                f"Columns: {', '.join(column_names)}."
             )
-        return known.index(column)
+        return column_names.index(column)
     if dim is None:
         return column
     if not -dim <= column < dim:

@@ -12,7 +12,8 @@ from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Gaussian
 
 _MOST_TERMS = 256
-"""Terms of a factor beyond which it counts as unknown; all pairs with the other's are compared."""
+"""Most terms of a factor, because all pairs of terms of two factors are compared; with more terms,
+the definiteness is undecided."""
 
 _CLEARLY = 1e-6
 """Negative eigenvalue, relative to the greatest entry, that refutes; it is far above rounding."""
@@ -114,11 +115,11 @@ def definiteness(
         changes = any(term.mean.any() or term.covariance.any() for term in slow)
         slowly = "changes slowly enough for the spectrum of the stationary factor"
         return Definiteness(True, f"the envelope {slowly if changes else 'is constant'}")
-    found = _witness(envelope, stationary, _directions(slow, fast, dim))
-    if found is None:
+    witness = _witness(envelope, stationary, _directions(slow, fast, dim))
+    if witness is None:
         unknown = "no condition that is known proves it, and no pair of points refutes it"
         return Definiteness(None, unknown)
-    first, second = (tuple((point + as_array(centre)).tolist()) for point in found)
+    first, second = (tuple((point + as_array(centre)).tolist()) for point in witness)
     reason = (
         "the envelope falls too fast: between two points the kernel exceeds the geometric mean of "
         "its values at them"
@@ -131,8 +132,8 @@ def definiteness(
 def _suffices(slow: list[Term], fast: list[Term]) -> bool:
     groups: list[list[Term]] = []
     for term in slow:
-        same = (g for g in groups if np.allclose(g[0].covariance, term.covariance, 1e-10, 0.0))
-        group = next(same, None)
+        matching = (g for g in groups if np.allclose(g[0].covariance, term.covariance, 1e-10, 0.0))
+        group = next(matching, None)
         if group is None:
             groups.append([term])
         else:
@@ -146,25 +147,27 @@ def _group_suffices(group: list[Term], fast: Term) -> bool:
     scale = max(np.abs(fast.covariance).max(), np.abs(group[0].covariance).max())
     if values.min() < -NEGLIGIBLE * scale:
         return False
-    kept = values > NEGLIGIBLE * scale
-    rest = sum(term.weight for term in group if not term.mean.any())
+    is_positive = values > NEGLIGIBLE * scale
+    slack = sum(term.weight for term in group if not term.mean.any())
     for term in (term for term in group if term.mean.any()):
         along = vectors.T @ term.mean
-        if np.abs(along[~kept]).max(initial=0.0) > NEGLIGIBLE * np.abs(along).max():
+        if np.abs(along[~is_positive]).max(initial=0.0) > NEGLIGIBLE * np.abs(along).max():
             return False
         with np.errstate(over="ignore"):
-            rest -= term.weight * np.exp(0.125 * np.sum(along[kept] ** 2 / values[kept]))
-    return bool(rest >= 0.0)
+            slack -= term.weight * np.exp(
+                0.125 * np.sum(along[is_positive] ** 2 / values[is_positive])
+            )
+    return bool(slack >= 0.0)
 
 
 def _directions(slow: list[Term], fast: list[Term], dim: int) -> Array:
     """Return unit vectors (n, dim) along which two points may refute definiteness."""
-    found = [np.ones(dim), *np.eye(dim)]
-    found += [term.mean for term in (*slow, *fast) if term.mean.any()]
+    candidates = [np.ones(dim), *np.eye(dim)]
+    candidates += [term.mean for term in (*slow, *fast) if term.mean.any()]
     for a in slow:
         for b in fast:
-            found += list(np.linalg.eigh(b.covariance - 0.25 * a.covariance)[1].T)
-    directions = np.array(found[: max(_DIRECTIONS, dim + 1)])
+            candidates += list(np.linalg.eigh(b.covariance - 0.25 * a.covariance)[1].T)
+    directions = np.array(candidates[: max(_DIRECTIONS, dim + 1)])
     return as_array(directions / np.linalg.norm(directions, axis=1, keepdims=True))
 
 
@@ -209,18 +212,22 @@ def _worst_pair(K: Array) -> tuple[int, int, float]:
 def gaussian_terms(kernel: Kernel, dim: int) -> list[Term]:
     """Decompose a kernel of the lag into Gaussian terms, or return one term without a Gaussian."""
     if isinstance(kernel, Sum):
-        return [term for one in kernel.terms for term in gaussian_terms(one, dim)]
+        return [term for summand in kernel.terms for term in gaussian_terms(summand, dim)]
     if isinstance(kernel, Scaled):
         terms = gaussian_terms(kernel.kernel, dim)
         return [replace(term, weight=kernel.factor * term.weight) for term in terms]
     if isinstance(kernel, Product):
-        found = [Term(1.0, np.zeros(dim), np.zeros((dim, dim)))]
+        expanded = [Term(1.0, np.zeros(dim), np.zeros((dim, dim)))]
         for factor in kernel.factors:
             terms = gaussian_terms(factor, dim)
-            found = [one for a, b in product(found, terms) for one in _products(a, b)]
-            if len(found) > _MOST_TERMS:
+            expanded = [
+                expanded_term
+                for a, b in product(expanded, terms)
+                for expanded_term in _products(a, b)
+            ]
+            if len(expanded) > _MOST_TERMS:
                 return _unknown(kernel, dim)
-        return found
+        return expanded
     if isinstance(kernel, Gaussian):
         return [Term(1.0, np.zeros(dim), np.diag(_precisions(kernel, dim)))]
     if isinstance(kernel, SpectralMixture):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -187,7 +187,7 @@ def _check_callable(kernel: "_OfOneNumber | Stationary") -> None:
         )
 
 
-def _name(function: Any) -> str:
+def _name(function: object) -> str:
     name: str = getattr(function, "__qualname__", None) or repr(function)
     return name
 

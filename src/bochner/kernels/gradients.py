@@ -86,8 +86,8 @@ def _(kernel: Product, X: Array, Y: Array) -> Iterator[Array]:
     for parts in zip(*each, strict=True):
         total = np.zeros((len(X), len(Y)))
         for number, part in enumerate(parts):
-            others = values[:number] + values[number + 1 :]
-            total += np.prod([part, *others], axis=0)
+            other_values = values[:number] + values[number + 1 :]
+            total += np.prod([part, *other_values], axis=0)
         yield total
 
 
@@ -95,9 +95,9 @@ def _(kernel: Product, X: Array, Y: Array) -> Iterator[Array]:
 def _(kernel: OnColumns, X: Array, Y: Array) -> Iterator[Array]:
     columns = list(indices_of(kernel.columns, None, X.shape[1]))
     inner = input_derivatives(kernel.kernel, X[:, columns], Y[:, columns])
-    known = dict(zip(columns, inner, strict=True))
+    derivatives = dict(zip(columns, inner, strict=True))
     for a in range(X.shape[1]):
-        yield known.pop(a) if a in known else np.zeros((len(X), len(Y)))
+        yield derivatives.pop(a) if a in derivatives else np.zeros((len(X), len(Y)))
 
 
 @input_derivatives.register(Constant)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.vq import kmeans2
 from scipy.spatial.distance import cdist
 
-from bochner._numerics.arrays import Array, as_array, as_positive_scalar, frozen_array
+from bochner._numerics.arrays import Array, RandomState, as_array, as_positive_scalar, frozen_array
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.kernels.base import Kernel, checked_rows, nested_tuples
 
@@ -139,9 +139,9 @@ class Harmonizable(Kernel):
         _check_windows(n_windows, scaled)
         centres, width = mean[None], unit[None]
         if n_windows:
-            found, label = _clusters(scaled, int(n_windows), random_state)
-            away = np.sum((scaled - found[label]) ** 2) / (len(rows) * max(int(varies.sum()), 1))
-            centres = np.concatenate([mean + found[np.lexsort(found.T)] * unit, centres])
+            means, label = _clusters(scaled, int(n_windows), random_state)
+            away = np.sum((scaled - means[label]) ** 2) / (len(rows) * max(int(varies.sum()), 1))
+            centres = np.concatenate([mean + means[np.lexsort(means.T)] * unit, centres])
             # A uniform law's neighbours overlap at twice its deviation.
             local = np.full((n_windows, len(unit)), 2.0 * max(float(np.sqrt(away)), 1e-3))
             width = np.concatenate([local * unit, width])
@@ -206,7 +206,7 @@ class Harmonizable(Kernel):
             )
 
 
-def _check_windows(n_windows: Any, scaled: Array) -> None:
+def _check_windows(n_windows: object, scaled: Array) -> None:
     """Raise TypeError or ValueError unless there is a distinct row for each window."""
     if isinstance(n_windows, bool) or not isinstance(n_windows, Integral):
         raise TypeError(f"n_windows must be an integer, got {n_windows!r}.")
@@ -217,7 +217,7 @@ def _check_windows(n_windows: Any, scaled: Array) -> None:
         )
 
 
-def _clusters(scaled: Array, count: int, random_state: Any) -> tuple[Array, NDArray[Any]]:
+def _clusters(scaled: Array, count: int, random_state: RandomState) -> tuple[Array, NDArray[Any]]:
     """Return centres (count, d) of clusters of rows, and the cluster of each row."""
     try:
         rng = np.random.default_rng(random_state)
@@ -228,5 +228,5 @@ def _clusters(scaled: Array, count: int, random_state: Any) -> tuple[Array, NDAr
     with warnings.catch_warnings():
         # The centre of an empty cluster is kept: it is still a valid start.
         warnings.filterwarnings("ignore", "One of the clusters is empty")
-        found, label = kmeans2(scaled, count, minit="++", rng=rng)
-    return as_array(found), label
+        centres, label = kmeans2(scaled, count, minit="++", rng=rng)
+    return as_array(centres), label

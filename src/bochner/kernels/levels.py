@@ -67,9 +67,9 @@ class Levels(LagKernel):
             return
         outside = (codes < 0.0) | (codes != np.round(codes))
         if outside.any():
-            found = float(codes[outside][0])
+            invalid_code = float(codes[outside][0])
             raise ValueError(
-                f"{type(self).__name__} takes codes 0, 1, 2 and so on, got {found}. "
+                f"{type(self).__name__} takes codes 0, 1, 2 and so on, got {invalid_code}. "
                 f"sklearn.preprocessing.OrdinalEncoder makes codes of text and other values."
             )
         if self.n_levels is None:
@@ -122,7 +122,7 @@ class Levels(LagKernel):
         if weights.min() < -_ROUNDING:
             raise ValueError(
                 f"{self!r} is not positive definite with {n_levels} levels; its correlation must "
-                f"be at least {-1.0 / (n_levels - 1):.6g}, minus one over the others."
+                f"be at least -1 / (n_levels - 1) = {-1.0 / (n_levels - 1):.6g}."
             )
         frequencies = 2.0 * np.pi / period * np.arange(len(weights))
         return as_array(frequencies), as_array(np.maximum(weights, 0.0))
@@ -236,10 +236,10 @@ class Ordinal(Levels):
         check_dim("length_scale", self.length_scale, dim)
 
 
-def _check_count(n_levels: float, found: str) -> None:
+def _check_count(n_levels: float, actual: str) -> None:
     if n_levels > _MOST_LEVELS:
         raise ValueError(
-            f"Features are for at most {_MOST_LEVELS} levels of an input, and {found}. Number the "
+            f"Features are for at most {_MOST_LEVELS} levels of an input, and {actual}. Number the "
             f"levels that occur; sklearn.preprocessing.OrdinalEncoder does."
         )
 
@@ -253,9 +253,9 @@ def _entries(X: Any) -> Any:
     return X.data if hasattr(X, "indptr") else X
 
 
-def _as_counts(name: str, value: Any) -> Counts:
+def _as_counts(name: str, value: object) -> Counts:
     if value is None:
         return None
     if isinstance(value, list | tuple | np.ndarray):
-        return tuple(as_count(name, one) for one in value)
+        return tuple(as_count(name, count) for count in value)
     return as_count(name, value)

@@ -1,7 +1,6 @@
 """Locally stationary kernels, whose amplitude varies over the inputs."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -103,7 +102,7 @@ class LocallyStationary(Kernel):
         return definiteness(self.envelope, self.stationary, self.centre, dim)
 
 
-def _as_factor(name: str, kernel: Any) -> Kernel:
+def _as_factor(name: str, kernel: object) -> Kernel:
     """Return a positive definite function of the lag in closed form."""
     if not isinstance(kernel, Kernel):
         raise TypeError(f"{name} must be a kernel, such as Gaussian(1.0), got {kernel!r}.")

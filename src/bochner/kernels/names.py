@@ -82,12 +82,12 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
     >>> named_kernel("matern52")(0.3)
     Matern(length_scale=0.3, nu=2.5)
     """
-    own = registered_kernel_names()
+    registered = registered_kernel_names()
     by_scale: dict[str, Callable[[LengthScale], Correlation]] = {**NAMED_KERNELS}
-    by_scale |= {n: cls for n, (cls, is_scaled) in own.items() if is_scaled}
+    by_scale |= {n: cls for n, (cls, is_scaled) in registered.items() if is_scaled}
     if name in by_scale:
         return by_scale[name]
-    if name in KERNELS_BY_DIMENSION or name in own:
+    if name in KERNELS_BY_DIMENSION or name in registered:
         raise ValueError(
             f"The kernel {name!r} is not made from a length scale, and one is needed here. Names "
             f"of kernels that are: {', '.join(dict.fromkeys([*also, *by_scale]))}; or give a "
@@ -97,11 +97,12 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
         raise ValueError(
             f"The kernel {name!r} is experimental: import bochner.experimental before you use it."
         )
-    known = list(dict.fromkeys([*also, *by_scale, *KERNELS_BY_DIMENSION, *own]))
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    kernel_names = list(dict.fromkeys([*also, *by_scale, *KERNELS_BY_DIMENSION, *registered]))
+    near = difflib.get_close_matches(name, kernel_names, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ValueError(
-        f"No kernel is called {name!r}.{hint} Names: {', '.join(known)}; or give a Kernel object."
+        f"No kernel is called {name!r}.{hint} Names: {', '.join(kernel_names)}; or give a Kernel "
+        f"object."
     )
 
 
@@ -120,8 +121,8 @@ def kernel_called(
     """
     if name in KERNELS_BY_DIMENSION:
         return KERNELS_BY_DIMENSION[name](dim)
-    own, scaled = registered_kernel_names().get(name, (Kernel, True))
-    if not scaled:
-        made: Kernel = own()
+    constructor, is_scaled = registered_kernel_names().get(name, (Kernel, True))
+    if not is_scaled:
+        made: Kernel = constructor()
         return made
     return named_kernel(name)(length_scale() if callable(length_scale) else length_scale)

@@ -20,13 +20,13 @@ class Parameterised:
 
     def nested(self) -> dict[str, "Parameterised"]:
         """Return the values that this one is made of, by the names of their parameters."""
-        found: dict[str, Parameterised] = {}
+        members: dict[str, Parameterised] = {}
         for name, value in _fields(self).items():
             if isinstance(value, Parameterised):
-                found[name] = value
+                members[name] = value
             elif _is_sequence(value):
-                found |= {f"k{i}": member for i, member in enumerate(value, start=1)}
-        return found
+                members |= {f"k{i}": member for i, member in enumerate(value, start=1)}
+        return members
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; ``deep`` includes parameters of nested kernels.
@@ -50,18 +50,20 @@ class Parameterised:
         >>> (Gaussian() + Matern()).with_params(k1__length_scale=0.5, k2__nu=2.5)
         Gaussian(length_scale=0.5) + Matern(length_scale=1.0, nu=2.5)
         """
-        known = self.get_params(deep=False) | self.nested()
-        own: dict[str, Any] = {}
+        parameters = self.get_params(deep=False) | self.nested()
+        plain: dict[str, Any] = {}
         inner: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         for key, value in params.items():
-            name, _, rest = key.partition(SEPARATOR)
-            if name not in known or (rest and not isinstance(known[name], Parameterised)):
+            name, _, inner_name = key.partition(SEPARATOR)
+            if name not in parameters or (
+                inner_name and not isinstance(parameters[name], Parameterised)
+            ):
                 raise ValueError(_unknown(self, key))
-            if rest:
-                inner[name][rest] = value
+            if inner_name:
+                inner[name][inner_name] = value
             else:
-                own[name] = value
-        made = self.replaced(own)
+                plain[name] = value
+        made = self.replaced(plain)
         for name, some in inner.items():
             part = made.nested().get(name)
             if part is None:
@@ -87,18 +89,18 @@ class Parameterised:
 
 
 def _fields(value: Parameterised) -> dict[str, Any]:
-    known: tuple[Field[Any], ...] = fields(value) if is_dataclass(value) else ()
-    return {field.name: getattr(value, field.name) for field in known}
+    dataclass_fields: tuple[Field[Any], ...] = fields(value) if is_dataclass(value) else ()
+    return {field.name: getattr(value, field.name) for field in dataclass_fields}
 
 
-def _is_sequence(value: Any) -> bool:
-    """Tell whether a field holds the members of a sum or product."""
+def _is_sequence(value: object) -> bool:
+    """Return whether a field holds the members of a sum or product."""
     return isinstance(value, tuple) and bool(value) and isinstance(value[0], Parameterised)
 
 
 def _unknown(value: Parameterised, key: str) -> str:
-    known = list(value.get_params())
-    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    parameter_names = list(value.get_params())
+    near = difflib.get_close_matches(key, parameter_names, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    names = ", ".join(known) or "none"
+    names = ", ".join(parameter_names) or "none"
     return f"{value!r} has no parameter {key!r}.{hint} Its parameters are: {names}."

@@ -58,8 +58,8 @@ class Periodic(LagKernel):
         total = np.zeros((len(X), len(Y)))
         scale = np.broadcast_to(as_array(self.length_scale), X.shape[1])
         turns = np.pi / as_array(self.period)
-        for x, y, one in zip((X * turns).T, (Y * turns).T, scale, strict=True):
-            total += 2.0 * (np.sin(np.subtract.outer(x, y)) / one) ** 2
+        for x, y, column_scale in zip((X * turns).T, (Y * turns).T, scale, strict=True):
+            total += 2.0 * (np.sin(np.subtract.outer(x, y)) / column_scale) ** 2
         return decay(total)
 
     def check_dim(self, dim: int) -> None:
@@ -87,6 +87,6 @@ def _lines(period: float, length_scale: float) -> tuple[Array, Array]:
     # A line's number is about normal of variance 1/l^2, with a tail like Poisson's for small rates.
     orders = np.arange(20 + int(8.0 * np.sqrt(rate)))
     weights = as_array(ive(orders, rate) * np.where(orders == 0, 1.0, 2.0))
-    kept = np.flatnonzero(1.0 - np.cumsum(weights) > _TAIL)
-    weights = weights[: len(kept) + 1]
+    leading = np.flatnonzero(1.0 - np.cumsum(weights) > _TAIL)
+    weights = weights[: len(leading) + 1]
     return as_array(2.0 * np.pi / period * orders[: len(weights)]), weights / weights.sum()

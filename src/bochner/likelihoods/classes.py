@@ -123,13 +123,13 @@ class SoftmaxLikelihood(LabelLikelihood):
         C = self.n_latent
         engine = in_a_thread(qmc.MultivariateNormalQMC, np.zeros(C), rng=_DRAWS_SEED)
         draws = engine.random(_N_DRAWS)
-        found = np.empty_like(mean)
+        probabilities = np.empty_like(mean)
         for rows in row_blocks(len(mean), 8 * C * _N_DRAWS):
             values, vectors = np.linalg.eigh(covariance[rows])
             root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
             f = mean[rows, None, :] + np.einsum("sj,nij->nsi", draws, root)
-            found[rows] = softmax(f, axis=-1).mean(axis=1)
-        return as_array(found / found.sum(axis=1, keepdims=True))
+            probabilities[rows] = softmax(f, axis=-1).mean(axis=1)
+        return as_array(probabilities / probabilities.sum(axis=1, keepdims=True))
 
 
 @register
@@ -235,5 +235,5 @@ class OrdinalLikelihood(LabelLikelihood):
     def probabilities(self, mean: Array, covariance: Array) -> Array:
         f = nodes(mean[:, 0], covariance[:, 0, 0])
         classes = [np.full((1, 1), c) for c in range(len(self._cuts) + 1)]
-        found = [np.exp(self.log_density(c, f)) @ NODE_WEIGHTS for c in classes]
-        return np.column_stack(found)
+        by_class = [np.exp(self.log_density(c, f)) @ NODE_WEIGHTS for c in classes]
+        return np.column_stack(by_class)

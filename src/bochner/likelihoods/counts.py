@@ -75,8 +75,8 @@ class CountLikelihood(NumberLikelihood):
 
     def distribution(self, y: Array, mean: Array, variance: Array) -> Array:
         counts = np.maximum(np.floor(y), 0.0)[:, None]
-        given = self.at_most(counts, nodes(mean, variance)) @ NODE_WEIGHTS
-        return np.where(y < 0.0, 0.0, given)
+        probability = self.at_most(counts, nodes(mean, variance)) @ NODE_WEIGHTS
+        return np.where(y < 0.0, 0.0, probability)
 
     def log_predictive(self, y: Array, mean: Array, variance: Array) -> Array:
         """Integrate over the latent value by Gauss-Hermite nodes around its mode."""

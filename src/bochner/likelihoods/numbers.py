@@ -254,8 +254,8 @@ class StudentTLikelihood(LocationLikelihood):
         beyond = gammainc(shape, shape * np.exp(low))
         weights = np.append(weights * (1.0 - beyond) / weights.sum(), beyond)
         log_variance = 2.0 * np.log(self.unit) - np.append(grid, -np.inf)
-        kept = weights > 0.0
-        return np.exp(np.minimum(log_variance[kept], _MOST_LOG_VARIANCE)), weights[kept]
+        used = weights > 0.0
+        return np.exp(np.minimum(log_variance[used], _MOST_LOG_VARIANCE)), weights[used]
 
 
 @register

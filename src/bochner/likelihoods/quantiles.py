@@ -61,12 +61,12 @@ def _root(score: Distribution, low: Array, high: Array, below: Array, above: Arr
             chord = low - below * (high - low) / np.where(rise > 0.0, rise, 1.0)
             middle = np.where((chord > low) & (chord < high), chord, middle)
         value = score(middle)
-        found = np.abs(value) <= _SETTLED
+        is_settled = np.abs(value) <= _SETTLED
         reached = value >= 0.0
         above = np.where(reached, value, 0.5 * above)
         below = np.where(reached, 0.5 * below, value)
-        low = np.where(found | ~reached, middle, low)
-        high = np.where(found | reached, middle, high)
+        low = np.where(is_settled | ~reached, middle, low)
+        high = np.where(is_settled | reached, middle, high)
         if (high - low <= np.spacing(np.abs(high))).all():
             break
     return high

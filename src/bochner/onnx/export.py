@@ -5,6 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,11 +18,11 @@ from bochner.onnx.models import add_outputs, check_exported, steps_of
 
 
 def export_onnx(
-    model: Any,
+    model: BaseEstimator,
     path: str | os.PathLike[str] | None = None,
     *,
     return_std: bool = False,
-    dtype: Any = "float64",
+    dtype: DTypeLike | None = "float64",
 ) -> Any:
     r"""Return a fitted model as an ONNX graph, and write it to a file.
 

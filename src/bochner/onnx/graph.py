@@ -45,11 +45,13 @@ class Graph:
     def __call__(self, operator: str, *inputs: Any, **attributes: Any) -> str:
         """Add a node, and return the name of its output; arrays among inputs become constants."""
         output = f"{operator.lower()}_{len(self._nodes)}"
-        names = [one if isinstance(one, str) else self._constant(one) for one in inputs]
+        names = [value if isinstance(value, str) else self._constant(value) for value in inputs]
         self._nodes.append(self._onnx.helper.make_node(operator, names, [output], **attributes))
         return output
 
-    def output(self, name: str, value: str, shape: tuple[int, ...], dtype: Any = None) -> None:
+    def output(
+        self, name: str, value: str, shape: tuple[int, ...], dtype: DTypeLike | None = None
+    ) -> None:
         """Declare a value, whose rows have ``shape``, as the output ``name`` of the graph."""
         self._nodes.append(self._onnx.helper.make_node("Identity", [value], [name]))
         self._outputs.append(self._described(name, dtype or self.dtype, shape))
@@ -116,13 +118,13 @@ class Graph:
 
     def _factors(self, X: str, frequencies: Frequencies) -> list[str]:
         """Return the factors (n, m) of both features of a frequency."""
-        found = []
+        factors = []
         if frequencies.envelope is not None:
             groups = [self._envelope(X, group) for group in frequencies.envelope.groups]
-            found.append(groups[0] if len(groups) == 1 else self("Concat", *groups, axis=1))
+            factors.append(groups[0] if len(groups) == 1 else self("Concat", *groups, axis=1))
         if frequencies.modulation is not None:
-            found.append(self._modulation(X, frequencies.modulation))
-        return found
+            factors.append(self._modulation(X, frequencies.modulation))
+        return factors
 
     def _modulation(self, X: str, modulation: CosineFactors | Amplitudes) -> str:
         if isinstance(modulation, CosineFactors):
@@ -141,7 +143,7 @@ class Graph:
         inside, outside = (self("Mul", depth, rate) for rate in (-envelope.rate, envelope.decay))
         return self("Exp", self("Min", inside, outside))
 
-    def _constant(self, values: Any) -> str:
+    def _constant(self, values: object) -> str:
         array = np.asarray(values)
         if array.dtype.kind == "f":
             exact = as_array(array)
@@ -159,7 +161,7 @@ class Graph:
         self._constants.append(tensor)
         return name
 
-    def _described(self, name: str, dtype: Any, shape: tuple[int, ...]) -> Any:
+    def _described(self, name: str, dtype: DTypeLike | None, shape: tuple[int, ...]) -> Any:
         helper = self._onnx.helper
         kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
         return helper.make_tensor_value_info(name, kind, ["n", *shape])

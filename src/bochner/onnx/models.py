@@ -4,6 +4,7 @@ from functools import singledispatch
 from typing import Any, NoReturn
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -26,12 +27,12 @@ EXPORTED = (
 
 
 @singledispatch
-def add_outputs(model: Any, graph: Graph, X: str, return_std: bool) -> None:
+def add_outputs(model: BaseEstimator, graph: Graph, X: str, return_std: bool) -> None:
     """Add the outputs of a fitted model for the rows ``X`` to a graph."""
     check_exported(model)
 
 
-def check_exported(model: Any) -> None:
+def check_exported(model: BaseEstimator) -> None:
     """Raise ``TypeError`` for a model without outputs, or a pipeline with another step."""
     if add_outputs.dispatch(type(model)) is add_outputs.dispatch(object):
         raise TypeError(
@@ -46,12 +47,12 @@ def check_exported(model: Any) -> None:
 
 
 @singledispatch
-def transformed(step: Any, graph: Graph, X: str) -> tuple[str, int]:
+def transformed(step: object, graph: Graph, X: str) -> tuple[str, int]:
     """Return the output of a pipeline step for rows, and its number of columns."""
     _refuse_step(step)
 
 
-def _refuse_step(step: Any) -> NoReturn:
+def _refuse_step(step: object) -> NoReturn:
     raise TypeError(
         f"{type(step).__name__} cannot be exported to ONNX as a step of a pipeline; use "
         f"StandardScaler, FourierFeatures or DIGMMFeatures, or export the last step alone."
@@ -80,12 +81,12 @@ def _(step: DIGMMFeatures, graph: Graph, X: str) -> tuple[str, int]:
 
 @transformed.register
 def _(step: FourierFeatures, graph: Graph, X: str) -> tuple[str, int]:
-    width, others = len(step.signature_), step._others()
+    width, right_columns = len(step.signature_), step._others()
     features = graph.first_columns(graph.features(X, step.frequencies_), width)
-    if len(others):
-        right = graph("Gather", graph.features(X, step.frequencies_.right), others, axis=1)
+    if len(right_columns):
+        right = graph("Gather", graph.features(X, step.frequencies_.right), right_columns, axis=1)
         features = graph("Concat", features, right, axis=1)
-    return features, width + len(others)
+    return features, width + len(right_columns)
 
 
 @add_outputs.register(Frequencies)
@@ -179,13 +180,13 @@ def _(model: BaNKRegression, graph: Graph, X: str, return_std: bool) -> None:
         draws.waves(index).summed(coef[index, :width], draws.n_waves**-0.5)
         for index in range(draws.n_draws)
     ]
-    if any(one.decay is not None for one in waves):
+    if any(wave.decay is not None for wave in waves):
         raise ValueError(
             f"The mean of waves in windows has no graph: {type(model).__name__} is exported to "
             f"ONNX with amplitudes='cosines' only."
         )
-    omega = np.concatenate([one.omega for one in waves])
-    weight = np.concatenate([one.weight for one in waves]) / draws.n_draws
+    omega = np.concatenate([wave.omega for wave in waves])
+    weight = np.concatenate([wave.weight for wave in waves]) / draws.n_draws
     Z = graph.features(X, Frequencies(omega, np.ones(len(omega))))
     unit = model.target_scale_
     mean = graph("MatMul", Z, unit * np.concatenate([weight.real, -weight.imag]))
@@ -199,14 +200,14 @@ def _(model: BaNKRegression, graph: Graph, X: str, return_std: bool) -> None:
     graph.output("mean", mean, ())
 
 
-def steps_of(model: Any) -> list[Any]:
+def steps_of(model: BaseEstimator) -> list[Any]:
     """Return the steps of a pipeline that do something, or a model as its only step."""
     if not isinstance(model, Pipeline):
         return [model]
     return [step for _, step in model.steps if step not in (None, "passthrough")]
 
 
-def _without_std(model: Any, return_std: bool) -> None:
+def _without_std(model: BaseEstimator, return_std: bool) -> None:
     if return_std:
         raise ValueError(
             f"return_std=True exports the standard deviation of KreinRidge; that of "

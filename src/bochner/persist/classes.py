@@ -119,8 +119,8 @@ def conforms(value: Any, hint: Any) -> bool:
 def _has_items(value: dict[Any, Any], dictionary: Any) -> bool:
     hints, marked = get_type_hints(dictionary), get_type_hints(dictionary, include_extras=True)
     required = {k for k, hint in marked.items() if get_origin(hint) is not NotRequired}
-    known = required <= value.keys() <= hints.keys()
-    return known and all(conforms(item, hints[k]) for k, item in value.items())
+    has_keys = required <= value.keys() <= hints.keys()
+    return has_keys and all(conforms(item, hints[k]) for k, item in value.items())
 
 
 def _is_array(value: Any, arguments: tuple[Any, ...]) -> bool:
@@ -186,14 +186,14 @@ def is_estimator(cls: type) -> bool:
 def not_saved(value: Any) -> str:
     """Return the error message for a value that model files cannot hold."""
     cls = type(value)
-    found = f"{cls.__module__}.{cls.__qualname__}"
+    name = f"{cls.__module__}.{cls.__qualname__}"
     if cls.__module__.partition(".")[0] == "sklearn":
         return (
             f"of scikit-learn's class {cls.__qualname__}, which a model file cannot hold; those "
             f"that it can are {known_parts()}."
         )
     return (
-        f"of type {found}, which a model file cannot hold: it takes classes registered with "
+        f"of type {name}, which a model file cannot hold: it takes classes registered with "
         f"bochner.register, numbers, text, arrays, and lists, tuples and dictionaries of them."
     )
 
@@ -267,22 +267,22 @@ def present(name: str, members: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises ``ValueError`` if removing such a member changes the model.
     """
-    kept = dict(members)
+    current = dict(members)
     for (cls, member), neutral in _GONE.items():
-        if cls == name and member in kept:
-            value = kept.pop(member)
+        if cls == name and member in current:
+            value = current.pop(member)
             if type(value) is not type(neutral) or value != neutral:
                 raise ValueError(
                     f"{name} has no {member} any more, and this one has {_found(value)}: fit "
                     f"{name} to the table again"
                 )
-    head = type(kept.get("head_")).__name__
+    head = type(current.get("head_")).__name__
     if (name, head) in _BARE_HEADS:
         raise ValueError(
             f"{name} of a given kernel has another head_ than {head} now: fit {name} to the table "
             "again"
         )
-    return kept
+    return current
 
 
 _MOVED: Mapping[tuple[str, str], str] = {("Constant", "name"): "ConstantLevel"}
@@ -296,9 +296,9 @@ def value_class(name: str, members: Collection[str]) -> Any:
 
 
 def _registration(cls: type) -> Registration:
-    known = registration(cls)
-    assert known is not None  # callers ask about registered classes only
-    return known
+    entry = registration(cls)
+    assert entry is not None  # callers ask about registered classes only
+    return entry
 
 
 def value_fields(cls: type) -> dict[str, Field[Any]]:
@@ -327,19 +327,19 @@ def fitted_attributes(cls: type[BaseEstimator]) -> dict[str, Any]:
 
 def _of_data(hint: Any) -> Any:
     """Return a union without its functions, which model files do not hold."""
-    kept = [kind for kind in get_args(hint) if get_origin(kind) is not Callable]
+    storable = [kind for kind in get_args(hint) if get_origin(kind) is not Callable]
     is_union = get_origin(hint) in (Union, UnionType)
-    return reduce(or_, kept) if is_union and len(kept) < len(get_args(hint)) else hint
+    return reduce(or_, storable) if is_union and len(storable) < len(get_args(hint)) else hint
 
 
 def check_value(cls: type, values: Mapping[str, Any]) -> None:
     """Raise ``ValueError`` unless values match the fields of a class in name, type and shape."""
-    hints, known = get_type_hints(cls), value_fields(cls)
+    hints, fields = get_type_hints(cls), value_fields(cls)
     if _registration(cls).allow_nan:
         unknown = (k for k, v in values.items() if isinstance(v, float) and not math.isfinite(v))
         values = {**values, **dict.fromkeys(unknown, 0.0)}
-    _check_types(cls, values, {name: hints[field.name] for name, field in known.items()})
-    required = [name for name, field in known.items() if field.default is MISSING]
+    _check_types(cls, values, {name: hints[field.name] for name, field in fields.items()})
+    required = [name for name, field in fields.items() if field.default is MISSING]
     missing = [name for name in required if name not in values]
     if missing:
         raise ValueError(f"{cls.__name__} lacks {', '.join(missing)}")
@@ -358,8 +358,8 @@ def check_value(cls: type, values: Mapping[str, Any]) -> None:
 
 def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, Any]) -> None:
     """Raise ``ValueError`` unless attributes match a fitted or unfitted estimator of a class."""
-    own = fitted_attributes(cls)
-    for name, hint in own.items():
+    hints = fitted_attributes(cls)
+    for name, hint in hints.items():
         value = attributes.get(name)
         takes_kernel = Kernel in (hint, *get_args(hint))
         if takes_kernel and callable(value) and not isinstance(value, Kernel):
@@ -370,11 +370,11 @@ def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, Any]) ->
                 f"keep the function in a module of your own and fit the model again where it is "
                 f"needed."
             )
-    _check_types(cls, attributes, {**_FROM_SCIKIT_LEARN, **own})
+    _check_types(cls, attributes, {**_FROM_SCIKIT_LEARN, **hints})
     # Which attributes a part of scikit-learn sets depends on its parameters and version.
-    needed = required_attributes(cls) if is_part(cls) else own
+    needed = required_attributes(cls) if is_part(cls) else hints
     missing = [name for name in needed if name not in attributes and not hasattr(cls, name)]
-    if missing and any(name in attributes for name in own):
+    if missing and any(name in attributes for name in hints):
         raise ValueError(f"{cls.__name__} is fitted in part only: it lacks {', '.join(missing)}")
 
 

@@ -82,8 +82,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         model = decode(tree, tensors)
         try_out(model, file.stat().st_size)
     except Exception as problem:  # any kind: nothing of the file is trusted
-        found = " ".join(str(problem).split())
-        raise ModelFileError(f"{path} is not a sound model file: {found}") from problem
+        reason = " ".join(str(problem).split())
+        raise ModelFileError(f"{path} is not a sound model file: {reason}") from problem
     if not (is_estimator(type(model)) or is_value(type(model))):
         raise ModelFileError(f"{path} is not a sound model file: it holds no model.")
     return model

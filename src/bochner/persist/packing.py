@@ -109,24 +109,24 @@ def unpack_table(parts: Parts, shape: tuple[int, int]) -> Array:
 
 def _runs(columns: NDArray[np.bool_]) -> _Runs:
     """Return blocks of neighbours with a single one in each entry of columns (q, n)."""
-    found = _Runs([], [], [], [])
+    runs = _Runs([], [], [], [])
     start, total = 0, np.zeros(columns.shape[1], dtype=np.int64)
     for stop, column in enumerate(columns, 1):
         if (total[column] > 0).any() or stop - start > _MOST_LEVELS:
-            found.others.extend(range(start, stop - 1))
+            runs.others.extend(range(start, stop - 1))
             start, total = stop - 1, np.zeros_like(total)
         total += column
         if total.all():
-            own = range(start, stop)
-            if len(own) >= _FEWEST_LEVELS:
-                found.codes.append(columns[start:stop].argmax(axis=0))
-                found.widths.append(len(own))
-                found.in_blocks.extend(own)
+            columns_of_run = range(start, stop)
+            if len(columns_of_run) >= _FEWEST_LEVELS:
+                runs.codes.append(columns[start:stop].argmax(axis=0))
+                runs.widths.append(len(columns_of_run))
+                runs.in_blocks.extend(columns_of_run)
             else:
-                found.others.extend(own)
+                runs.others.extend(columns_of_run)
             start, total = stop, np.zeros_like(total)
-    found.others.extend(range(start, len(columns)))
-    return found
+    runs.others.extend(range(start, len(columns)))
+    return runs
 
 
 def pack_triangle(X: NDArray[Any]) -> tuple[NDArray[Any], bool] | None:

@@ -64,8 +64,8 @@ def try_out(model: Any, n_bytes: int) -> None:
         except NotFittedError:
             return
         try:
-            known = hasattr(model, "n_features_in_") or hasattr(model, _TRIAL)
-            if known or isinstance(model, COMPOSED):
+            has_rows = hasattr(model, "n_features_in_") or hasattr(model, _TRIAL)
+            if has_rows or isinstance(model, COMPOSED):
                 _answer(model, _row(model, n_bytes))
             for part in estimators(model):
                 _check_names(part)

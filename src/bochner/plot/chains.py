@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array
 from bochner.learning.chains.trace import Trace
@@ -61,9 +62,9 @@ class TraceDisplay(Display):
             if self.n_burn_in:
                 shade = axis.axvspan(0.5, self.n_burn_in + 0.5, color=DATA, alpha=BAND, lw=0)
                 handles, names = [*handles, shade], [*names, "burn-in"]
-            kept = chains[:, self.n_burn_in :]
-            if name.startswith("log_") and kept.size:
-                _end_above(axis, chains, kept)
+            kept_draws = chains[:, self.n_burn_in :]
+            if name.startswith("log_") and kept_draws.size:
+                _end_above(axis, chains, kept_draws)
             axis.set_xlim(0.5, chains.shape[1] + 0.5)
             finish(axis, "iteration", name.replace("_", " "))
         if len(handles) > 1:
@@ -83,18 +84,18 @@ class TraceDisplay(Display):
         return handles, [f"chain {chain + 1}" for chain in range(len(chains))]
 
 
-def _end_above(axis: "Axes", values: Array, kept: Array) -> None:
+def _end_above(axis: "Axes", values: Array, kept_draws: Array) -> None:
     """End a panel somewhat below the kept draws if earlier values are far lower."""
-    lowest, highest = kept.min() - _TRANSIENT * np.ptp(kept), values.max()
-    if np.ptp(kept) > 0.0 and values.min() < lowest:
+    lowest, highest = kept_draws.min() - _TRANSIENT * np.ptp(kept_draws), values.max()
+    if np.ptp(kept_draws) > 0.0 and values.min() < lowest:
         axis.set_ylim(lowest, highest + 0.05 * (highest - lowest))
 
 
 def trace(
-    model: Any,
+    model: BaseEstimator,
     *,
     records: Sequence[str] | None = None,
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> TraceDisplay:
     """Draw trace plots: the records of chains by iteration.
@@ -127,11 +128,11 @@ def trace(
     --------
     >>> from bochner import plot
     >>> from bochner.learning.chains.trace import Trace
-    >>> found = Trace({"log_evidence": [[-9.0, -3.0, -2.0], [-8.0, -2.0, -1.0]]}, n_burn_in=1)
-    >>> plot.trace(found).ax_.get_ylabel()
+    >>> record = Trace({"log_evidence": [[-9.0, -3.0, -2.0], [-8.0, -2.0, -1.0]]}, n_burn_in=1)
+    >>> plot.trace(record).ax_.get_ylabel()
     'log evidence'
     """
-    found = model
+    record = model
     if not isinstance(model, Trace):
         traces = [learned.trace for bank in learned_models(model) for learned in bank.learned_]
         if not traces:
@@ -144,10 +145,10 @@ def trace(
                 f"The model has {len(traces)} traces, of its classes or parts: give one of them, "
                 "such as model.trace_[0] or model.models_[0].trace_."
             )
-        (found,) = traces
-    usual = [name for start in _TRACED for name in found.records if name.startswith(start)]
-    shown = (usual or list(found.records))[:_MOST_RECORDS] if records is None else list(records)
+        (record,) = traces
+    usual = [name for start in _TRACED for name in record.records if name.startswith(start)]
+    shown = (usual or list(record.records))[:_MOST_RECORDS] if records is None else list(records)
     for name in shown:
-        found.kept(name)  # Raises KeyError if there is none
-    chosen = {name: found.records[name] for name in shown}
-    return TraceDisplay(chosen, found.n_burn_in).plot(ax, theme=theme)
+        record.kept(name)  # Raises KeyError if there is none
+    chosen = {name: record.records[name] for name in shown}
+    return TraceDisplay(chosen, record.n_burn_in).plot(ax, theme=theme)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
 from bochner._numerics.arrays import Array, as_array
@@ -69,18 +70,20 @@ class RocDisplay(Display):
         ValueError
             If the rows have fewer than two classes.
         """
-        labels, known, predicted = np.asarray(y), np.asarray(classes), as_array(probability)
-        check_labels(labels, known, len(predicted))
-        counts = np.array([np.sum(labels == c) for c in known])
+        labels, class_labels, predicted = np.asarray(y), np.asarray(classes), as_array(probability)
+        check_labels(labels, class_labels, len(predicted))
+        counts = np.array([np.sum(labels == c) for c in class_labels])
         if np.sum(counts > 0) < 2:
             raise ValueError("y must have rows of at least two classes, got those of one.")
-        chosen = [1] if len(known) == 2 else np.argsort(-counts, kind="stable")[:_MOST_CURVES]
+        chosen = (
+            [1] if len(class_labels) == 2 else np.argsort(-counts, kind="stable")[:_MOST_CURVES]
+        )
         curves, areas = {}, {}
         for k in sorted(int(place) for place in chosen if counts[place]):
-            happened = labels == known[k]
+            happened = labels == class_labels[k]
             false, true, _ = roc_curve(happened, predicted[:, k])
-            curves[str(known[k])] = as_array(false), as_array(true)
-            areas[str(known[k])] = float(roc_auc_score(happened, predicted[:, k]))
+            curves[str(class_labels[k])] = as_array(false), as_array(true)
+            areas[str(class_labels[k])] = float(roc_auc_score(happened, predicted[:, k]))
         return cls(curves, areas)
 
     def describe(self) -> str:
@@ -107,7 +110,14 @@ class RocDisplay(Display):
         legend(axes, handles, self._names())
 
 
-def roc(model: Any, X: Any, y: ArrayLike, *, ax: Any = None, theme: str = "light") -> RocDisplay:
+def roc(
+    model: BaseEstimator,
+    X: object,
+    y: ArrayLike,
+    *,
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
+) -> RocDisplay:
     """Draw ROC curves of a classifier, each class against all others.
 
     Parameters
@@ -144,8 +154,8 @@ def roc(model: Any, X: Any, y: ArrayLike, *, ax: Any = None, theme: str = "light
     >>> list(display.areas)
     ['0', '1', '2']
     """
-    found, labels, classes = probabilities(model, X, y)
-    return RocDisplay.from_probabilities(labels, found, classes).plot(ax, theme=theme)
+    probability, labels, classes = probabilities(model, X, y)
+    return RocDisplay.from_probabilities(labels, probability, classes).plot(ax, theme=theme)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,17 +180,20 @@ class ConfusionDisplay(Display):
         If there are more than thirty classes, the classes with the most rows are kept, and the
         remaining classes are merged into one.
         """
-        seen, found = np.asarray(y).astype(str), np.asarray(predicted).astype(str)
-        given = np.unique(np.concatenate([np.asarray(y), np.asarray(predicted)]))
-        names = [str(name) for name in given]
+        observed, predictions = np.asarray(y).astype(str), np.asarray(predicted).astype(str)
+        labels = np.unique(np.concatenate([np.asarray(y), np.asarray(predicted)]))
+        names = [str(name) for name in labels]
         if len(names) > _MOST_CLASSES:
-            kinds, sizes = np.unique(seen, return_counts=True)
-            kept = set(kinds[np.argsort(-sizes, kind="stable")[: _MOST_CLASSES - 1]])
-            names = [name for name in names if name in kept]
-            others = f"{len(given) - len(names)} others"
-            seen, found = (np.where(np.isin(part, names), part, others) for part in (seen, found))
-            names.append(others)
-        return cls(confusion_matrix(seen, found, labels=names), names)
+            kinds, sizes = np.unique(observed, return_counts=True)
+            frequent = set(kinds[np.argsort(-sizes, kind="stable")[: _MOST_CLASSES - 1]])
+            names = [name for name in names if name in frequent]
+            merged_name = f"{len(labels) - len(names)} others"
+            observed, predictions = (
+                np.where(np.isin(part, names), part, merged_name)
+                for part in (observed, predictions)
+            )
+            names.append(merged_name)
+        return cls(confusion_matrix(observed, predictions, labels=names), names)
 
     def describe(self) -> str:
         right = np.trace(self.counts) / max(self.counts.sum(), 1)
@@ -220,7 +233,12 @@ def _one_color(color: str) -> Any:
 
 
 def confusion(
-    model: Any, X: Any, y: ArrayLike, *, ax: Any = None, theme: str = "light"
+    model: BaseEstimator,
+    X: object,
+    y: ArrayLike,
+    *,
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
 ) -> ConfusionDisplay:
     """Draw the confusion matrix of a classifier.
 
@@ -252,10 +270,10 @@ def confusion(
     >>> plot.confusion(model, X[1::2], y[1::2]).counts.sum(axis=1)
     array([25, 25, 25])
     """
-    predicted, seen = np.ravel(model.predict(X)), np.asarray(y)
-    if seen.shape != predicted.shape or not len(seen):
+    predicted, observed = np.ravel(model.predict(X)), np.asarray(y)
+    if observed.shape != predicted.shape or not len(observed):
         raise ValueError(
             f"y must have one class for each of {len(predicted)} rows, at least one, got "
-            f"{seen.shape}."
+            f"{observed.shape}."
         )
-    return ConfusionDisplay.from_predictions(seen, predicted).plot(ax, theme=theme)
+    return ConfusionDisplay.from_predictions(observed, predicted).plot(ax, theme=theme)

@@ -75,7 +75,7 @@ def comparison(
     metric: str = "rmse",
     *,
     xlabel: str | None = None,
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> ComparisonDisplay:
     """Draw the errors of methods with their standard errors, the best on top.
@@ -110,7 +110,7 @@ def comparison(
     >>> display.methods, display.std_error.tolist()
     (['bochner', 'linear model'], [0.5, 1.0])
     """
-    scores = {name: score for name, own in results.items() if (score := _score(own, metric))}
+    scores = {name: score for name, result in results.items() if (score := _score(result, metric))}
     if not scores:
         raise ValueError(f"No method has the metric {metric!r}: {', '.join(results) or 'none'}.")
     sign = -1.0 if metric in _GREATER_IS_BETTER else 1.0

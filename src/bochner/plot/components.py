@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_level
 from bochner.plot.display import Display, PanelLayout
@@ -67,14 +68,14 @@ class ComponentsDisplay(Display):
 
 
 def components(
-    model: Any,
-    times: Any,
-    X: Any = None,
+    model: BaseEstimator,
+    times: object,
+    X: object = None,
     *,
     names: Sequence[str] | None = None,
     level: float = 0.9,
     xlabel: str = "time",
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> ComponentsDisplay:
     """Draw the components of a forecast, with intervals of each.
@@ -134,18 +135,23 @@ def component_display(
     as_level(level)
     if not hasattr(model, "components"):
         raise TypeError(
-            f"components takes a fitted Forecaster, got {type(model).__name__}, which has none."
+            f"components takes a fitted Forecaster, got {type(model).__name__}, which has no "
+            "components."
         )
     at = forecast_times(model, times)
     order = np.argsort(at, kind="stable")
-    found = {
+    component_values = {
         name: values[order] for name, values in _arrays(model.components(times, X, level=level))
     }
-    chosen = list(found) if names is None else list(names)
+    chosen = list(component_values) if names is None else list(names)
     for name in chosen:
-        if name not in found:
-            raise ValueError(f"There is no component {name!r}: choose from {list(found)}.")
-    means, lower, upper = (np.stack([found[name][:, part] for name in chosen]) for part in range(3))
+        if name not in component_values:
+            raise ValueError(
+                f"There is no component {name!r}: choose from {list(component_values)}."
+            )
+    means, lower, upper = (
+        np.stack([component_values[name][:, part] for name in chosen]) for part in range(3)
+    )
     if isinstance(scale := getattr(model, "transformation_", "none"), str) and scale != "none":
         chosen = [f"{name} ({scale})" for name in chosen]
     return ComponentsDisplay(chosen, at[order], means, lower, upper, xlabel)

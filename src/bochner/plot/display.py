@@ -53,7 +53,7 @@ def new_axes(layout: PanelLayout) -> "tuple[Figure, list[Axes]]":
     return figure, axes[: layout.panels]
 
 
-def given_axes(ax: Any, count: int) -> "list[Axes]":
+def given_axes(ax: "Axes | Sequence[Axes] | None", count: int) -> "list[Axes]":
     """Return the given axes; raise ValueError unless there is one for each panel."""
     axes: list[Axes] = list(np.ravel(np.asarray(ax, dtype=object)))
     if len(axes) != count or not all(hasattr(axis, "plot") for axis in axes):
@@ -98,7 +98,7 @@ class Display(ABC):
             raise AttributeError("Nothing is drawn yet: call plot(), which returns a display.")
         return self.axes_[0]
 
-    def plot(self, ax: Any = None, *, theme: str = "light") -> Self:
+    def plot(self, ax: "Axes | Sequence[Axes] | None" = None, *, theme: str = "light") -> Self:
         """Draw the numbers, and return a display with the figure and its axes.
 
         Parameters

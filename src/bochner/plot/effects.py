@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array
 from bochner.diagnosis.sensitivity import Effect
@@ -64,7 +65,7 @@ class EffectDisplay(Display):
     dates : sequence of str, default=()
         Columns whose values are decimal years of dates.
     label : str, default="average prediction"
-        What is averaged, with its unit.
+        Averaged quantity, with its unit.
     """
 
     effect: Effect
@@ -231,18 +232,18 @@ def _levels(axis: "Axes", levels: Sequence[str], curves: Sequence[_Curve]) -> li
     return handles
 
 
-def _text(level: Any) -> str:
+def _text(level: object) -> str:
     return _OTHER.get(str(level), str(level))
 
 
 def effect(
-    model: Any,
+    model: BaseEstimator,
     column: str,
     column2: str | None = None,
     *,
     n_values: int = 24,
     label: str | None = None,
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> EffectDisplay:
     """Draw predictions averaged over rows, along one column or over two.
@@ -256,7 +257,7 @@ def effect(
     n_values : int, default=24
         Largest number of values of a column.
     label : str, default=None
-        What is averaged, with its unit; by default "average prediction", or "average probability"
+        Averaged quantity, with its unit; by default "average prediction", or "average probability"
         for classes.
     ax : matplotlib.axes.Axes, default=None
         Axes to draw on; ``None`` means a new figure.
@@ -288,8 +289,8 @@ def effect(
             f"effect takes a fitted TableRegressor or TableClassifier, got {type(model).__name__}."
         )
     columns = (column,) if column2 is None else (column, column2)
-    found = model.effect(*columns, n_values=n_values)
+    computed = model.effect(*columns, n_values=n_values)
     states = getattr(getattr(model, "encoder_", None), "columns_", [])
     dates = [state["name"] for state in states if state["kind"] == "date"]
     usual = "average probability" if hasattr(model, "classes_") else "average prediction"
-    return EffectDisplay(found, dates, label or usual).plot(ax, theme=theme)
+    return EffectDisplay(computed, dates, label or usual).plot(ax, theme=theme)

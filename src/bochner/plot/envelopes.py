@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.checked import check_rows_given
@@ -70,12 +71,12 @@ class EnvelopeDisplay(Display):
 
 
 def envelope(
-    model: Any,
+    model: BaseEstimator,
     X: ArrayLike,
     *,
     inputs: Sequence[int | str] | None = None,
     names: Sequence[str] | None = None,
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> EnvelopeDisplay:
     """Draw standard deviations of signal and noise of a locally stationary model along inputs.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.plot.display import Display, PanelLayout
@@ -68,9 +69,9 @@ class ResidualsDisplay(Display):
 
     def windows(self) -> tuple[NDArray[Any], Array]:
         """Return middles (w,) of windows of equally many rows, and quartiles (w, 3) in them."""
-        kept = ~np.isnat(self.against) if self.against.dtype.kind == "M" else np.isfinite(
+        is_present = ~np.isnat(self.against) if self.against.dtype.kind == "M" else np.isfinite(
             self.against.astype(np.float64))  # fmt: skip
-        order = np.flatnonzero(kept)[np.argsort(self.against[kept], kind="stable")]
+        order = np.flatnonzero(is_present)[np.argsort(self.against[is_present], kind="stable")]
         count = int(np.clip(len(order) // _WINDOW_ROWS, 1, _WINDOWS))
         parts = [part for part in np.array_split(order, count) if len(part)]
         middles = [np.sort(self.against[part])[len(part) // 2] for part in parts]
@@ -81,10 +82,13 @@ class ResidualsDisplay(Display):
         """Return the most frequent levels, and the quartiles (k, 3) of their residuals."""
         texts = np.array(["missing" if v is None else str(v) for v in self.against], dtype=object)
         names, number, counts = np.unique(texts, return_inverse=True, return_counts=True)
-        kept = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
+        most_frequent = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
         # By number: NumPy would compare a name without the null characters at its end.
-        found = [np.quantile(self.residuals[number == own], (0.25, 0.5, 0.75)) for own in kept]
-        return [str(name) for name in names[kept]], as_array(found)
+        quartiles = [
+            np.quantile(self.residuals[number == level], (0.25, 0.5, 0.75))
+            for level in most_frequent
+        ]
+        return [str(name) for name in names[most_frequent]], as_array(quartiles)
 
     def describe(self) -> str:
         lower, middle, upper = np.quantile(self.residuals, (0.25, 0.5, 0.75))
@@ -121,14 +125,14 @@ class ResidualsDisplay(Display):
 
 
 def residuals(
-    model: Any,
-    X: Any,
+    model: BaseEstimator,
+    X: object,
     y: ArrayLike,
-    column: Any = None,
+    column: object = None,
     *,
     target: int | None = None,
     unit: str = "",
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> ResidualsDisplay:
     """Draw residuals against predictions, a column or time, with their running quartiles.
@@ -186,12 +190,12 @@ def residuals(
         return ResidualsDisplay(
             errors, mean, f"predicted ({unit})" if unit else "predicted", label
         ).plot(ax, theme=theme)
-    found = column_of(model, X, column)
-    if found.kind == "date":
+    read_values = column_of(model, X, column)
+    if read_values.kind == "date":
         against: NDArray[Any] = np.full(len(errors), np.datetime64("NaT"), dtype="M8[us]")
-        against[found.present] = found.wall_times()
-    elif found.kind in ("numeric", "empty"):
-        against = found.values
+        against[read_values.present] = read_values.wall_times()
+    elif read_values.kind in ("numeric", "empty"):
+        against = read_values.values
     else:
-        against = labels(found.raw, found.present)
-    return ResidualsDisplay(errors, against, found.name, label).plot(ax, theme=theme)
+        against = labels(read_values.raw, read_values.present)
+    return ResidualsDisplay(errors, against, read_values.name, label).plot(ax, theme=theme)

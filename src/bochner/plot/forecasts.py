@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_array, as_level
 from bochner.comparison.forecasts import SeriesForecast
@@ -109,13 +110,13 @@ class ForecastDisplay(Display):
             finish(axis, self.xlabel, self.ylabel)
             return
         finish(axis, self.xlabel, self.ylabel, ticks="y")
-        given = [series[0] for series in (self.history, self.truth) if series is not None]
-        times = np.concatenate([self.times, *given]).astype("M8[us]")
+        series_times = [series[0] for series in (self.history, self.truth) if series is not None]
+        times = np.concatenate([self.times, *series_times]).astype("M8[us]")
         date_ticks(axis.xaxis, times, panel_points(axis)[0], self.xlabel)
 
 
 def forecast(
-    model: Any,
+    model: BaseEstimator,
     X: Any,
     *,
     inputs: Any = None,
@@ -124,7 +125,7 @@ def forecast(
     level: float | Sequence[float] = 0.9,
     xlabel: str | None = None,
     ylabel: str = "value",
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> ForecastDisplay:
     """Draw a forecast with its intervals, the training series and held-out observations.
@@ -187,17 +188,18 @@ def forecast(
         as_level(each)
     if not 1 <= len(levels) <= _MOST_BANDS:
         raise ValueError(f"level must be at most {_MOST_BANDS} levels, got {len(levels)}.")
+    level_intervals: list[tuple[float, Array, Array | None, Array | None]]
     if hasattr(model, "series_"):
         times = forecast_times(model, X)
-        found = [(each, *_forecast_intervals(model, X, inputs, each)) for each in levels]
+        level_intervals = [(each, *_forecast_intervals(model, X, inputs, each)) for each in levels]
     else:
         rows, times = _rows_and_times(X)
-        found = [(each, *intervals(model, rows, each, None)) for each in levels]
+        level_intervals = [(each, *intervals(model, rows, each, None)) for each in levels]
     order = np.argsort(times, kind="stable")
-    mean = found[0][1]
+    mean = level_intervals[0][1]
     bands = [
         (each, lower[order], upper[order])
-        for each, _, lower, upper in found
+        for each, _, lower, upper in level_intervals
         if lower is not None and upper is not None
     ]
     past = None if history is None else _history(history)

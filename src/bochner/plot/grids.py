@@ -51,9 +51,9 @@ def draw_map(axis: "Axes", x: Side, y: Side, values: Array, label: str) -> None:
 
     number_of: Any = dates.date2num  # It has no types
     places = []
-    for side, own in ((x, axis.xaxis), (y, axis.yaxis)):
+    for side, side_axis in ((x, axis.xaxis), (y, axis.yaxis)):
         if side.values.dtype.kind == "M":
-            own.axis_date()
+            side_axis.axis_date()
         at = number_of(side.values) if side.values.dtype.kind == "M" else side.values
         places.append(np.arange(len(at)) if side.is_text else at)
     mesh = axis.pcolormesh(*places, values, cmap=COLORS, shading="nearest", rasterized=True)
@@ -68,18 +68,18 @@ def draw_map(axis: "Axes", x: Side, y: Side, values: Array, label: str) -> None:
     _side(axis, y, axis.yaxis, up)
 
 
-def _side(axis: "Axes", side: Side, own: Any, points: float) -> None:
+def _side(axis: "Axes", side: Side, side_axis: Any, points: float) -> None:
     if side.is_text:
         names = [str(value) for value in side.values]
-        if own is axis.xaxis:
+        if side_axis is axis.xaxis:
             name_columns(axis, names)
         else:
             name_rows(axis, names, _ROW_SHARE)
             axis.set_ylim(-0.5, len(names) - 0.5)
     elif side.values.dtype.kind == "M":
-        date_ticks(own, side.values, points, side.name)
+        date_ticks(side_axis, side.values, points, side.name)
     else:
-        number_ticks(own, points)
+        number_ticks(side_axis, points)
 
 
 def name_columns(axis: "Axes", names: Sequence[str], points: float | None = None) -> None:

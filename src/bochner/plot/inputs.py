@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array
 from bochner.estimators.bank import BaNK
@@ -14,36 +15,38 @@ _MOST_INPUTS = 6
 """Inputs drawn by default: two rows of panels."""
 
 
-def input_names(model: Any, names: Sequence[str] | None, dim: int, X: Any = None) -> list[str]:
+def input_names(
+    model: BaseEstimator, names: Sequence[str] | None, dim: int, X: object = None
+) -> list[str]:
     """Return names of inputs: ``names``, the column names (at fit), or x0, x1, ...
 
     Raises ValueError if the number of names is not the number of inputs.
     """
-    found = names
+    column_names = names
     if names is None and hasattr(model, "encoder_"):
         # The kernel of a table model is on encoded columns, which have other names than columns.
-        found = model.encoder_.get_feature_names_out()
+        column_names = model.encoder_.get_feature_names_out()
     elif names is None:
-        found = getattr(X, "columns", getattr(model, "feature_names_in_", None))
-    if found is None:
+        column_names = getattr(X, "columns", getattr(model, "feature_names_in_", None))
+    if column_names is None:
         return [f"x{i}" for i in range(dim)]
-    if len(found) != dim:
-        raise ValueError(f"names must be one for each of {dim} inputs, got {list(found)}.")
-    return [str(name) for name in found]
+    if len(column_names) != dim:
+        raise ValueError(f"names must be one for each of {dim} inputs, got {list(column_names)}.")
+    return [str(name) for name in column_names]
 
 
 def chosen_inputs(inputs: Sequence[int | str] | None, names: Sequence[str]) -> list[int]:
     """Return the numbers of inputs given by number or name, by default the first six."""
     if inputs is None:
         return list(range(min(len(names), _MOST_INPUTS)))
-    known: dict[int | str, int] = {i: i % len(names) for i in range(-len(names), len(names))}
-    known.update({name: i for i, name in enumerate(names)})
-    unknown = [item for item in inputs if item not in known]
+    numbers: dict[int | str, int] = {i: i % len(names) for i in range(-len(names), len(names))}
+    numbers.update({name: i for i, name in enumerate(names)})
+    unknown = [item for item in inputs if item not in numbers]
     if unknown or not len(inputs):
         raise ValueError(
             f"inputs must be some of {', '.join(names)}, by name or number, got {list(inputs)}."
         )
-    return [known[item] for item in inputs]
+    return [numbers[item] for item in inputs]
 
 
 def per_input(name: str, value: ArrayLike, dim: int) -> Array:
@@ -56,7 +59,7 @@ def per_input(name: str, value: ArrayLike, dim: int) -> Array:
     return np.broadcast_to(array, (dim,))
 
 
-def learned_models(model: Any) -> list[BaNK]:
+def learned_models(model: BaseEstimator) -> list[BaNK]:
     """Return the models with learned draws in a model, possibly the model itself."""
     if isinstance(model, BaNK):
         return [model]
@@ -64,7 +67,7 @@ def learned_models(model: Any) -> list[BaNK]:
     return [part for part in parts if isinstance(part, BaNK)]
 
 
-def column_of(model: Any, X: Any, column: Any) -> Column:
+def column_of(model: BaseEstimator, X: Any, column: object) -> Column:
     """Return a column of a table by name or number, or n given values unchanged.
 
     Raises ValueError if the table has no such column, or there are not n values.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_array, as_level
 from bochner._numerics.checked import check_rows_given
@@ -72,8 +73,9 @@ class KernelDisplay(Display):
 
     def describe(self) -> str:
         parts = [
-            f"along {name} from {own[0, 0]:.3g} at lag 0 to {own[0, -1]:.3g} at lag {lag[-1]:.3g}"
-            for name, own, lag in zip(self.names, self.curves, self.lags, strict=True)
+            f"along {name} from {curves[0, 0]:.3g} at lag 0 to {curves[0, -1]:.3g} at lag "
+            f"{lag[-1]:.3g}"
+            for name, curves, lag in zip(self.names, self.curves, self.lags, strict=True)
         ]
         return f"Kernel {'; '.join(parts)}."
 
@@ -81,7 +83,7 @@ class KernelDisplay(Display):
         return PanelLayout(len(self.names), sharey=True)
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
-        share_legend = all(tuple(own) == tuple(self.labels[0]) for own in self.labels)
+        share_legend = all(tuple(labels) == tuple(self.labels[0]) for labels in self.labels)
         for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
             handles, labels = self._curves(axis, number)
             axis.axhline(0.0, color=theme.ink, lw=0.5, zorder=1)
@@ -106,14 +108,14 @@ class KernelDisplay(Display):
 
 
 def kernel(
-    model: Any,
+    model: BaseEstimator,
     X: ArrayLike | None = None,
     *,
     inputs: Sequence[int | str] | None = None,
     names: Sequence[str] | None = None,
     extent: ArrayLike | None = None,
     level: float = 0.9,
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> KernelDisplay:
     r"""Draw a kernel along inputs, with a band of its posterior draws if it is learned.
@@ -183,14 +185,14 @@ def kernel(
     return KernelDisplay(shown, lags, curves, labels).plot(ax, theme=theme)
 
 
-def _functions(model: Any, banks: Sequence[BaNK]) -> tuple[KernelLike, list[KernelLike]]:
+def _functions(model: BaseEstimator, banks: Sequence[BaNK]) -> tuple[KernelLike, list[KernelLike]]:
     """Return the kernel of a model, and posterior draws of the kernel if they are stationary."""
     if not banks:
         return getattr(model, "kernel_", model), []
     draws = [draw for bank in banks for learned in bank.learned_ for draw in _draws(bank, learned)]
     function = banks[0].kernel_ if len(banks) == 1 else _mean([bank.kernel_ for bank in banks])
-    kept = np.unique(np.linspace(0, len(draws) - 1, _MOST_DRAWS).astype(np.intp))
-    return function, [draws[i] for i in kept] if len(draws) >= _FEWEST_DRAWS else []
+    places = np.unique(np.linspace(0, len(draws) - 1, _MOST_DRAWS).astype(np.intp))
+    return function, [draws[i] for i in places] if len(draws) >= _FEWEST_DRAWS else []
 
 
 def _draws(bank: BaNK, learned: Learned) -> list[KernelLike]:
@@ -202,9 +204,9 @@ def _draws(bank: BaNK, learned: Learned) -> list[KernelLike]:
     if any(len(draws.waves(index).modulated) for index in range(draws.n_draws)):
         return []
     omega = draws.frequencies / bank._scaling.scale  # (S, m, d), m a multiple of a draw's waves
-    own = bank.n_frequencies if omega.shape[1] % bank.n_frequencies == 0 else omega.shape[1]
-    weight = np.full(own, 1.0 / own)
-    parts = omega.reshape(-1, own, omega.shape[2])
+    n_waves = bank.n_frequencies if omega.shape[1] % bank.n_frequencies == 0 else omega.shape[1]
+    weight = np.full(n_waves, 1.0 / n_waves)
+    parts = omega.reshape(-1, n_waves, omega.shape[2])
     return [Frequencies(part, weight).gram for part in parts]
 
 
@@ -212,7 +214,9 @@ def _mean(kernels: Sequence[KernelLike]) -> KernelLike:
     return lambda X, Y: np.mean([kernel(X, Y) for kernel in kernels], axis=0)
 
 
-def _geometry(model: Any, banks: Sequence[BaNK], rows: Array | None) -> tuple[Array, Array]:
+def _geometry(
+    model: BaseEstimator, banks: Sequence[BaNK], rows: Array | None
+) -> tuple[Array, Array]:
     """Return medians and units (d,) of the inputs of a kernel."""
     if banks:
         return banks[0]._scaling.centre, banks[0]._scaling.scale

@@ -99,15 +99,15 @@ def fitted(text: str, points: float, size: float = SMALL) -> str:
         return text
     if _TIMES in text:  # Both names of a pair are cut
         first, _, second = text.partition(_TIMES)
-        rest = points - text_width(_TIMES, size)
-        half = max(0.5 * rest, rest - text_width(second, size))
+        points_of_names = points - text_width(_TIMES, size)
+        half = max(0.5 * points_of_names, points_of_names - text_width(second, size))
         cut = fitted(first, half, size)
-        pair = f"{cut}{_TIMES}{fitted(second, rest - text_width(cut, size), size)}"
+        pair = f"{cut}{_TIMES}{fitted(second, points_of_names - text_width(cut, size), size)}"
         if text_width(pair, size) <= points:
             return pair
-    for kept in range(len(text) - 1, 1, -1):
-        head = max(1, round(_HEAD * kept))
-        cut = f"{text[:head].rstrip()}…{text[len(text) - (kept - head) :].lstrip()}"
+    for n_letters in range(len(text) - 1, 1, -1):
+        head = max(1, round(_HEAD * n_letters))
+        cut = f"{text[:head].rstrip()}…{text[len(text) - (n_letters - head) :].lstrip()}"
         if text_width(cut, size) <= points:
             return cut
     return f"{text[:1]}…"
@@ -142,8 +142,8 @@ def finish(axis: "Axes", xlabel: str, ylabel: str, ticks: str = "xy") -> None:
     name_axis(axis.yaxis, ylabel, up)
     # Lines of a tick are half as high as its texts are wide.
     room = {"x": (axis.xaxis, across), "y": (axis.yaxis, 1.6 * up)}
-    for own, points in (room[letter] for letter in ticks):
-        (log_ticks if own.get_scale() == "log" else number_ticks)(own, points)
+    for panel_axis, points in (room[letter] for letter in ticks):
+        (log_ticks if panel_axis.get_scale() == "log" else number_ticks)(panel_axis, points)
 
 
 def panel_points(axis: "Axes") -> tuple[float, float]:
@@ -210,9 +210,9 @@ def dates_of(years: Array) -> NDArray[np.datetime64]:
     >>> dates_of(np.array([1999.5]))
     array(['1999-07-02T12:00:00.000'], dtype='datetime64[ms]')
     """
-    whole = np.floor(years)
-    start, end = ((whole + add - 1970).astype("M8[Y]").astype("M8[ms]") for add in (0, 1))
-    passed = (end - start).astype(np.float64) * (years - whole)
+    first_years = np.floor(years)
+    start, end = ((first_years + add - 1970).astype("M8[Y]").astype("M8[ms]") for add in (0, 1))
+    passed = (end - start).astype(np.float64) * (years - first_years)
     return np.asarray(start + passed.round().astype("m8[ms]"))
 
 
@@ -225,19 +225,19 @@ def place_ticks(axis: "Axis", places: Sequence[float], points: float) -> None:
     texts = [number_text(place) for place in places]
     room = as_array([text_width(text) + _GAP for text in texts])
     for step in range(1, len(texts) + 1):
-        kept = slice((len(texts) - 1) % step, None, step)
-        if (np.diff(at[kept]) >= 0.5 * (room[kept][1:] + room[kept][:-1])).all():
+        labelled = slice((len(texts) - 1) % step, None, step)
+        if (np.diff(at[labelled]) >= 0.5 * (room[labelled][1:] + room[labelled][:-1])).all():
             break
     shown = [""] * len(texts)
-    shown[kept] = texts[kept]
+    shown[labelled] = texts[labelled]
     axis.set_ticks(list(places), shown)
     axis.set_ticks([], minor=True)
 
 
 def percent_ticks(axis: "Axes") -> None:
     """Give both axes, shares in per cent, ticks at quarters."""
-    for own in (axis.xaxis, axis.yaxis):
-        own.set_ticks([0.0, 25.0, 50.0, 75.0, 100.0], ["0", "25", "50", "75", "100"])
+    for panel_axis in (axis.xaxis, axis.yaxis):
+        panel_axis.set_ticks([0.0, 25.0, 50.0, 75.0, 100.0], ["0", "25", "50", "75", "100"])
 
 
 def date_ticks(axis: "Axis", times: NDArray[np.datetime64], points: float, name: str) -> None:
@@ -248,8 +248,8 @@ def date_ticks(axis: "Axis", times: NDArray[np.datetime64], points: float, name:
     locator: Any = dates.AutoDateLocator
     formatter: Any = dates.DateFormatter
     days = as_array((times.max() - times.min()) / np.timedelta64(1, "D")).item()
-    shown = [(ticks, rest) for least, ticks, rest in _DATE_FORMATS if days >= least]
-    ticks, rest = shown[0] if shown else (_HOURS, _DAY)
+    shown = [(ticks, axis_format) for least, ticks, axis_format in _DATE_FORMATS if days >= least]
+    ticks, axis_format = shown[0] if shown else (_HOURS, _DAY)
     example = datetime(2000, 12, 28).strftime(ticks)
     count = int(np.clip(points / (text_width(example) + _GAP), 3, _MOST_TICKS))
     places = locator(minticks=2, maxticks=count)
@@ -258,8 +258,10 @@ def date_ticks(axis: "Axis", times: NDArray[np.datetime64], points: float, name:
         places.intervald[unit] = [*places.intervald[unit], longest]
     axis.set_major_locator(places)
     axis.set_major_formatter(formatter(ticks))
-    first, last = (end.astype("M8[ms]").item().strftime(rest) for end in (times.min(), times.max()))
-    added = first if first == last or not rest else f"{first}–{last}"
+    first, last = (
+        end.astype("M8[ms]").item().strftime(axis_format) for end in (times.min(), times.max())
+    )
+    added = first if first == last or not axis_format else f"{first}–{last}"
     name_axis(axis, f"{name} ({added})" if added else name, points)
 
 
@@ -287,8 +289,8 @@ def legend(axes: "Sequence[Axes]", handles: Sequence[Any], labels: Sequence[str]
     for text in made.get_texts():
         text.set_parse_math(False)
     lines = -(-len(labels) // columns)
-    own = axes[0].yaxis
-    name_axis(own, own.get_label_text(), panel_points(axes[0])[1] - lines * _LEGEND_LINE)
+    vertical = axes[0].yaxis
+    name_axis(vertical, vertical.get_label_text(), panel_points(axes[0])[1] - lines * _LEGEND_LINE)
 
 
 def legend_height(labels: Sequence[str], width: float) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.normal import normal_half_width
@@ -42,7 +43,7 @@ def of_target(values: Any, target: int | None) -> Array:
     return array[:, 0 if target is None else target]
 
 
-def mean_and_std(model: Any, X: Any, target: int | None) -> tuple[Array, Array | None]:
+def mean_and_std(model: BaseEstimator, X: object, target: int | None) -> tuple[Array, Array | None]:
     """Return predictions (n,), and standard deviations if the model has them."""
     if "return_std" in signature(model.predict).parameters:
         mean, std = model.predict(X, return_std=True)
@@ -51,7 +52,7 @@ def mean_and_std(model: Any, X: Any, target: int | None) -> tuple[Array, Array |
 
 
 def intervals(
-    model: Any, X: Any, level: float, target: int | None
+    model: BaseEstimator, X: object, level: float, target: int | None
 ) -> tuple[Array, Array | None, Array | None]:
     """Return predictions (n,), and ends of intervals if the model has them or deviations."""
     if hasattr(model, "predict_interval"):
@@ -65,13 +66,17 @@ def intervals(
     return mean, mean - half, mean + half
 
 
-def central_intervals(model: Any, X: Any, levels: Array, target: int | None) -> tuple[Array, Array]:
+def central_intervals(
+    model: BaseEstimator, X: object, levels: Array, target: int | None
+) -> tuple[Array, Array]:
     """Return the ends (n, k) of central intervals of k levels, or raise TypeError."""
     below, above = 0.5 - 0.5 * levels, 0.5 + 0.5 * levels
     if hasattr(model, "predict_quantiles"):
-        found = as_array(model.predict_quantiles(X, np.concatenate([below, above])))
-        found = found if found.ndim == 2 else found[:, 0 if target is None else target]
-        return found[:, : len(levels)], found[:, len(levels) :]
+        quantiles = as_array(model.predict_quantiles(X, np.concatenate([below, above])))
+        quantiles = (
+            quantiles if quantiles.ndim == 2 else quantiles[:, 0 if target is None else target]
+        )
+        return quantiles[:, : len(levels)], quantiles[:, len(levels) :]
     mean, std = mean_and_std(model, X, target)
     if std is None:
         raise TypeError(
@@ -81,7 +86,9 @@ def central_intervals(model: Any, X: Any, levels: Array, target: int | None) -> 
     return mean[:, None] + np.outer(std, ndtri(below)), mean[:, None] + np.outer(std, ndtri(above))
 
 
-def probabilities(model: Any, X: Any, y: ArrayLike) -> tuple[Array, NDArray[Any], NDArray[Any]]:
+def probabilities(
+    model: BaseEstimator, X: object, y: ArrayLike
+) -> tuple[Array, NDArray[Any], NDArray[Any]]:
     """Return probabilities (n, C), observed classes (n,) and all classes (C,).
 
     Raises TypeError if the model has no probabilities, and ValueError for a class absent from the

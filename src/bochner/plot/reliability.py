@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.plot.display import Display, PanelLayout
@@ -105,18 +106,22 @@ class CalibrationDisplay(Display):
         classes : array-like of shape (C,)
             Classes of the rows.
         """
-        labels, known, predicted = np.asarray(y), np.asarray(classes), as_array(probability)
-        check_labels(labels, known, len(predicted))
-        happened, what = labels[:, None] == known, "a class"
-        if len(known) == 2:
-            predicted, happened, what = predicted[:, 1:], happened[:, 1:], str(known[1])
+        labels, class_labels, predicted = np.asarray(y), np.asarray(classes), as_array(probability)
+        check_labels(labels, class_labels, len(predicted))
+        happened, class_name = labels[:, None] == class_labels, "a class"
+        if len(class_labels) == 2:
+            predicted, happened, class_name = (
+                predicted[:, 1:],
+                happened[:, 1:],
+                str(class_labels[1]),
+            )
         flat, hits = predicted.ravel(), happened.ravel()
         number = np.minimum((_BINS * flat).astype(np.intp), _BINS - 1)
         counts = np.bincount(number, minlength=_BINS)
         used = counts >= _FEWEST
         mean, share = (np.bincount(number, w, _BINS)[used] / counts[used] for w in (flat, hits))
         ends = _binomial(counts[used], mean)
-        texts = f"predicted probability of {what}", "observed share"
+        texts = f"predicted probability of {class_name}", "observed share"
         return cls(mean, share, *ends, as_array(counts), *texts, len(labels))
 
     def describe(self) -> str:
@@ -136,16 +141,16 @@ class CalibrationDisplay(Display):
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         (axis,) = axes
-        predicted, seen = 100.0 * self.predicted, 100.0 * self.observed
+        predicted, observed = 100.0 * self.predicted, 100.0 * self.observed
         lower, upper = 100.0 * self.lower, 100.0 * self.upper
         band: Any
         line = axis.plot([0.0, 100.0], [0.0, 100.0], color=theme.ink, lw=0.7, zorder=1)[0]
         if self.counts is None:
             band = axis.fill_between(predicted, lower, upper, color=DATA, alpha=BAND, lw=0)
-            points = axis.plot(predicted, seen, color=MODEL, marker="o", ms=3.0)[0]
+            points = axis.plot(predicted, observed, color=MODEL, marker="o", ms=3.0)[0]
         else:
             band = axis.vlines(predicted, lower, upper, color=DATA, alpha=2.0 * BAND, lw=4.0)
-            points = axis.plot(predicted, seen, color=MODEL, marker="o", ls="")[0]
+            points = axis.plot(predicted, observed, color=MODEL, marker="o", ls="")[0]
             _bars(axis.inset_axes(_COUNTS), self.counts, theme)
         axis.set(xlim=(0.0, 100.0), ylim=(0.0, 100.0))
         finish(axis, f"{self.xlabel} (%)", f"{self.ylabel} (%)", ticks="")
@@ -172,13 +177,13 @@ def _binomial(n: Any, share: Array) -> tuple[Array, Array]:
 
 
 def calibration(
-    model: Any,
-    X: Any,
+    model: BaseEstimator,
+    X: object,
     y: ArrayLike,
     *,
     levels: ArrayLike = _LEVELS,
     target: int | None = None,
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> CalibrationDisplay:
     """Draw how often intervals cover, or classes occur, against how often they should.
@@ -224,8 +229,8 @@ def calibration(
     array([0.5, 0.9])
     """
     if hasattr(model, "predict_proba"):
-        found, labels, classes = probabilities(model, X, y)
-        display = CalibrationDisplay.from_probabilities(labels, found, classes)
+        probability, labels, classes = probabilities(model, X, y)
+        display = CalibrationDisplay.from_probabilities(labels, probability, classes)
         return display.plot(ax, theme=theme)
     nominal, values = np.sort(as_array(levels).ravel()), observed(y, target)
     if not len(nominal) or not ((nominal > 0.0) & (nominal < 1.0)).all():

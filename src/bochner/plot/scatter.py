@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_level
 from bochner.plot.display import Display, PanelLayout
@@ -122,14 +123,14 @@ class PredictionsDisplay(Display):
 
 
 def predictions(
-    model: Any,
-    X: Any,
+    model: BaseEstimator,
+    X: object,
     y: ArrayLike,
     *,
     level: float = 0.9,
     target: int | None = None,
     unit: str = "",
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> PredictionsDisplay:
     """Draw predictions against observations, with intervals where the model has them.
@@ -179,5 +180,5 @@ def predictions(
     """
     as_level(level)
     values = observed(y, target)
-    found = intervals(model, X, level, target)
-    return PredictionsDisplay(values, *found, level, unit).plot(ax, theme=theme)
+    mean_and_ends = intervals(model, X, level, target)
+    return PredictionsDisplay(values, *mean_and_ends, level, unit).plot(ax, theme=theme)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.arrays import as_array as as_numbers
@@ -50,11 +51,18 @@ class SharesDisplay(Display):
     ) -> Self:
         """Return the largest of k shares, and the sum of the remaining shares."""
         order = np.argsort(-share, kind="stable")
-        kept = order if len(order) <= most else order[: most - 1]
-        rest = order[len(kept) :]
-        errors = None if std_error is None else std_error[kept]
-        shown = [names[i] for i in kept]
-        return cls(shown, share[kept], errors, len(rest), float(share[rest].sum()), xlabel)
+        shown_order = order if len(order) <= most else order[: most - 1]
+        merged_order = order[len(shown_order) :]
+        errors = None if std_error is None else std_error[shown_order]
+        shown = [names[i] for i in shown_order]
+        return cls(
+            shown,
+            share[shown_order],
+            errors,
+            len(merged_order),
+            float(share[merged_order].sum()),
+            xlabel,
+        )
 
     @abstractmethod
     def _nothing(self) -> str:
@@ -130,11 +138,11 @@ class InteractionsDisplay(SharesDisplay):
 
 
 def relevance(
-    model: Any,
+    model: BaseEstimator,
     *,
     names: Sequence[str] | None = None,
     most: int = MOST_BARS,
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> RelevanceDisplay:
     """Draw the share of the variance of predictions that involves each column.
@@ -176,18 +184,18 @@ def relevance(
     if isinstance(shares, VarianceShares):
         parts = [str(column) for column in shares.columns], shares.share, shares.std_error
         return RelevanceDisplay.largest(*parts, most=most).plot(ax, theme=theme)
-    found = _learned_relevance(model, "relevance")
-    all_names = input_names(model, names, len(found.inclusion))
-    display = RelevanceDisplay.largest(all_names, found.inclusion, most=most)
+    learned = _learned_relevance(model, "relevance")
+    all_names = input_names(model, names, len(learned.inclusion))
+    display = RelevanceDisplay.largest(all_names, learned.inclusion, most=most)
     return display.plot(ax, theme=theme)
 
 
 def interactions(
-    model: Any,
+    model: BaseEstimator,
     *,
     names: Sequence[str] | None = None,
     most: int = MOST_BARS,
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> InteractionsDisplay:
     """Draw the share of the variance of predictions that involves pairs of columns together.
@@ -233,17 +241,17 @@ def interactions(
         pairs = [f"{all_names[i]} × {all_names[j]}" for i, j in zip(first, second, strict=True)]
         share, error = 2.0 * matrix[first, second], np.full(len(first), np.nan)  # Both entries
         label = _CURVATURE
-    kept = np.flatnonzero(share >= _LEAST_PAIR)
-    shown = [pairs[i] for i in kept], as_numbers(share[kept]), error[kept]
+    strong = np.flatnonzero(share >= _LEAST_PAIR)
+    shown = [pairs[i] for i in strong], as_numbers(share[strong]), error[strong]
     display = InteractionsDisplay.largest(*shown, most=most, xlabel=label)
     return display.plot(ax, theme=theme)
 
 
-def _learned_relevance(model: Any, wanted: str) -> Any:
-    found = getattr(model, "relevance_", None)
-    if found is None:
+def _learned_relevance(model: BaseEstimator, wanted: str) -> Any:
+    learned = getattr(model, "relevance_", None)
+    if learned is None:
         raise TypeError(
             f"{wanted} takes a fitted table model, VarianceShares, or a model with learned draws, "
             f"got {type(model).__name__}."
         )
-    return found
+    return learned

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.chains.periods import wave_energy
@@ -115,8 +116,8 @@ class SpectrumDisplay(Display):
         axis.set(xlim=(0.0, end), ylim=(0.0, 1.05 * density.max()))
         beyond = 1.0 - mass.sum() / weight.sum()
         notes = [
-            f"{100.0 * share:.2g} % {what}"
-            for share, what in ((1.0 - weight.sum(), "zero"), (weight.sum() * beyond, "beyond"))
+            f"{100.0 * share:.2g} % {place}"
+            for share, place in ((1.0 - weight.sum(), "zero"), (weight.sum() * beyond, "beyond"))
             if share > _ROUNDING
         ]
         per = f"rad/{self.unit}" if self.unit else "rad/unit"
@@ -153,14 +154,14 @@ class SpectrumDisplay(Display):
 
 
 def spectrum(
-    model: Any,
+    model: BaseEstimator,
     *,
     inputs: Sequence[int | str] | None = None,
     names: Sequence[str] | None = None,
     axis: str = "auto",
     longest: float | None = None,
     unit: str = "",
-    ax: Any = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> SpectrumDisplay:
     r"""Draw which frequencies or periods of the inputs have how much of the variance.
@@ -227,7 +228,7 @@ def spectrum(
     return display.plot(ax, theme=theme)
 
 
-def _frequencies(model: Any) -> tuple[Array, Array, bool]:
+def _frequencies(model: BaseEstimator) -> tuple[Array, Array, bool]:
     """Return frequencies (M, d) in units of inputs, their shares, and whether they are learned."""
     if banks := learned_models(model):
         omega, shares = [], []

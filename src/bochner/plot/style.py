@@ -113,7 +113,7 @@ def look_of(number: int) -> Look:
     return Look(PALETTE[place], MARKERS[place], DASHES[place])
 
 
-def looks_of(names: list[str], known: Mapping[str, Look] = METHODS) -> list[Look]:
+def looks_of(names: list[str], looks: Mapping[str, Look] = METHODS) -> list[Look]:
     """Return a look for each name: its own if it has one, else one that no other name has.
 
     Examples
@@ -121,10 +121,12 @@ def looks_of(names: list[str], known: Mapping[str, Look] = METHODS) -> list[Look
     >>> [look.color for look in looks_of(["bochner", "mine", "CatBoost"])]
     ['#0072B2', '#67AE5A', '#C75C00']
     """
-    taken = {known[name].color for name in names if name in known}
-    free = [n for n in range(len(PALETTE)) if PALETTE[n] not in taken] or [*range(len(PALETTE))]
-    others = (look_of(free[place % len(free)]) for place in range(len(names)))
-    return [known[name] if name in known else next(others) for name in names]
+    used_colors = {looks[name].color for name in names if name in looks}
+    free = [n for n in range(len(PALETTE)) if PALETTE[n] not in used_colors] or [
+        *range(len(PALETTE))
+    ]
+    free_looks = (look_of(free[place % len(free)]) for place in range(len(names)))
+    return [looks[name] if name in looks else next(free_looks) for name in names]
 
 
 def theme_called(name: str) -> Theme:
@@ -189,9 +191,9 @@ def dress(axis: "Axes", theme: Theme) -> None:
     )
     for side, spine in axis.spines.items():
         spine.set(visible=side in ("left", "bottom"), edgecolor=theme.ink, linewidth=_FRAME)
-    for own in (axis.xaxis, axis.yaxis):
-        own.label.set_color(theme.ink)
-        own.labelpad = _PAD
+    for panel_axis in (axis.xaxis, axis.yaxis):
+        panel_axis.label.set_color(theme.ink)
+        panel_axis.labelpad = _PAD
     axis.title.set(color=theme.ink, fontsize=FONT)
 
 
@@ -218,8 +220,8 @@ def styled(theme: str = "light") -> Iterator[Theme]:
         ) from error
     with mpl.rc_context():
         mpl.rcdefaults()  # A user's own parameters would make another picture of the same model
-        own: Any = parameters(colors)
-        mpl.rcParams.update(own)
+        matplotlib_parameters: Any = parameters(colors)
+        mpl.rcParams.update(matplotlib_parameters)
         yield colors
 
 

@@ -74,7 +74,9 @@ def to_svg(
             "to_svg takes a figure, or a display that is drawn: call its plot() first; got "
             f"{type(picture).__name__}."
         )
-    given = picture.describe() if hasattr(picture, "describe") else str(figure.get_label() or "")
+    default_description = (
+        picture.describe() if hasattr(picture, "describe") else str(figure.get_label() or "")
+    )
     named = title or _title(figure)
     text = _drawn(figure)
     body = _EMPTY.sub("", _LEFT_OUT.sub("", text[text.index("<svg") :]))
@@ -84,18 +86,18 @@ def to_svg(
     body = _FONT.sub(r"\1 sans-serif", body)
     body = _PATH.sub(lambda path: _NUMBER.sub(_rounded, path.group()), body)
     style = f"; color: {THEMES['light'].ink}; background: white" if standalone else ""
-    svg = _with_identifiers(body.strip(), named, description or given or named, style)
+    svg = _with_identifiers(body.strip(), named, description or default_description or named, style)
     return drawable(svg)
 
 
 def _drawn(figure: "Figure") -> str:
     """Return matplotlib's SVG without metadata that changes from run to run."""
-    buffer, none = io.StringIO(), dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    buffer, no_metadata = io.StringIO(), dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with styled(), any_script():  # Texts remain texts: the page has the fonts
         import matplotlib as mpl
 
         mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "bochner"})
-        options: dict[str, Any] = {"metadata": none, "dpi": RASTER_DPI}
+        options: dict[str, Any] = {"metadata": no_metadata, "dpi": RASTER_DPI}
         figure.savefig(buffer, format="svg", facecolor="none", edgecolor="none", **options)
     return buffer.getvalue()
 

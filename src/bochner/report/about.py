@@ -20,6 +20,9 @@ from bochner.report.words import cut, listed, number, percent, plain, quoted
 _MOST_COLUMNS = 200
 """Columns of the table that are listed: more would be most of the file's size."""
 
+_MOST_UNFOLDED = 12
+"""Most columns that are shown without a click: more fill a screen."""
+
 _PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
 """Packages whose versions affect numerical results."""
 
@@ -74,10 +77,11 @@ def _side_facts(study: Study) -> str:
 def _columns_table(study: Study) -> Table:
     columns = study.table.columns
     shown = columns[:_MOST_COLUMNS]
-    rest = len(columns) - len(shown)
-    note = f"{counted(rest, 'more column')} not listed." if rest else ""
+    n_unlisted = len(columns) - len(shown)
+    note = f"{counted(n_unlisted, 'more column')} not listed." if n_unlisted else ""
     heads = ("column", "kind", "missing", "distinct", "range, or most frequent texts")
-    return Table("Columns", heads, [_column_row(c, study.table.n_rows) for c in shown], note)
+    rows = [_column_row(column, study.table.n_rows) for column in shown]
+    return Table("Columns", heads, rows, note, is_folded=len(rows) > _MOST_UNFOLDED)
 
 
 def _column_row(column: ColumnFacts, n_rows: int) -> list[Cell]:
@@ -132,17 +136,19 @@ def _trees(head: SumOfLaws | SoftmaxOfLaws) -> str:
 
 
 def _expected(subjects: Sequence[Subject]) -> str:
-    """Return the error that the model expects, from rows that it left out."""
+    """Return the expected error on new rows, which comes from rows left out of the fit."""
     score = subjects[0].study.model.score_
     if score is None:
         return ""
-    article, name = ("a", "log loss") if subjects[0].study.is_classification else ("an", "RMSE")
+    name = "log loss" if subjects[0].study.is_classification else "RMSE"
     values = np.atleast_1d(score)
     if len(subjects) == 1:
-        own = number(float(values[subjects[0].number]))
-        return f"From rows left out, it expects {article} {name} of {own} on new rows."
+        expected_error = number(float(values[subjects[0].number]))
+        return (
+            f"The expected {name} on new rows, from rows left out of the fit, is {expected_error}."
+        )
     each = [f"{number(float(values[s.number]))} for {quoted(s.study.target)}" for s in subjects]
-    return f"From rows left out, it expects {article} {name} of {listed(each)} on new rows."
+    return f"The expected {name} on new rows, from rows left out of the fit, is {listed(each)}."
 
 
 def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) -> Table:
@@ -154,11 +160,11 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) ->
     encoders = subjects[0].study.model._encoders()[:2]  # Those of kernels
     widths = [len(encoder.get_feature_names_out()) for encoder in encoders]
     rows = []
-    for law, own in zip(head.laws.members, weights, strict=True):
+    for law, member_weights in zip(head.laws.members, weights, strict=True):
         inputs = _inputs(law, widths[0], sum(widths))
         cells = [Cell(_FUNCTIONS.get(law.name, law.name)), Cell(inputs)]
         cells += [Cell(law.kind)]
-        values = [float(own[s.number if sums else 0]) for s in subjects]
+        values = [float(member_weights[s.number if sums else 0]) for s in subjects]
         shown = [percent(value) if sums else number(value, 3) for value in values]
         rows.append([*cells, *(Cell(t, v) for t, v in zip(shown, values, strict=True))])
     return Table("Parts of the sum", ("functions", "inputs", "kernel", *names), rows)
@@ -184,16 +190,18 @@ def reproduction_section(subject: Subject) -> Section:
     study = subject.study
     record = {str(name): value for name, value in study.record.items()}
     command = record.pop("command", None)
-    given = f"random_state={study.model.random_state!r}"
+    seed_of_model = f"random_state={study.model.random_state!r}"
     facts = {
-        "random seed": plain(record.pop("seed", given)),
+        "random seed": plain(record.pop("seed", seed_of_model)),
         "rows": f"{subject.n_fit:,} to fit, {len(study.own.y):,} to test",
         "date of the report": date.today().isoformat(),
     }
-    known = {name: str(record.pop(name)) for name in ("python", *_PACKAGES) if name in record}
+    recorded_versions = {
+        name: str(record.pop(name)) for name in ("python", *_PACKAGES) if name in record
+    }
     facts["versions"] = ", ".join(
-        f"{'Python' if name == 'python' else name} {own}"
-        for name, own in (_versions() | known).items()
+        f"{'Python' if name == 'python' else name} {version_of_package}"
+        for name, version_of_package in (_versions() | recorded_versions).items()
     )
     facts |= {name.replace("_", " "): plain(value) for name, value in record.items()}
     blocks: list[Block] = [] if command is None else [Listing("Command", plain(command))]
@@ -201,10 +209,10 @@ def reproduction_section(subject: Subject) -> Section:
 
 
 def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:  # Run from a checkout
             continue
-    return found
+    return versions

@@ -31,10 +31,10 @@ _FEWEST = 5
 
 def metric_of(subject: Subject) -> str:
     """Return the name of the metric that methods are compared by."""
-    own = subject.study.own
-    if own.classes is None:
+    outcome = subject.study.own
+    if outcome.classes is None:
         return "rmse"
-    return "log_loss" if own.probability is not None else "error"
+    return "log_loss" if outcome.probability is not None else "error"
 
 
 def shown(name: str, score: Score) -> str:
@@ -85,15 +85,17 @@ def _errors_table(subject: Subject) -> Table:
     scores = {method: outcome.scores() for method, outcome in study.outcomes.items()}
     # A column with a value for the model only is no comparison, and is shown elsewhere.
     least = 2 if len(scores) > 1 else 1
-    names = [n for n in names if sum(n in own for own in scores.values()) >= least]
+    names = [
+        n for n in names if sum(n in method_scores for method_scores in scores.values()) >= least
+    ]
     order = sorted(scores, key=lambda m: scores[m][metric].value if metric in scores[m] else np.inf)
     timed = any(np.isfinite(outcome.seconds) for outcome in study.outcomes.values())
     heads = ["method", *(METRICS[name] for name in names), *["seconds to fit"] * timed]
     heads += [f"{METRICS[metric]} of {OURS} / method"] * bool(study.others)
     rows = []
     for method in order:
-        outcome, own = study.outcomes[method], scores[method]
-        cells = [Cell(method)] + [_score_cell(name, own.get(name)) for name in names]
+        outcome, method_scores = study.outcomes[method], scores[method]
+        cells = [Cell(method)] + [_score_cell(name, method_scores.get(name)) for name in names]
         if timed:
             cells.append(Cell(number(outcome.seconds, 3), outcome.seconds))
         if study.others:
@@ -106,19 +108,19 @@ def _score_cell(name: str, score: Score | None) -> Cell:
     return Cell("–", np.inf) if score is None else Cell(shown(name, score), score.value)
 
 
-def _ratio_cell(own: Outcome, method: str, other: Outcome, metric: str) -> Cell:
+def _ratio_cell(our_outcome: Outcome, method: str, other: Outcome, metric: str) -> Cell:
     if method == OURS:
         return Cell("1", 1.0)
     if metric not in other.scores():
         return Cell("–", np.inf)
-    found = difference(own, method, other)
-    return Cell(f"{found.ratio:.2f} ({found.lower:.2f} to {found.upper:.2f})", found.ratio)
+    gap = difference(our_outcome, method, other)
+    return Cell(f"{gap.ratio:.2f} ({gap.lower:.2f} to {gap.upper:.2f})", gap.ratio)
 
 
 def _comparison_caption(subject: Subject, metric: str) -> str:
     study = subject.named
     scores = {
-        n: own for n, o in study.outcomes.items() if (own := o.scores().get(metric)) is not None
+        n: score for n, o in study.outcomes.items() if (score := o.scores().get(metric)) is not None
     }
     order = sorted(scores, key=lambda name: scores[name].value)
     first, second = order[0], order[1] if len(order) > 1 else order[0]
@@ -126,13 +128,13 @@ def _comparison_caption(subject: Subject, metric: str) -> str:
     if second == first:
         return f"{text}. Whiskers are standard errors."
     against = second if first == OURS else first
-    found = difference(study.own, against, study.outcomes[against])
-    change = abs(found.ratio - 1.0)
-    direction = "lower" if found.ratio < 1.0 else "higher"
-    chance = "beyond chance" if found.is_certain else "within chance"
+    gap = difference(study.own, against, study.outcomes[against])
+    change = abs(gap.ratio - 1.0)
+    direction = "lower" if gap.ratio < 1.0 else "higher"
+    verb = "is" if gap.is_certain else "is not"
     return (
-        f"{text}. That of {OURS} is {percent(change)} {direction} than that of {against}, a "
-        f"difference {chance}. Whiskers are standard errors."
+        f"{text}. That of {OURS} is {percent(change)} {direction} than that of {against}; the "
+        f"difference {verb} significant. Whiskers are standard errors."
     )
 
 
@@ -149,44 +151,46 @@ class Third:
     width: float
 
 
-def thirds(own: Outcome) -> list[Third]:
+def thirds(outcome: Outcome) -> list[Third]:
     """Return regression errors by thirds of the predictions, or nothing if rows are too few."""
-    parts = np.array_split(np.argsort(own.prediction, kind="stable"), len(_THIRDS))
+    parts = np.array_split(np.argsort(outcome.prediction, kind="stable"), len(_THIRDS))
     if min(map(len, parts)) < _FEWEST:
         return []
-    found = []
+    third_errors = []
     for name, rows in zip(_THIRDS, parts, strict=True):
-        outcome = own.part(rows)
-        scores = outcome.scores()
+        part = outcome.part(rows)
+        scores = part.scores()
         nothing = Score(float("nan"))
         coverage, width = (scores.get(key, nothing).value for key in ("coverage", "width"))
-        bias = float(np.mean(outcome.y - outcome.prediction))
-        found.append(Third(name, rows, outcome, scores["rmse"].value, bias, coverage, width))
-    return found
+        bias = float(np.mean(part.y - part.prediction))
+        third_errors.append(Third(name, rows, part, scores["rmse"].value, bias, coverage, width))
+    return third_errors
 
 
 def predictions_section(subject: Subject) -> Section:
     """Return predictions against observations, and errors by thirds of the predictions."""
-    own, found = subject.study.own, thirds(subject.study.own)
-    display = PredictionsDisplay(own.y, as_array(own.prediction), own.lower, own.upper, own.level)
+    outcome, third_errors = subject.study.own, thirds(subject.study.own)
+    display = PredictionsDisplay(
+        outcome.y, as_array(outcome.prediction), outcome.lower, outcome.upper, outcome.level
+    )
     title = subject.titled("Predicted against observed values")
-    blocks: list[Block] = [drawn(display, title, _predictions_caption(subject, found))]
-    if found:
-        blocks.append(_thirds_table(found))
+    blocks: list[Block] = [drawn(display, title, _predictions_caption(subject, third_errors))]
+    if third_errors:
+        blocks.append(_thirds_table(third_errors))
     return Section("predictions", "Predicted and observed", blocks)
 
 
-def _predictions_caption(subject: Subject, found: Sequence[Third]) -> str:
-    own = subject.study.own
+def _predictions_caption(subject: Subject, third_errors: Sequence[Third]) -> str:
+    outcome = subject.study.own
     texts = ["Points on the line are predicted exactly."]
-    scores = own.scores()
+    scores = outcome.scores()
     if "coverage" in scores:
         texts.append(
-            f"Bars are {100.0 * own.level:g} % prediction intervals, which contain "
+            f"Bars are {100.0 * outcome.level:g} % prediction intervals, which contain "
             f"{percent(scores['coverage'].value)} of the observations."
         )
-    if found:
-        low, high = found[0].rmse, found[-1].rmse
+    if third_errors:
+        low, high = third_errors[0].rmse, third_errors[-1].rmse
         if max(low, high) > 1.25 * min(low, high):  # Less is hardly visible
             end, ratio = ("high", high / low) if high > low else ("low", low / high)
             times = f"{ratio:.1f} times" if ratio < 100.0 else "more than a hundred times"
@@ -196,7 +200,7 @@ def _predictions_caption(subject: Subject, found: Sequence[Third]) -> str:
     return " ".join(texts)
 
 
-def _thirds_table(found: Sequence[Third]) -> Table:
+def _thirds_table(third_errors: Sequence[Third]) -> Table:
     rows = [
         [
             Cell(f"{third.name} ({_ends(third.outcome.prediction)})", place),
@@ -206,7 +210,7 @@ def _thirds_table(found: Sequence[Third]) -> Table:
             Cell(percent(third.coverage, digits=1), third.coverage),
             Cell(number(third.width, 3), third.width),
         ]
-        for place, third in enumerate(found)
+        for place, third in enumerate(third_errors)
     ]
     heads = ("predictions", "rows", "RMSE", "observed − predicted", "coverage", "mean width")
     return Table("Errors by size of the prediction", heads, rows)
@@ -240,12 +244,14 @@ def _half_widths(subject: Subject, levels: Array) -> Array:
 
 
 def _coverage_figure(subject: Subject) -> Figure:
-    own, levels = subject.study.own, np.array(_LEVELS)
-    assert own.lower is not None  # The section is left out without intervals
-    assert own.upper is not None
-    middle, wide = own.prediction[:, None], _half_widths(subject, levels)
-    lower, upper = (middle + wide * (end[:, None] - middle) for end in (own.lower, own.upper))
-    display = CalibrationDisplay.from_intervals(own.y, lower, upper, levels)
+    outcome, levels = subject.study.own, np.array(_LEVELS)
+    assert outcome.lower is not None  # The section is left out without intervals
+    assert outcome.upper is not None
+    middle, wide = outcome.prediction[:, None], _half_widths(subject, levels)
+    lower, upper = (
+        middle + wide * (end[:, None] - middle) for end in (outcome.lower, outcome.upper)
+    )
+    display = CalibrationDisplay.from_intervals(outcome.y, lower, upper, levels)
     outside = np.flatnonzero(
         (display.observed < display.lower) | (display.observed > display.upper)
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
@@ -65,7 +66,9 @@ class AlongTime:
     periods: tuple[NamedPeriod, ...]
 
 
-def along_time(model: Any, column: Column, error: float, target: int = 0) -> AlongTime | None:
+def along_time(
+    model: BaseEstimator, column: Column, error: float, target: int = 0
+) -> AlongTime | None:
     """Analyse the predictions of a table model along a column of dates or numbers.
 
     The range of times is that of the entries of ``column``. ``error`` is the mean squared error of
@@ -106,7 +109,7 @@ def _grid(model: Any, column: Column) -> tuple[Column, Array]:
     return read_column(column.name, grid), grid - grid[0]
 
 
-def _step(model: Any, name: str, span: float) -> float:
+def _step(model: BaseEstimator, name: str, span: float) -> float:
     """Return the days between times, so that the cycles of a column of dates show."""
     state = next(s for s in model.encoder_.columns_ if s["name"] == name)
     cycles = state.get("cycles", [])
@@ -115,7 +118,7 @@ def _step(model: Any, name: str, span: float) -> float:
     return 1.0 if cycles else span / _STEPS
 
 
-def features_of(model: Any, column: Column) -> Array:
+def features_of(model: BaseEstimator, column: Column) -> Array:
     """Return the features (n, k) of entries of a column, in all encodings of a model."""
     parts = [
         encode(state, column)
@@ -126,14 +129,14 @@ def features_of(model: Any, column: Column) -> Array:
     return np.hstack(parts)
 
 
-def _rows(model: Any, features: Array, group: Any, number: int) -> Array:
+def _rows(model: BaseEstimator, features: Array, group: Any, number: int) -> Array:
     """Return a background row, encoded, with other features of a column."""
     rows: Array = np.tile(model.background_[number], (len(features), 1))
     rows[:, group] = features
     return rows
 
 
-def _covariance(model: Any, features: Array, group: Any, target: int) -> Array:
+def _covariance(model: BaseEstimator, features: Array, group: object, target: int) -> Array:
     """Return the covariance (L,) over time of predictions of some rows, by the lag.
 
     Covariances of classes are summed.
@@ -157,7 +160,7 @@ def _autocovariance(values: Array) -> Array:
     return as_array(sums / (count - np.arange(count)))
 
 
-def _kernel(model: Any, rows: Array, target: int) -> Array:
+def _kernel(model: BaseEstimator, rows: Array, target: int) -> Array:
     """Return the covariance (L,) of functions of a model at rows in time, by the lag."""
     count, used = len(rows), as_array(rows)
     starts = (_GOLDEN * np.arange(_STARTS) % 1.0 * count).astype(np.intp)
@@ -165,8 +168,8 @@ def _kernel(model: Any, rows: Array, target: int) -> Array:
     apart = np.abs(np.arange(count) - starts[:, None]).ravel()
     total = np.zeros(count)
     for variance, kernel in _parts(model, target):
-        found = kernel(used[starts], used).ravel()
-        total += variance * _without_mean(np.bincount(apart, found) / np.bincount(apart))
+        covariances = kernel(used[starts], used).ravel()
+        total += variance * _without_mean(np.bincount(apart, covariances) / np.bincount(apart))
     return total
 
 
@@ -175,24 +178,24 @@ def _without_mean(values: Array) -> Array:
     count = len(values)
     pairs = 2.0 * (count - np.arange(count))
     pairs[0] = count
-    found: Array = values - pairs @ values / pairs.sum()
-    return found if found[0] > _ROUNDING * abs(values[0]) else np.zeros(count)
+    centred: Array = values - pairs @ values / pairs.sum()
+    return centred if centred[0] > _ROUNDING * abs(values[0]) else np.zeros(count)
 
 
-def _parts(model: Any, target: int) -> Iterator[tuple[float, Kernel]]:
+def _parts(model: BaseEstimator, target: int) -> Iterator[tuple[float, Kernel]]:
     """Yield the kernels of a model, each one at equal rows, and their shares of its variance."""
     head = model.head_
     if not isinstance(head, SumOfLaws | SoftmaxOfLaws):
         yield 1.0, lambda X, Y: _normed(model.kernel_, X, Y)
         return
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
-    own = weights.reshape(len(weights), -1)
-    own = own[:, target if own.shape[1] > 1 else 0]
+    weights_of_target = weights.reshape(len(weights), -1)
+    weights_of_target = weights_of_target[:, target if weights_of_target.shape[1] > 1 else 0]
     # The laws of classes regress all of their indicators, whose signals are averaged.
     of_target = target if isinstance(head, SumOfLaws) else slice(None)
     kernels = [
         (float(share * np.mean(np.ravel(law.signal)[of_target])), law)
-        for share, law in zip(own, head.laws.members, strict=True)
+        for share, law in zip(weights_of_target, head.laws.members, strict=True)
         if isinstance(law, KernelLaw)
     ]
     total = sum(size for size, _ in kernels) or 1.0

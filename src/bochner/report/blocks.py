@@ -56,6 +56,7 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     note: str = ""
     emphasized: int | None = None  # Number of a row
+    is_folded: bool = False  # Whether a click shows the rows
     kind: ClassVar[str] = "table"
 
     @property
@@ -138,10 +139,10 @@ def _numbered(
     sections: Sequence[Section], prefix: str, numbers: Iterator[int]
 ) -> Iterator[Section]:
     for place, section in enumerate(sections, 1):
-        own = f"{prefix}{place}"
+        number = f"{prefix}{place}"
         blocks = [_with_numbers(block, numbers) for block in section.blocks]
-        parts = list(_numbered(section.parts, f"{own}.", numbers))
-        yield replace(section, number=own, blocks=blocks, parts=parts)
+        parts = list(_numbered(section.parts, f"{number}.", numbers))
+        yield replace(section, number=number, blocks=blocks, parts=parts)
 
 
 def _with_numbers(block: Block, numbers: Iterator[int]) -> Block:

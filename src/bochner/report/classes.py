@@ -16,22 +16,22 @@ _SIDE_BY_SIDE = 10
 
 
 def recognition_section(subject: Subject) -> Section:
-    """Return which classes are confused, and how many rows of each are found."""
-    own = subject.study.own
-    figures = [_confusion(subject, own)]
-    if own.probability is not None and len(np.unique(own.y)) > 1:
-        figures.insert(0, _roc(subject, own))
-    few = own.classes is not None and len(own.classes) <= _SIDE_BY_SIDE
+    """Return ROC curves, the confusion matrix, and recall and precision of each class."""
+    outcome = subject.study.own
+    figures = [_confusion(subject, outcome)]
+    if outcome.probability is not None and len(np.unique(outcome.y)) > 1:
+        figures.insert(0, _roc(subject, outcome))
+    few = outcome.classes is not None and len(outcome.classes) <= _SIDE_BY_SIDE
     blocks: list[Block] = [Figures(figures)] if few else [*figures]
-    return Section("classes", "How well classes are told apart", [*blocks, _class_table(own)])
+    return Section("classes", "Discrimination of the classes", [*blocks, _class_table(outcome)])
 
 
-def _roc(subject: Subject, own: Outcome) -> Figure:
-    assert own.classes is not None
-    assert own.probability is not None
-    display = RocDisplay.from_probabilities(own.y, own.probability, own.classes)
+def _roc(subject: Subject, outcome: Outcome) -> Figure:
+    assert outcome.classes is not None
+    assert outcome.probability is not None
+    display = RocDisplay.from_probabilities(outcome.y, outcome.probability, outcome.classes)
     best, worst = (pick(display.areas, key=display.areas.__getitem__) for pick in (max, min))
-    if len(own.classes) == 2:
+    if len(outcome.classes) == 2:
         text = (
             f"In {percent(display.areas[best])} of all pairs of a row of class {quoted(best)} and "
             "a row of the other class, the first has the higher probability of that class: the "
@@ -40,7 +40,7 @@ def _roc(subject: Subject, own: Outcome) -> Figure:
     elif display.areas[best] - display.areas[worst] < 0.0005:  # Equal in three decimals
         text = f"Each class against all others: all areas are {display.areas[best]:.3f}."
     else:
-        few = "" if len(display.areas) == len(own.classes) else " of the most frequent classes"
+        few = "" if len(display.areas) == len(outcome.classes) else " of the most frequent classes"
         text = (
             f"Each class against all others: the area under the curve is largest for "
             f"{quoted(best)} ({display.areas[best]:.3f}) and least for {quoted(worst)} "
@@ -49,11 +49,11 @@ def _roc(subject: Subject, own: Outcome) -> Figure:
     return drawn(display, subject.titled("ROC curves"), text)
 
 
-def _confusion(subject: Subject, own: Outcome) -> Figure:
-    display = ConfusionDisplay.from_predictions(own.y, own.prediction)
+def _confusion(subject: Subject, outcome: Outcome) -> Figure:
+    display = ConfusionDisplay.from_predictions(outcome.y, outcome.prediction)
     wrong = display.counts - np.diag(np.diag(display.counts))
     if not wrong.any():
-        text = "All test rows are predicted right."
+        text = "All test rows are predicted correctly."
     else:
         i, j = (int(place) for place in np.unravel_index(np.argmax(wrong), wrong.shape))
         text = (
@@ -65,23 +65,25 @@ def _confusion(subject: Subject, own: Outcome) -> Figure:
     return drawn(display, subject.titled("Observed against predicted classes"), text)
 
 
-def _class_table(own: Outcome) -> Table:
+def _class_table(outcome: Outcome) -> Table:
     """Return the table of counts, recall and precision of each class."""
-    assert own.classes is not None
+    assert outcome.classes is not None
     rows = []
-    for place, name in enumerate(own.classes):
-        is_own, is_said = own.y == name, own.prediction == name
-        found = float(np.mean(is_said[is_own])) if is_own.any() else float("nan")
-        right = float(np.mean(is_own[is_said])) if is_said.any() else float("nan")
-        cells = [Cell(cut(name)), Cell(f"{is_own.sum():,}", int(is_own.sum()))]
-        cells += [Cell(f"{is_said.sum():,}", int(is_said.sum()))]
-        cells += [Cell(percent(found), found), Cell(percent(right), right)]
-        if own.probability is not None:
-            mean = float(np.mean(own.probability[:, place]))
+    for place, name in enumerate(outcome.classes):
+        is_observed, is_predicted = outcome.y == name, outcome.prediction == name
+        recall = float(np.mean(is_predicted[is_observed])) if is_observed.any() else float("nan")
+        precision = (
+            float(np.mean(is_observed[is_predicted])) if is_predicted.any() else float("nan")
+        )
+        cells = [Cell(cut(name)), Cell(f"{is_observed.sum():,}", int(is_observed.sum()))]
+        cells += [Cell(f"{is_predicted.sum():,}", int(is_predicted.sum()))]
+        cells += [Cell(percent(recall), recall), Cell(percent(precision), precision)]
+        if outcome.probability is not None:
+            mean = float(np.mean(outcome.probability[:, place]))
             cells.append(Cell(percent(mean), mean))
         rows.append(cells)
-    heads = ["class", "test rows", "predicted rows", "found (recall)", "right (precision)"]
-    heads += ["mean probability"] * (own.probability is not None)
+    heads = ["class", "test rows", "predicted rows", "recall", "precision"]
+    heads += ["mean probability"] * (outcome.probability is not None)
     return Table("Classes", heads, rows)
 
 
@@ -89,9 +91,11 @@ def probabilities_section(subject: Subject) -> Section:
     """Return how often classes occur by their predicted probabilities."""
     study = subject.named
     blocks: list[Block] = [Paragraph(calibration(study))]
-    own = study.own
-    if own.probability is not None and own.classes is not None:
-        display = CalibrationDisplay.from_probabilities(own.y, own.probability, own.classes)
+    outcome = study.own
+    if outcome.probability is not None and outcome.classes is not None:
+        display = CalibrationDisplay.from_probabilities(
+            outcome.y, outcome.probability, outcome.classes
+        )
         title = subject.titled("Observed shares by predicted probability")
         blocks.append(drawn(display, title, _probabilities_caption(display)))
     return Section("calibration", "Calibration", blocks)

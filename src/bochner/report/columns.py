@@ -40,8 +40,8 @@ def importance_section(subject: Subject) -> Section | None:
         return None
     text = (
         "The share of a column is that of the variance of predictions which involves it: how much "
-        "predictions change when rows take this column from other rows. Shares add up to more than "
-        "100 % where columns act together. ± is one standard error."
+        "predictions change when rows take this column from other rows. Shares sum to more than "
+        "100 % if columns interact. ± is one standard error."
     )
     if subject.n_targets > 1:
         text += " Shares are those of all targets together, in units of their standard deviations."
@@ -49,28 +49,30 @@ def importance_section(subject: Subject) -> Section | None:
     blocks: list[Block] = [Paragraph(text), Figures(figures)]
     blocks.append(_shares_table("Columns by importance", "column", shares))
     if pairs is not None:
-        kept = pairs.share >= _LEAST_PAIR
-        if kept.any():
+        is_strong = pairs.share >= _LEAST_PAIR
+        if is_strong.any():
             strong = VarianceShares(
-                tuple(compress(pairs.columns, kept)), pairs.share[kept], pairs.std_error[kept]
+                tuple(compress(pairs.columns, is_strong)),
+                pairs.share[is_strong],
+                pairs.std_error[is_strong],
             )
             figures.append(_pairs_figure(strong))
-            blocks.append(_pairs_table(strong, n_weak=int(np.sum(~kept))))
+            blocks.append(_pairs_table(strong, n_weak=int(np.sum(~is_strong))))
         else:
             blocks.append(Paragraph(_no_pairs(pairs)))
-    return Section("importance", "What predictions depend on", blocks)
+    return Section("importance", "Importance and interactions", blocks)
 
 
 def _pairs_table(strong: VarianceShares, n_weak: int) -> Table:
-    table = _shares_table("Pairs of columns that act together", "columns", strong)
-    note = f"{counted(n_weak, 'more pair')} of the columns that matter: less than 0.5 % each."
+    table = _shares_table("Interactions of columns", "columns", strong)
+    note = f"{counted(n_weak, 'more pair')} of important columns: less than 0.5 % each."
     return replace(table, note=note if n_weak else "")
 
 
 def _no_pairs(pairs: VarianceShares) -> str:
     if not len(pairs.share):
-        return "Fewer than two columns matter, so that none can act together."
-    return "No two columns act together: the effects of columns add up."
+        return "Fewer than two columns are important, so there are no interactions."
+    return "No two columns interact: their effects are additive."
 
 
 def _importance_figure(shares: VarianceShares) -> Figure:
@@ -80,13 +82,13 @@ def _importance_figure(shares: VarianceShares) -> Figure:
 
 
 def importance_sentence(shares: VarianceShares) -> str:
-    """Return which column matters most, and by how much."""
+    """Name the most important column, with its share of the variance."""
     if not len(shares.share) or not shares.share[0] > 0.0:
         return "Predictions depend on no column."
     first = f"{percent(float(shares.share[0]), float(shares.std_error[0]))}"
     text = (
-        f"{quoted(shares.columns[0])} matters most: {first} of the variance of predictions "
-        "involves it"
+        f"{quoted(shares.columns[0])} is the most important column: {first} of the variance of "
+        "predictions involves it"
     )
     if len(shares.share) > 1 and shares.share[1] > 0.0:
         ratio = float(shares.share[0] / shares.share[1])
@@ -104,10 +106,10 @@ def _pairs_figure(pairs: VarianceShares) -> Figure:
     first, second = (quoted(name) for name in pairs.columns[0])
     share = percent(float(pairs.share[0]), float(pairs.std_error[0]))
     caption = (
-        f"{first} and {second} act together most: {share} of the variance of predictions is no sum "
-        "of their separate effects."
+        f"{first} and {second} interact most: {share} of the variance of predictions is due to "
+        "their interaction."
     )
-    return drawn(display, "Pairs of columns that act together", caption)
+    return drawn(display, "Interactions of columns", caption)
 
 
 def _shares_table(title: str, head: str, shares: VarianceShares) -> Table:
@@ -126,8 +128,8 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
     names = [name for name in _above(study.importance, most) if name in subject.columns]
     cyclic = [name for name in names if cycles_of(study.model, name)]
     figures = [figure for name in names for figure in _column_figures(subject, name, cyclic)]
-    known = [] if study.interactions is None else _above(study.interactions, most_pairs)
-    pairs = [pair for pair in known if not {*pair}.intersection(cyclic)]
+    strongest_pairs = [] if study.interactions is None else _above(study.interactions, most_pairs)
+    pairs = [pair for pair in strongest_pairs if not {*pair}.intersection(cyclic)]
     effects = [study.model.effect(*pair, n_values=_PAIR_VALUES) for pair in pairs]
     figures += [_figure(subject, effect) for effect in effects]
     if not figures:
@@ -152,8 +154,8 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
 
 
 def _above(shares: VarianceShares, most: int) -> list[Any]:
-    kept = int(np.sum(shares.share > _LEAST_EFFECT))
-    return list(shares.columns[: min(kept, most)])
+    n_above = int(np.sum(shares.share > _LEAST_EFFECT))
+    return list(shares.columns[: min(n_above, most)])
 
 
 def _column_figures(subject: Subject, name: str, cyclic: Sequence[str]) -> list[Figure]:
@@ -179,24 +181,26 @@ def _figure(subject: Subject, effect: Effect) -> Figure:
 
 def effect_sentence(effect: Effect, dates: Sequence[str] = ()) -> str:
     """Return where averaged predictions are least and largest."""
-    means, what = effect.mean.reshape(-1), "The average prediction"
+    means, averaged = effect.mean.reshape(-1), "The average prediction"
     if effect.classes is not None:
         cells = effect.mean.reshape(-1, len(effect.classes))
         k = 1 if len(effect.classes) == 2 else int(np.argmax(np.ptp(cells, axis=0)))
-        means, what = cells[:, k], f"The average probability of {quoted(effect.classes[k])}"
+        means, averaged = cells[:, k], f"The average probability of {quoted(effect.classes[k])}"
     shape = tuple(map(len, effect.values))
     low, high = (np.unravel_index(pick(means), shape) for pick in (np.argmin, np.argmax))
     where = [_where(effect, place, dates) for place in (low, high)]
     ends = [number(float(value), 3) for value in (means.min(), means.max())]
     if effect.classes is not None:
         ends = [percent(float(value)) for value in (means.min(), means.max())]
-    return f"{what} ranges from {ends[0]} ({where[0]}) to {ends[1]} ({where[1]})."
+    return f"{averaged} ranges from {ends[0]} ({where[0]}) to {ends[1]} ({where[1]})."
 
 
 def _where(effect: Effect, place: Sequence[Any], dates: Sequence[str]) -> str:
     """Return the values at a place of a grid, such as "at 12" or "'hour' 12 and 'day' 3"."""
     values = zip(effect.columns, effect.values, place, strict=True)
-    shown = [(quoted(name), _value(own[i], name in dates)) for name, own, i in values]
+    shown = [
+        (quoted(name), _value(axis_values[i], name in dates)) for name, axis_values, i in values
+    ]
     if len(shown) == 1:
         return f"at {shown[0][1]}"
     return " and ".join(f"{name} {value}" for name, value in shown)

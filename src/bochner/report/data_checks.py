@@ -35,26 +35,26 @@ _RARE = 10
 
 def rows(subject: Subject) -> Finding:
     """Check that there are enough training rows, and enough test rows to estimate the error."""
-    own = subject.study.own
-    score = own.scores()[metric_of(subject)]
+    outcome = subject.study.own
+    score = outcome.scores()[metric_of(subject)]
     n_columns = len(subject.columns)
     if subject.n_fit < _ROWS_PER_COLUMN * n_columns:
         return Finding(
             "check",
             f"Few rows: {subject.n_fit:,} for {counted(n_columns, 'column')}",
             "With fewer than ten rows per column, the importance and the effects of columns depend "
-            "on which rows there happen to be.",
-            "Add rows, or leave out columns that cannot matter.",
+            "strongly on the sample of rows.",
+            "Add rows, or leave out irrelevant columns.",
         )
-    if len(own.y) < _FEWEST_TESTED or score.std_error > _ROUGH_ERROR * score.value > 0.0:
+    if len(outcome.y) < _FEWEST_TESTED or score.std_error > _ROUGH_ERROR * score.value > 0.0:
         return Finding(
             "check",
-            f"Few test rows: {len(own.y):,}",
-            f"The error is known as {with_error(score.value, score.std_error)} only."
+            f"Few test rows: {len(outcome.y):,}",
+            f"The error is estimated as {with_error(score.value, score.std_error)}."
             f"{_compared(subject)}",
             "Hold more rows out, repeat the split with other seeds, or add rows.",
         )
-    return fine(f"There are enough rows: {subject.n_fit:,} to fit, {len(own.y):,} to test.")
+    return fine(f"There are enough rows: {subject.n_fit:,} to fit, {len(outcome.y):,} to test.")
 
 
 def _compared(subject: Subject) -> str:
@@ -83,8 +83,8 @@ def missing(subject: Subject) -> Finding:
     return Finding(
         "note",
         f"Missing entries in {names}",
-        "The model takes the median for missing numbers, and has a column that tells which are "
-        "missing. Predictions may use the pattern of missing entries.",
+        "The model replaces missing numbers by the median, and adds an indicator of missing "
+        "entries. Predictions may use the pattern of missing entries.",
         "Find out why they are missing. If new rows lack entries for other reasons, errors there "
         "may be larger.",
     )
@@ -100,10 +100,10 @@ _WHY = {
 def left_out(subject: Subject) -> Finding:
     """Return which columns have no features."""
     states = subject.study.model.encoder_.columns_
-    found = [f"{quoted(s['name'])} {_WHY[s['kind']]}" for s in states if s["kind"] in _WHY]
+    reasons = [f"{quoted(s['name'])} {_WHY[s['kind']]}" for s in states if s["kind"] in _WHY]
     columns = subject.columns.values()
     suspects = [c.name for c in columns if c.kind == "numeric" and may_identify(c.name, c.values)]
-    if suspects and not found:
+    if suspects and not reasons:
         names = listed([quoted(name) for name in suspects])
         return Finding(
             "check",
@@ -113,12 +113,12 @@ def left_out(subject: Subject) -> Finding:
             "assigned by place or time.",
             "If they name rows, leave them out of the table (--drop).",
         )
-    if not found:
+    if not reasons:
         return fine("All columns are used: none is constant or empty, or text that never repeats.")
     return Finding(
         "note",
-        f"{counted(len(found), 'column')} not used",
-        f"{listed(found)}. Nothing is learned from such columns about new rows.",
+        f"{counted(len(reasons), 'column')} not used",
+        f"{listed(reasons)}. Such columns carry no information about new rows.",
         "Leave them out of the table. If an identifier has a part that repeats, such as a site, "
         "make that a column.",
     )
@@ -126,12 +126,12 @@ def left_out(subject: Subject) -> Finding:
 
 def classes(subject: Subject) -> Finding | None:
     """Return which classes are rare, or never predicted."""
-    own = subject.study.own
-    if own.classes is None:
+    outcome = subject.study.own
+    if outcome.classes is None:
         return None
-    counts = np.array([np.sum(own.y == name) for name in own.classes])
-    never = [quoted(name) for name in own.classes if not np.any(own.prediction == name)]
-    rare = [quoted(n) for n, count in zip(own.classes, counts, strict=True) if count < _RARE]
+    counts = np.array([np.sum(outcome.y == name) for name in outcome.classes])
+    never = [quoted(name) for name in outcome.classes if not np.any(outcome.prediction == name)]
+    rare = [quoted(n) for n, count in zip(outcome.classes, counts, strict=True) if count < _RARE]
     if not never and not rare:
         return fine("All classes have enough test rows, and all of them are predicted.")
     title = f"Never predicted: {listed(never)}" if never else f"Rare classes: {listed(rare)}"
@@ -143,7 +143,7 @@ def classes(subject: Subject) -> Finding | None:
     if rare:
         texts.append(
             f"{listed(rare)} {'has' if len(rare) == 1 else 'have'} fewer than {_RARE} test rows, "
-            "so that their errors are known roughly."
+            "so that their error rates are uncertain."
         )
     return Finding(
         "check" if never else "note",
@@ -155,7 +155,7 @@ def classes(subject: Subject) -> Finding | None:
 
 
 def correlated(subject: Subject) -> Finding | None:
-    """Return which columns that matter are strongly correlated."""
+    """Check for strong correlations of important columns."""
     study = subject.study
     values = study.model.background_values_
     if values is None:
@@ -173,22 +173,28 @@ def correlated(subject: Subject) -> Finding | None:
     ]
     if len(used) < 2:
         return None
-    found = np.atleast_2d(np.corrcoef(rankdata(values[:, used], axis=0), rowvar=False))
+    correlations = np.atleast_2d(np.corrcoef(rankdata(values[:, used], axis=0), rowvar=False))
     pairs = [
-        (abs(found[i, j]), states[used[i]]["name"], states[used[j]]["name"], found[i, j])
+        (
+            abs(correlations[i, j]),
+            states[used[i]]["name"],
+            states[used[j]]["name"],
+            correlations[i, j],
+        )
         for i in range(len(used))
         for j in range(i + 1, len(used))
-        if abs(found[i, j]) > _CORRELATED
+        if abs(correlations[i, j]) > _CORRELATED
     ]
     if not pairs:
-        return fine("No two columns that matter are strongly correlated.")
+        return fine("No two important columns are strongly correlated.")
     pairs.sort(reverse=True)
     names = [f"{quoted(a)} and {quoted(b)} ({value:.2f})" for _, a, b, value in pairs]
     return Finding(
         "note",
         f"Correlated columns: {listed([name.replace('-', '−') for name in names], 3)}",
-        "The numbers are rank correlations. Such columns tell nearly the same: their importance is "
-        "shared in a way that rows do not determine, and effects of one at fixed values of the "
-        "other are extrapolations.",
-        "Read their importance together. If one causes the other, keep the cause alone.",
+        "The numbers are rank correlations. These columns are strongly correlated, so their "
+        "importances are interchangeable, and the effect of one column at fixed values of the "
+        "other is an extrapolation.",
+        "Interpret the sum of their importances. If one column causes the other, keep the cause "
+        "only.",
     )

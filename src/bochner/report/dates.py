@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, decimal_years
 from bochner.diagnosis.sensitivity import Effect, averages
@@ -35,7 +36,7 @@ _DAY, _HOUR, _WEEK = (np.timedelta64(count, "h") for count in (24, 1, 168))
 _MONDAY = np.datetime64("1970-01-05", "ms")
 
 
-def cycles_of(model: Any, name: str) -> list[str]:
+def cycles_of(model: BaseEstimator, name: str) -> list[str]:
     """Return the cycles in the encoding of a column; empty for columns other than dates."""
     state = next(state for state in model.encoder_.columns_ if state["name"] == name)
     return list(state.get("cycles", ()))
@@ -51,7 +52,7 @@ class _View:
     n_rows: int = _ROWS
 
 
-def date_effects(model: Any, name: str) -> Iterator[Effect]:
+def date_effects(model: BaseEstimator, name: str) -> Iterator[Effect]:
     """Yield averaged predictions over the views of a column of dates that its cycles ask for.
 
     Values are decimal years, hours from 0 to 23, weekdays from 1, Monday, to 7, or their names.
@@ -71,7 +72,7 @@ def date_effects(model: Any, name: str) -> Iterator[Effect]:
         yield _effect(model, view, np.stack(curves))
 
 
-def _effect(model: Any, view: _View, curves: Array) -> Effect:
+def _effect(model: BaseEstimator, view: _View, curves: Array) -> Effect:
     classes = getattr(model, "classes_", None)
     n_outputs = () if classes is None and curves.shape[2] == 1 else (curves.shape[2],)
     shape = (*map(len, view.values), *n_outputs)
@@ -99,5 +100,5 @@ def _views(name: str, cycles: list[str], times: Times) -> Iterator[_View]:
     if "hour" in cycles and "weekday" in cycles:
         names = np.array(["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"], dtype=object)
         moved = (mondays + day * _DAY + hour * _HOUR for hour in range(24) for day in weekdays)
-        both = f"hour of {name}", f"weekday of {name}"
-        yield _View(both, (hours, names), moved, _FEW_ROWS)
+        names_of_cycles = f"hour of {name}", f"weekday of {name}"
+        yield _View(names_of_cycles, (hours, names), moved, _FEW_ROWS)

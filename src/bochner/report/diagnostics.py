@@ -12,22 +12,22 @@ _WEIGHTS = ("check", "note", "fine")
 """Weights of findings, the most urgent first."""
 
 
-def diagnostics_section(found: Sequence[Finding]) -> Section:
+def diagnostics_section(all_findings: Sequence[Finding]) -> Section:
     """Return the section of all findings, the most urgent first."""
-    order = [each for weight in _WEIGHTS for each in found if each.weight == weight]
-    counts = {weight: sum(each.weight == weight for each in found) for weight in _WEIGHTS}
+    order = [each for weight in _WEIGHTS for each in all_findings if each.weight == weight]
+    counts = {weight: sum(each.weight == weight for each in all_findings) for weight in _WEIGHTS}
     verb = "needs" if counts["check"] < 2 else "need"
-    parts = [f"{counts['check'] or 'none'} {verb} a look"]
+    parts = [f"{counts['check'] or 'none'} {verb} attention"]
     if counts["note"]:
-        parts.append(f"{counts['note']} {'is' if counts['note'] == 1 else 'are'} worth knowing")
-    parts.append(f"{counts['fine']} found nothing wrong")
-    text = f"Of {len(found)} checks, {listed(parts)}."
-    return Section("diagnostics", "Diagnostics in plain words", [Paragraph(text), Findings(order)])
+        parts.append(f"{counts['note']} {'is' if counts['note'] == 1 else 'are'} for information")
+    parts.append(f"{counts['fine']} passed")
+    text = f"Of {len(all_findings)} checks, {listed(parts)}."
+    return Section("diagnostics", "Diagnostics", [Paragraph(text), Findings(order)])
 
 
 def findings(subject: Subject, drifts: Sequence[Drift]) -> list[Finding]:
     """Return the findings of all checks that apply to a target."""
-    return [found for found in _all(subject, drifts) if found is not None]
+    return [finding for finding in _all(subject, drifts) if finding is not None]
 
 
 def _all(subject: Subject, drifts: Sequence[Drift]) -> Iterator[Finding | None]:

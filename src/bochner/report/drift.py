@@ -44,7 +44,7 @@ class Drift:
     share: float
 
     def is_certain(self, n_tests: int) -> bool:
-        """Whether the drift is significant after ``n_tests`` tests, and large enough to matter."""
+        """Whether the drift is significant after ``n_tests`` tests, and relevant in size."""
         return self.p_value < _FALSE_ALARMS / n_tests and self.share > _LEAST_SHARE
 
     @property
@@ -62,8 +62,8 @@ def drift(column: Column, residuals: Array, clusters: NDArray[Any] | None = None
     if len(names) < 2:
         return None
     used = codes >= 0
-    own = None if clusters is None else clusters[used]
-    return _tested(column.name, names, codes[used], residuals[used], own)
+    used_clusters = None if clusters is None else clusters[used]
+    return _tested(column.name, names, codes[used], residuals[used], used_clusters)
 
 
 def _tested(
@@ -83,10 +83,10 @@ def _tested(
     members = np.eye(k)[codes]
     shares = members.mean(axis=0)
     terms = (members - shares) * centred[:, None]
-    own = members * (residuals - (members @ _means(members, residuals)))[:, None]
+    within_bins = members * (residuals - (members @ _means(members, residuals)))[:, None]
     if clusters is not None:
         numbers = np.unique(clusters, return_inverse=True)[1]
-        terms, own = (_summed(part, numbers) for part in (terms, own))
+        terms, within_bins = (_summed(part, numbers) for part in (terms, within_bins))
     sums, n_parts = members.T @ centred, len(terms)
     covariance = terms.T @ terms
     # One bin is determined by the remaining bins, because the sum over all bins is zero.
@@ -98,7 +98,7 @@ def _tested(
         p_value = float(f_law.sf(scaled, q, n_parts - q))
     counts = members.sum(axis=0)
     explained = float(np.sum(sums**2 / counts)) / max(float(centred @ centred), 1e-300)
-    errors = np.sqrt(np.sum(own**2, axis=0) * n_parts / max(n_parts - 1, 1)) / counts
+    errors = np.sqrt(np.sum(within_bins**2, axis=0) * n_parts / max(n_parts - 1, 1)) / counts
     mean = _means(members, residuals)
     return Drift(name, names, mean, as_array(errors), counts.astype(int), p_value, explained)
 
@@ -168,14 +168,14 @@ def _level_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
     texts = labels(column.raw, column.present)[column.present].astype(str)
     levels, numbers, sizes = np.unique(texts, return_inverse=True, return_counts=True)
     order = np.argsort(-sizes, kind="stable")[: _MOST_BINS - 1]
-    kept = [i for i in order if sizes[i] >= _FEWEST_ROWS]
-    place = np.full(len(levels), len(kept))
-    place[kept] = np.arange(len(kept))
-    own, names = place[numbers], [short(levels[i], 30) for i in kept]
-    n_others = int(np.sum(own == len(kept)))
+    frequent = [i for i in order if sizes[i] >= _FEWEST_ROWS]
+    place = np.full(len(levels), len(frequent))
+    place[frequent] = np.arange(len(frequent))
+    bins, names = place[numbers], [short(levels[i], 30) for i in frequent]
+    n_others = int(np.sum(bins == len(frequent)))
     if n_others >= _FEWEST_ROWS:
         names.append("other levels")
     else:
-        own[own == len(kept)] = -1
-    codes[column.present] = own
+        bins[bins == len(frequent)] = -1
+    codes[column.present] = bins
     return codes, names

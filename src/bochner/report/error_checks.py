@@ -16,7 +16,7 @@ from bochner.report.subject import Subject
 from bochner.report.words import listed, number, percent, quoted, with_error
 
 _CERTAIN = 2.0
-"""Standard errors beyond which a difference is not put down to chance: 95 % of normal errors."""
+"""Standard errors beyond which a difference is significant: 95 % of normal errors."""
 
 _CERTAIN_OF_THREE = float(norm.ppf(1.0 - 0.025 / 3.0))
 """The same for the largest of three differences."""
@@ -32,20 +32,20 @@ _LEAST_SHARE = 0.01
 correcting a smaller bias gains nothing."""
 
 _DEPENDENT = (
-    "If rows drift with time or come in groups, fit with the time or the group, so that what the "
-    "model expects is that of such rows."
+    "If rows drift with time or come in groups, fit with the time or the group, so that the "
+    "expected error is that of later rows or of new groups."
 )
 _ADVICE = {
     "random": _DEPENDENT,
     "file": _DEPENDENT,
     "time": "Rely on the error here, and fit again once newer rows are known.",
-    "group": "Rely on the error here, and add groups that are like those to come.",
+    "group": "Rely on the error here, and add groups that resemble future groups.",
 }
 """Advice if test rows are harder to predict than expected, by the kind of test rows."""
 
 
 def expectation(subject: Subject) -> Finding | None:
-    """Return whether the error is the one that the model expected from rows left out."""
+    """Compare the error with the expected error, which comes from rows left out of the fit."""
     study = subject.study
     metric = metric_of(subject)
     if study.model.score_ is None or metric == "error":
@@ -55,89 +55,95 @@ def expectation(subject: Subject) -> Finding | None:
     name = "RMSE" if metric == "rmse" else "log loss"
     # The expectation comes from rows left out, which are at least about as many as test rows.
     chance = _CERTAIN * np.sqrt(2.0) * np.nan_to_num(score.std_error)
-    seen = with_error(score.value, score.std_error)
+    observed_error = with_error(score.value, score.std_error)
     if abs(score.value - expected) <= max(chance, 0.02 * expected):  # Two per cent do not matter
-        return fine(f"The {name} is as the model expected: {number(expected)} against {seen}.")
+        return fine(
+            f"The {name} is as expected: {observed_error}, and {number(expected)} was expected."
+        )
     if score.value < expected:
         return Finding(
             "note",
-            f"The {name} is lower than the model expected",
-            f"From rows left out of the fit, it expected {number(expected)}; the rows here have "
-            f"{seen}. They are easier to predict, or the model was fitted to some of them.",
+            f"The {name} is lower than expected",
+            f"Rows left out of the fit give an expected {name} of {number(expected)}; that of the "
+            f"rows here is {observed_error}. These rows are easier to predict, or some of them "
+            "were used in the fit.",
             "Make sure that no test row was used in the fit.",
         )
     return Finding(
         "check",
-        f"The {name} is higher than the model expected",
-        f"From rows left out of the fit, it expected {number(expected)}; the rows here have "
-        f"{seen}. They are unlike those of the fit.",
-        f"Compare their columns with those of the fit. {_ADVICE[study.kind]}",
+        f"The {name} is higher than expected",
+        f"Rows left out of the fit give an expected {name} of {number(expected)}; that of the rows "
+        f"here is {observed_error}. These rows differ from the training rows.",
+        f"Compare their columns with those of the training rows. {_ADVICE[study.kind]}",
     )
 
 
 def others(subject: Subject) -> Finding | None:
     """Return whether another method has a lower error."""
-    found = best_other(subject.study)
-    if found is None:
+    gap = best_other(subject.study)
+    if gap is None:
         return None
-    change = percent(abs(found.ratio - 1.0))
-    if found.ratio <= 1.0 or not found.is_certain:
-        return fine("No other method has a lower error beyond chance.")
+    change = percent(abs(gap.ratio - 1.0))
+    if gap.ratio <= 1.0 or not gap.is_certain:
+        return fine("No other method has a significantly lower error.")
     return Finding(
         "check",
-        f"{found.other} has a lower error",
-        f"The error of the model is {change} higher (interval {percent(found.lower - 1.0)} to "
-        f"{percent(found.upper - 1.0)}), which chance hardly explains.",
-        "Fit with a greater effort. If the difference stays, use the other method where only the "
-        "prediction counts.",
+        f"{gap.other} has a lower error",
+        f"The error of the model is {change} higher (interval {percent(gap.lower - 1.0)} to "
+        f"{percent(gap.upper - 1.0)}), and the difference is significant.",
+        "Fit with a greater effort. If the difference stays, use the other method where you need "
+        "only the prediction.",
     )
 
 
 def bias(subject: Subject) -> Finding | None:
-    """Return whether predictions of numbers are right on average."""
-    own = subject.study.own
-    if own.classes is not None:
+    """Return whether predictions of numbers are unbiased."""
+    outcome = subject.study.own
+    if outcome.classes is not None:
         return None
-    bias = mean_score(subject.residuals, own.clusters)
+    bias = mean_score(subject.residuals, outcome.clusters)
     if not np.isfinite(bias.std_error):  # A single row
         return None
     least = np.sqrt(_LEAST_SHARE * np.mean(subject.residuals**2))
     if abs(bias.value) <= max(_CERTAIN * bias.std_error, least):
-        return fine("Predictions are right on average: residuals have a mean of about zero.")
+        return fine("Predictions are unbiased: the mean residual is about zero.")
     side = "low" if bias.value > 0.0 else "high"
     return Finding(
         "check",
         f"Predictions are too {side} on average",
         f"The mean residual is {with_error(bias.value, bias.std_error)}, where zero is expected.",
-        "Rows here differ from those of the fit in something that no column tells. Add such a "
-        "column, or fit to newer rows.",
+        "The rows here differ from the training rows in something that no column describes. Add a "
+        "column for it, or fit to newer rows.",
     )
 
 
 def coverage(subject: Subject) -> Finding | None:
     """Return whether intervals contain as many observations as they should."""
-    own = subject.study.own
-    if own.lower is None or own.upper is None:
+    outcome = subject.study.own
+    if outcome.lower is None or outcome.upper is None:
         return None
-    score = own.scores()["coverage"]
-    chance = _chance(own.level, len(own.y), score.std_error)
-    level, seen = f"{100.0 * own.level:g} %", percent(score.value)
-    if abs(score.value - own.level) <= _CERTAIN * chance:
-        return fine(f"Intervals are as wide as they should be: {seen} in {level} intervals.")
-    if score.value < own.level:
+    score = outcome.scores()["coverage"]
+    chance = _chance(outcome.level, len(outcome.y), score.std_error)
+    level, observed_share = f"{100.0 * outcome.level:g} %", percent(score.value)
+    if abs(score.value - outcome.level) <= _CERTAIN * chance:
+        return fine(
+            f"Intervals are calibrated: {level} intervals contain {observed_share} of the "
+            "observations."
+        )
+    if score.value < outcome.level:
         return Finding(
             "check",
-            f"Intervals are too narrow: {seen} in {level} intervals",
-            "Observations are outside of their intervals more often than stated. Rows here are "
-            "harder to predict than those of the fit, or depend on each other.",
+            f"Intervals are too narrow: {level} intervals contain {observed_share}",
+            "More observations than stated are outside of their intervals. The rows here are "
+            "harder to predict than the training rows, or depend on each other.",
             f"Take a higher level for such rows. {_ADVICE[subject.study.kind]}",
         )
     return Finding(
         "note",
-        f"Intervals are wider than they need be: {seen} in {level} intervals",
-        "Observations are inside of their intervals more often than stated: the intervals are "
-        "safe, but could be narrower.",
-        "No harm is done. If the rows here were used in the fit, evaluate the model on new rows.",
+        f"Intervals are too wide: {level} intervals contain {observed_share}",
+        "More observations than stated are inside of their intervals: the intervals are safe, but "
+        "could be narrower.",
+        "You need not act. If the rows here were used in the fit, evaluate the model on new rows.",
     )
 
 
@@ -148,24 +154,26 @@ def _chance(level: float, n: int, std_error: float) -> float:
 
 
 def coverage_by_size(subject: Subject) -> Finding | None:
-    """Return whether intervals hold for small, middle and large predictions."""
-    own = subject.study.own
-    if own.lower is None or own.classes is not None:
+    """Check the coverage of intervals for small, middle and large predictions."""
+    outcome = subject.study.own
+    if outcome.lower is None or outcome.classes is not None:
         return None
-    found = []
-    for third in thirds(own):
+    deviations = []
+    for third in thirds(outcome):
         score = third.outcome.scores()["coverage"]
-        chance = _chance(own.level, len(third.rows), score.std_error)
-        if abs(score.value - own.level) > _CERTAIN_OF_THREE * chance:
-            side = "too narrow" if score.value < own.level else "wider than they need be"
-            found.append(f"{side} in the {third.name} of the predictions ({percent(score.value)})")
-    level = f"{100.0 * own.level:g} %"
-    if not found:
-        return fine(f"{level} intervals hold for small, middle and large predictions.")
+        chance = _chance(outcome.level, len(third.rows), score.std_error)
+        if abs(score.value - outcome.level) > _CERTAIN_OF_THREE * chance:
+            side = "too narrow" if score.value < outcome.level else "too wide"
+            deviations.append(
+                f"{side} in the {third.name} of the predictions ({percent(score.value)})"
+            )
+    level = f"{100.0 * outcome.level:g} %"
+    if not deviations:
+        return fine(f"{level} intervals are calibrated for small, middle and large predictions.")
     return Finding(
-        "check" if any("narrow" in each for each in found) else "note",
+        "check" if any("narrow" in each for each in deviations) else "note",
         f"{level} intervals depend on the size of the prediction",
-        f"They are {listed(found)}.",
+        f"They are {listed(deviations)}.",
         "Where intervals are too narrow, take a higher level. If errors grow with the target, fit "
         "its logarithm: transformation='log'.",
     )
@@ -178,7 +186,7 @@ def drifting(drifts: Sequence[Drift]) -> Finding | None:
     strong = certain(drifts)
     if not strong:
         names = counted(len(drifts), "column")
-        return fine(f"Residuals depend on none of {names} beyond chance.")
+        return fine(f"Residuals show no significant dependence on any of {names}.")
     parts = []
     for each in strong[:3]:
         low, high = each.extremes
@@ -189,8 +197,8 @@ def drifting(drifts: Sequence[Drift]) -> Finding | None:
     return Finding(
         "check",
         f"Residuals depend on {listed([quoted(each.column) for each in strong])}",
-        f"Mean residuals go {listed(parts)}: predictions are wrong there on average. With equal "
-        "means, such differences would occur in one report of a hundred.",
+        f"Mean residuals range {listed(parts)}: predictions are biased there. If the means were "
+        "equal, such differences would occur in one report of a hundred.",
         "For a time, fit to newer rows. For other columns, a greater effort or more rows let the "
         "model follow them more closely.",
     )
@@ -198,9 +206,9 @@ def drifting(drifts: Sequence[Drift]) -> Finding | None:
 
 def heavy_tails(subject: Subject) -> Finding | None:
     """Return whether a few rows have much of the squared error."""
-    own = subject.study.own
-    n_worst = int(_WORST * len(own.y))
-    if own.classes is not None or n_worst < 1:
+    outcome = subject.study.own
+    n_worst = int(_WORST * len(outcome.y))
+    if outcome.classes is not None or n_worst < 1:
         return None
     squares = np.sort(subject.residuals**2)[::-1]
     share = float(squares[:n_worst].sum() / max(squares.sum(), 1e-300))
@@ -208,11 +216,12 @@ def heavy_tails(subject: Subject) -> Finding | None:
     normal = 2.0 * edge * float(norm.pdf(edge)) + _WORST  # Squares of a normal beyond its quantile
     text = f"the worst 1 % of the rows have {percent(share)} of the squared error"
     if share < _HEAVY * normal:
-        return fine(f"The error is not that of a few rows: {text}.")
+        return fine(f"The error is spread over many rows: {text}.")
     return Finding(
         "note",
         f"A few rows dominate the error: {text}",
-        f"Normal errors would have {percent(normal)} there. The RMSE is that of a few rows; the "
-        "median error says more about the others.",
-        "Look at these rows: they may hold mistakes, or be of a kind that the columns do not tell.",
+        f"With normal errors, their share would be {percent(normal)}. A few rows determine the "
+        "RMSE; the median error describes the other rows better.",
+        "Inspect these rows: they may contain mistakes, or come from a group that the columns do "
+        "not describe.",
     )

@@ -84,8 +84,8 @@ def forecasts_html(
     for place, (name, one) in enumerate(zip(names, forecasts, strict=True)):
         if place == _MOST_SERIES:
             break
-        own = model if model.is_single_ else model.of(name)
-        parts = list(_parts(own, one, scores.get(name), level, target))
+        single = model if model.is_single_ else model.of(name)
+        parts = list(_parts(single, one, scores.get(name), level, target))
         if is_single:
             sections += parts
         else:
@@ -103,14 +103,14 @@ def forecasts_html(
 
 
 def _figures(scores: Mapping[str, OriginScores]) -> list[tuple[str, str]]:
-    found = list(scores.values())
-    if not found:
+    series_scores = list(scores.values())
+    if not series_scores:
         return []
-    other = mean_mase(found)
-    share = float(np.concatenate([each.covered for each in found]).mean())
+    other = mean_mase(series_scores)
+    share = float(np.concatenate([each.covered for each in series_scores]).mean())
     return [
-        (number(mean_mase(found, OURS), 3), "mean absolute scaled error (MASE)"),
-        (number(other, 3), f"that of the {found[0].other}"),
+        (number(mean_mase(series_scores, OURS), 3), "mean absolute scaled error (MASE)"),
+        (number(other, 3), f"that of the {series_scores[0].other}"),
         (f"{share:.0%}".replace("%", " %"), "of the values within the intervals"),
     ]
 
@@ -124,14 +124,16 @@ def _overview(
     """Return the section with a line for every series."""
     rows = []
     for name, one in zip(names, forecasts, strict=True):
-        found = scores.get(name)
+        own_scores = scores.get(name)
         cells = [
             Cell(cut(one.name)),
             _cell(float(one.values.iloc[-1])),
             Cell(one.shown_times()[-1]),
         ]
         cells += [_cell(float(each[-1])) for each in (one.mean, one.lower, one.upper)]
-        values = (np.nan, np.nan) if found is None else (found.mase(OURS), found.mase(found.other))
+        values = (np.nan, np.nan)
+        if own_scores is not None:
+            values = own_scores.mase(OURS), own_scores.mase(own_scores.other)
         rows.append([*cells, *(_cell(value, 3) for value in values)])
     heads = ["series", "last value", "forecast until", "forecast"]
     heads += [f"{100.0 * level:g} % from", "to"]

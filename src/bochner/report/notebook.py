@@ -46,7 +46,7 @@ class Report:
         )
 
 
-def report_of(model: Model, X: Any, y: Any) -> Report:
+def report_of(model: Model, X: Any, y: object) -> Report:
     """Return a report on a fitted model and rows with known targets.
 
     Parameters
@@ -101,12 +101,14 @@ def report_of(model: Model, X: Any, y: Any) -> Report:
     return Report(studies, html(studies))
 
 
-def _names(model: Model, y: Any, targets: np.ndarray) -> list[str]:
+def _names(model: Model, y: object, targets: np.ndarray) -> list[str]:
     """Return the names of the targets, taken from ``y`` or else from the fit."""
     count = 1 if targets.ndim == 1 else targets.shape[1]
     if count == 1 and targets.ndim == 1:
-        given = getattr(y, "name", None)
-        named = [given] if given is not None else [model.record_.get("target", "target")]
+        series_name = getattr(y, "name", None)
+        named = (
+            [series_name] if series_name is not None else [model.record_.get("target", "target")]
+        )
     else:
         named = list(getattr(y, "columns", model.record_.get("target", ())))
     names = [str(name) for name in named if isinstance(name, str)]

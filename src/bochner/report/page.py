@@ -56,7 +56,7 @@ _KEY_FIGURES = {
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """What a report is, what it is about, the file that was read, and its rows."""
+    """Kind and subject of a report, with its source file and rows."""
 
     kind: str
     before: str
@@ -110,26 +110,28 @@ def html(studies: Sequence[Study]) -> str:
     '<!doctype html>'
     """
     subjects = subjects_of(studies)
-    found = [drifts(subject) for subject in subjects]
-    checks = [findings(*each) for each in zip(subjects, found, strict=True)]
+    drifts_of_targets = [drifts(subject) for subject in subjects]
+    checks = [findings(*each) for each in zip(subjects, drifts_of_targets, strict=True)]
     prefixes = [f"t{n}-" for n in range(1, len(subjects) + 1)] if len(subjects) > 1 else [""]
     parts = [
-        _target_sections(subject, drifted, own, prefix, len(subjects))
-        for subject, drifted, own, prefix in zip(subjects, found, checks, prefixes, strict=True)
+        _target_sections(subject, drifted, own_checks, prefix, len(subjects))
+        for subject, drifted, own_checks, prefix in zip(
+            subjects, drifts_of_targets, checks, prefixes, strict=True
+        )
     ]
     first = subjects[0]
     if len(subjects) > 1:
         targets = [
-            Section(f"{prefix}target", f"Target {quoted(subject.study.target)}", parts=own)
-            for subject, own, prefix in zip(subjects, parts, prefixes, strict=True)
+            Section(f"{prefix}target", f"Target {quoted(subject.study.target)}", parts=target_parts)
+            for subject, target_parts, prefix in zip(subjects, parts, prefixes, strict=True)
         ]
         targets += filter(None, [importance_section(first)])
     else:
         targets = parts[0]
     sections = [
-        data_section(first),
-        model_section(subjects),
         *targets,
+        model_section(subjects),
+        data_section(first),
         reproduction_section(first),
     ]
     heads = [_head(*each) for each in zip(subjects, checks, prefixes, strict=True)]
@@ -158,7 +160,7 @@ def write(studies: Sequence[Study], path: str | PathLike[str]) -> None:
 
 def _target_sections(
     subject: Subject,
-    found: Sequence[Drift],
+    column_drifts: Sequence[Drift],
     checks: Sequence[Finding],
     prefix: str,
     n_subjects: int,
@@ -174,7 +176,7 @@ def _target_sections(
         sections.append(predictions_section(subject))
         if subject.study.own.lower is not None:
             sections.append(intervals_section(subject))
-    sections.append(residuals_section(subject, found, most["residuals"]))
+    sections.append(residuals_section(subject, column_drifts, most["residuals"]))
     if n_subjects == 1:
         sections.append(importance_section(subject))
     sections += [
@@ -187,14 +189,14 @@ def _target_sections(
 
 def _head(subject: Subject, checks: Sequence[Finding], prefix: str) -> Head:
     study = subject.named
-    own, scores = study.own, study.own.scores()
-    level = f"{100.0 * own.level:g} %"
+    outcome, scores = study.own, study.own.scores()
+    level = f"{100.0 * outcome.level:g} %"
     figures = [
-        (shown(name, scores[name]), what.format(level=level))
-        for name, what in _KEY_FIGURES.items()
-        if name in scores and (name != "error" or own.classes is not None)
+        (shown(name, scores[name]), label.format(level=level))
+        for name, label in _KEY_FIGURES.items()
+        if name in scores and (name != "error" or outcome.classes is not None)
     ]
-    has_calibration = own.lower is not None or own.probability is not None
+    has_calibration = outcome.lower is not None or outcome.probability is not None
     return Head(
         subject.name,
         verdict(study),
@@ -228,7 +230,7 @@ def rendered(title: Title, heads: Sequence[Head], sections: Sequence[Section]) -
     return without_control(page)
 
 
-def _unbroken(value: Any) -> Any:
+def _unbroken(value: object) -> Any:
     """Keep numbers in a text on one line; other values are returned unchanged."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value

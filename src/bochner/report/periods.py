@@ -90,7 +90,7 @@ def periods_of(
 
 def _known(length: float, span: float) -> float:
     """Return the period with a name that a length cannot be told from, or else the length."""
-    return next((known for known in _NAMED if _are_same(length, known, span)), length)
+    return next((period for period in _NAMED if _are_same(length, period, span)), length)
 
 
 def _owner(length: float, span: float, lengths: Sequence[float], is_date: bool) -> float:
@@ -110,7 +110,7 @@ def _owner(length: float, span: float, lengths: Sequence[float], is_date: bool) 
 
 def _peaks(lags: Array, covariance: Array) -> list[tuple[float, float]]:
     """Return lengths of periods that stand out and the lags by which they do, the longest first."""
-    found: list[tuple[float, float]] = []
+    peaks: list[tuple[float, float]] = []
     count = len(lags)
     while count >= _SHORTEST_WINDOW:
         frequencies, energy = spectrum(lags[:count], covariance[:count])
@@ -118,14 +118,14 @@ def _peaks(lags: Array, covariance: Array) -> list[tuple[float, float]]:
         least = _LEAST_SHARE * float(energy[frequencies >= lowest(lags[:count])].sum()) / total
         lines = dominant_periods(frequencies[None], energy[None] / total, span, least_share=least)
         for each in lines:
-            if not any(_are_same(each.length, known, span) for known, _ in found):
-                found.append((each.length, span))
+            if not any(_are_same(each.length, length, span) for length, _ in peaks):
+                peaks.append((each.length, span))
         count //= 2
-    return found
+    return peaks
 
 
-def _are_same(one: float, two: float, span: float) -> bool:
-    return abs(1.0 / one - 1.0 / two) <= _SAME / (2.0 * span)
+def _are_same(first: float, second: float, span: float) -> bool:
+    return abs(1.0 / first - 1.0 / second) <= _SAME / (2.0 * span)
 
 
 def _is_harmonic(length: float, longer: float, span: float) -> bool:

@@ -21,97 +21,103 @@ def drifts(subject: Subject) -> list[Drift]:
     names = dict.fromkeys([*subject.time_columns, *subject.important])
     chosen = list(names)[: MOST_COLUMNS + len(subject.time_columns)]
     clusters = subject.study.own.clusters
-    found = (drift(subject.columns[name], subject.residuals, clusters) for name in chosen)
-    return [each for each in found if each is not None]
+    column_drifts = (drift(subject.columns[name], subject.residuals, clusters) for name in chosen)
+    return [each for each in column_drifts if each is not None]
 
 
-def residuals_section(subject: Subject, found: Sequence[Drift], most: int) -> Section:
+def residuals_section(subject: Subject, column_drifts: Sequence[Drift], most: int) -> Section:
     """Return tests of residuals and, for numbers, pictures of them against columns."""
-    blocks: list[Block] = [Paragraph(_text(subject, found))]
+    blocks: list[Block] = [Paragraph(_text(subject, column_drifts))]
     if not subject.study.is_classification:
-        blocks.append(Figures(_figures(subject, found, most)))
-    if found:
-        blocks.append(_table(subject, found))
+        blocks.append(Figures(_figures(subject, column_drifts, most)))
+    if column_drifts:
+        blocks.append(_table(subject, column_drifts))
     return Section("residuals", "Residuals", blocks)
 
 
-def certain(found: Sequence[Drift]) -> list[Drift]:
-    """Return the columns that residuals depend on beyond chance, the strongest first."""
+def certain(column_drifts: Sequence[Drift]) -> list[Drift]:
+    """Return the columns on which residuals depend significantly, the strongest first."""
     return sorted(
-        (each for each in found if each.is_certain(len(found))), key=lambda each: -each.share
+        (each for each in column_drifts if each.is_certain(len(column_drifts))),
+        key=lambda each: -each.share,
     )
 
 
-def _text(subject: Subject, found: Sequence[Drift]) -> str:
-    own = subject.study.own
-    if own.classes is None:
+def _text(subject: Subject, column_drifts: Sequence[Drift]) -> str:
+    outcome = subject.study.own
+    if outcome.classes is None:
         text = "Residuals are observations less predictions."
-    elif len(own.classes) == 2:
+    elif len(outcome.classes) == 2:
         text = (
-            f"The residual of a row is one if its class is {quoted(own.classes[1])} and zero if "
-            "not, less the predicted probability of that class."
+            f"The residual of a row is one if its class is {quoted(outcome.classes[1])} and zero "
+            "if not, less the predicted probability of that class."
         )
     else:
         text = (
             "The residual of a row is one if the predicted class is right and zero if not, less "
             "the probability of that class."
         )
-    n_unused = len(subject.important) - len({each.column for each in found})
-    if found and n_unused > 0:
-        text += f" {counted(len(found), 'column')} of {len(subject.important)} are examined: "
+    n_unused = len(subject.important) - len({each.column for each in column_drifts})
+    if column_drifts and n_unused > 0:
+        text += (
+            f" {counted(len(column_drifts), 'column')} of {len(subject.important)} are examined: "
+        )
         are_ranked = subject.study.importance is not None
-        text += f"{'those that matter most' if are_ranked else 'the first ones'}, and times."
-    if not found:
+        text += f"the {'most important' if are_ranked else 'first'} columns, and times."
+    if not column_drifts:
         return f"{text} There are too few test rows to tell whether they depend on a column."
-    strong = certain(found)
+    strong = certain(column_drifts)
     if not strong:
-        return f"{text} They depend on none of the columns examined, beyond chance."
+        return f"{text} They show no significant dependence on any examined column."
     names = listed([quoted(each.column) for each in strong])
-    return f"{text} Beyond chance, they depend on {names}."
+    return f"{text} They depend significantly on {names}."
 
 
-def _figures(subject: Subject, found: Sequence[Drift], most: int) -> list[Figure]:
-    own = subject.study.own
+def _figures(subject: Subject, column_drifts: Sequence[Drift], most: int) -> list[Figure]:
+    outcome = subject.study.own
     figures = [_against_predictions(subject)]
-    for each in found[:most]:
+    for each in column_drifts[:most]:
         column = subject.columns[each.column]
         display = ResidualsDisplay(subject.residuals, shown_values(column), column.name)
         title = subject.titled(f"Residuals against {short(column.name)}")
-        figures.append(drawn(display, title, sentence(each, len(found))))
-    return figures if len(own.y) > 1 else []
+        figures.append(drawn(display, title, sentence(each, len(column_drifts))))
+    return figures if len(outcome.y) > 1 else []
 
 
 def _against_predictions(subject: Subject) -> Figure:
-    own = subject.study.own
-    display = ResidualsDisplay(subject.residuals, own.prediction.astype(np.float64))
+    outcome = subject.study.own
+    display = ResidualsDisplay(subject.residuals, outcome.prediction.astype(np.float64))
     sizes = np.abs(subject.residuals)
     worst = int(np.argmax(sizes))
     caption = (
         f"Half of the residuals are less than {number(float(np.median(sizes)), 3)} in size. The "
         f"largest, {number(float(subject.residuals[worst]), 3)}, is that of a row with prediction "
-        f"{number(float(own.prediction[worst]), 3)}."
+        f"{number(float(outcome.prediction[worst]), 3)}."
     )
     return drawn(display, subject.titled("Residuals against predictions"), caption)
 
 
-def sentence(found: Drift, n_tests: int) -> str:
-    """Return where residuals are least and largest along a column, and whether it is chance."""
-    low, high = found.extremes
+def sentence(column_drift: Drift, n_tests: int) -> str:
+    """Describe the range of mean residuals along a column, and whether it is significant."""
+    low, high = column_drift.extremes
     ends = (
-        f"from {number(float(found.mean[low]), 3)} ({found.labels[low]}) to "
-        f"{number(float(found.mean[high]), 3)} ({found.labels[high]})"
+        f"from {number(float(column_drift.mean[low]), 3)} ({column_drift.labels[low]}) to "
+        f"{number(float(column_drift.mean[high]), 3)} ({column_drift.labels[high]})"
     )
-    if found.is_certain(n_tests):
+    if column_drift.is_certain(n_tests):
         return (
-            f"Along {quoted(found.column)}, mean residuals drift {ends}: "
-            f"{percent(found.share)} of the squared error."
+            f"Along {quoted(column_drift.column)}, mean residuals drift {ends}: "
+            f"{percent(column_drift.share)} of the squared error."
         )
-    return f"Along {quoted(found.column)}, mean residuals go {ends}, which is within chance."
+    return (
+        f"Along {quoted(column_drift.column)}, mean residuals range {ends}, which is not "
+        "significant."
+    )
 
 
-def _table(subject: Subject, found: Sequence[Drift]) -> Table:
+def _table(subject: Subject, column_drifts: Sequence[Drift]) -> Table:
     rows = []
-    for each in found:
+    for each in column_drifts:
         low, high = each.extremes
         row = [Cell(cut(each.column))]
         for place in (low, high):
@@ -134,6 +140,6 @@ def _table(subject: Subject, found: Sequence[Drift]) -> Table:
         "Columns are cut into at most eight bins. The share is that of the squared error which the "
         "means of the bins explain; some of it is chance. p is the p-value of equal means, by "
         "Hotelling's test. A dependence is reported if p is below 0.01 divided by the "
-        f"number of columns ({len(found)}) and the share is above 1 %."
+        f"number of columns ({len(column_drifts)}) and the share is above 1 %."
     )
     return Table("Mean residuals by column", heads, rows, note)

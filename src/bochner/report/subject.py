@@ -45,8 +45,8 @@ class Subject:
     @property
     def n_fit(self) -> int:
         """Number of rows that the model was fitted to."""
-        known = self.study.model.record_.get("n_samples", len(self.study.split.y))
-        return int(known)
+        n_samples = self.study.model.record_.get("n_samples", len(self.study.split.y))
+        return int(n_samples)
 
     @cached_property
     def number(self) -> int:
@@ -77,14 +77,14 @@ class Subject:
         With two classes they are whether the second one occurred less its probability; with more,
         whether the predicted class occurred less its probability.
         """
-        own = self.study.own
-        if own.classes is None:
-            return as_array(own.y - own.prediction)
-        if own.probability is None:
-            return as_array((own.y == own.prediction).astype(np.float64))
-        if len(own.classes) == 2:
-            return as_array((own.y == own.classes[1]) - own.probability[:, 1])
-        return as_array((own.y == own.prediction) - own.probability.max(axis=1))
+        outcome = self.study.own
+        if outcome.classes is None:
+            return as_array(outcome.y - outcome.prediction)
+        if outcome.probability is None:
+            return as_array((outcome.y == outcome.prediction).astype(np.float64))
+        if len(outcome.classes) == 2:
+            return as_array((outcome.y == outcome.classes[1]) - outcome.probability[:, 1])
+        return as_array((outcome.y == outcome.prediction) - outcome.probability.max(axis=1))
 
     @property
     def important(self) -> list[str]:
@@ -119,7 +119,7 @@ def series_of(table: Any) -> Mapping[str, Any]:
     return {str(name): table[name] for name in table.columns}
 
 
-def _equals(series: Any, times: NDArray[Any]) -> bool:
+def _equals(series: object, times: NDArray[Any]) -> bool:
     values = np.asarray(series)
     return (
         values.dtype.kind in "iuf" and times.dtype.kind in "iuf" and np.array_equal(values, times)

@@ -39,11 +39,12 @@ def times_section(subject: Subject) -> Section | None:
     if not blocks:
         return None
     text = (
-        "The kernel is the correlation that the model expects of functions at a row and at the "
-        "same row at another time, without their mean over time; it has some of every cycle that "
-        "dates are encoded with. The spectrum is that of predictions for rows that take all times "
-        "and keep their other columns, without periods longer than half of the range. A period is "
-        "named if its peak stands out and its variance is at least a tenth of that of the errors."
+        "The kernel is the prior correlation of functions between a row and the same row at "
+        "another time, after their mean over time is removed. It contains every cycle in the "
+        "encoding of dates. The spectrum is that of predictions for rows that are moved to all "
+        "times and keep their other columns, without periods longer than half of the range. A "
+        "period is named if its peak stands out and its variance is at least a tenth of the error "
+        "variance."
     )
     return Section("time", "Time and periods", [Paragraph(text), *blocks])
 
@@ -55,56 +56,62 @@ def _column_blocks(subject: Subject, name: str, shares: VarianceShares) -> list[
         return [Paragraph(text)]
     column = read_column(name, series_of(subject.study.split.X)[name])
     error = float(np.mean(subject.residuals**2))
-    found = along_time(subject.study.model, column, error, subject.number)
-    if found is None:
+    dependence = along_time(subject.study.model, column, error, subject.number)
+    if dependence is None:
         return []
-    return [Paragraph(periods_sentence(found)), Figures(_figures(subject, found))]
+    return [Paragraph(periods_sentence(dependence)), Figures(_figures(subject, dependence))]
 
 
-def periods_sentence(found: AlongTime) -> str:
+def periods_sentence(dependence: AlongTime) -> str:
     """Return which periods stand out."""
-    if not found.periods:
-        return f"Along {quoted(found.column)} no period stands out."
-    periods = [f"{each.name} (standard deviation {number(each.std, 3)})" for each in found.periods]
+    if not dependence.periods:
+        return f"Along {quoted(dependence.column)} no period stands out."
+    periods = [
+        f"{each.name} (standard deviation {number(each.std, 3)})" for each in dependence.periods
+    ]
     noun = "a period" if len(periods) == 1 else "periods"
-    return f"Along {quoted(found.column)} predictions have {noun} of {listed(periods)}."
+    return f"Along {quoted(dependence.column)} predictions have {noun} of {listed(periods)}."
 
 
-def _figures(subject: Subject, found: AlongTime) -> list[Figure]:
-    span, step = float(found.lags[-1]), float(found.lags[1])
+def _figures(subject: Subject, dependence: AlongTime) -> list[Figure]:
+    span, step = float(dependence.lags[-1]), float(dependence.lags[1])
     figures = []
-    if found.unit == "days" and step <= 1.0 and span > 2.0 * _SHORT_LAGS:
-        near = np.flatnonzero(found.lags <= _SHORT_LAGS)
-        figures.append(_kernel_figure(subject, found, near, "short lags"))
-        weeks = np.arange(0, len(found.lags), max(1, round(_WEEK / step)))
-        figures.append(_kernel_figure(subject, found, weeks, "lags of whole weeks"))
+    if dependence.unit == "days" and step <= 1.0 and span > 2.0 * _SHORT_LAGS:
+        near = np.flatnonzero(dependence.lags <= _SHORT_LAGS)
+        figures.append(_kernel_figure(subject, dependence, near, "short lags"))
+        weeks = np.arange(0, len(dependence.lags), max(1, round(_WEEK / step)))
+        figures.append(_kernel_figure(subject, dependence, weeks, "lags of whole weeks"))
     else:
-        places = np.linspace(0, len(found.lags) - 1, _POINTS).astype(np.intp)
-        figures.append(_kernel_figure(subject, found, np.unique(places), "all lags"))
+        places = np.linspace(0, len(dependence.lags) - 1, _POINTS).astype(np.intp)
+        figures.append(_kernel_figure(subject, dependence, np.unique(places), "all lags"))
     display = SpectrumDisplay(
-        [short(found.column)],
-        found.frequencies[:, None],
-        found.weights,
+        [short(dependence.column)],
+        dependence.frequencies[:, None],
+        dependence.weights,
         axis="period",
         longest=0.5 * span,
-        unit=found.unit,
+        unit=dependence.unit,
     )
     text = "No peak stands out from its surroundings, or is large next to the errors."
-    if found.periods:
-        best = max(found.periods, key=lambda each: each.std)
+    if dependence.periods:
+        best = max(dependence.periods, key=lambda each: each.std)
         text = f"The peak at {best.name} is the highest that stands out."
-    title = subject.titled(f"Spectrum of predictions along {short(found.column)}")
+    title = subject.titled(f"Spectrum of predictions along {short(dependence.column)}")
     return [*figures, drawn(display, title, text)]
 
 
 def _kernel_figure(
-    subject: Subject, found: AlongTime, places: NDArray[np.intp], which: str
+    subject: Subject, dependence: AlongTime, places: NDArray[np.intp], range_of_lags: str
 ) -> Figure:
-    lags, values = found.lags[places], found.kernel[places]
-    after = f" {found.unit}" if found.unit else ""
-    name = f"{short(found.column)} ({found.unit})" if found.unit else short(found.column)
+    lags, values = dependence.lags[places], dependence.kernel[places]
+    after = f" {dependence.unit}" if dependence.unit else ""
+    name = (
+        f"{short(dependence.column)} ({dependence.unit})"
+        if dependence.unit
+        else short(dependence.column)
+    )
     display = KernelDisplay([name], lags[None], values[None, None], [["kernel"]])
-    title = subject.titled(f"Kernel along {short(found.column)}, {which}")
+    title = subject.titled(f"Kernel along {short(dependence.column)}, {range_of_lags}")
     low = int(np.argmin(values))
     end = f"{number(float(values[-1]), 2)} at a lag of {number(float(lags[-1]), 3)}{after}"
     text = f"The correlation is {end}."

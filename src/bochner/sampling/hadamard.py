@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
 from bochner._numerics.arrays import Array, frozen_array, row_blocks
@@ -122,7 +122,7 @@ class HadamardRows:
         """Return the matrix with columns divided by ``divisor``, a number or of shape (d,)."""
         return HadamardRows(self.signs, self.row_scale, self.column_scale / divisor)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         array = np.empty(self.shape, dtype=dtype)
         for columns, values in self._columns():
             array[:, columns] = values.T
@@ -150,7 +150,7 @@ def walsh_hadamard(values: Any) -> Any:
     return values
 
 
-def _checked_signs(signs: NDArray[Any]) -> Signs:
+def _checked_signs(signs: NDArray[np.floating]) -> Signs:
     if signs.ndim != 3 or not signs.size or signs.shape[2] & (signs.shape[2] - 1):
         raise ValueError(f"signs must have shape (b, q, D), D a power of two, got {signs.shape}.")
     if not (np.abs(signs) == 1).all():

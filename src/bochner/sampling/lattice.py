@@ -35,7 +35,7 @@ _WEIGHT = 0.3
 they are larger from five inputs on, as many inputs together then count as much as a few."""
 
 _MOST_CANDIDATES = 256
-"""Integers that are tried for each coordinate; among more the best is hardly better."""
+"""Integers that are tried for each coordinate; more candidates hardly improve the best one."""
 
 _KEPT = 64  # Results in memory, of one integer for each coordinate
 
@@ -101,9 +101,9 @@ def generating_vector(m: int, dim: int) -> NDArray[np.int64]:
         errors = [float(product @ factor[index * a % m]) for a in candidates]
         z.append(candidates[int(np.argmin(errors))])
         product *= factor[index * z[-1] % m]
-    found = np.array(z, dtype=np.int64)
-    found.flags.writeable = False
-    return found
+    vector = np.array(z, dtype=np.int64)
+    vector.flags.writeable = False
+    return vector
 
 
 def shifted_lattice(m: int, dim: int, rng: np.random.Generator) -> Array:

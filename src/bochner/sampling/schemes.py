@@ -232,8 +232,8 @@ class MinimumEnergy(Scheme):
                     uniforms = _within(ranks, stream)[:, None]
                     if block.dim > 1:
                         # Ranks and a Sobol sequence in their order make a Hammersley set.
-                        rest = _sobol(m, block.dim - 1, stream)[ranks]
-                        uniforms = np.hstack((uniforms, rest))
+                        later_uniforms = _sobol(m, block.dim - 1, stream)[ranks]
+                        uniforms = np.hstack((uniforms, later_uniforms))
                 blocks.append(uniforms)
                 ranks = None
         return blocks
@@ -314,7 +314,7 @@ def _spread(
     ranks = [np.arange(first, m, n_blocks) for first in range(n_blocks)]
     # A shorter block lacks the direction of any one radius.
     places = [np.sort(rng.permutation(len(spread))[: len(block)]) for block in ranks]
-    turned = [spread[kept] @ haar_rows(dim, dim, rng) for kept in places]
+    turned = [spread[rows] @ haar_rows(dim, dim, rng) for rows in places]
     order = rng.permutation(m)
     directions = np.concatenate(turned)[order] * rng.choice((-1.0, 1.0), size=(m, 1))
     return directions, np.concatenate(ranks)[order]

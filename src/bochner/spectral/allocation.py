@@ -40,12 +40,12 @@ class Allocation(ABC):
     def _capped(self, counts: Counts, mass: Array, most: Counts) -> Counts:
         """Return counts after the excess of some parts is distributed over the remaining parts."""
         full = counts >= most
-        rest = int(counts.sum() - most[full].sum())
-        if not (counts > most).any() or full.all() or rest < self.least(mass[~full]):
+        n_left = int(counts.sum() - most[full].sum())
+        if not (counts > most).any() or full.all() or n_left < self.least(mass[~full]):
             return counts
         counts = np.where(full, most, counts)
-        others = self.counts(mass[~full], rest)
-        counts[~full] = self._capped(others, mass[~full], most[~full])
+        free_counts = self.counts(mass[~full], n_left)
+        counts[~full] = self._capped(free_counts, mass[~full], most[~full])
         return counts
 
     def least(self, mass: Array) -> int:
@@ -122,9 +122,9 @@ class ByVariance(Allocation):
         r"""Return each part's variance of the kernel, remainders of blocks counted as such."""
         single = np.array(self.single)
         covariance = (np.array(self.blocked) - single) / max(self.block - 1, 1)
-        whole, rest = np.divmod(counts, self.block)
-        total = whole * self.block * (single + (self.block - 1) * covariance)
-        total = total + rest * (single + np.maximum(rest - 1, 0) * covariance)
+        n_blocks, n_last = np.divmod(counts, self.block)
+        total = n_blocks * self.block * (single + (self.block - 1) * covariance)
+        total = total + n_last * (single + np.maximum(n_last - 1, 0) * covariance)
         return as_array(np.maximum(mass**2 * total / counts**2, 0.0))
 
 

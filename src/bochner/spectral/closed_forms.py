@@ -31,13 +31,13 @@ def closed_form(kernel: object, dim: int) -> SpectralMeasure:
         If the kernel has no known closed form; use :func:`bochner.register` to add one for a
         custom kernel.
     """
-    found = fact(type(kernel), "closed_form", "law")
-    if found is None:
+    registered = fact(type(kernel), "closed_form", "law")
+    if registered is None:
         raise NoMeasureError(
             f"No spectral measure in closed form is known for {kernel!r}; expected a kernel of "
             f"bochner.kernels, or one that bochner.register was given closed_form= or law= for."
         )
-    kind, function = found
+    kind, function = registered
     made = function(kernel, dim)
     measure = SpectralMeasure((Part(1.0, made),)) if kind == "law" else made
     assert isinstance(measure, SpectralMeasure)
@@ -71,11 +71,11 @@ def _with(
 
 def _anova(kernel: kernels.Anova, dim: int) -> Law:
     slab = kernel.kernel
-    found = closed_form(slab, 1).parts[0].law
-    if not isinstance(found, Isotropic | Independent):
+    law = closed_form(slab, 1).parts[0].law
+    if not isinstance(law, Isotropic | Independent):
         raise NoMeasureError(f"No law of the frequency of one input is known for {slab!r}.")
     return Independent(
-        found.radial, dim, slab.length_scale, kernel.inclusion, allow_zero=kernel.constant
+        law.radial, dim, slab.length_scale, kernel.inclusion, allow_zero=kernel.constant
     )
 
 
@@ -152,7 +152,9 @@ def _by_lines(kernel: kernels.Levels | kernels.Periodic, dim: int) -> SpectralMe
         for omega, weight in kernel.lines(dim)
     )
     axes = np.eye(dim)[:, :, None]
-    return reduce(mul, (one.mapped(axis, axis) for one, axis in zip(lines, axes, strict=True)))
+    return reduce(
+        mul, (measure.mapped(axis, axis) for measure, axis in zip(lines, axes, strict=True))
+    )
 
 
 def _constant(kernel: kernels.Constant, dim: int) -> SpectralMeasure:

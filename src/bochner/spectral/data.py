@@ -31,7 +31,7 @@ class Pairs:
     ascending, in the metric of the kernel; for inner products it is Euclidean and in the order of
     ``inner``, the inner products of the same pairs, descending, empty for kernels of a distance.
     ``reach`` and ``least_inner`` are the greatest distance and the least inner product of all pairs
-    of the sample. ``own`` are the squared norms of some rows, ascending, and ``n_rows`` is the
+    of the sample. ``squared_norms`` are those of some rows, ascending, and ``n_rows`` is the
     number of rows. ``norm`` is the greatest Euclidean norm of all rows; ``spherical`` is true if
     all rows have this norm. Fields of inner products are empty or zero for kernels of a distance.
     """
@@ -40,7 +40,7 @@ class Pairs:
     inner: tuple[float, ...]
     reach: float
     least_inner: float
-    own: tuple[float, ...]
+    squared_norms: tuple[float, ...]
     n_rows: int
     norm: float
     spherical: bool
@@ -83,19 +83,24 @@ class Pairs:
 
     @classmethod
     def _thinned(
-        cls, distance: Array, inner: Array | None, own: Array, norm: float, spherical: bool
+        cls,
+        distance: Array,
+        inner: Array | None,
+        squared_norms: Array,
+        norm: float,
+        spherical: bool,
     ) -> "Pairs":
         if not distance.size:
             distance, inner = np.zeros(1), None if inner is None else np.full(1, norm**2)
         order = np.argsort(distance if inner is None else -inner, kind="stable")
-        kept = order[_quantiles(len(order), _PAIRS)]
-        own = np.sort(own)[_quantiles(len(own), _OWN)]
+        places = order[_quantiles(len(order), _PAIRS)]
+        squared_norms = np.sort(squared_norms)[_quantiles(len(squared_norms), _OWN)]
         return cls(
-            distance=tuple(distance[kept].tolist()),
-            inner=() if inner is None else tuple(inner[kept].tolist()),
+            distance=tuple(distance[places].tolist()),
+            inner=() if inner is None else tuple(inner[places].tolist()),
             reach=float(distance.max()),
             least_inner=0.0 if inner is None else float(inner.min()),
-            own=tuple(own.tolist()),
+            squared_norms=tuple(squared_norms.tolist()),
             n_rows=round(0.5 + np.sqrt(0.25 + 2.0 * len(distance))),
             norm=norm,
             spherical=spherical,

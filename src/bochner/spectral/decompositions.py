@@ -112,8 +112,8 @@ class Jordan(Decomposition):
             return spherical_polynomial_measure(
                 kernel.degree, kernel.a, context.dim, self.truncation
             )
-        known = find_closed_form(kernel, context.dim) or self.by_members(kernel, context)
-        return known.jordan()
+        closed_form = find_closed_form(kernel, context.dim) or self.by_members(kernel, context)
+        return closed_form.jordan()
 
 
 @register
@@ -124,9 +124,13 @@ class Designed(Decomposition):
     def measure(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
         if _has_columns(kernel):
             return self.by_members(kernel, context)
-        found = profile(kernel)
-        pairs = None if found is None else _pairs(found.metric, found.domain, context)
-        if found is not None and pairs is None:
+        kernel_profile = profile(kernel)
+        pairs = (
+            None
+            if kernel_profile is None
+            else _pairs(kernel_profile.metric, kernel_profile.domain, context)
+        )
+        if kernel_profile is not None and pairs is None:
             raise ValueError(
                 f"A designed measure of {kernel!r} depends on how far the data reach; give the "
                 f"distances between rows of the data, such as scipy.spatial.distance.pdist(X)."
@@ -150,18 +154,19 @@ class Auto(Decomposition):
     """
 
     def measure(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
-        known = find_closed_form(kernel, context.dim)
-        if known is not None and known.is_positive:
-            return known
+        closed_form = find_closed_form(kernel, context.dim)
+        if closed_form is not None and closed_form.is_positive:
+            return closed_form
         if _has_columns(kernel):
             # Members are handled separately, because designs depend on distances on their columns.
             return self.by_members(kernel, context)
-        found = profile(kernel)
-        if found is not None and (
-            known is None or _pairs(found.metric, found.domain, context) is not None
+        kernel_profile = profile(kernel)
+        if kernel_profile is not None and (
+            closed_form is None
+            or _pairs(kernel_profile.metric, kernel_profile.domain, context) is not None
         ):
             return Designed().measure(kernel, context)
-        return known or self.by_members(kernel, context)
+        return closed_form or self.by_members(kernel, context)
 
 
 DECOMPOSITIONS: Mapping[str, Decomposition] = MappingProxyType(
@@ -238,10 +243,10 @@ def spectral_measure(
     if isinstance(kernel, Kernel):
         kernel.check_widths(dim, kernel.right_dim(dim))
     m = _DEFAULT_FREQUENCIES if n_frequencies is None else n_frequencies
-    given = None if distances is None else np.asarray(distances, dtype=np.float64)
+    pair_distances = None if distances is None else np.asarray(distances, dtype=np.float64)
     context = DesignContext(
         dim=dim,
-        data=Distances(given),
+        data=Distances(pair_distances),
         n_frequencies=as_count("n_frequencies", m),
         orthogonal=makes_blocks(resolve_scheme(scheme)),
     )
@@ -250,13 +255,13 @@ def spectral_measure(
 
 def _pairs(metric: Metric, domain: object, context: DesignContext) -> Pairs | None:
     """Return the pairs of the data; all of the sphere if the kernel lives there."""
-    known = context.data.pairs(metric)
+    pairs = context.data.pairs(metric)
     on_sphere = isinstance(domain, UnitSphere) or metric is Metric.INNER_PRODUCT
-    return Pairs.of_sphere() if known is None and on_sphere else known
+    return Pairs.of_sphere() if pairs is None and on_sphere else pairs
 
 
 def _has_columns(kernel: object) -> bool:
-    """Tell whether a kernel or one of its members is restricted to some columns."""
+    """Return whether a kernel or one of its members is restricted to some columns."""
     inner = kernel.nested().values() if isinstance(kernel, Kernel) else ()
     return isinstance(kernel, kernels.OnColumns) or any(map(_has_columns, inner))
 

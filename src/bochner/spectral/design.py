@@ -64,8 +64,8 @@ class Program:
 
         ``None`` where the ``tolerance``, in units of the greatest value, cannot be kept.
         """
-        both, bound = np.r_[cost, cost], tolerance + self._bound
-        solution = linprog(both, self._matrix, bound, bounds=(0.0, None), method="highs")
+        costs, bound = np.r_[cost, cost], tolerance + self._bound
+        solution = linprog(costs, self._matrix, bound, bounds=(0.0, None), method="highs")
         if solution.status != 0:
             return None
         positive, negative = np.split(np.asarray(solution.x, dtype=np.float64), 2)
@@ -95,9 +95,9 @@ def designed_measure(
     with :math:`c_i` the standard deviation of one frequency of atom ``i``, plus 0.01, which bounds
     the total variation; beyond ``R`` the transform must stay below 1.2 times the greatest value of
     the kernel. Programs for several :math:`\delta` and both costs (alone, in orthogonal blocks) are
-    solved and frequencies allocated. The candidate of least predicted mean square error is kept,
-    among those whose features stay below 1.5 times the greatest value of the kernel, to four
-    standard deviations, for rows far from all data. Equal arguments are solved once.
+    solved and frequencies allocated. Among the candidates whose features stay below 1.5 times the
+    greatest value of the kernel, to four standard deviations, for rows far from all data, the one
+    with the least predicted mean square error is chosen. Equal arguments are solved once.
 
     If weights will be ``fitted`` to the kernel and the error of the best candidate exceeds one
     half, a candidate within a tenth of the kernel's greatest value is preferred if one exists,
@@ -121,7 +121,7 @@ def designed_measure(
 
 
 def _is_hashable(kernel: Kernel) -> bool:
-    """Tell whether a kernel is hashable; a kernel may hold a mutable function object."""
+    """Return whether a kernel is hashable; a kernel may hold a mutable function object."""
     try:
         hash(kernel)
     except TypeError:
@@ -147,10 +147,10 @@ class _Squares:
         cls,
         weight: Array,
         target: Array,
-        seen: Array,
+        transforms: Array,
         masses: Array,
         single: Array,
-        whole: Array,
+        in_blocks: Array,
         block: int,
     ) -> "_Squares":
         """Return the means with weights (n_pairs,), given values for all pairs.
@@ -158,12 +158,14 @@ class _Squares:
         The arrays are the kernel (n_pairs,), the transforms of atoms (n_pairs, n_atoms), and the
         variances of one frequency of each atom, alone and in whole blocks.
         """
-        fitted, size = seen @ masses, np.abs(masses)
-        alone, blocked = (weight @ variance for variance in (single, whole))
+        fitted, size = transforms @ masses, np.abs(masses)
+        alone, blocked = (weight @ variance for variance in (single, in_blocks))
         return cls(
             size=float(weight @ target**2),
             bias=float(weight @ (fitted - target) ** 2),
-            random=float(size.sum() * (size @ (alone + weight @ seen**2)) - weight @ fitted**2),
+            random=float(
+                size.sum() * (size @ (alone + weight @ transforms**2)) - weight @ fitted**2
+            ),
             variances=ByVariance(tuple(alone.tolist()), tuple(blocked.tolist()), block),
         )
 
@@ -236,17 +238,17 @@ def _search(
     kernel: Kernel, dim: int, pairs: Pairs, orthogonal: bool
 ) -> tuple[Geometry, tuple[_Candidate, ...]]:
     """Return the solutions of all programs; they do not depend on the number of frequencies."""
-    found = profile(kernel)
-    if found is None:
+    kernel_profile = profile(kernel)
+    if kernel_profile is None:
         raise NoMeasureError(
             f"{kernel!r} is not a function of one distance or inner product, so no measure can be "
             f"designed for it; use decomposition='jordan', or weights='least_squares'."
         )
-    geometry = Geometry.of(found, pairs, dim, _MARGINS[0])
+    geometry = Geometry.of(kernel_profile, pairs, dim, _MARGINS[0])
     try:
         geometry.check()
     except ValueError:
-        geometry = Geometry.of(found, pairs, dim, _MARGINS[1])
+        geometry = Geometry.of(kernel_profile, pairs, dim, _MARGINS[1])
         geometry.check()
     atoms, reach = geometry.atoms, geometry.reach
     if not np.abs(geometry.function(geometry.distance)).max() <= LARGEST_ENTRY:
@@ -270,11 +272,11 @@ def _candidates(
     """Yield a candidate for every cost and every tolerance, descending, that can be kept."""
     atoms = geometry.atoms
     block = atoms.block if orthogonal else 1
-    single, whole = (
+    single, in_blocks = (
         atoms.variance(geometry.distance, geometry.damping, scales, size) for size in (1, block)
     )
-    alone, blocked = (geometry.weight @ variance for variance in (single, whole))
-    seen = atoms.transform(geometry.distance, scales)
+    alone, blocked = (geometry.weight @ variance for variance in (single, in_blocks))
+    transforms = atoms.transform(geometry.distance, scales)
     target = geometry.function(geometry.distance)
     lasting = geometry.lasting(scales).astype(np.float64)
     program = Program(geometry, scales)
@@ -284,9 +286,16 @@ def _candidates(
             if masses is None:  # nor can a smaller tolerance be kept
                 break
             used = np.flatnonzero(masses) if masses.any() else np.zeros(1, dtype=np.intp)
-            found = target, seen[:, used], masses[used], single[:, used], whole[:, used], block
-            entries = _Squares.of(geometry.weight, *found)
-            distinct = _Squares.of(geometry.distinct, *found)
+            arguments = (
+                target,
+                transforms[:, used],
+                masses[used],
+                single[:, used],
+                in_blocks[:, used],
+                block,
+            )
+            entries = _Squares.of(geometry.weight, *arguments)
+            distinct = _Squares.of(geometry.distinct, *arguments)
             yield _Candidate(
                 scales=scales[used],
                 masses=masses[used],

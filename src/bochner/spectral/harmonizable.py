@@ -81,8 +81,10 @@ def harmonizable(kernel: kernels.Harmonizable, dim: int) -> SpectralMeasure:
         if len(mu) == 1:
             # One frequency is the mean of the law, and its phase does not matter.
             law, total = _law(mu[0], spread), float(np.sum(factors**2))
-            one = np.ones((1, 1))
-            made = Amplitudes(np.zeros(1), *window, np.zeros((1, 1, dim)), one, 0.0 * one)
+            coef_of_one = np.ones((1, 1))
+            made = Amplitudes(
+                np.zeros(1), *window, np.zeros((1, 1, dim)), coef_of_one, 0.0 * coef_of_one
+            )
             parts += [Part(total, WithAmplitude(law, made))] if total else []
             continue
         law = _law(np.zeros(dim), spread)

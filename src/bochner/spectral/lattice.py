@@ -143,8 +143,8 @@ class Lattice(Law):
         share = np.where(moves, 0.5, 1.0)
         waves = self.modulation or other.modulation
         if waves is not None:
-            own = i if self.modulation else j
-            waves = waves.rearranged(own)
+            atoms = i if self.modulation else j
+            waves = waves.rearranged(atoms)
         return Lattice(
             self.omega[i] + sign[:, None] * other.omega[j],
             self.probability[i] * (share * other.probability)[j],
@@ -255,13 +255,13 @@ def _half(series: Series) -> tuple[Array, NDArray[np.complex128]]:
     shape = series.coefficients.shape
     flat = series.coefficients.ravel()
     # The opposite of an atom is as far from the middle on its other side.
-    (kept,) = np.nonzero(flat[len(flat) // 2 :])
-    kept = kept + len(flat) // 2
-    index: NDArray[np.int64] = np.stack(np.unravel_index(kept, shape), axis=1).astype(np.int64)
+    (atoms,) = np.nonzero(flat[len(flat) // 2 :])
+    atoms = atoms + len(flat) // 2
+    index: NDArray[np.int64] = np.stack(np.unravel_index(atoms, shape), axis=1).astype(np.int64)
     order = hilbert_order(index)
-    kept, index = kept[order], index[order]
-    twice = np.where(kept == len(flat) // 2, 1.0, 2.0)
-    return (index - np.array(shape) // 2) * series.spacing, twice * flat[kept]
+    atoms, index = atoms[order], index[order]
+    twice = np.where(atoms == len(flat) // 2, 1.0, 2.0)
+    return (index - np.array(shape) // 2) * series.spacing, twice * flat[atoms]
 
 
 def hilbert_order(index: NDArray[np.int64]) -> NDArray[np.intp]:

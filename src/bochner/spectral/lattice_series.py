@@ -44,9 +44,9 @@ def boxes(function: LagFunction, within: Array, bounded: bool, tol: float) -> It
     With ``bounded`` no lag is greater than ``within``, but the function may continue. Values in a
     box are finite.
     """
-    kept = _narrowed(function, within, tol) if bounded else within
+    lengths = _narrowed(function, within, tol) if bounded else within
     for room in _ROOMS:
-        reach = (1.0 + room) * kept
+        reach = (1.0 + room) * lengths
         half_width: Array = np.maximum(reach, 0.5 * (within + reach))
         size = _GRID[len(within)]
         points = [w * (2.0 * np.arange(size) / size - 1.0) for w in half_width]
@@ -57,7 +57,7 @@ def boxes(function: LagFunction, within: Array, bounded: bool, tol: float) -> It
         peak = float(np.abs(values[np.ix_(*inside)]).max())
         if peak == 0.0:
             raise ValueError("The function is zero at all evaluated lags: expected another one.")
-        for axis, (nodes, length) in enumerate(zip(points, kept, strict=True)):
+        for axis, (nodes, length) in enumerate(zip(points, lengths, strict=True)):
             taper = _taper(nodes, length, room * length, tol)
             values *= np.expand_dims(taper, _others(axis, len(points)))
         yield Box(values, half_width, peak, peak * tol * (0.05 * len(within) + _NARROW))
@@ -141,10 +141,10 @@ def _extent(values: Array, points: Array, axis: int, tol: float) -> float:
     return float(beyond.min(initial=sizes.max()))
 
 
-def _taper(lags: Array, kept: float, room: float, tol: float) -> Array:
-    """Return a smooth step, within tol/20 of one as far as ``kept`` and of zero beyond the room."""
+def _taper(lags: Array, length: float, room: float, tol: float) -> Array:
+    """Return a smooth step, within tol/20 of one up to ``length`` and of zero beyond the room."""
     steepness = float(erfcinv(0.1 * tol))
-    return 0.5 * erfc(steepness * ((np.abs(lags) - kept) / (0.5 * room) - 1.0))
+    return 0.5 * erfc(steepness * ((np.abs(lags) - length) / (0.5 * room) - 1.0))
 
 
 def _others(axis: int, dim: int) -> tuple[int, ...]:

@@ -263,20 +263,20 @@ def _values_at_zero(parts: Sequence[Frequencies], value_at_zero: float | None) -
 def _feasible(values: Array, value_at_zero: float | None) -> tuple[Array, Array]:
     """Return vertices and rays of the factors, as columns, each with a row for each part."""
     unit = np.eye(len(values))
-    whole = 0.0 if value_at_zero is None or not values.any() else value_at_zero
-    helps = values * (1.0 if whole >= 0.0 else -1.0)
-    more, less = np.flatnonzero(helps > 0.0), np.flatnonzero(helps < 0.0)
+    total = 0.0 if value_at_zero is None or not values.any() else value_at_zero
+    helps = values * (1.0 if total >= 0.0 else -1.0)
+    positive, negative = np.flatnonzero(helps > 0.0), np.flatnonzero(helps < 0.0)
     free = unit[:, helps == 0.0]
-    pairs = [unit[i] / helps[i] - unit[j] / helps[j] for i in more for j in less]
+    pairs = [unit[i] / helps[i] - unit[j] / helps[j] for i in positive for j in negative]
     rays = np.concatenate([free, *(pair[:, None] for pair in pairs)], axis=1)
-    if whole == 0.0:
+    if total == 0.0:
         return np.zeros((len(values), 1)), rays
-    if not len(more):
+    if not len(positive):
         raise ValueError(
             f"The value at zero is {value_at_zero:.6g}, but no part of zero phase has that sign: "
-            f"their values at zero are {values[less].tolist()}; give value_at_zero=None."
+            f"their values at zero are {values[negative].tolist()}; give value_at_zero=None."
         )
-    return unit[:, more] * (whole / values[more]), rays
+    return unit[:, positive] * (total / values[positive]), rays
 
 
 def _least(columns: Array, n_vertices: int) -> Array:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from numbers import Real
 from operator import add
-from typing import Any
 
 import numpy as np
 
@@ -175,12 +174,12 @@ class SpectralMeasure:
         counts, weights = self.allocation.share(mass, m, rng, most)
         weights = np.broadcast_to(weights, mass.shape) / amplitude
         streams = rng.spawn(len(self.parts))
-        given = zip(self.parts, counts.tolist(), weights.tolist(), streams, strict=True)
+        shares = zip(self.parts, counts.tolist(), weights.tolist(), streams, strict=True)
         return [
             _drawn(part, 2 * count, 0.5 * weight, stream, scheme)
             if halved and not part.law.is_two_sided
             else _drawn(part, count, weight, stream, scheme)
-            for part, count, weight, stream in given
+            for part, count, weight, stream in shares
             if count
         ]
 
@@ -207,13 +206,13 @@ class SpectralMeasure:
     def _with_laws(self, change: Callable[[Law], Law]) -> "SpectralMeasure":
         return replace(self, parts=tuple(part.with_law(change) for part in self.parts))
 
-    def __add__(self, other: Any) -> "SpectralMeasure":
+    def __add__(self, other: object) -> "SpectralMeasure":
         if not isinstance(other, SpectralMeasure):
             return NotImplemented
         parts = reduce(_joined, other.parts, self.parts)
         return SpectralMeasure(parts, self.max_error + other.max_error, _allocation(parts))
 
-    def __mul__(self, other: Any) -> "SpectralMeasure":
+    def __mul__(self, other: object) -> "SpectralMeasure":
         if isinstance(other, SpectralMeasure):
             return self._convolved(other)
         if isinstance(other, Real):
@@ -267,14 +266,14 @@ def _joined(parts: tuple[Part, ...], new: Part) -> tuple[Part, ...]:
 def _envelope(a: Part, b: Part) -> tuple[tuple[float, float], Law | None]:
     """Return the envelope of the products of two parts' features, and the law that has it."""
     (rate, radius), (other_rate, other_radius) = a.envelope, b.envelope
-    one = a if radius else b
+    enveloped_part = a if radius else b
     if radius and other_radius and (radius != other_radius or not _same(a.maps, b.maps)):
         raise NoMeasureError(
             f"Envelopes of radii {radius:.6g} and {other_radius:.6g} have no product of the same "
             f"form, nor have those of different columns; write the product of the kernels as one "
             f"function in DotProduct, or use weights='least_squares'."
         )
-    law = None if not (radius or other_radius) else one.enveloped or one.law
+    law = None if not (radius or other_radius) else enveloped_part.enveloped or enveloped_part.law
     return (rate + other_rate, radius or other_radius), law
 
 
@@ -284,9 +283,13 @@ def _same(first: tuple[Array, ...], second: tuple[Array, ...]) -> bool:
 
 def _convolved(first: Law, second: Law) -> Law:
     """Return the law of sums of frequencies, with laws of one class merged where possible."""
-    *others, last = _laws(first)
+    *earlier_laws, last = _laws(first)
     made = last.convolved(second)
-    return Convolution((*others, last, *_laws(second))) if made is None else _of(*others, made)
+    return (
+        Convolution((*earlier_laws, last, *_laws(second)))
+        if made is None
+        else _of(*earlier_laws, made)
+    )
 
 
 def _of(*laws: Law) -> Law:

@@ -82,9 +82,9 @@ class PositiveMeasure:
         """
         means = X.mean(axis=0), Y.mean(axis=0)
         first, second = (_covariance(rows, mean) for rows, mean in zip((X, Y), means, strict=True))
-        (one, size), (other, other_size) = _shrunk(first), _shrunk(second)
-        inner, outer = _power(one, 0.5), _power(one, -0.5)
-        mean = outer @ _power(inner @ other @ inner, 0.5) @ outer
+        (shape, size), (other_shape, other_size) = _shrunk(first), _shrunk(second)
+        inner, outer = _power(shape, 0.5), _power(shape, -0.5)
+        mean = outer @ _power(inner @ other_shape @ inner, 0.5) @ outer
         balance = (other_size / size) ** 0.25
         left = _power(mean, 0.5) * (balance / np.sqrt(temperature))
         right = _power(mean, -0.5) / (balance * np.sqrt(temperature))

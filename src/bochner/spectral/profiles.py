@@ -40,8 +40,8 @@ def profile(kernel: object) -> Profile | None:
     """Return a kernel's profile, or ``None`` if the kernel depends on more than one number."""
     if isinstance(kernel, kernels.Profiled):
         return Profile(kernel.metric, kernel.domain, kernel.profile)
-    found = fact(type(kernel), "profile")
-    made = None if found is None else found[1](kernel)
+    registered = fact(type(kernel), "profile")
+    made = None if registered is None else registered[1](kernel)
     assert made is None or isinstance(made, Profile)
     return made
 
@@ -70,28 +70,30 @@ def _combined(
     members: tuple[kernels.Kernel, ...], operation: Callable[[Array, Array], Array]
 ) -> Profile | None:
     profiles = [profile(member) for member in members]
-    known = [found for found in profiles if found is not None]
-    if len(known) < len(profiles):
+    usable = [member_profile for member_profile in profiles if member_profile is not None]
+    if len(usable) < len(profiles):
         return None
-    domains = list(dict.fromkeys(p.domain for p in known if not isinstance(p.domain, RealSpace)))
+    domains = list(dict.fromkeys(p.domain for p in usable if not isinstance(p.domain, RealSpace)))
     if len(domains) > 1:
         return None
     domain = domains[0] if domains else RealSpace()
     if isinstance(domain, UnitSphere):
-        known = [_of_distance(found) for found in known]
-    metrics = {found.metric for found in known}
+        usable = [_of_distance(member_profile) for member_profile in usable]
+    metrics = {member_profile.metric for member_profile in usable}
     if len(metrics) > 1:
         return None
-    functions = [found.function for found in known]
-    return Profile(known[0].metric, domain, lambda t: reduce(operation, (f(t) for f in functions)))
+    functions = [member_profile.function for member_profile in usable]
+    return Profile(usable[0].metric, domain, lambda t: reduce(operation, (f(t) for f in functions)))
 
 
-def _of_distance(found: Profile) -> Profile:
+def _of_distance(profile_on_sphere: Profile) -> Profile:
     """Return a profile on the unit sphere as one of the Euclidean distance."""
-    if found.metric is not Metric.INNER_PRODUCT:
-        return found
-    function = found.function
-    return Profile(Metric.EUCLIDEAN, found.domain, lambda t: function(1.0 - 0.5 * t * t))
+    if profile_on_sphere.metric is not Metric.INNER_PRODUCT:
+        return profile_on_sphere
+    function = profile_on_sphere.function
+    return Profile(
+        Metric.EUCLIDEAN, profile_on_sphere.domain, lambda t: function(1.0 - 0.5 * t * t)
+    )
 
 
 register(kernels.Laplacian, profile=lambda kernel: _along_a_line(kernel, Metric.CITY_BLOCK))
@@ -125,32 +127,32 @@ class Geometry:
     @classmethod
     def of(cls, profile: Profile, pairs: Pairs, dim: int, margin: float) -> "Geometry":
         """Return the geometry of a kernel on data, with the reach enlarged by ``margin``."""
-        own = np.zeros(max(len(pairs.own), 1))
-        distance = np.concatenate([own, pairs.distance])
+        zeros = np.zeros(max(len(pairs.squared_norms), 1))
+        distance = np.concatenate([zeros, pairs.distance])
         diagonal = 1.0 / pairs.n_rows
         weight = np.full(len(distance), (1.0 - diagonal) / len(pairs.distance))
-        weight[: len(own)] = diagonal / len(own)
+        weight[: len(zeros)] = diagonal / len(zeros)
         distinct = weight.copy()
         if pairs.n_rows > 1:
-            distinct[: len(own)] = 0.0
+            distinct[: len(zeros)] = 0.0
             distinct /= distinct.sum()
-        none = np.zeros_like(distance)
+        no_damping = np.zeros_like(distance)
         f = profile.function
         if profile.metric is Metric.CITY_BLOCK:
             reach = _reach(pairs.reach * margin, np.inf)
             atoms: Atoms = CityBlockExponentials(dim)
-            return cls(f, atoms, distance, none, weight, distinct, reach, np.inf)
+            return cls(f, atoms, distance, no_damping, weight, distinct, reach, np.inf)
         if profile.metric is Metric.EUCLIDEAN:
             limit = 2.0 if isinstance(profile.domain, UnitSphere) else np.inf
             reach = _reach(pairs.reach * margin, limit)
-            return cls(f, Shells(dim), distance, none, weight, distinct, reach, limit)
+            return cls(f, Shells(dim), distance, no_damping, weight, distinct, reach, limit)
         if pairs.spherical or isinstance(profile.domain, UnitSphere):
-            radius, lifted, damping = pairs.norm, distance, none
+            radius, lifted, damping = pairs.norm, distance, no_damping
             atoms = Shells(dim, radius)
         else:
             radius = pairs.norm * np.sqrt(margin) or 1.0
             atoms = DampedGaussians(dim, radius)
-            inner = np.concatenate([pairs.own, pairs.inner])
+            inner = np.concatenate([pairs.squared_norms, pairs.inner])
             lifted = np.sqrt(np.maximum(2.0 * (radius**2 - inner), 0.0))
             damping = np.maximum(lifted**2 - distance**2, 0.0)
         right_angle = isinstance(profile.domain, NonNegative)

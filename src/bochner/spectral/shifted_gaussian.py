@@ -143,15 +143,15 @@ class ShiftedGaussian(Law):
     def _accepted(self, m: int, rng: np.random.Generator) -> Array:
         """Return ``m`` draws along the axis by acceptance and rejection."""
         bound = self.component.bound(self.factor)
-        kept: list[Array] = []
+        accepted: list[Array] = []
         missing = m
         while missing > 0:
             proposals = rng.standard_normal(16 + int(1.2 * missing / self.acceptance))
             height = bound * rng.random(len(proposals))
             density = self.component.density(self.factor, self.spread * proposals)
-            kept.append(proposals[height < density][:missing])
-            missing -= len(kept[-1])
-        return np.concatenate(kept)
+            accepted.append(proposals[height < density][:missing])
+            missing -= len(accepted[-1])
+        return np.concatenate(accepted)
 
 
 def shifted_gaussian_parts(
@@ -205,9 +205,11 @@ def correction(halves: list[Array], s: float) -> Array:
     centre = np.expm1(-0.5 * s * s)
     first, second = (-2.0 * np.sin(0.5 * t) ** 2 for t in halves)
     factors = []
-    for given, other in ((second, first), (first, second)):
-        slope = (other - other.mean()) / variance * (m / (len(other) - 1))
-        factors.append(1.0 + 0.5 * beta * (centre - given.mean()) * slope)
+    for regressor_half, corrected_half in ((second, first), (first, second)):
+        slope = (
+            (corrected_half - corrected_half.mean()) / variance * (m / (len(corrected_half) - 1))
+        )
+        factors.append(1.0 + 0.5 * beta * (centre - regressor_half.mean()) * slope)
     return np.concatenate(factors)
 
 

@@ -29,14 +29,16 @@ class Tabulated:
         nodes, weights = gauss_legendre(edges, 4)
         masses = sign * (weights * density(nodes)).sum(axis=1)
         cumulative = np.cumsum(np.maximum(masses, 0.0))
-        kept = np.diff(cumulative, prepend=0.0) > 0.0
+        has_mass = np.diff(cumulative, prepend=0.0) > 0.0
         at_edges = np.maximum(sign * density(edges), 0.0)
-        left, both = at_edges[:-1][kept], (at_edges[:-1] + at_edges[1:])[kept]
-        lean = np.divide(left, both, out=np.full_like(both, 0.5), where=both > 0.0)
+        left, at_both_edges = at_edges[:-1][has_mass], (at_edges[:-1] + at_edges[1:])[has_mass]
+        lean = np.divide(
+            left, at_both_edges, out=np.full_like(at_both_edges, 0.5), where=at_both_edges > 0.0
+        )
         # Tables are cached: read-only.
-        self.left = frozen_array("left", edges[:-1][kept], None)
-        self.right = frozen_array("right", edges[1:][kept], None)
-        self.cumulative = frozen_array("cumulative", np.append(0.0, cumulative[kept]), None)
+        self.left = frozen_array("left", edges[:-1][has_mass], None)
+        self.right = frozen_array("right", edges[1:][has_mass], None)
+        self.cumulative = frozen_array("cumulative", np.append(0.0, cumulative[has_mass]), None)
         self.lean = frozen_array("lean", lean, None)
 
     @property

@@ -69,7 +69,7 @@ class _Choice:
     table: str | None
     options: ReadOptions
 
-    def among(self, names: Sequence[str], path: Path, what: str) -> str | None:
+    def among(self, names: Sequence[str], path: Path, table_noun: str) -> str | None:
         """Return the requested table, None for the default choice; raise if a table is missing."""
         if self.table is None or self.table in names:
             return self.table
@@ -77,7 +77,9 @@ class _Choice:
             return None
         near = nearest(self.table, names)
         hint = f" Did you mean {near!r}?" if near else ""
-        raise InputError(f"{path} has no {what} {self.table!r}.{hint} It has {_listed(names)}.")
+        raise InputError(
+            f"{path} has no {table_noun} {self.table!r}.{hint} It has {_listed(names)}."
+        )
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -98,7 +100,7 @@ def _read_feather(path: Path, choice: _Choice) -> Frame:
     return Frame(_read_arrow(path, "Feather", feather.read_table))
 
 
-def _read_arrow(path: Path, what: str, read: Callable[[Any], Any]) -> pd.DataFrame:
+def _read_arrow(path: Path, format_name: str, read: Callable[[Any], Any]) -> pd.DataFrame:
     """Return a table that Arrow reads. An index without a name numbers the rows: it is dropped."""
     import pyarrow as pa
 
@@ -112,13 +114,13 @@ def _read_arrow(path: Path, what: str, read: Callable[[Any], Any]) -> pd.DataFra
         frame: pd.DataFrame = table.to_pandas(date_as_object=False, ignore_metadata=True)
     except (pa.ArrowException, OSError) as error:
         raise InputError(
-            f"{path} is a damaged {what} file ({_one_line(error)}): copy or export it again."
+            f"{path} is a damaged {format_name} file ({_one_line(error)}): copy or export it again."
         ) from error
     unnamed = [re.fullmatch(r"__index_level_\d+__", str(name)) is None for name in frame.columns]
     return frame.loc[:, unnamed]
 
 
-def _is_large(column: Any) -> bool:
+def _is_large(column: object) -> bool:
     import pyarrow.compute as pc
 
     ends = pc.min_max(column).as_py()
@@ -227,23 +229,23 @@ def _notes_on_formulas(path: Path, sheet: str, frame: pd.DataFrame) -> tuple[str
     from openpyxl import load_workbook
 
     names, rows = list(frame.columns), set((frame.index + 1).tolist())
-    formulas, others, results, errors = np.zeros((4, len(names)), dtype=np.int64)
+    n_formulas, n_plain, results, errors = np.zeros((4, len(names)), dtype=np.int64)
     texts: dict[str, None] = {}
 
     for only_values in (False, True):
-        if only_values and not formulas.any():
+        if only_values and not n_formulas.any():
             break
-        errors[:] = 0  # With formulas, errors are among their results
+        errors[:] = 0  # With n_formulas, errors are among their results
         with closing(load_workbook(path, read_only=True, data_only=only_values)) as book:
             for number, row in enumerate(book[sheet].iter_rows(max_col=len(names)), start=1):
                 for j, cell in enumerate(row if number in rows else ()):
-                    formulas[j] += cell.data_type == "f"
+                    n_formulas[j] += cell.data_type == "f"
                     is_filled = cell.data_type != "f" and cell.value not in (None, "")
-                    (results if only_values else others)[j] += is_filled
+                    (results if only_values else n_plain)[j] += is_filled
                     if cell.data_type == "e":
                         errors[j] += 1
                         texts[str(cell.value)] = None
-    lost = [names[j] for j in np.flatnonzero((formulas > 0) & (results <= others)).tolist()]
+    lost = [names[j] for j in np.flatnonzero((n_formulas > 0) & (results <= n_plain)).tolist()]
     if lost:
         raise InputError(
             f"{path} has formulas without results in {_listed(lost)}, which would be missing: open "
@@ -280,21 +282,21 @@ def _read_sqlite(path: Path, choice: _Choice) -> Frame:
 
 
 def _sqlite_table(path: Path, connection: sqlite3.Connection, choice: _Choice) -> str:
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
         "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
     )
-    names = [str(name) for (name,) in found]
+    names = [str(name) for (name,) in rows]
     table = choice.among(names, path, "table")
     if table is not None:
         return table
     if len(names) != 1:
-        what = f"{len(names)} tables ({_listed(names)})" if names else "no tables"
-        raise InputError(f"{path} has {what}: expected one. Choose it by table= (--table).")
+        contents = f"{len(names)} tables ({_listed(names)})" if names else "no tables"
+        raise InputError(f"{path} has {contents}: expected one. Choose it by table= (--table).")
     return names[0]
 
 
-def _exact(entry: Any) -> Any:
+def _exact(entry: object) -> Any:
     """Return an entry, as text if it is a whole number that float64 would round."""
     return str(entry) if isinstance(entry, int) and abs(entry) > LARGEST_EXACT else entry
 

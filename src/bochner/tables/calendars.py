@@ -130,8 +130,8 @@ def _inferred(index: Any) -> str | None:
     with warnings.catch_warnings():
         # pandas announces that it will return an object, whose freqstr is read below.
         warnings.simplefilter("ignore")
-        found = pd.infer_freq(index)
-    text = None if found is None else str(getattr(found, "freqstr", found))
+        frequency = pd.infer_freq(index)
+    text = None if frequency is None else str(getattr(frequency, "freqstr", frequency))
     # pandas infers "bh" for business hours of any times, but its offset starts at nine.
     return None if text is None or text.lower() == "bh" else text
 
@@ -181,7 +181,7 @@ def _calendars(index: Any, utc: Stamps, clock: Stamps) -> Iterator[_Calendar]:
 def _are_at_one_time(
     index: Any, after_midnight: NDArray[np.timedelta64], days: NDArray[np.datetime64]
 ) -> bool:
-    """Tell whether all dates have the same local time, on days where this time exists."""
+    """Return whether all dates have the same local time, on days where this time exists."""
     import pandas as pd
 
     usual = np.sort(after_midnight)[len(days) // 2]
@@ -233,10 +233,10 @@ def _half_monthly(days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
     first, last = months.astype("M8[D]"), (months + 1).astype("M8[D]") - _ONE_DAY
     for form, is_end in (("SMS", False), ("SME", True)):
         is_fixed = days == (last if is_end else first)
-        others = np.unique((days - first)[~is_fixed].astype(np.int64)) + 1
-        if len(others) == 1:
+        other_days = np.unique((days - first)[~is_fixed].astype(np.int64)) + 1
+        if len(other_days) == 1:
             halves = 2 * months.astype(np.int64) + (is_fixed if is_end else ~is_fixed)
-            yield _Calendar(f"{form}-{others[0]}", halves - halves[0])
+            yield _Calendar(f"{form}-{other_days[0]}", halves - halves[0])
 
 
 def _daily(days: NDArray[np.datetime64]) -> Iterator[_Calendar]:

@@ -60,7 +60,7 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     return frame.drop(columns=[target]), frame[target]
 
 
-def side_column(frame: pd.DataFrame, name: str, what: str, kinds: Sequence[Kind] = ()) -> Column:
+def side_column(frame: pd.DataFrame, name: str, role: str, kinds: Sequence[Kind] = ()) -> Column:
     """Return a complete column of metadata of the rows, such as weights.
 
     Raises InputError if the table lacks it, entries are missing or infinite, or it is of another
@@ -68,11 +68,11 @@ def side_column(frame: pd.DataFrame, name: str, what: str, kinds: Sequence[Kind]
     """
     check_name(frame, name)
     column = read_column(name, frame[name])
-    _check_complete(what, column)
+    _check_complete(role, column)
     if kinds and column.kind not in kinds:
         expected = " or ".join(KIND_NAMES[kind] for kind in kinds)
         raise InputError(
-            f"The {what} {name!r} holds {KIND_NAMES[column.kind]} ({column.first()}): expected "
+            f"The {role} {name!r} holds {KIND_NAMES[column.kind]} ({column.first()}): expected "
             f"{expected} in every row. Convert it, or choose another column."
         )
     return column
@@ -89,11 +89,11 @@ def infer_task(target: pd.Series) -> Task:
     if column.kind == "text" or column.raw.dtype.kind == "b":
         return "classification"
     values, counts = np.unique(column.values, return_counts=True)
-    whole = bool(np.all(values == np.round(values)))
+    are_whole = bool(np.all(values == np.round(values)))
     enough_rows = column.values.size >= _FEWEST_ROWS_PER_CLASS * values.size
     few = values.size <= _MOST_CLASSES and enough_rows
     two = values.size == 2 and bool(counts.min() >= 2)
-    return "classification" if whole and (few or two) else "regression"
+    return "classification" if are_whole and (few or two) else "regression"
 
 
 def check_target(target: pd.Series, task: Task) -> None:
@@ -106,9 +106,9 @@ def check_target(target: pd.Series, task: Task) -> None:
         )
     values, counts = np.unique(column.values, return_counts=True)
     if values.size == 1:
-        what = "one value throughout" if task == "regression" else "a single class"
+        problem = "one value throughout" if task == "regression" else "a single class"
         raise InputError(
-            f"The target {column.name!r} has {what} ({column.first()}): expected at least two. "
+            f"The target {column.name!r} has {problem} ({column.first()}): expected at least two. "
             "Choose another target, or add rows."
         )
     single = [] if task == "regression" else values[counts == 1].tolist()
@@ -175,14 +175,14 @@ def _read_target(target: pd.Series) -> Column:
     return column
 
 
-def _check_complete(what: str, column: Column) -> None:
+def _check_complete(role: str, column: Column) -> None:
     large = column.infinite_rows()
     is_infinite = large.size and np.isinf(column.values[large]).any()
     infinite = "infinite" if is_infinite else f"beyond {LARGEST_ENTRY:g}"
     for rows, how in ((np.flatnonzero(~column.present), "missing"), (large, infinite)):
         if rows.size:
             raise InputError(
-                f"The {what} {column.name!r} is {how} in {rows.size} of {len(column.raw)} rows "
+                f"The {role} {column.name!r} is {how} in {rows.size} of {len(column.raw)} rows "
                 f"(row{'s' if rows.size > 1 else ''} {_listed([row + 1 for row in rows])}, "
                 "counting from 1 below the header): expected a finite value in every row. Drop "
                 "those rows, or fill them in."

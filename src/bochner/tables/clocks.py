@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Stamps = NDArray[np.datetime64]
 
@@ -41,7 +44,7 @@ def zone_name(zone: tzinfo | str | None) -> str | None:
 
 
 def is_fixed(name: str) -> bool:
-    """Tell whether a zone is a fixed offset from UTC, such as "UTC+01:00", not a named region."""
+    """Return whether a zone is a fixed offset from UTC, such as "UTC+01:00", not a named region."""
     return _FIXED.fullmatch(name) is not None
 
 
@@ -49,8 +52,8 @@ def zone_of(name: str) -> tzinfo | None:
     """Return the time zone with a name, None if it is not in the database of this machine."""
     if name == "UTC":
         return UTC
-    if found := _FIXED.fullmatch(name):
-        sign, hours, minutes, seconds = found.groups()
+    if match := _FIXED.fullmatch(name):
+        sign, hours, minutes, seconds = match.groups()
         offset = timedelta(hours=int(hours), minutes=int(minutes), seconds=int(seconds or 0))
         return timezone(offset if sign == "+" else -offset)
     try:
@@ -84,20 +87,20 @@ def entry_clock(entry: Any) -> Any:
     return entry.replace(tzinfo=None) if is_zoned else entry
 
 
-def entry_in_utc(entry: Any) -> Any:
+def entry_in_utc(entry: object) -> Any:
     """Convert a date with an offset to UTC without offset; other dates are unchanged."""
     if isinstance(entry, datetime) and entry.tzinfo is not None:
         return entry.astimezone(UTC).replace(tzinfo=None)
     return entry
 
 
-def series_zone(series: Any) -> str | None:
+def series_zone(series: pd.Series) -> str | None:
     """Return the name of the zone that the type of a pandas or polars series has, else None."""
     dtype = getattr(series, "dtype", None)
     return zone_name(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None))
 
 
-def series_in_utc(series: Any) -> Stamps:
+def series_in_utc(series: pd.Series) -> Stamps:
     """Return the dates (n,) of a pandas or polars series with a zone in UTC, NaT if missing."""
     if hasattr(series, "dt") and hasattr(series.dt, "convert_time_zone"):  # Polars
         series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()

@@ -8,7 +8,7 @@ import numbers
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,9 @@ from bochner.tables.times_of_day import hours_of
 
 _MICROSECONDS = 3600e6
 """Microseconds of an hour, the unit of times of day."""
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Kind = Literal["numeric", "date", "text", "empty", "mixed", "unsupported"]
 
@@ -102,8 +105,8 @@ class Column:
         if self.kind != "mixed":
             return self.first()
         kinds: tuple[Kind, ...] = ("numeric", "text", "date")
-        found = (self.first(kind) for kind in kinds)
-        return ", ".join(example for example in found if example != "all missing")
+        entries = (self.first(kind) for kind in kinds)
+        return ", ".join(example for example in entries if example != "all missing")
 
     def times(self) -> Stamps:
         """Return the present dates in UTC."""
@@ -160,7 +163,7 @@ def _times_of_day(name: str, raw: npt.NDArray[Any], present: npt.NDArray[np.bool
     return Column(name, "numeric", hours, present, hours, clock=clock)
 
 
-def rows_of(X: Any, rows: npt.NDArray[np.intp]) -> Any:
+def rows_of(X: object, rows: npt.NDArray[np.intp]) -> Any:
     """Select rows of a table, of the same type if that type can be indexed."""
     return _safe_indexing(X if hasattr(X, "__getitem__") else np.asarray(X), rows)
 
@@ -190,15 +193,15 @@ def labels(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray
 
 def kind_of(entry_type: type) -> Kind:
     """Return the kind of entries of a type."""
-    found = (kind for types, kind in _KIND_OF_TYPE if issubclass(entry_type, types))
-    return next(found, "unsupported")
+    kinds = (kind for types, kind in _KIND_OF_TYPE if issubclass(entry_type, types))
+    return next(kinds, "unsupported")
 
 
-def _is_category(series: Any) -> bool:
+def _is_category(series: pd.Series) -> bool:
     return getattr(getattr(series, "dtype", None), "categories", None) is not None
 
 
-def _as_array(series: Any) -> npt.NDArray[Any]:
+def _as_array(series: pd.Series) -> npt.NDArray[Any]:
     if _is_category(series):
         raw = np.asarray(series, dtype=object)
         return labels(raw, _present(raw))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner.tables.guesses import Found, Guess, PlainNumbers
+from bochner.tables.guesses import Guess, Interpretation, PlainNumbers
 from bochner.tables.local_dates import ORDERS, LocalDates, Order
 from bochner.tables.local_numbers import LocalNumbers, find_numbers, has_mark
 from bochner.tables.options import DATE_KINDS, NUMBER_KINDS, ReadOptions
@@ -45,7 +45,7 @@ def decide(
     guesses, decimal = list(guesses), options.decimal
     if decimal == "auto":
         guesses = _with_points(guesses, has_semicolons=has_semicolons)
-        locals_ = (_local(g.found) for g in guesses)
+        locals_ = (_local(g.interpretation) for g in guesses)
         votes = Counter(found.decimals for found in locals_ if found is not None)
         decimal = "," if votes[",",] > votes[".",] else "."
     # With points as decimal marks, slashes are more often American than not.
@@ -57,11 +57,11 @@ def decide(
     return guesses, Conventions(decimal, order, orders)
 
 
-def _local(found: Found | None) -> LocalNumbers | None:
+def _local(interpretation: Interpretation | None) -> LocalNumbers | None:
     """Return the numbers of a column whose decimal mark is to be decided."""
-    if isinstance(found, Quantities):
-        return found.numbers
-    return found if isinstance(found, LocalNumbers) else None
+    if isinstance(interpretation, Quantities):
+        return interpretation.numbers
+    return interpretation if isinstance(interpretation, LocalNumbers) else None
 
 
 def _with_points(guesses: list[Guess], *, has_semicolons: bool) -> list[Guess]:
@@ -70,15 +70,15 @@ def _with_points(guesses: list[Guess], *, has_semicolons: bool) -> list[Guess]:
     Points may group thousands if semicolons separate the fields, or if a column may have decimal
     commas.
     """
-    locals_ = (_local(g.found) for g in guesses)
+    locals_ = (_local(g.interpretation) for g in guesses)
     commas = any(found is not None and "," in found.decimals for found in locals_)
     if not (commas or has_semicolons):
         return guesses
     changed = []
     for some in guesses:
-        if isinstance(some.found, PlainNumbers) and some.kind != "decimal point":
+        if isinstance(some.interpretation, PlainNumbers) and some.kind != "decimal point":
             local = find_numbers(some.cleaned, (".", ","))
-            some = replace(some, found=local) if local and local.decimals else some
+            some = replace(some, interpretation=local) if local and local.decimals else some
         changed.append(some)
     return changed
 
@@ -118,26 +118,29 @@ def _orders(
     guesses: Sequence[Guess], options: ReadOptions, *, american: bool
 ) -> dict[str, tuple[Order, str]]:
     """Return the order of days and months of each column that has them as numbers, and why."""
-    found: dict[str, tuple[Order, str]] = {}
+    orders: dict[str, tuple[Order, str]] = {}
     open_columns: list[tuple[str, LocalDates]] = []
     for some in guesses:
-        if not isinstance(some.found, LocalDates) or some.found.family != "numeric":
+        if (
+            not isinstance(some.interpretation, LocalDates)
+            or some.interpretation.family != "numeric"
+        ):
             continue
         kind = some.kind and DATE_KINDS[some.kind]
-        possible = some.found.orders()
+        possible = some.interpretation.orders()
         n_present = len(some.cleaned) - some.cleaned.null_count
-        if given := _explicit(kind) or _explicit(options.dates):
-            found[some.name] = given, BY_OPTION
-        elif not some.found.reads(n_present):
+        if requested := _explicit(kind) or _explicit(options.dates):
+            orders[some.name] = requested, BY_OPTION
+        elif not some.interpretation.reads(n_present):
             continue  # text, perhaps with a remark
         elif len(possible) == 1:
-            found[some.name] = possible[0], BY_ENTRIES
+            orders[some.name] = possible[0], BY_ENTRIES
         else:
-            open_columns.append((some.name, some.found))
-    decided = [(order, name) for name, (order, reason) in found.items() if reason == BY_ENTRIES]
+            open_columns.append((some.name, some.interpretation))
+    decided = [(order, name) for name, (order, reason) in orders.items() if reason == BY_ENTRIES]
     for name, dates in open_columns:
-        found[name] = _open_order(dates, decided, american=american)
-    return found
+        orders[name] = _open_order(dates, decided, american=american)
+    return orders
 
 
 def _open_order(

@@ -51,9 +51,9 @@ def varying_cycles(times: Times) -> list[CycleName]:
     all of them the first or all the last day of a month, have no weekday.
     """
     span = times.max() - times.min()
-    found = [name for name, cycle in _CYCLES.items()
+    varying = [name for name, cycle in _CYCLES.items()
              if span > cycle.length and np.ptp(_phases(name, times)) > cycle.tolerance]  # fmt: skip
-    return [name for name in found if name != "weekday" or not _are_months(times)]
+    return [name for name in varying if name != "weekday" or not _are_months(times)]
 
 
 def cycle_names(cycles: list[CycleName]) -> list[str]:

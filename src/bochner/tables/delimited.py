@@ -71,9 +71,9 @@ def without_repeated_names(columns: Mapping[str, Any]) -> tuple[dict[str, Any], 
     )
 
 
-def _unnamed(position: int, taken: Sequence[str]) -> str:
+def _unnamed(position: int, names: Sequence[str]) -> str:
     name = f"Unnamed: {position}"
-    while name in taken:  # the table has been saved with its index before
+    while name in names:  # the table has been saved with its index before
         name += ".1"
     return name
 

@@ -125,7 +125,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.n_quantiles = n_quantiles
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: object, y: object = None) -> Self:
         """Learn the encoding of each column.
 
         Parameters
@@ -150,7 +150,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     @all_or_nothing
-    def fit_transform(self, X: Any, y: Any = None, *, removal: Removal | None = None) -> Array:
+    def fit_transform(
+        self, X: object, y: object = None, *, removal: Removal | None = None
+    ) -> Array:
         """Learn the encoding as `fit` does, and return the features (n, d_out) of the table.
 
         The features differ from the output of `transform` only in means of the target.
@@ -168,7 +170,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         pairs = zip(self.columns_, columns, strict=True)
         return np.hstack([encode(s, c, out_of_fold.get(c.name)) for s, c in pairs])
 
-    def _learn(self, X: Any, y: Any, removal: Removal) -> tuple[list[Column], dict[str, Array]]:
+    def _learn(self, X: Any, y: object, removal: Removal) -> tuple[list[Column], dict[str, Array]]:
         """Learn the states of the columns, and return the columns and their means out of fold."""
         self._check_parameters()
         columns = self._read(X, reset=True)
@@ -185,11 +187,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not any(map(output_names, states)):
             raise ValueError(
                 f"No column of the table varies: {naming([(s['name'], s['kind']) for s in states])}"
-                ". Expected at least one with two values; add one that tells the rows apart."
+                ". Expected at least one with two values; add a column that differs between rows."
             )
         read = list(zip(states, columns, strict=True))
-        others = warn_of_written_values(columns)
-        warn_of_identifiers([c for s, c in read if s["kind"] == "identifier" and c in others])
+        not_numeric = warn_of_written_values(columns)
+        warn_of_identifiers([c for s, c in read if s["kind"] == "identifier" and c in not_numeric])
         out_of_fold = {}
         if y is not None:
             check_consistent_length(X, y)
@@ -201,7 +203,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.columns_ = states
         return columns, out_of_fold
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: object) -> Array:
         """Return the features (n, d_out) of a table (n, d) with the columns of the training table.
 
         Columns of data frames are found by their names, in any order. Raises ValueError if columns
@@ -216,21 +218,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         read = [(s, c) for s, c in zip(self.columns_, columns, strict=True) if output_names(s)]
         refuse_changed_kinds(read)
         refuse_infinite([column for _, column in read])
-        none = np.empty((len(columns[0].raw), 0))
-        return np.hstack([none, *(encode(state, column) for state, column in read)])
+        no_features = np.empty((len(columns[0].raw), 0))
+        return np.hstack([no_features, *(encode(state, column) for state, column in read)])
 
     def check_columns(self, X: Any) -> None:
         """Raise ValueError unless a table, whose rows are unknown, has the columns."""
         if hasattr(X, "columns"):
-            given = list(map(str, X.columns))
-            refuse_other_names(given, list(getattr(self, "feature_names_in_", given)))
-            refuse_repeated(given)
+            names = list(map(str, X.columns))
+            refuse_other_names(names, list(getattr(self, "feature_names_in_", names)))
+            refuse_repeated(names)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} columns, and the table of the fit had {self.n_features_in_}."
             )
 
-    def values(self, X: Any) -> Array:
+    def values(self, X: object) -> Array:
         """Return one number per entry (n, d): a number, a decimal year or a level's position.
 
         Missing numbers take the median. Columns without features are zero.
@@ -239,7 +241,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         columns = self._read(X, reset=False)
         return np.column_stack(list(map(values_of, self.columns_, columns)))
 
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
         """Return names such as "column", "column_<missing>", "column_level", "column_<unknown>".
 
         ``input_features``, by default the names of the training table, must match them.
@@ -258,11 +260,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _try_out(self) -> None:
         """Raise if states belong to other columns than the table has, as after loading a file."""
-        found = [state["name"] for state in self.columns_]
+        encoded_names = [state["name"] for state in self.columns_]
         # Names that are not all texts, such as numbers, are not kept.
-        expected = list(getattr(self, "feature_names_in_", found))
-        if found != expected:
-            raise ValueError(f"it encodes the columns {found}, and the table has {expected}")
+        expected = list(getattr(self, "feature_names_in_", encoded_names))
+        if encoded_names != expected:
+            raise ValueError(
+                f"it encodes the columns {encoded_names}, and the table has {expected}"
+            )
 
     def _check_parameters(self) -> None:
         as_scale("clip", self.clip)
@@ -316,7 +320,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return [read_column(name, some, keep_text=text) for name, some, text in read]
 
 
-def side_by_side(encoders: Sequence[TableEncoder], X: Any) -> Array:
+def side_by_side(encoders: Sequence[TableEncoder], X: object) -> Array:
     """Return the features (n, d_out) of a table by encoders of one table, which is read once."""
     for encoder in encoders:
         check_is_fitted(encoder)
@@ -324,12 +328,12 @@ def side_by_side(encoders: Sequence[TableEncoder], X: Any) -> Array:
     return np.hstack([encoder._encoded(columns) for encoder in encoders])
 
 
-def read_columns(X: Any) -> list[Column]:
+def read_columns(X: object) -> list[Column]:
     """Read the columns of a table as the encoder does; raise if ``X`` is not a table."""
     return TableEncoder()._read(X, reset=True)
 
 
-def read_part(X: Any) -> list[Column]:
+def read_part(X: object) -> list[Column]:
     """Return the columns of some rows, at least one, of a table; text of dates stays text.
 
     Raises errors for invalid columns; see :meth:`TableEncoder.fit`.

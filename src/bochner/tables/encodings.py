@@ -85,8 +85,8 @@ def normal_knots(values: Array, clip: float, n_quantiles: int) -> Knots:
     rank = (np.cumsum(counts) - 0.5 * counts) / values.size
     if points.size > n_quantiles:
         wanted = np.linspace(rank[0], rank[-1], n_quantiles)
-        kept = np.unique(np.searchsorted(rank, wanted))
-        points, rank = points[kept], rank[kept]
+        places = np.unique(np.searchsorted(rank, wanted))
+        points, rank = points[places], rank[places]
     return points, np.clip(ndtri(rank), -clip, clip)
 
 
@@ -100,8 +100,8 @@ def tail_state(column: Column, clip: float) -> State:
         if present.min() < present.max():
             ends = np.array([present.min(), present.max()])
             points, scores = standard_knots(present, clip)
-            found = np.interp(ends, points, scores)
-            if np.any(np.abs(found) >= clip):
+            end_scores = np.interp(ends, points, scores)
+            if np.any(np.abs(end_scores) >= clip):
                 slope = (scores[1] - scores[0]) / (points[1] - points[0])
                 return NumericState(
                     name=column.name,
@@ -163,13 +163,15 @@ def add_means(
     codes = _codes(column.raw, rare)
     rows = np.flatnonzero(codes < len(rare))
     part = removal.part(rows)
-    found = [level_scores(codes[rows], y[rows], clip, part) for y in targets.T] if rare else []
-    kept = [scores for scores in found if scores is not None]
-    if kept:
-        scores = np.column_stack([scores for scores, _ in kept])
+    level_means = (
+        [level_scores(codes[rows], y[rows], clip, part) for y in targets.T] if rare else []
+    )
+    usable = [scores for scores in level_means if scores is not None]
+    if usable:
+        scores = np.column_stack([scores for scores, _ in usable])
         state["means"] = dict(zip(rare, scores.tolist(), strict=True))
-    out_of_fold = np.zeros((column.raw.shape[0], len(kept)))
-    for i, (_, scores) in enumerate(kept):
+    out_of_fold = np.zeros((column.raw.shape[0], len(usable)))
+    for i, (_, scores) in enumerate(usable):
         out_of_fold[rows, i] = scores
     return out_of_fold
 
@@ -230,8 +232,8 @@ def encode(state: State, column: Column, out_of_fold: Array | None = None) -> Ar
         if "means" not in state:
             return levels
         if out_of_fold is None:
-            known = as_array(list(state["means"].values()))
-            means = np.vstack([known, np.zeros(known.shape[1])])
+            learned_means = as_array(list(state["means"].values()))
+            means = np.vstack([learned_means, np.zeros(learned_means.shape[1])])
             text = labels(column.raw, column.present)
             out_of_fold = means[_codes(text, list(state["means"]))]
         return np.hstack([levels, out_of_fold])
@@ -268,12 +270,12 @@ def grid(
         values = np.where(is_missing == 1.0, np.nan, values)
     entries, rows, counts = np.unique(values, return_index=True, return_counts=True)
     if state["kind"] == "text":
-        kept = np.sort(np.argsort(-counts, kind="stable")[:most])
+        chosen = np.sort(np.argsort(-counts, kind="stable")[:most])
         levels = np.array([*state["levels"], "<unknown>"], dtype=object)
-        return levels[entries[kept].astype(np.intp)], rows[kept]
+        return levels[entries[chosen].astype(np.intp)], rows[chosen]
     ranks = np.linspace(0, len(values) - 1, most if len(entries) > most else len(values))
-    kept = np.unique(np.searchsorted(np.cumsum(counts), ranks, side="right"))
-    return entries[kept], rows[kept]
+    chosen = np.unique(np.searchsorted(np.cumsum(counts), ranks, side="right"))
+    return entries[chosen], rows[chosen]
 
 
 def changed_kind(state: State, column: Column) -> str | None:

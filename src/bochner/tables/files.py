@@ -47,17 +47,17 @@ def find(path: str | os.PathLike[str]) -> tuple[Path, str]:
             f"the command."
         )
     if not _is_known(path):
-        known = ", ".join((*TEXT_ENDINGS, *BINARY_ENDINGS))
+        endings = ", ".join((*TEXT_ENDINGS, *BINARY_ENDINGS))
         packed = ", ".join(_OPENERS)
         raise InputError(
-            f"{path} has the ending {''.join(path.suffixes[-2:])!r}: expected one of {known}, or "
+            f"{path} has the ending {''.join(path.suffixes[-2:])!r}: expected one of {endings}, or "
             f"text compressed as {packed}. Convert the file, or rename it if it is one of these."
         )
     return path, _ending(path)
 
 
 def is_standard_input(path: Path) -> bool:
-    """Tell whether a path means standard input."""
+    """Return whether a path means standard input."""
     return str(path) == STANDARD_INPUT
 
 

@@ -92,7 +92,7 @@ class IsoDates:
     clock: NDArray[np.datetime64] | None = None
 
 
-Found = (
+Interpretation = (
     PlainNumbers
     | LocalNumbers
     | Quantities
@@ -126,8 +126,8 @@ class Guess:
         Texts without white space around them, null where missing.
     cleaned : Arrow array (n,)
         The same with null in place of `MARKERS`.
-    found : Found or None
-        Interpretation of the cleaned texts, None for text.
+    interpretation : Interpretation or None
+        Numbers or dates that the cleaned texts stand for, None for text.
     padded : bool
         Whether white space was removed.
     words : tuple of str
@@ -138,7 +138,7 @@ class Guess:
     kind: str | None
     texts: Any
     cleaned: Any
-    found: Found | None = None
+    interpretation: Interpretation | None = None
     padded: bool = False
     words: tuple[str, ...] = field(default=())
 
@@ -158,9 +158,9 @@ def guess(name: str, texts: Any, kind: str | None, options: ReadOptions) -> Gues
 
     if options.missing:
         texts = _without(texts, options.missing)
-    found = None if kind == "text" else _interpret(texts, kind, options)
-    if found is not None and _is_complete(found, texts):
-        return Guess(name, kind, texts, texts, found)
+    interpretation = None if kind == "text" else _interpret(texts, kind, options)
+    if interpretation is not None and _is_complete(interpretation, texts):
+        return Guess(name, kind, texts, texts, interpretation)
     if kind != "text" and (quick := _plain_with_gaps(texts, options)):
         return Guess(name, kind, texts, *quick)
     trimmed = pc.utf8_trim_whitespace(texts)
@@ -173,13 +173,13 @@ def guess(name: str, texts: Any, kind: str | None, options: ReadOptions) -> Gues
     if cleaned.null_count == texts.null_count:
         cleaned = texts
     if padded or cleaned is not texts:
-        found = _interpret(cleaned, kind, options)
-    if found is None or not _is_complete(found, cleaned):
-        found = found or _quantities(name, cleaned, kind, options)
+        interpretation = _interpret(cleaned, kind, options)
+    if interpretation is None or not _is_complete(interpretation, cleaned):
+        interpretation = interpretation or _quantities(name, cleaned, kind, options)
         if kind is None and not options.recorded:
-            cleaned, found, words = _without_words(name, cleaned, found, options)
-            return Guess(name, kind, texts, cleaned, found, padded, words)
-    return Guess(name, kind, texts, cleaned, found, padded)
+            cleaned, interpretation, words = _without_words(name, cleaned, interpretation, options)
+            return Guess(name, kind, texts, cleaned, interpretation, padded, words)
+    return Guess(name, kind, texts, cleaned, interpretation, padded)
 
 
 def _plain_with_gaps(texts: Any, options: ReadOptions) -> tuple[Any, PlainNumbers] | None:
@@ -193,15 +193,15 @@ def _plain_with_gaps(texts: Any, options: ReadOptions) -> tuple[Any, PlainNumber
         return None
     # A comparison with one word takes a tenth of the time of a search among all.
     cleaned = pc.if_else(pc.equal(texts, *words), pa.scalar(None, pa.string()), texts)
-    found = _plain(cleaned, options)
-    return None if found is None else (cleaned, found)
+    interpretation = _plain(cleaned, options)
+    return None if interpretation is None else (cleaned, interpretation)
 
 
-def _is_complete(found: Found, texts: Any) -> bool:
-    """Tell whether all present texts have the pattern that was found."""
-    if not isinstance(found, LocalDates):
+def _is_complete(interpretation: Interpretation, texts: Any) -> bool:
+    """Return whether all present texts have the pattern that was interpretation."""
+    if not isinstance(interpretation, LocalDates):
         return True
-    return bool(found.matched.sum() == len(texts) - texts.null_count)
+    return bool(interpretation.matched.sum() == len(texts) - texts.null_count)
 
 
 def _quantities(
@@ -214,52 +214,58 @@ def _quantities(
     is_date = kind in DATE_KINDS or (kind is None and options.dates != "none")
     if options.recorded and name not in options.units:
         return None
-    found: Quantities | MixedUnits | ClockTimes | None = None
+    interpretation: Quantities | MixedUnits | ClockTimes | None = None
     if kind is None or kind in NUMBER_KINDS:
         mark = None if kind is None else NUMBER_KINDS[kind]
         wanted = replace(options, decimal=mark) if mark else options
-        found = find_quantities(texts, _decimals(wanted), is_recorded=options.recorded)
-    if found is None and (is_date or kind in NUMBER_KINDS):
-        found = find_times(texts)
-    return found
+        interpretation = find_quantities(texts, _decimals(wanted), is_recorded=options.recorded)
+    if interpretation is None and (is_date or kind in NUMBER_KINDS):
+        interpretation = find_times(texts)
+    return interpretation
 
 
 def _without_words(
-    name: str, texts: Any, found: Found | None, options: ReadOptions
-) -> tuple[Any, Found | None, tuple[str, ...]]:
+    name: str, texts: Any, interpretation: Interpretation | None, options: ReadOptions
+) -> tuple[Any, Interpretation | None, tuple[str, ...]]:
     """Return texts with null in place of a few words among numbers or dates, and the words."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     n_present = len(texts) - texts.null_count
-    if isinstance(found, Quantities | ClockTimes):
-        read = ~found.unread
-    elif isinstance(found, LocalDates):
-        read = ~np.isnat(found.times(found.orders()[0])) | ~np.array(texts.is_valid())
-    elif found is None:
+    if isinstance(interpretation, Quantities | ClockTimes):
+        read = ~interpretation.unread
+    elif isinstance(interpretation, LocalDates):
+        read = ~np.isnat(interpretation.times(interpretation.orders()[0])) | ~np.array(
+            texts.is_valid()
+        )
+    elif interpretation is None:
         sample = present_sample(texts)
         if numbers_among(sample).sum() < _LEAST_SAMPLE_SHARE * len(sample):
-            return texts, found, ()
+            return texts, interpretation, ()
         read = numbers_among(texts) | ~np.array(texts.is_valid())
     else:
-        return texts, found, ()
+        return texts, interpretation, ()
     n_unread = np.count_nonzero(~read)
     if not n_unread or n_present - n_unread < SHARE_READ * n_present:
-        return texts, found, ()
+        return texts, interpretation, ()
     words = tuple(pc.unique(texts.filter(pa.array(~read))).to_pylist())
     kept = pc.if_else(pa.array(read), texts, pa.scalar(None, pa.string()))
     if len(words) > _MOST_WORDS:
-        return texts, None if isinstance(found, Quantities | ClockTimes) else found, ()
-    if isinstance(found, Quantities | ClockTimes):
-        return kept, found, words
-    if any(map(str.isdigit, "".join(words))) or (found is None and _are_codes(kept)):
-        return texts, found, ()
+        return (
+            texts,
+            None if isinstance(interpretation, Quantities | ClockTimes) else interpretation,
+            (),
+        )
+    if isinstance(interpretation, Quantities | ClockTimes):
+        return kept, interpretation, words
+    if any(map(str.isdigit, "".join(words))) or (interpretation is None and _are_codes(kept)):
+        return texts, interpretation, ()
     again = _interpret(kept, None, options)
-    return (kept, again, words) if again is not None else (texts, found, ())
+    return (kept, again, words) if again is not None else (texts, interpretation, ())
 
 
 def _are_codes(texts: Any) -> bool:
-    """Tell whether numbers (n,) are few distinct whole ones, as codes are."""
+    """Return whether numbers (n,) are few distinct whole ones, as codes are."""
     import pyarrow.compute as pc
 
     levels = pc.unique(texts.drop_null())
@@ -267,27 +273,27 @@ def _are_codes(texts: Any) -> bool:
 
 
 def looks_otherwise(levels: Any) -> bool:
-    """Tell whether some levels (k,) of text would not be read as text in a separate file."""
+    """Return whether some levels (k,) of text would not be read as text in a separate file."""
     if may_hold_numbers(levels) or dates_among(levels).any():
         return True
     texts = levels.to_pylist()
     return any(text in _TRUTHS or text.lower() in MARKERS for text in texts)
 
 
-def _interpret(texts: Any, kind: str | None, options: ReadOptions) -> Found | None:
-    found: Found | None = None
+def _interpret(texts: Any, kind: str | None, options: ReadOptions) -> Interpretation | None:
+    interpretation: Interpretation | None = None
     if kind is None or kind in NUMBER_KINDS:
         mark = None if kind is None else NUMBER_KINDS[kind]
         wanted = replace(options, decimal=mark) if mark else options
-        found = _plain(texts, wanted) or find_numbers(texts, _decimals(wanted))
+        interpretation = _plain(texts, wanted) or find_numbers(texts, _decimals(wanted))
     if kind is None:
-        found = found or _truths(texts)
-    if found is None and (kind is None or kind in DATE_KINDS):
+        interpretation = interpretation or _truths(texts)
+    if interpretation is None and (kind is None or kind in DATE_KINDS):
         families = _FAMILIES[options.dates] if kind is None else _FORCED_FAMILIES
         times = iso_times(texts) if families else None
-        found = find_dates(texts, families) if families and times is None else None
-        found = IsoDates(*times) if times is not None else found
-    return found
+        interpretation = find_dates(texts, families) if families and times is None else None
+        interpretation = IsoDates(*times) if times is not None else interpretation
+    return interpretation
 
 
 def _decimals(options: ReadOptions) -> Sequence[str]:

@@ -141,7 +141,7 @@ def _is_numeric(entries: Sequence[str]) -> bool:
 
 
 def _is_data(first: Sequence[str], below: Rows) -> bool:
-    """Tell whether a first line holds data: numbers above numbers, and text that repeats below."""
+    """Return whether a first line is data: numbers above numbers, and text that repeats below."""
     if len(below) < _FEWEST_BELOW or not any(first) or list(first) in map(list, below):
         return False
     numbers, n_repeated = [], 0
@@ -177,7 +177,7 @@ def _value(number: str) -> float:
 
 
 def _are_second_names(first: Sequence[str], below: Rows) -> bool:
-    """Tell whether the line below the names holds units or more names, above numbers."""
+    """Return whether the line below the names holds units or more names, above numbers."""
     if len(below) <= _FEWEST_BELOW:
         return False
     second, rest = below[0], below[1:]

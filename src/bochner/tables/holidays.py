@@ -5,6 +5,7 @@ Needs the extra ``holidays``: ``pip install 'bochner[holidays]'``.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,11 +46,11 @@ def holiday_inputs(times: Any, n_known: int, place: str) -> pd.DataFrame:
     calendar = _calendar(place, range(days.min().item().year, days.max().item().year + 1))
     named = {np.datetime64(day): name for day, name in calendar.items()}
     names = np.array([named.get(day, "") for day in days], dtype=object)
-    known = names[:n_known]
-    dates = {name: len(np.unique(days[:n_known][known == name])) for name in set(known) - {""}}
-    own = sorted(name for name, count in dates.items() if count >= _FEWEST)
-    columns = {name: (names == name).astype(np.float64) for name in own}
-    rare = (names != "") & ~np.isin(names, own)
+    pairs = set(zip(names[:n_known].tolist(), days[:n_known].tolist(), strict=True))
+    n_dates = Counter(name for name, _ in pairs if name)
+    frequent = sorted(name for name, count in n_dates.items() if count >= _FEWEST)
+    columns = {name: (names == name).astype(np.float64) for name in frequent}
+    rare = (names != "") & ~np.isin(names, frequent)
     if rare[:n_known].any():
         columns["other holidays"] = rare.astype(np.float64)
     if not columns:

@@ -68,12 +68,12 @@ _FEWEST_DISTINCT = 0.4
 
 
 def is_index(name: str) -> bool:
-    """Tell whether a name is one that a saved index has."""
+    """Return whether a name is a usual name of a saved index."""
     return _INDEX.fullmatch(name) is not None
 
 
 def may_identify(name: str, values: NDArray[Any]) -> bool:
-    """Tell whether numbers (n,) may be identifiers: nearly all differ, and their name says so."""
+    """Return whether numbers (n,) may be identifiers: nearly all differ, and their name says so."""
     present = values[~np.isnan(values)] if values.dtype.kind == "f" else values
     if present.size < _FEWEST_ROWS or bool((present != np.round(present)).any()):
         return False
@@ -91,7 +91,7 @@ def _names_identifiers(words: Sequence[str]) -> bool:
 
 
 def leave_out(
-    columns: Mapping[str, pd.Series], kept: Collection[str], remarks: Remarks, only_index: bool
+    columns: Mapping[str, pd.Series], keep: Collection[str], remarks: Remarks, only_index: bool
 ) -> list[str]:
     """Return the names of columns to leave out, with a remark on each.
 
@@ -99,7 +99,7 @@ def leave_out(
     ----------
     columns : mapping of str to Series of shape (n,)
         The table.
-    kept : collection of str
+    keep : collection of str
         Columns that stay.
     remarks : Remarks
         Takes the remarks.
@@ -109,7 +109,7 @@ def leave_out(
     """
     left: list[str] = []
     for name, series in columns.items():
-        if name in kept:
+        if name in keep:
             continue
         remaining = len(columns) - len(left) - 1
         words = _reason(name, series, remaining, only_index=only_index)
@@ -147,9 +147,9 @@ def _reason(
 
 
 def _left_out(
-    one: str, several: str, advice: str = "; a type given for a column (--types FILE) keeps it"
+    singular: str, plural: str, advice: str = "; a type given for a column (--types FILE) keeps it"
 ) -> tuple[str, str]:
-    return f"{one} and is left out{advice}", f"{several} and are left out{advice}"
+    return f"{singular} and is left out{advice}", f"{plural} and are left out{advice}"
 
 
 def _reason_of_numbers(name: str, values: np.ndarray, remaining: int) -> tuple[str, str] | None:

@@ -184,13 +184,13 @@ def _without_footers(layout: DelimitedText) -> DelimitedText:
 
 
 def _refuse_other_formats(path: Path, content: bytes) -> None:
-    for mark, what, advice, command in _OTHER_FORMATS:
+    for mark, format_name, advice, command in _OTHER_FORMATS:
         if not content.startswith(mark):
             continue
         if is_standard_input(path):  # It has no name that could be changed
             piped = f"decompress it ({command} FILE | bochner ...)" if command else "pipe it as CSV"
             advice = f"{piped}, or give the path of the file in place of {path}"
-        raise InputError(f"{place(path)} is {what}: {advice}.")
+        raise InputError(f"{place(path)} is {format_name}: {advice}.")
 
 
 def records(rows: Iterable[list[str]], width: int = 0) -> Iterator[list[str]]:

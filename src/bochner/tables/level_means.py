@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +15,7 @@ _TINY = 1e-300
 """Smallest divisor: a level without rows in other folds has the score 0/_TINY = 0."""
 
 
-def target_columns(y: Any) -> Array:
+def target_columns(y: object) -> Array:
     """Return targets (n, t): numbers unchanged, or class indicators, one column for two classes."""
     target = np.asarray(y)
     if target.dtype.kind in "biuf":
@@ -63,17 +61,17 @@ def level_scores(
     folds = codes * _N_FOLDS + _folds(codes, removal.labels(len(codes)))
     counted = np.ones(len(codes)) if removal.latest is None else 1.0 * ~removal.latest
     size = n_levels * _N_FOLDS
-    known, n_known = (
+    fold_sums, n_in_fold = (
         as_array(np.bincount(folds, values, size)) for values in (counted * centred, counted)
     )
-    rest, n_rest = (
+    sums_of_others, n_others = (
         values.reshape(-1, _N_FOLDS).sum(axis=1)[codes] - counted * values[folds]
-        for values in (known, n_known)
+        for values in (fold_sums, n_in_fold)
     )
     of_all = scores(
         as_array(np.bincount(codes, target - target.mean())), as_array(np.bincount(codes))
     )
-    return of_all, scores(rest, n_rest)
+    return of_all, scores(sums_of_others, n_others)
 
 
 def _folds(codes: NDArray[np.intp], labels: NDArray[np.int64]) -> NDArray[np.intp]:

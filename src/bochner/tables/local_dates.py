@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Order = Literal["dayfirst", "monthfirst"]
 Times = NDArray[np.datetime64]
@@ -141,11 +144,11 @@ class LocalDates:
         return tuple(o for o, count in zip(ORDERS, counts, strict=True) if count == max(counts))
 
     def reads(self, n_present: int) -> bool:
-        """Tell whether the first order reads all ``n_present`` present texts as dates."""
+        """Return whether the first order reads all ``n_present`` present texts as dates."""
         return bool((~np.isnat(self.times(self.orders()[0]))).sum() == n_present)
 
 
-def iso_times(texts: Any) -> tuple[Times, Times | None] | None:
+def iso_times(texts: pa.Array) -> tuple[Times, Times | None] | None:
     """Return texts (n,) as times, NaT for null, if all are ISO 8601 of the usual form.
 
     The first times are in UTC, the second ones are local times, or None without offsets.
@@ -165,7 +168,7 @@ def iso_times(texts: Any) -> tuple[Times, Times | None] | None:
     return None
 
 
-def _iso_clock(texts: Any) -> Times:
+def _iso_clock(texts: pa.Array) -> Times:
     """Return the local times of ISO 8601 times (n,) with offsets from UTC."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -175,7 +178,7 @@ def _iso_clock(texts: Any) -> Times:
     return np.asarray(times.to_numpy(), dtype="datetime64[us]")
 
 
-def find_dates(texts: Any, families: Sequence[Family]) -> LocalDates | None:
+def find_dates(texts: pa.Array, families: Sequence[Family]) -> LocalDates | None:
     """Parse texts (n,), null or not, as dates of the most frequent pattern, or return None."""
     import pyarrow.compute as pc
 
@@ -189,26 +192,26 @@ def find_dates(texts: Any, families: Sequence[Family]) -> LocalDates | None:
     return _parse(texts, family, pattern) if count > _LEAST_SHARE * len(sample) else None
 
 
-def dates_among(texts: Any) -> NDArray[np.bool_]:
+def dates_among(texts: pa.Array) -> NDArray[np.bool_]:
     """Return a mask of the texts (n,), null or not, with a pattern of dates, valid or not."""
     import pyarrow.compute as pc
 
-    found = np.zeros(len(texts), dtype=bool)
+    is_date = np.zeros(len(texts), dtype=bool)
     for family, pattern in _PATTERNS.values():
         if family != "compact":
-            found |= np.array(pc.match_substring_regex(texts, pattern).fill_null(False))
-    return found
+            is_date |= np.array(pc.match_substring_regex(texts, pattern).fill_null(False))
+    return is_date
 
 
 def are_dates(texts: Sequence[str]) -> bool:
-    """Tell whether texts have the same pattern of dates in common notation."""
+    """Return whether texts have the same pattern of dates in common notation."""
     # ISO 8601 texts are already read as dates, so other texts with its hyphens are not dates.
     local = [pattern for family, pattern in _PATTERNS.values() if family in ("numeric", "named")]
     local += [_PATTERNS["2021-12-31"][1].replace("[-/.]", "[/.]")]
     return any(all(re.match(pattern, text) for text in texts) for pattern in local)
 
 
-def _parse(texts: Any, family: Family, pattern: str) -> LocalDates:
+def _parse(texts: pa.Array, family: Family, pattern: str) -> LocalDates:
     import pyarrow.compute as pc
 
     parts = pc.extract_regex(texts, pattern)
@@ -244,8 +247,8 @@ def _parse(texts: Any, family: Family, pattern: str) -> LocalDates:
 
 def _mark(fields: Mapping[str, Any]) -> str:
     """Return the separator in the first date; a slash if the pattern has no separator."""
-    found = fields["mark"].drop_null().slice(0, 1).to_pylist() if "mark" in fields else []
-    return str(found[0]) if found else "/"
+    marks = fields["mark"].drop_null().slice(0, 1).to_pylist() if "mark" in fields else []
+    return str(marks[0]) if marks else "/"
 
 
 def _times_of_day(fields: Mapping[str, Any], offset: NDArray[np.int64]) -> NDArray[np.timedelta64]:
@@ -269,7 +272,7 @@ def _times_of_day(fields: Mapping[str, Any], offset: NDArray[np.int64]) -> NDArr
     return time
 
 
-def _zone_minutes(zone: Any) -> NDArray[np.int64]:
+def _zone_minutes(zone: pa.Array) -> NDArray[np.int64]:
     """Return offsets from UTC in minutes."""
     import pyarrow.compute as pc
 
@@ -286,7 +289,7 @@ def _minutes(zone: str) -> int:
     return int(f"{zone[0]}1") * (60 * int(digits[:2]) + int(digits[2:]))
 
 
-def _months(names: Any) -> NDArray[np.int64]:
+def _months(names: pa.Array) -> NDArray[np.int64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -295,7 +298,7 @@ def _months(names: Any) -> NDArray[np.int64]:
     return np.asarray(_as_numpy(index), dtype=np.int64) + 1
 
 
-def _integers(field: Any) -> NDArray[np.int64]:
+def _integers(field: pa.Array) -> NDArray[np.int64]:
     """Return digits as numbers, zero for empty and null."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -305,5 +308,5 @@ def _integers(field: Any) -> NDArray[np.int64]:
     return np.asarray(_as_numpy(pc.cast(filled, pa.int64())), dtype=np.int64)
 
 
-def _as_numpy(array: Any) -> NDArray[Any]:
+def _as_numpy(array: pa.Array) -> NDArray[Any]:
     return np.array(array)

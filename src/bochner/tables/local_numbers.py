@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MARKS = {".": "points", ",": "commas"}
 """Decimal marks, and how notes call them."""
@@ -73,11 +76,11 @@ class LocalNumbers:
         texts, mark = self.texts, _THOUSANDS[decimal]
         texts = pc.replace_substring(texts, mark, "") if mark in self.rows else texts
         texts = pc.replace_substring(texts, ",", ".") if decimal == "," else texts
-        found = plain_numbers(texts)
-        if found is None:
-            found = plain_numbers(pc.replace_substring_regex(texts, f"[{SPACES}]", ""))
-        assert found is not None  # The patterns of `find_numbers` accept nothing else
-        return found
+        numbers = plain_numbers(texts)
+        if numbers is None:
+            numbers = plain_numbers(pc.replace_substring_regex(texts, f"[{SPACES}]", ""))
+        assert numbers is not None  # The patterns of `find_numbers` accept nothing else
+        return numbers
 
 
 def present_sample(texts: Any) -> Any:
@@ -86,7 +89,7 @@ def present_sample(texts: Any) -> Any:
     return (head if len(head) else texts.drop_null()).slice(0, _SAMPLE_SIZE)
 
 
-def plain_numbers(texts: Any) -> Any | None:
+def plain_numbers(texts: pa.Array) -> Any | None:
     """Return texts (n,) as whole numbers or floats, if each is a number as programs write it."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -130,14 +133,14 @@ def code_rule(texts: Any, numbers: Any) -> tuple[str, int] | None:
 
 
 def has_mark(texts: Any, mark: str = ".") -> bool:
-    """Tell whether one of the texts (n,) has a decimal mark."""
+    """Return whether one of the texts (n,) has a decimal mark."""
     import pyarrow.compute as pc
 
     return pc.any(pc.match_substring(texts, mark)).as_py() is True
 
 
-def loses_digits(texts: Any, numbers: Any) -> bool:
-    """Tell whether texts are integers, some of them too large for exact float64."""
+def loses_digits(texts: pa.Array, numbers: pa.Array) -> bool:
+    """Return whether texts are integers, some of them too large for exact float64."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -147,21 +150,21 @@ def loses_digits(texts: Any, numbers: Any) -> bool:
     return ends["min"] is not None and max(-ends["min"], ends["max"]) > LARGEST_EXACT
 
 
-def find_numbers(texts: Any, decimals: Sequence[str]) -> LocalNumbers | None:
+def find_numbers(texts: pa.Array, decimals: Sequence[str]) -> LocalNumbers | None:
     """Return texts (n,) as numbers, if one of the decimal marks reads all of them."""
     import pyarrow.compute as pc
 
     for bodies, unit in _bodies(texts):
-        found = tuple(decimal for decimal in decimals if _all_match(bodies, _PATTERNS[decimal]))
-        if found:
+        possible = tuple(decimal for decimal in decimals if _all_match(bodies, _PATTERNS[decimal]))
+        if possible:
             contained = {mark: pc.match_substring(bodies, mark) for mark in _THOUSANDS}
             rows = {mark: pc.index(mask, True).as_py() for mark, mask in contained.items()}
             rows = {mark: row for mark, row in rows.items() if row >= 0}
-            return LocalNumbers(bodies, unit, found if rows else (), rows)
+            return LocalNumbers(bodies, unit, possible if rows else (), rows)
     return None
 
 
-def numbers_among(texts: Any, decimals: Sequence[str] = (".", ",")) -> NDArray[np.bool_]:
+def numbers_among(texts: pa.Array, decimals: Sequence[str] = (".", ",")) -> NDArray[np.bool_]:
     """Return a mask of numbers in texts (n,), null or not, by the decimal mark that fits most."""
     import pyarrow.compute as pc
 
@@ -169,8 +172,8 @@ def numbers_among(texts: Any, decimals: Sequence[str] = (".", ",")) -> NDArray[n
     return max((np.array(mask.fill_null(False)) for mask in masks), key=np.count_nonzero)
 
 
-def may_hold_numbers(texts: Any) -> bool:
-    """Tell whether one of the texts (k,) might be a number, with or without a unit."""
+def may_hold_numbers(texts: pa.Array) -> bool:
+    """Return whether one of the texts (k,) might be a number, with or without a unit."""
     import pyarrow.compute as pc
 
     plain = pc.replace_substring(texts, "\u2212", "-")
@@ -186,11 +189,11 @@ def written_numbers(texts: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def are_decimals(texts: Sequence[str]) -> bool:
-    """Tell whether texts are numbers with the same decimal mark, and not only integers."""
+    """Return whether texts are numbers with the same decimal mark, and not only integers."""
     return not all(map(str.isdigit, texts)) and bool(written_numbers(texts).all())
 
 
-def _all_match(texts: Any, pattern: str) -> bool:
+def _all_match(texts: pa.Array, pattern: str) -> bool:
     import pyarrow.compute as pc
 
     sample = texts.slice(0, _SAMPLE_SIZE)
@@ -199,7 +202,7 @@ def _all_match(texts: Any, pattern: str) -> bool:
                for part in parts)  # fmt: skip
 
 
-def _bodies(texts: Any) -> Iterator[tuple[Any, str]]:
+def _bodies(texts: pa.Array) -> Iterator[tuple[Any, str]]:
     """Yield texts unchanged, and then without their unit if all texts with a unit share it."""
     import pyarrow.compute as pc
 

@@ -50,7 +50,7 @@ def as_text(offset: Any) -> str | None:
     return json.dumps({**facts, "options": options})
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, bool | int | str):
         return value
     if isinstance(value, time):
@@ -60,13 +60,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.datetime64):
         return {"day": str(value.astype("M8[D]"))}
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(entry) for entry in value]
     raise TypeError
 
 
-def _restored(value: Any) -> Any:
+def _restored(value: object) -> Any:
     if isinstance(value, list):
-        return tuple(_restored(one) for one in value)
+        return tuple(_restored(entry) for entry in value)
     if not isinstance(value, dict):
         return value
     if "time" in value:
@@ -94,14 +94,14 @@ def from_text(text: str) -> Any:
         raise ValueError(f"The frequency of the dates must be an offset, got {text}.") from error
 
 
-def weekly(days: Any) -> str:
+def weekly(days: object) -> str:
     """Return the text of the offset to the next of some days of the week, Monday being 0."""
     import pandas as pd
 
     return _text_of(pd.offsets.CustomBusinessDay(weekmask=_mask(days)))
 
 
-def opening_hours(first: int, end: int, after: np.timedelta64, days: Any) -> str:
+def opening_hours(first: int, end: int, after: np.timedelta64, days: object) -> str:
     """Return the text of the offset to the next hour from ``first`` to ``end`` on some days.
 
     Hours begin ``after`` the full ones.
@@ -120,14 +120,14 @@ def _mask(days: Any) -> str:
     return "".join("1" if day in days else "0" for day in range(_WEEK))
 
 
-def _text_of(offset: Any) -> str:
+def _text_of(offset: object) -> str:
     text = as_text(offset)
     assert text is not None
     return text
 
 
-def is_clockwork(offset: Any) -> bool:
-    """Tell whether an offset is a fixed duration, such as an hour, not a calendar step.
+def is_clockwork(offset: object) -> bool:
+    """Return whether an offset is a fixed duration, such as an hour, not a calendar step.
 
     A day of a zone has 23 to 25 hours.
     """
@@ -147,8 +147,8 @@ def dates_from(first: pd.Timestamp, offset: Any, **end: Any) -> pd.DatetimeIndex
     if zone is None or is_clockwork(offset):
         return pd.date_range(first, freq=offset, **end)
     clock: dict[str, Any] = {
-        name: one.tz_localize(None) if isinstance(one, pd.Timestamp) else one
-        for name, one in end.items()
+        name: bound.tz_localize(None) if isinstance(bound, pd.Timestamp) else bound
+        for name, bound in end.items()
     }
     shown = pd.date_range(first.tz_localize(None), freq=offset, **clock)
     index = localised(shown, zone)
@@ -163,7 +163,7 @@ def localised(shown: pd.DatetimeIndex, zone: Any) -> pd.DatetimeIndex:
     return shown.tz_localize(zone, ambiguous=twice, nonexistent="shift_forward")
 
 
-def next_dates(last: pd.Timestamp, offset: Any, count: int) -> pd.DatetimeIndex:
+def next_dates(last: pd.Timestamp, offset: object, count: int) -> pd.DatetimeIndex:
     """Return the dates after the last one, which need not lie on the calendar itself."""
     index = dates_from(last, offset, periods=count + 1)
     return index[index > last][:count]

@@ -98,10 +98,10 @@ class ReadOptions:
     def __post_init__(self) -> None:
         """Refuse other values, and copy the types."""
         for name, choices in (("decimal", DECIMALS), ("dates", DATES)):
-            given = getattr(self, name)
-            if given not in choices:
+            value = getattr(self, name)
+            if value not in choices:
                 listed = ", ".join(map(repr, choices))
-                raise InputError(f"{name} must be one of {listed}, got {given!r}.")
+                raise InputError(f"{name} must be one of {listed}, got {value!r}.")
         if not isinstance(self.types, Mapping):
             raise TypeError(
                 f'types must be a mapping of columns to kinds, such as {{"zip": "text"}}, got '
@@ -142,10 +142,10 @@ class ReadOptions:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Return the layout that `to_record` wrote, perhaps in an earlier version."""
-        known = {name: record[name] for name in ("decimal", "dates", "types", "table")}
+        options = {name: record[name] for name in ("decimal", "dates", "types", "table")}
         later = ("missing", "skip", "header", "units", "words", "delimiter")
-        known |= {name: record[name] for name in later if name in record}
-        return cls(**known, recorded=True)
+        options |= {name: record[name] for name in later if name in record}
+        return cls(**options, recorded=True)
 
 
 def check_kind(kind: str, place: str) -> None:
@@ -230,8 +230,8 @@ def _pairs_of_json(path: Path, content: str) -> list[tuple[str, Any]]:
         raise InputError(f"{path} has lists in too many lists: {expected}.") from None
     if content.lstrip().startswith("["):
         raise InputError(f"{path} holds a list: {expected}.")
-    found: list[tuple[str, Any]] = pairs
-    return found
+    checked: list[tuple[str, Any]] = pairs
+    return checked
 
 
 def _pairs_of_csv(path: Path, content: str) -> list[tuple[str, str]]:

@@ -126,7 +126,7 @@ def _with_one_unit(texts: Any, sample: Any, decimals: Sequence[str]) -> Quantiti
 
 
 def are_quantities(texts: Sequence[str]) -> bool:
-    """Tell whether texts are numbers with a unit, or times of day, as `read_table` reads them."""
+    """Return whether texts are numbers with a unit, or times of day, as `read_table` reads them."""
     try:
         import pyarrow as pa
     except ImportError:  # An extra, without which no file is read either
@@ -137,7 +137,7 @@ def are_quantities(texts: Sequence[str]) -> bool:
 
 
 def _reads(texts: Any) -> bool:
-    """Tell whether nearly all texts (k,) have the pattern, as far as one can see without parts."""
+    """Return whether nearly all texts (k,) have the pattern of a quantity."""
     import pyarrow.compute as pc
 
     matched = pc.match_substring_regex(_typed(texts), _PATTERN)
@@ -254,7 +254,7 @@ def _bodies(
 
 
 def _are_classes(texts: Any, parts: _Parts, rows: NDArray[np.bool_]) -> bool:
-    """Tell whether signs distinguish entries that would be equal or reversed as numbers.
+    """Return whether signs distinguish entries that would be equal or reversed as numbers.
 
     Such are the classes <38 and >=38, the classes 1935- and 1940-, and the marks 2- and 3+.
     """

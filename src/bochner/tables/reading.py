@@ -138,8 +138,8 @@ def read(
         note = find_totals(columns)
         columns = _without_last(columns) if note else columns
         notes += (note,) * bool(note)
-    kept = {*keep, *text, *options.types, *resolved.mixed}
-    left = leave_out(columns, kept, remarks, options.recorded)
+    keep_names = {*keep, *text, *options.types, *resolved.mixed}
+    left = leave_out(columns, keep_names, remarks, options.recorded)
     frame = pd.DataFrame({name: column for name, column in columns.items() if name not in left})
     if frame.empty:
         raise InputError(f"{source} has no rows or no columns: expected at least one of each.")
@@ -240,11 +240,11 @@ def read_table(
     options = ReadOptions(
         decimal, dates, types or {}, table, missing=missing, skip=skip, header=header
     )
-    found = read(path, options, text)
-    if found.notes:
+    table_read = read(path, options, text)
+    if table_read.notes:
         source = "the table" if hasattr(path, "columns") else path
-        warnings.warn(f"Read {source}: {' '.join(found.notes)}", stacklevel=2)
-    return found.frame
+        warnings.warn(f"Read {source}: {' '.join(table_read.notes)}", stacklevel=2)
+    return table_read.frame
 
 
 def text_columns(frame: pd.DataFrame) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from bochner._numerics.limits import LARGEST_ENTRY
-from bochner._numerics.naming import MOST_NAMED, Found, naming
+from bochner._numerics.naming import MOST_NAMED, ColumnDetails, naming
 from bochner.tables.columns import Column, kind_of
 from bochner.tables.encodings import State, changed_kind
 from bochner.tables.local_dates import are_dates
@@ -27,14 +27,14 @@ class InputError(ValueError):
     """A file or a table that cannot be used; the message says what to do."""
 
 
-def drop_advice(found: Found) -> str:
+def drop_advice(columns: ColumnDetails) -> str:
     """Return how to leave columns out, in Python and on the command line."""
-    shown = [name for name, _ in found[:MOST_NAMED]]
-    dots = ["..."] if len(found) > len(shown) else []
+    shown = [name for name, _ in columns[:MOST_NAMED]]
+    dots = ["..."] if len(columns) > len(shown) else []
     quoted = [f'"{name}"' if any(map(str.isspace, name)) else name for name in shown]
     flags = " ".join([*(f"--drop {name}" for name in quoted), *dots])
     listed = ", ".join([*map(repr, shown), *dots])
-    pronoun = "it" if len(found) == 1 else "them"
+    pronoun = "it" if len(columns) == 1 else "them"
     return f"drop {pronoun}: X.drop(columns=[{listed}]), or {flags} on the command line"
 
 
@@ -60,15 +60,17 @@ def refuse_small(n: int, d: int, fewest_rows: int) -> None:
 
 def refuse_other_names(names: Sequence[str], fitted: Sequence[str]) -> None:
     """Raise ValueError unless a table has the columns of the training table, in any order."""
-    given, expected = set(names), set(fitted)
-    missing = [name for name in fitted if name not in given]
+    present, expected = set(names), set(fitted)
+    missing = [name for name in fitted if name not in present]
     extra = [name for name in names if name not in expected]
     if missing:
         near = ((name, nearest(name, extra)) for name in missing)
-        found = [(name, f"nearest name there: {other!r}" if other else "") for name, other in near]
+        with_hints = [
+            (name, f"nearest name there: {other!r}" if other else "") for name, other in near
+        ]
         raise ValueError(
-            f"Missing {naming(found)}: expected all columns of the fit, {len(fitted)} of them. "
-            "Rename or add the columns; their entries may be empty."
+            f"Missing {naming(with_hints)}: expected all columns of the fit, {len(fitted)} of "
+            "them. Rename or add the columns; their entries may be empty."
         )
     if extra:
         raise ValueError(
@@ -94,24 +96,24 @@ def refuse_unreadable(columns: Sequence[Column]) -> None:
     refuse_mixed([(c.name, c.examples()) for c in columns if c.kind == "mixed"])
 
 
-def refuse_mixed(found: Found) -> None:
+def refuse_mixed(mixed: ColumnDetails) -> None:
     """Raise ValueError for columns that hold more than one kind, given with examples."""
-    if found:
+    if mixed:
         raise ValueError(
-            f"Mixed types in {naming(found)}: expected numbers, text or dates throughout. "
+            f"Mixed types in {naming(mixed)}: expected numbers, text or dates throughout. "
             "Leave missing entries empty, convert the others to one kind (codes: put a letter "
-            f"before each, so that all are text), or {drop_advice(found)}."
+            f"before each, so that all are text), or {drop_advice(mixed)}."
         )
 
 
 def refuse_infinite(columns: Sequence[Column]) -> None:
     """Raise ValueError for numbers that are infinite or beyond `LARGEST_ENTRY`."""
     rows = [(c, c.infinite_rows()) for c in columns]
-    found = [(c.name, f"{r.size} of them, first in {c.at(r[0])}") for c, r in rows if r.size]
-    if found:
+    infinite = [(c.name, f"{r.size} of them, first in {c.at(r[0])}") for c, r in rows if r.size]
+    if infinite:
         raise ValueError(
-            f"Infinite numbers (or beyond {LARGEST_ENTRY:g}) in {naming(found)}: expected finite "
-            "ones. Replace them, or leave the entries empty, which counts as missing."
+            f"Infinite numbers (or beyond {LARGEST_ENTRY:g}) in {naming(infinite)}: expected "
+            "finite ones. Replace them, or leave the entries empty, which counts as missing."
         )
 
 
@@ -123,38 +125,41 @@ def refuse_tiny(columns: Sequence[Column]) -> None:
     """Raise ValueError for columns of numbers so small that one over them overflows."""
     numeric = [column for column in columns if column.kind == "numeric"]
     sizes = [(c.name, float(np.nanmax(np.abs(c.values), initial=0.0))) for c in numeric]
-    found = [(name, f"{size:.3g} at most") for name, size in sizes if 0.0 < size < _LEAST]
-    if found:
+    tiny = [(name, f"{size:.3g} at most") for name, size in sizes if 0.0 < size < _LEAST]
+    if tiny:
         raise ValueError(
-            f"Numbers too small to be divided by in {naming(found)}: expected one of at least "
+            f"Numbers too small to be divided by in {naming(tiny)}: expected one of at least "
             f"{_LEAST:g} in a column. Change its unit."
         )
 
 
 def warn_of_identifiers(columns: Sequence[Column]) -> None:
     """Warn that text columns with mostly distinct entries are left out."""
-    found = [(c.name, f"{len(set(c.raw[c.present]))} distinct texts in {c.present.sum()} rows")
-             for c in columns]  # fmt: skip
-    if found:
+    with_counts = [
+        (c.name, f"{len(set(c.raw[c.present]))} distinct texts in {c.present.sum()} rows")
+        for c in columns
+    ]
+    if with_counts:
         warnings.warn(
-            f"Identifiers in {naming(found)}: left out of the features, because most texts occur "
-            f"once. Group the levels to use them, or, for no warning, {drop_advice(found)}.",
+            f"Identifiers in {naming(with_counts)}: left out of the features, because most texts "
+            f"occur once. Group the levels to use them, or, for no warning, "
+            f"{drop_advice(with_counts)}.",
             stacklevel=1,  # one place for all callers, so that Python shows a warning once
         )
 
 
 def warn_of_written_values(columns: Sequence[Column]) -> list[Column]:
     """Warn of numbers and dates that are written as text, and return the other columns."""
-    found = [column for column in columns if column.kind == "text" and _is_written(column)]
-    if found:
+    written = [column for column in columns if column.kind == "text" and _is_written(column)]
+    if written:
         warnings.warn(
-            f"Numbers or dates written as text in {naming([(c.name, c.first()) for c in found])}: "
-            "encoded as text. Convert them, or read the file or the frame with bochner.read_table, "
-            "which recognises decimal commas, units, times and local dates; categories are encoded "
-            "as text without a warning.",
+            "Numbers or dates written as text in "
+            f"{naming([(c.name, c.first()) for c in written])}: encoded as text. Convert them, or "
+            "read the file or the frame with bochner.read_table, which recognises decimal commas, "
+            "units, times and local dates; categories are encoded as text without a warning.",
             stacklevel=1,  # as above
         )
-    return [column for column in columns if column not in found]
+    return [column for column in columns if column not in written]
 
 
 def _is_written(column: Column) -> bool:
@@ -168,10 +173,10 @@ def _is_written(column: Column) -> bool:
 def refuse_changed_kinds(read: Sequence[tuple[State, Column]]) -> None:
     """Raise ValueError for columns that the encoding learned at fit cannot read."""
     changes = ((column.name, changed_kind(state, column)) for state, column in read)
-    found = [(name, change) for name, change in changes if change is not None]
-    if found:
+    changed = [(name, change) for name, change in changes if change is not None]
+    if changed:
         raise ValueError(
-            f"Changed kind of {naming(found)}: expected the kind of the training table. "
+            f"Changed kind of {naming(changed)}: expected the kind of the training table. "
             "Convert the entries, or leave unknown ones empty."
         )
 
@@ -180,4 +185,4 @@ def _foreign_type(column: Column) -> str:
     if column.raw.dtype.kind != "O":
         return str(column.raw.dtype)
     types = map(type, column.raw[column.present])
-    return next(found.__name__ for found in types if kind_of(found) == "unsupported")
+    return next(entry_type.__name__ for entry_type in types if kind_of(entry_type) == "unsupported")

@@ -17,15 +17,15 @@ class Remarks:
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], list[tuple[str, str]]] = {}
 
-    def add(self, name: str, one: str, several: str, example: str = "") -> None:
+    def add(self, name: str, singular: str, plural: str, example: str = "") -> None:
         """Add a remark, in words that follow the name of one column or the names of several."""
-        self._found.setdefault((one, several), []).append((name, example))
+        self._found.setdefault((singular, plural), []).append((name, example))
 
     def forget(self, name: str) -> None:
         """Take back the remarks on a column."""
-        kept = {words: [some for some in found if some[0] != name]
-                for words, found in self._found.items()}  # fmt: skip
-        self._found = {words: found for words, found in kept.items() if found}
+        remaining = {words: [entry for entry in entries if entry[0] != name]
+                for words, entries in self._found.items()}  # fmt: skip
+        self._found = {words: entries for words, entries in remaining.items() if entries}
 
     def sentences(self) -> tuple[str, ...]:
         """Return a sentence for each kind of remark, with the example of its first column."""
@@ -39,12 +39,12 @@ def shown(entry: object) -> str:
     return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 3] + "..."
 
 
-def _sentence(words: tuple[str, str], found: Sequence[tuple[str, str]]) -> str:
-    names = [repr(name) for name, _ in found]
-    rest = len(names) - _MOST_NAMED
-    names = [*names[:_MOST_NAMED], f"{rest} more"] if rest > 0 else names
+def _sentence(words: tuple[str, str], entries: Sequence[tuple[str, str]]) -> str:
+    names = [repr(name) for name, _ in entries]
+    n_unnamed = len(names) - _MOST_NAMED
+    names = [*names[:_MOST_NAMED], f"{n_unnamed} more"] if n_unnamed > 0 else names
     subject = " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
-    predicate = words[0] if len(found) == 1 else words[1]
-    name, example = next((some for some in found if some[1]), ("", ""))
-    example = f"{name!r}: {example}" if example and len(found) > 1 else example
+    predicate = words[0] if len(entries) == 1 else words[1]
+    name, example = next((entry for entry in entries if entry[1]), ("", ""))
+    example = f"{name!r}: {example}" if example and len(entries) > 1 else example
     return f"{subject} {predicate}{f' ({example})' if example else ''}."

@@ -62,8 +62,8 @@ def _numbers(column: Column) -> Keys:
 
 def _bits(values: NDArray[np.float64]) -> Keys:
     """Return the bits of numbers, the same ones for both zeros and for all that are missing."""
-    same = np.where(np.isnan(values), np.nan, values + 0.0)
-    return same.view(np.uint64)
+    canonical = np.where(np.isnan(values), np.nan, values + 0.0)
+    return canonical.view(np.uint64)
 
 
 def _mixed(keys: Keys) -> Keys:

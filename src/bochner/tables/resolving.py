@@ -51,10 +51,10 @@ def resolve(
     raw: RawColumns, options: ReadOptions, text: Collection[str], remarks: Remarks
 ) -> ResolvedColumns:
     """Return converted columns by the conventions of the file."""
-    asked = {**dict.fromkeys(text, "text"), **options.types}
+    requested = {**dict.fromkeys(text, "text"), **options.types}
     columns, guesses = {}, []
     for name, column in raw.columns.items():
-        kind = asked.get(name)
+        kind = requested.get(name)
         if kind == "ignore":
             continue
         prepared = prepare(name, column, kind) if hasattr(column, "iloc") else column
@@ -79,7 +79,9 @@ def resolve(
             made.words[some.name] = settled.words
         if settled.is_mixed:
             made.mixed.append(some.name)
-        if isinstance(some.found, PlainNumbers) and hasattr(raw.columns[some.name], "iloc"):
+        if isinstance(some.interpretation, PlainNumbers) and hasattr(
+            raw.columns[some.name], "iloc"
+        ):
             _remark_on_stored_text(some, settled.series, remarks)
     return made
 

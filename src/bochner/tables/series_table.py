@@ -96,20 +96,22 @@ def table_series(
     times = _times(frame, columns.time)
     inputs = _inputs(frame, columns.inputs)
     names = _names(frame, columns.series)
-    found = []
+    all_series = []
     for name in dict.fromkeys(names.tolist()):
         rows = np.flatnonzero(names == name)
         rows = rows[np.argsort(times[rows], kind="stable")]
         _check_different(times[rows], rows, columns, name)
-        known = np.flatnonzero(np.isfinite(values[rows]))
-        if not len(known):
+        known_places = np.flatnonzero(np.isfinite(values[rows]))
+        if not len(known_places):
             of = f" of the series {name!r}" if columns.series else ""
             raise InputError(f"All values {columns.target!r}{of} are missing: expected some.")
-        first, end = known[0], known[-1] + 1
+        first, end = known_places[0], known_places[-1] + 1
         series = pd.Series(values[rows[first:end]], index=times[rows[first:end]])
-        own = None if inputs is None else inputs.iloc[rows[first:]].set_axis(times[rows[first:]])
-        found.append(TableSeries(str(name), series, own, times[rows[end:]]))
-    return found
+        known_inputs = None
+        if inputs is not None:
+            known_inputs = inputs.iloc[rows[first:]].set_axis(times[rows[first:]])
+        all_series.append(TableSeries(str(name), series, known_inputs, times[rows[end:]]))
+    return all_series
 
 
 def _values(frame: pd.DataFrame, name: str) -> NDArray[np.float64]:

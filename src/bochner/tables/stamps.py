@@ -59,8 +59,8 @@ def read_dates(times: Any) -> Dates:
 
 def _offset_name(utc: np.datetime64, clock: np.datetime64) -> str:
     minutes = int((clock - utc) / np.timedelta64(1, "m"))
-    hours, rest = divmod(abs(minutes), 60)
-    return f"UTC{'-' if minutes < 0 else '+'}{hours:02d}:{rest:02d}"
+    hours, minutes_left = divmod(abs(minutes), 60)
+    return f"UTC{'-' if minutes < 0 else '+'}{hours:02d}:{minutes_left:02d}"
 
 
 def sortable_times(name: str, times: Any) -> NDArray[Any]:
@@ -108,12 +108,12 @@ def on_clock_of(dates: Dates, zone: str | None) -> Dates:
     return Dates(dates.utc, _nanoseconds(clock_times(dates.utc, zone)), zone)
 
 
-def _nanoseconds(times: Any) -> Stamps:
-    given = np.asarray(times)
-    if given.dtype.kind not in "MOUST":
-        raise TypeError(f"Times must be numbers or dates, got entries of type {given.dtype}.")
+def _nanoseconds(times: object) -> Stamps:
+    array = np.asarray(times)
+    if array.dtype.kind not in "MOUST":
+        raise TypeError(f"Times must be numbers or dates, got entries of type {array.dtype}.")
     try:
-        stamps, coarse = given.astype("M8[ns]"), given.astype("M8[us]")
+        stamps, coarse = array.astype("M8[ns]"), array.astype("M8[us]")
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"Times must be numbers, datetime64 or a pandas index of these or of periods, got "
@@ -138,8 +138,8 @@ def month_offset(stamps: Stamps) -> float | None:
     if len(stamps) < 2 or np.median(np.diff(stamps) / _DAY) < _SHORTEST_MONTH:
         return None
     for shift in (0 * _DAY, _DAY):
-        own = stamps + shift
-        after = (own - own.astype("M8[M]").astype("M8[ns]")) / _DAY
+        shifted = stamps + shift
+        after = (shifted - shifted.astype("M8[M]").astype("M8[ns]")) / _DAY
         # The last days of months have different numbers, the days after them have not.
         if np.ptp(after) == 0.0 and (shift == 0 * _DAY or after[0] < 1.0):
             return float(after[0]) - float(shift / _DAY)
@@ -148,8 +148,8 @@ def month_offset(stamps: Stamps) -> float | None:
 
 def months_of(stamps: Stamps, offset: float) -> Array:
     """Return months since 1970, with their fractions, for dates shifted back by some days."""
-    own = stamps - np.timedelta64(round(offset * 86_400), "s")  # Seconds of a day
-    first = own.astype("M8[M]")
+    shifted = stamps - np.timedelta64(round(offset * 86_400), "s")  # Seconds of a day
+    first = shifted.astype("M8[M]")
     length = (first + 1).astype("M8[ns]") - first.astype("M8[ns]")
-    fraction: Array = (own - first.astype("M8[ns]")) / length
+    fraction: Array = (shifted - first.astype("M8[ns]")) / length
     return first.astype(np.int64) + fraction

@@ -47,48 +47,48 @@ class Settled:
     words: tuple[str, ...] = ()
 
 
-def settle_text(some: Guess, options: ReadOptions, remarks: Remarks) -> Settled:
+def settle_text(column: Guess, options: ReadOptions, remarks: Remarks) -> Settled:
     """Return a column of text, as categories if the encoder would take it for something else."""
     import pandas as pd
 
-    if some.kind not in (None, "text"):
-        raise _refusal(some, options)
-    if some.padded:
+    if column.kind not in (None, "text"):
+        raise _refusal(column, options)
+    if column.padded:
         words = "white space around entries, which is removed"
-        remarks.add(some.name, f"has {words}", f"have {words}")
-    series = pd.Series(some.texts.to_pandas())
-    if some.kind == "text":
-        asked = some.name in options.types and not options.recorded
-        return Settled(series.astype("category") if asked else series, "text")
-    if _remark_on_looks(some, options, remarks):
+        remarks.add(column.name, f"has {words}", f"have {words}")
+    series = pd.Series(column.texts.to_pandas())
+    if column.kind == "text":
+        is_requested = column.name in options.types and not options.recorded
+        return Settled(series.astype("category") if is_requested else series, "text")
+    if _remark_on_looks(column, options, remarks):
         return Settled(series.astype("category"), "text", is_mixed=True)
-    if isinstance(some.found, MixedUnits):
-        rows = some.found.rows
+    if isinstance(column.interpretation, MixedUnits):
+        rows = column.interpretation.rows
         words = f"text, because its numbers have several units, or none: {_listed_units(rows)}"
-        example = ", ".join(f"row {row + 1}: {shown(some.cleaned[row])}" for row in rows.values())
-        remarks.add(some.name, f"is {words}", f"are {words}", example)
+        example = ", ".join(f"row {row + 1}: {shown(column.cleaned[row])}" for row in rows.values())
+        remarks.add(column.name, f"is {words}", f"are {words}", example)
         return Settled(series.astype("category"), "text", is_mixed=True)
-    if _has_errors(some, remarks):
+    if _has_errors(column, remarks):
         return Settled(series, "text", is_mixed=True)
-    levels = _levels(some.texts)
+    levels = _levels(column.texts)
     if levels is not None:
-        _remark_on_case(some.name, levels.to_pylist(), remarks)
+        _remark_on_case(column.name, levels.to_pylist(), remarks)
     return Settled(series, "text" if levels is None or looks_otherwise(levels) else None)
 
 
-def _remark_on_looks(some: Guess, options: ReadOptions, remarks: Remarks) -> bool:
+def _remark_on_looks(column: Guess, options: ReadOptions, remarks: Remarks) -> bool:
     """Check whether text holds numbers or dates that the options exclude, and add a remark."""
-    if isinstance(some.found, LocalDates) and _orders_mix(some, some.found):
+    if isinstance(column.interpretation, LocalDates) and _orders_mix(column, column.interpretation):
         words = "dates with days before months and months before days: read as text"
-        rows = (int(np.argmax(~np.isnat(some.found.times(order))
-                              & np.isnat(some.found.times(other_order(order)))))
+        rows = (int(np.argmax(~np.isnat(column.interpretation.times(order))
+                              & np.isnat(column.interpretation.times(other_order(order)))))
                 for order in ORDERS)  # fmt: skip
-        example = ", ".join(shown(some.cleaned[row]) for row in rows)
-        remarks.add(some.name, f"holds {words}", f"hold {words}", example)
+        example = ", ".join(shown(column.cleaned[row]) for row in rows)
+        remarks.add(column.name, f"holds {words}", f"hold {words}", example)
         return True
     if options.decimal == "auto" and options.dates == "auto":
         return False
-    free = guess(some.name, some.texts, None, ReadOptions()).found
+    free = guess(column.name, column.texts, None, ReadOptions()).interpretation
     if free is None or isinstance(free, MixedUnits):
         return False
     if isinstance(free, PlainNumbers) and free.code is not None:
@@ -96,78 +96,81 @@ def _remark_on_looks(some: Guess, options: ReadOptions, remarks: Remarks) -> boo
     if options.recorded and isinstance(free, Quantities | ClockTimes):
         return False
     numbers = isinstance(free, PlainNumbers | LocalNumbers | Quantities)
-    given = f"decimal={options.decimal!r}" if numbers else f"dates={options.dates!r}"
-    words = f"text, because {given} does not allow for its entries"
-    remarks.add(some.name, f"is {words}", f"are {words}", shown(some.cleaned.drop_null()[0]))
+    option = f"decimal={options.decimal!r}" if numbers else f"dates={options.dates!r}"
+    words = f"text, because {option} does not allow for its entries"
+    remarks.add(column.name, f"is {words}", f"are {words}", shown(column.cleaned.drop_null()[0]))
     return True
 
 
-def _orders_mix(some: Guess, found: LocalDates) -> bool:
-    """Tell whether all entries are dates, but in different orders of day and month."""
-    if found.family != "numeric":
+def _orders_mix(column: Guess, dates: LocalDates) -> bool:
+    """Return whether all entries are dates, but in different orders of day and month."""
+    if dates.family != "numeric":
         return False
-    absent = [np.isnat(found.times(order)) for order in ORDERS]
-    n_present = len(some.cleaned) - some.cleaned.null_count
+    absent = [np.isnat(dates.times(order)) for order in ORDERS]
+    n_present = len(column.cleaned) - column.cleaned.null_count
     valid = np.count_nonzero(~(absent[0] & absent[1]))
     return valid == n_present and all(mask.sum() > len(mask) - n_present for mask in absent)
 
 
-def _has_errors(some: Guess, remarks: Remarks) -> bool:
+def _has_errors(column: Guess, remarks: Remarks) -> bool:
     """Check whether half of a text column are numbers or dates, and add a remark if most are."""
-    texts = some.cleaned
-    if isinstance(some.found, LocalDates):
-        what, good = "dates", ~np.isnat(some.found.times(some.found.orders()[0]))
+    texts = column.cleaned
+    if isinstance(column.interpretation, LocalDates):
+        kind_name, good = (
+            "dates",
+            ~np.isnat(column.interpretation.times(column.interpretation.orders()[0])),
+        )
     else:
         sample = texts.slice(0, _SAMPLE_SIZE)
         if numbers_among(sample).sum() < _HALF * (len(sample) - sample.null_count):
             return False
-        what, good = "numbers", numbers_among(texts)
+        kind_name, good = "numbers", numbers_among(texts)
     n_good, n_present = good.sum(), len(texts) - texts.null_count
     if SHARE_READ * n_present <= n_good < n_present:
-        n_bad, example = _others(some, good)
-        words = f"text, because {n_bad} of {n_present} entries are no {what}"
-        remarks.add(some.name, f"is {words}", f"are {words}", example)
+        n_bad, example = _others(column, good)
+        words = f"text, because {n_bad} of {n_present} entries are no {kind_name}"
+        remarks.add(column.name, f"is {words}", f"are {words}", example)
     return bool(_HALF * n_present <= n_good < n_present)
 
 
-def _others(some: Guess, good: NDArray[np.bool_]) -> tuple[int, str]:
+def _others(column: Guess, good: NDArray[np.bool_]) -> tuple[int, str]:
     """Return the number of present entries that are not good, and the first one with its row."""
-    bad = np.array(some.cleaned.is_valid()) & ~good
+    bad = np.array(column.cleaned.is_valid()) & ~good
     row = int(np.argmax(bad))
-    return int(bad.sum()), f"row {row + 1}: {shown(some.cleaned[row])!r}"
+    return int(bad.sum()), f"row {row + 1}: {shown(column.cleaned[row])!r}"
 
 
-def _refusal(some: Guess, options: ReadOptions) -> InputError:
-    assert some.kind is not None
-    if some.kind in NUMBER_KINDS:
-        decimal = NUMBER_KINDS[some.kind] or options.decimal
-        good = numbers_among(some.cleaned, (decimal,) if decimal != "auto" else (".", ","))
-        what = "numbers" if decimal == "auto" else f"numbers with decimal {MARKS[decimal]}"
-        if unit := options.units.get(some.name):
-            what = f"numbers with the unit {unit}, as at the fit"
-        if isinstance(some.found, MixedUnits):
-            rows = some.found.rows
-            examples = (f"row {row + 1}: {shown(some.cleaned[row])}" for row in rows.values())
+def _refusal(column: Guess, options: ReadOptions) -> InputError:
+    assert column.kind is not None
+    if column.kind in NUMBER_KINDS:
+        decimal = NUMBER_KINDS[column.kind] or options.decimal
+        good = numbers_among(column.cleaned, (decimal,) if decimal != "auto" else (".", ","))
+        expected = "numbers" if decimal == "auto" else f"numbers with decimal {MARKS[decimal]}"
+        if unit := options.units.get(column.name):
+            expected = f"numbers with the unit {unit}, as at the fit"
+        if isinstance(column.interpretation, MixedUnits):
+            rows = column.interpretation.rows
+            examples = (f"row {row + 1}: {shown(column.cleaned[row])}" for row in rows.values())
             return InputError(
-                f"Column {some.name!r} should hold {what}, but has several units, or none: "
+                f"Column {column.name!r} should hold {expected}, but has several units, or none: "
                 f"{_listed_units(rows)} ({', '.join(examples)}). Convert its entries to one unit."
             )
-        if isinstance(some.found, Quantities | ClockTimes):
-            good = ~some.found.unread
+        if isinstance(column.interpretation, Quantities | ClockTimes):
+            good = ~column.interpretation.unread
     else:
-        found = some.found
-        wanted = DATE_KINDS[some.kind] or options.dates
+        interpretation = column.interpretation
+        wanted = DATE_KINDS[column.kind] or options.dates
         order = next((order for order in ORDERS if order == wanted), None)
-        what = "dates" if order is None else f"dates with {ORDERS[order]}"
-        good = np.zeros(len(some.cleaned), dtype=bool)
-        if isinstance(found, LocalDates):
-            good = ~np.isnat(found.times(order or found.orders()[0]))
-    n_bad, example = _others(some, good)
-    n_present = len(some.cleaned) - some.cleaned.null_count
+        expected = "dates" if order is None else f"dates with {ORDERS[order]}"
+        good = np.zeros(len(column.cleaned), dtype=bool)
+        if isinstance(interpretation, LocalDates):
+            good = ~np.isnat(interpretation.times(order or interpretation.orders()[0]))
+    n_bad, example = _others(column, good)
+    n_present = len(column.cleaned) - column.cleaned.null_count
     return InputError(
-        f"Column {some.name!r} should hold {what}, but {n_bad} of {n_present} entries are none "
-        f"({example}). Correct them, leave unknown ones empty, name them by missing= "
-        "(--missing), or give the column another type (--types FILE)."
+        f"Column {column.name!r} should hold {expected}, but {n_bad} of {n_present} entries are "
+        f"something else ({example}). Correct them, leave unknown ones empty, name them by "
+        "missing= (--missing), or give the column another type (--types FILE)."
     )
 
 

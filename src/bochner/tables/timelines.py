@@ -31,7 +31,7 @@ _YEAR = 365.2425
 """Days of a year: the mean of the Gregorian calendar's four centuries."""
 
 _MOST_STEPS = 10_000_000
-"""Largest horizon in steps: ten times more need minutes and gigabytes, and are likely a mistake."""
+"""Largest horizon in steps: ten times more steps need minutes and gigabytes."""
 
 _REGULAR = 0.01
 """Departure of steps from their median, relative to it, up to which a horizon may be counted in
@@ -149,8 +149,8 @@ class Timeline:
                 f"horizon must be a number of steps, an integer, or an array of times to predict "
                 f"at, got {horizon!r}."
             )
-        numbers, given, clock = timed(horizon, infer=False)
-        self._check(given)
+        numbers, timeline, clock = timed(horizon, infer=False)
+        self._check(timeline)
         if self._has_dates:
             numbers, clock = self._numbers(on_clock_of(read_dates(horizon), self.zone))
         if len(np.unique(numbers)) < len(numbers):
@@ -159,7 +159,7 @@ class Timeline:
         return Future(numbers, index if hasattr(index, "get_indexer") else None, clock)
 
     def follows_clock(self, period: float) -> bool:
-        """Tell whether a period follows the local time of a zone, as days, weeks and years do.
+        """Return whether a period follows the local time of a zone, as days, weeks and years do.
 
         Hours follow it if a day has a whole number of them. Other periods follow UTC.
         """
@@ -184,13 +184,13 @@ class Timeline:
             dates.clock, monthly, np.timedelta64(self.stamp % _DAY_LENGTH, "ns")
         ), None
 
-    def _check(self, given: Timeline) -> None:
-        if self._has_dates != given._has_dates:
+    def _check(self, other: Timeline) -> None:
+        if self._has_dates != other._has_dates:
             raise TypeError(
                 f"The series has {_KINDS[self.kind]} for times, and the times to predict at are "
-                f"{_KINDS[given.kind]}: pass them as the series has them."
+                f"{_KINDS[other.kind]}: pass them as the series has them."
             )
-        if (self.zone is None) != (given.zone is None):
+        if (self.zone is None) != (other.zone is None):
             with_zone, without = ("series has", "times to predict at have")
             if self.zone is None:
                 with_zone, without = "times to predict at have", "series has"
@@ -218,8 +218,8 @@ class Timeline:
         if self.index == "numbers":
             import pandas as pd
 
-            whole = float(self.last).is_integer() and float(self.step).is_integer()
-            return Future(numbers, pd.Index(numbers.astype(np.int64) if whole else numbers))
+            are_whole = float(self.last).is_integer() and float(self.step).is_integer()
+            return Future(numbers, pd.Index(numbers.astype(np.int64) if are_whole else numbers))
         if self.kind != "days" or self.zone is None:
             return Future(numbers, None)
         utc = np.rint(numbers * _MICROSECONDS).astype("M8[us]")
@@ -250,8 +250,8 @@ class Timeline:
             return next_dates(last, from_text(self.frequency), count)
         step = self.step or 1.0
         if self.kind == "days":
-            one = pd.Timedelta(round(step * _MICROSECONDS), "us")
-            return pd.DatetimeIndex([last + k * one for k in range(1, count + 1)])
+            step_length = pd.Timedelta(round(step * _MICROSECONDS), "us")
+            return pd.DatetimeIndex([last + k * step_length for k in range(1, count + 1)])
         # A month's last day is the day before the next one's first.
         shift = pd.Timedelta(self.offset, "D")
         months = [pd.DateOffset(months=round(step * k)) for k in range(1, count + 1)]
@@ -289,7 +289,7 @@ def timed(times: Any, *, infer: bool = True) -> Times:
     return _dated(times, has_index, infer)
 
 
-def _dated(times: Any, has_index: bool, infer: bool) -> Times:
+def _dated(times: object, has_index: bool, infer: bool) -> Times:
     dates = read_dates(times)
     if np.isnat(dates.utc).any():
         raise ValueError("Times must be dates; some are missing (NaT).")
@@ -325,7 +325,7 @@ def steps(count: int) -> Times:
     return Times(numbers, Timeline("steps", "none", float(count - 1), 1.0))
 
 
-def _are_numbers(times: Any) -> bool:
+def _are_numbers(times: object) -> bool:
     dtype = times.dtype if hasattr(times, "dtype") else np.asarray(times).dtype
     return getattr(dtype, "kind", "O") in "iuf"
 
@@ -370,7 +370,7 @@ def labelled(values: Array, index: Any, name: Any = None) -> Any:
     return pd.DataFrame(values, index=index, columns=columns)
 
 
-def tidy(columns: dict[str, Any], like: Any) -> Any:
+def tidy(columns: dict[str, Any], like: object) -> Any:
     """Return columns (n,) as a data frame if ``like`` is a pandas object, else unchanged."""
     if not hasattr(like, "index") or not hasattr(like, "iloc"):
         return columns

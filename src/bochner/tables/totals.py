@@ -76,7 +76,7 @@ def _note_on_totals(columns: Mapping[str, pd.Series], label: str) -> str:
 
 
 def _equals(last: float, values: np.ndarray) -> tuple[bool, bool]:
-    """Tell whether a number is the sum, or the mean, of values (n,) up to rounding."""
+    """Return whether a number is the sum, or the mean, of values (n,) up to rounding."""
     present = values[~np.isnan(values)]
     total, largest = float(present.sum()), float(np.abs(present).max())
     if len(present) < _FEWEST_SUMMED or float(np.ptp(present)) == 0.0:

@@ -62,17 +62,17 @@ def read_suffix(text: str) -> tuple[int, str] | None:
 
 
 def is_currency(unit: str) -> bool:
-    """Tell whether a unit is one of money, which amounts may lack."""
+    """Return whether a unit is one of money, which amounts may lack."""
     return unit in _CURRENCY_SIGNS
 
 
 def is_unit(text: str) -> bool:
-    """Tell whether a text is a known unit."""
+    """Return whether a text is a known unit."""
     return text in _KNOWN or text in _CURRENCY_SIGNS or text in ("%", "‰")
 
 
 def is_certain(unit: str) -> bool:
-    """Tell whether a text is a unit and hardly anything else, such as the A of the seat 12A."""
+    """Return whether a text is a unit and hardly anything else, such as the A of the seat 12A."""
     if len(unit) == 1 and unit.isalpha() and unit.isupper():
         return False
     return unit in _KNOWN or unit in _CURRENCY_SIGNS or unit in ("%", "‰", "none")

@@ -66,7 +66,9 @@ class DeviceChunks:
         if ahead is not None:
             yield _arrived(ahead, device)
 
-    def _sent(self, chunk: tuple[Any, ...], device: torch.device, stream: Any) -> Sent:
+    def _sent(
+        self, chunk: tuple[Any, ...], device: torch.device, stream: torch.cuda.Stream | None
+    ) -> Sent:
         """Start the copy of a chunk to the device, and return the chunk."""
         rows = np.ascontiguousarray(chunk[0])
         if rows.dtype.kind not in "fiu":
@@ -95,5 +97,5 @@ def _arrived(sent: Sent, device: torch.device) -> tuple[Any, ...]:
         current.wait_event(event)
         # Its memory is not given to other copies before this work is done.
         chunk[0].record_stream(current)
-    kept: tuple[Any, ...] = chunk
-    return kept
+    arrived: tuple[Any, ...] = chunk
+    return arrived

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from bochner._numerics.arrays import Array, as_count, as_positive
+from bochner._numerics.arrays import Array, LengthScale, RandomState, as_count, as_positive
 from bochner.estimators.ridge_head import RidgeHead, frequencies_alone
 from bochner.features.length_scales import AnyKernel
 from bochner.features.transformer import FourierFeatures
@@ -90,12 +90,12 @@ class FourierLayer(nn.Module):
         in_features: int,
         n_components: int = 512,
         *,
-        length_scale: Any = 1.0,
+        length_scale: LengthScale = 1.0,
         scheme: str | Scheme = "auto",
         trainable: str | Collection[str] = (),
-        random_state: Any = None,
+        random_state: RandomState = None,
         dtype: torch.dtype | None = None,
-        device: Any = None,
+        device: torch.device | str | None = None,
     ) -> None:
         if random_state is None:
             random_state = int(torch.randint(2**31 - 1, ()))
@@ -122,7 +122,7 @@ class FourierLayer(nn.Module):
         *,
         trainable: str | Collection[str] = (),
         dtype: torch.dtype | None = None,
-        device: Any = None,
+        device: object = None,
     ) -> Self:
         """Return the layer of the left features of a fitted model.
 
@@ -156,7 +156,7 @@ class FourierLayer(nn.Module):
         frequencies: Frequencies,
         trainable: str | Collection[str],
         dtype: torch.dtype | None,
-        device: Any,
+        device: torch.device | str | None,
     ) -> None:
         super().__init__()
         self.in_features, self.in_features_right = frequencies.dim, frequencies.dim_right
@@ -195,7 +195,7 @@ class FourierLayer(nn.Module):
         return f"{self.in_features}, {self.n_components}, trainable={self.trainable}"
 
     def _features(
-        self, x: Any, omega: torch.Tensor, phase: torch.Tensor | None, envelope_map: Any
+        self, x: torch.Tensor, omega: torch.Tensor, phase: torch.Tensor | None, envelope_map: object
     ) -> torch.Tensor:
         check_inputs(x, omega)
         # Inputs of two arguments of different numbers have no common scale.

@@ -3,12 +3,10 @@
 # Annotations stay text: the documentation is built with a stand-in for torch.
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 
-def check_inputs(x: Any, omega: torch.Tensor, name: str = "inputs") -> None:
+def check_inputs(x: torch.Tensor, omega: torch.Tensor, name: str = "inputs") -> None:
     """Raise TypeError or ValueError unless inputs are a tensor of the type and width of omega."""
     if not isinstance(x, torch.Tensor):
         raise TypeError(f"{name} must be a tensor, got {type(x).__name__}; use torch.as_tensor.")

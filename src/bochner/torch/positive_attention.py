@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
 
 import torch
 from sklearn.utils.validation import check_is_fitted
@@ -62,7 +61,7 @@ class PositiveAttention(nn.Module):
         model: PositiveFeatures | PositiveFrequencies,
         *,
         dtype: torch.dtype | None = None,
-        device: Any = None,
+        device: torch.device | str | None = None,
     ) -> None:
         super().__init__()
         if isinstance(model, PositiveFeatures):
@@ -102,7 +101,12 @@ class PositiveAttention(nn.Module):
         return f"{self.left.shape[0]}, {self.n_components}"
 
     def _logs(
-        self, name: str, x: Any, matrix: torch.Tensor, own: torch.Tensor, other: torch.Tensor
+        self,
+        name: str,
+        x: torch.Tensor,
+        matrix: torch.Tensor,
+        shift: torch.Tensor,
+        other_shift: torch.Tensor,
     ) -> torch.Tensor:
         """Return the logarithms (..., n, m) of features of rows (..., n, d)."""
         check_inputs(x, matrix.mT, name)
@@ -111,6 +115,6 @@ class PositiveAttention(nn.Module):
                 f"{name} must have shape (..., n, {len(matrix)}), got {len(x)} numbers."
             )
         mapped = x @ matrix
-        u = mapped - own
-        of_row = mapped @ other - 0.5 * (own @ other) - 0.5 * u.square().sum(dim=-1)
+        u = mapped - shift
+        of_row = mapped @ other_shift - 0.5 * (shift @ other_shift) - 0.5 * u.square().sum(dim=-1)
         return u @ self.omega.mT + of_row[..., None] + 0.5 * self.log_weight
