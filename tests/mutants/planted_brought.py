@@ -55,7 +55,7 @@ plant("units_are_mixed", quantities, "find_quantities",
       users=[guesses])  # fmt: skip
 plant("other_units_are_read", settling, "_refuse_other_unit", "unit is None or",
       "True or unit is None or", "a unit after a space")  # fmt: skip
-plant("units_are_not_recorded", settling, "_quantities", "unit=found.unit)", "unit=None)",
+plant("units_are_not_recorded", settling, "_quantities", "unit=quantities.unit)", "unit=None)",
       "a unit after a space")  # fmt: skip
 plant("magnitudes_are_forgotten", quantities, "_bodies", 'f"e{power}" if power else ""', '""',
       "magnitudes")  # fmt: skip
