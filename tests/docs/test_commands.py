@@ -13,7 +13,7 @@ from docs.test_pages import ROOT
 from bochner.datasets import table_file
 
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FAST = {"fit": ("--effort", "quick", "--no-compare")}
+FAST = {"fit": ("--effort", "quick", "--no-compare"), "forecast": ("--no-compare",)}
 
 
 def commands(page):
@@ -43,6 +43,12 @@ def demand():
     return pd.DataFrame(columns | {"demand": hour + rng.normal(size=80)})
 
 
+def sales():
+    months = pd.date_range("2018-01-01", periods=48, freq="MS")
+    season = np.sin(np.arange(48.0) * np.pi / 6.0)
+    return pd.DataFrame({"month": months, "sales": 10.0 + season + 0.1 * np.arange(48.0)})
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -53,6 +59,7 @@ def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch):
     demand().to_csv("demand.csv", index=False)
     demand().rename(columns={"demand": "price"}).to_csv("houses.csv", index=False)
     shutil.copy("houses.csv", "new.csv")
+    sales().to_csv("sales.csv", index=False)
     for words in PAGES[page]:
         if words[0] == "demo":
             continue  # tests/cli runs it

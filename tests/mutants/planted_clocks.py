@@ -14,7 +14,7 @@ from bochner.tables import (
     encodings,
     guesses,
     local_dates,
-    reading,
+    resolving,
     settling,
 )
 
@@ -76,7 +76,7 @@ planted(
 
 
 @changes(
-    reading,
+    resolving,
     "prepare",
     in_folder(test_clocks.test_columns_of_parquet_keep_their_clock, BY_CLOCK),
 )

@@ -13,7 +13,7 @@ from tables.test_local_dates import (
 from tables.test_local_numbers import test_groups_of_three_digits_follow_the_other_columns
 from tables.written import column
 
-from bochner.tables import conventions, identifiers, local_dates, reading
+from bochner.tables import conventions, identifiers, local_dates, resolving
 
 
 def in_folder(test, *arguments):
@@ -31,7 +31,7 @@ DIFFERENT = [(7 * i) % 101 for i in range(N)]
 planted(
     in_folder(TestWholeNumbers().test_others_stay, "size", DIFFERENT),
     name="measurements_that_differ_are_identifiers",
-)(edit(identifiers, "_reason_of_numbers", "words & _IDENTIFIER_NAMES and ", ""))
+)(edit(identifiers, "_reason_of_numbers", "if _names_identifiers(words):", "if True:"))
 
 
 @changes(
@@ -48,7 +48,7 @@ planted(
         test_groups_of_three_digits_follow_the_other_columns, "0,5", 1.234, "decimals are assumed"
     ),
     name="other_columns_do_not_vote_on_the_decimal_mark",
-)(edit(conventions, "decide", 'votes[",",] > votes[".",]', "False", reading))
+)(edit(conventions, "decide", 'votes[",",] > votes[".",]', "False", resolving))
 
 planted(
     in_folder(

@@ -161,6 +161,33 @@ def test_columns_of_the_table():
     assert text.endswith(f"{counts[2]} passed.")
 
 
+def test_numbers_that_may_identify_rows_are_named():
+    frame, y = table(200)
+    number = 1000 + (37 * np.arange(len(frame))) % 4001
+    (study,) = build(
+        TableRegressor(Gaussian(), 64, random_state=0),
+        frame.assign(ticket_no=number)[["size", "ticket_no"]],
+        y,
+        "regression",
+    )
+    (checked,) = subjects_of([study])
+    assert data_checks.left_out(checked).title == "Possible identifiers: 'ticket_no'"
+    assert "none is an identifier" not in data_checks.left_out(subject()).title
+
+
+def test_methods_are_compared_by_the_same_rows():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=30) ** 3
+    y = rng.normal(size=30)
+    own = Outcome(y + noise, y)
+    worse = Outcome(y + noise, y - 0.3 * noise)
+    checked = subject(outcomes={"bochner": own, "trees": worse})
+    found = data_checks.rows(checked)
+    assert found.title == "Few test rows: 30"
+    assert "the difference is significant" in found.meaning
+    assert "chance" not in found.meaning
+
+
 def test_few_rows_for_the_columns():
     frame, y = table(60)
     more = {f"x{i}": np.random.default_rng(i).normal(size=60) for i in range(6)}

@@ -87,7 +87,7 @@ def test_one_offset_is_the_zone_of_the_column(tmp_path):
         ["1.2.10", "1.10.2"],
         ["24.12.2020 24:00", "24.12.2020 10:60"],
         ["1/13/2021 13:00 PM", "1/13/2021 0:30 AM"],
-        ["10:30", "11:45"],
+        ["10:30", "half past ten"],
         ["2021-02-30", "2020-01-01"],
         ["2. Mai 2020", "3. Mai 2020"],
         ["20211231T10", "20211231"],
@@ -181,11 +181,17 @@ def test_what_is_said_holds(tmp_path):
 def test_entries_that_are_no_dates_are_counted(tmp_path):
     entries = [f"{i}.10.2021" for i in range(1, 29)]
     found = read_text(tmp_path, column(*entries, "soon"))
-    assert found.notes == ("'a' is text, because 1 of 29 entries are no dates (row 29: 'soon').",)
-    assert found.frame["a"][28] == "soon"
-    assert found.layout.types == {"a": "text"}
-    again = read_text(tmp_path, column("1.10.2021"), layout=found.layout)
-    assert again.frame["a"].tolist() == ["1.10.2021"]
+    assert found.notes[-1] == (
+        "'a' has entries 'soon', which count as missing because the other entries are numbers or "
+        "dates (1 of 29; a type text, --types FILE, keeps them)."
+    )
+    assert found.frame["a"].isna().tolist() == [False] * 28 + [True]
+    again = read_text(tmp_path, column("1.10.2021", "Soon"), layout=found.layout)
+    assert again.frame["a"].tolist() == [pd.Timestamp("2021-10-01"), pd.NaT]
+    assert "2 of 2" in refusal(tmp_path, column("later", "never"), layout=found.layout)
+    wrong = read_text(tmp_path, column(*entries, "31.02.2021"))
+    words = "'a' is text, because 1 of 29 entries are no dates (row 29: '31.02.2021')."
+    assert wrong.notes == (words,)
     assert "but 1 of 29 entries are something else (row 29: 'soon')" in refusal(
         tmp_path, column(*entries, "soon"), types={"a": "date"}
     )

@@ -186,11 +186,23 @@ def test_decimal_is_what_is_said(tmp_path):
     assert "row 1: '1.5'" in message
 
 
-def test_typing_errors_are_noted_and_not_forced(tmp_path):
+def test_a_few_words_among_numbers_are_missing_and_noted(tmp_path):
     text = column(*[f"{i},5" for i in range(30)], "n/k")
     found = read_text(tmp_path, text)
-    assert found.notes == ("'a' is text, because 1 of 31 entries are no numbers (row 31: 'n/k').",)
-    assert found.frame["a"][30] == "n/k"
+    assert found.notes[1] == (
+        "'a' has entries 'n/k', which count as missing because the other entries are numbers or "
+        "dates (1 of 31; a type text, --types FILE, keeps them)."
+    )
+    assert found.frame["a"].isna().tolist() == [False] * 30 + [True]
+    again = read_text(tmp_path, column("N/K", "2,5"), layout=found.layout)
+    np.testing.assert_array_equal(again.frame["a"], [np.nan, 2.5])
+    assert "1 of 2" in refusal(tmp_path, column("lost", "2,5"), layout=found.layout)
+    kept = read_text(tmp_path, text, types={"a": "text"}).frame["a"]
+    assert kept[30] == "n/k"
+    typed = read_text(tmp_path, column(*[f"{i},5" for i in range(30)], "1,,5"))
+    assert typed.notes == ("'a' is text, because 1 of 31 entries are no numbers (row 31: '1,,5').",)
+    few = read_text(tmp_path, column(*["1", "2", "3"] * 10, "X"))
+    assert few.frame["a"][30] == "X"
     message = refusal(tmp_path, text, types={"a": "number"})
     assert (
         "'a' should hold numbers, but 1 of 31 entries are something else (row 31: 'n/k')" in message

@@ -13,11 +13,19 @@ from rich.text import Text
 
 from bochner._numerics.progress import Progress
 from bochner.cli.activity import reporting
-from bochner.cli.models import Fresh, interval_level, load_model, read_for, target_names
+from bochner.cli.models import (
+    Fresh,
+    fitted_rows,
+    interval_level,
+    load_model,
+    read_for,
+    target_names,
+)
 from bochner.cli.options import Analysis, Interval, Json, Report, TableName, fraction_option
 from bochner.cli.output import check_report, plain
+from bochner.cli.predicting import of_new_rows
 from bochner.cli.records import evaluation_record, versions
-from bochner.cli.screen import confusion_table, groups_table, print_errors
+from bochner.cli.screen import confusion_table, groups_table, print_errors, scores_table
 from bochner.comparison.outcomes import Outcome, by_group
 from bochner.comparison.study import Model, Study, own_outcomes, table_facts
 from bochner.tables.checks import side_column
@@ -67,6 +75,8 @@ def evaluate_table(
                 f"`bochner predict` needs none. {fresh.unscored}".rstrip()
             )
         is_analysed = options.report is not None and options.analysis  # Only reports show it
+        note, is_fitted = fitted_rows(model, fresh)
+        fresh = replace(fresh, notes=(*fresh.notes, note) if note else fresh.notes)
         level = level or interval_level(model)
         studies = _studies(model, path, fresh, level, is_analysed, progress)
         groups = [_groups(study.own, fresh, options.group) for study in studies]
@@ -83,6 +93,9 @@ def evaluate_table(
         console.print(Text(plain(note)))
     for study, of_groups in zip(studies, groups, strict=True):
         _print(console, study, of_groups, options.group)
+        if others := of_new_rows(study.own, fresh, is_fitted):
+            console.print(f"\nErrors of the {len(others.y):,} rows that the fit did not have:\n")
+            console.print(scores_table({"bochner": others}))
     if options.report is not None:
         console.print(Text(f"\nReport  {plain(str(options.report))}"))
 

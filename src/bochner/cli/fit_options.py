@@ -1,7 +1,7 @@
 """Options of `bochner fit`: each is stated here, and nowhere else."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from math import inf
 from pathlib import Path
 from typing import Annotated, get_args
@@ -15,11 +15,15 @@ from bochner.cli.options import (
     ROWS,
     Analysis,
     Dropped,
+    HeaderLines,
     Json,
+    MissingWords,
     Quiet,
     Report,
     Seed,
+    SkippedLines,
     TableName,
+    Types,
     fraction_option,
 )
 from bochner.cli.output import check_model_output, check_report
@@ -38,6 +42,7 @@ _CHOICES: Mapping[str, Sequence[str]] = {
 _REPEATED = (
     "target", "task", "effort", "transformation", "time_limit", "weight", "id", "split",
     "time", "group", "test_size", "interval", "seed", "compare", "analysis", "drop",
+    "decimal", "dates", "types", "missing", "skip", "header", "table",
 )  # fmt: skip
 """Options that change a fit or its errors."""
 
@@ -127,14 +132,10 @@ class FitOptions:
             rich_help_panel=READING,
         ),
     ] = "auto"
-    types: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV (column,type) or JSON file with the kind of some columns: number, text, "
-            "date or ignore.",
-            rich_help_panel=READING,
-        ),
-    ] = None
+    types: Types = None
+    missing: MissingWords = None
+    skip: SkippedLines = None
+    header: HeaderLines = None
     table: TableName = None
     out: Annotated[Path, typer.Option(help="Model file to write.", rich_help_panel=OUTPUT)] = Path(
         "model.bochner"
@@ -165,7 +166,31 @@ class FitOptions:
     def reading(self) -> ReadOptions:
         """Return the options for reading the file."""
         kinds = {} if self.types is None else read_types(self.types)
-        return ReadOptions(decimal=self.decimal, dates=self.dates, types=kinds, table=self.table)
+        return ReadOptions(
+            decimal=self.decimal,
+            dates=self.dates,
+            types=kinds,
+            table=self.table,
+            missing=tuple(self.missing or ()),
+            skip=self.skip,
+            header=self.header,
+        )
+
+    def renamed(self, name_of: Callable[[str], str]) -> "FitOptions":
+        """Return the options with other names of columns."""
+
+        def renamed(name: str | None) -> str | None:
+            return None if name is None else name_of(name)
+
+        return replace(
+            self,
+            target=list(map(name_of, self.target)),
+            drop=list(map(name_of, self.dropped)),
+            weight=renamed(self.weight),
+            id=renamed(self.id),
+            time=renamed(self.time),
+            group=renamed(self.group),
+        )
 
     def check(self, path: Path) -> None:
         """Raise an error that needs no data, where the options do not suit each other."""

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -39,8 +40,9 @@ from bochner.tables.checks import (
     side_column,
     split_target,
 )
+from bochner.tables.fingerprints import fingerprint
 from bochner.tables.options import ReadOptions
-from bochner.tables.reading import TableRead, read
+from bochner.tables.reading import TableRead, named_by, read
 from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
@@ -63,12 +65,13 @@ _MODELS: Mapping[str, Any] = {"regression": TableRegressor, "classification": Ta
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    """The checked rows of a table, and how they are split."""
+    """The checked rows of a table, how they are split, and the options with column names."""
 
     facts: TableFacts
     layout: Mapping[str, Any]
     split: Split
     rows: SplitChoice
+    options: FitOptions
 
 
 def fit_table(path: Path, options: FitOptions, console: Console) -> None:
@@ -81,6 +84,7 @@ def fit_table(path: Path, options: FitOptions, console: Console) -> None:
         with stages.stage("reading"):
             progress(f"reading {path}")
             table = _table(path, options, read_options)
+            options = table.options
         studies = _studied(path, options, table, level, stages, progress)
         persist.save(studies[0].model, options.out)
         if options.report is not None:
@@ -139,6 +143,7 @@ def _table(path: Path, options: FitOptions, read_options: ReadOptions) -> _Table
     roles = (options.weight, options.id, options.group, options.time)
     keep = {*options.target, *options.dropped, *(name for name in roles if name is not None)}
     table_read: TableRead = read(path, read_options, keep=keep)
+    options = options.renamed(partial(named_by, table_read.first))
     frame = drop_columns(table_read.frame, options.dropped)
     sides: dict[str, Any] = {}
     if options.weight is not None:
@@ -165,7 +170,7 @@ def _table(path: Path, options: FitOptions, read_options: ReadOptions) -> _Table
         **rows.per_row,
     )
     facts = table_facts(features, str(path), table_read.notes)
-    return _Table(facts, table_read.layout.to_record(), split, rows)
+    return _Table(facts, table_read.layout.to_record(), split, rows, options)
 
 
 def _weights(frame: pd.DataFrame, name: str) -> Array:
@@ -320,6 +325,7 @@ def _record(
         "task": table.split.task,
         "source": table.facts.source,
         "layout": dict(table.layout),
+        "fingerprint": fingerprint(table.split.X, table.split.X_test),
         "interval": level,
         "n_columns": table.split.X.shape[1],
         "n_test_samples": len(table.split.y_test),

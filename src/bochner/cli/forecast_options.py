@@ -11,10 +11,14 @@ from bochner.cli.options import (
     MODEL,
     OUTPUT,
     READING,
+    HeaderLines,
     Json,
+    MissingWords,
     Quiet,
     SafeCsv,
+    SkippedLines,
     TableName,
+    Types,
     fraction_option,
 )
 from bochner.cli.output import (
@@ -121,14 +125,10 @@ class ForecastOptions:
             help="Order of dates: auto, iso, dayfirst or monthfirst.", rich_help_panel=READING
         ),
     ] = "auto"
-    types: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV (column,type) or JSON file with the kind of some columns: number, text or "
-            "date.",
-            rich_help_panel=READING,
-        ),
-    ] = None
+    types: Types = None
+    missing: MissingWords = None
+    skip: SkippedLines = None
+    header: HeaderLines = None
     table: TableName = None
     out: Annotated[
         Path,
@@ -172,7 +172,15 @@ class ForecastOptions:
     def reading(self) -> ReadOptions:
         """Return the options for reading the files."""
         kinds = {} if self.types is None else read_types(self.types)
-        return ReadOptions(decimal=self.decimal, dates=self.dates, types=kinds, table=self.table)
+        return ReadOptions(
+            decimal=self.decimal,
+            dates=self.dates,
+            types=kinds,
+            table=self.table,
+            missing=tuple(self.missing or ()),
+            skip=self.skip,
+            header=self.header,
+        )
 
     def check(self, path: Path) -> None:
         """Raise an error that needs no data, where the options do not suit each other."""

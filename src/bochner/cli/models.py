@@ -21,6 +21,7 @@ from bochner.comparison.study import Model
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.tables.columns import KIND_NAMES, Column, read_column
+from bochner.tables.fingerprints import training_rows
 from bochner.tables.options import ReadOptions
 from bochner.tables.reading import read
 from bochner.tables.refusals import InputError
@@ -97,6 +98,27 @@ def read_for(model: Model, path: Path, table: str | None = None) -> Fresh:
     rows, targets, unscored = _targets(model, table_read.frame)
     notes = [*table_read.notes, *notes, *filter(None, [unscored])]
     return Fresh(table_read.frame, features, tuple(notes), rows, targets, unscored)
+
+
+def fitted_rows(model: Model, fresh: Fresh) -> tuple[str, NDArray[np.bool_] | None]:
+    """Return a note if a table has rows to which the model was fitted, and a mask of them (n,).
+
+    The mask is None if the table has no such rows, or if the model stores the hashes of a part of
+    its rows. Models of earlier versions store none.
+    """
+    record = model.record_.get("fingerprint")
+    names = [state["name"] for state in model.encoder_.columns_]
+    if record is None or not set(names) <= set(fresh.features.columns):
+        return "", None
+    count, is_fitted = training_rows(record, fresh.features[names])
+    if not count:
+        return "", None
+    about = "" if is_fitted is not None else "About "
+    verb = "was" if count == 1 else "were"
+    return (
+        f"{about}{count:,} of the {len(fresh.frame):,} rows {verb} used in the fit: errors of such "
+        "rows are smaller than those of new rows."
+    ), is_fitted
 
 
 def _targets(

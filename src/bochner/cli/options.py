@@ -39,6 +39,40 @@ TableName = Annotated[
         help="Table of an SQLite file, or sheet of an Excel file.", rich_help_panel=READING
     ),
 ]
+Types = Annotated[
+    Path | None,
+    typer.Option(
+        help="Kind of some columns: number, text, date or ignore, as zip,text;size,number or in a "
+        "CSV (column,type) or JSON file.",
+        rich_help_panel=READING,
+    ),
+]
+MissingWords = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing",
+        help="Entry that is missing in every column, such as NA among text, or -99; repeat for "
+        "more.",
+        rich_help_panel=READING,
+    ),
+]
+SkippedLines = Annotated[
+    int | None,
+    typer.Option(
+        "--skip",
+        help="Lines to leave out before the names. With a number, titles, totals and remarks below "
+        "the table are not looked for; 0 keeps all lines.",
+        rich_help_panel=READING,
+    ),
+]
+HeaderLines = Annotated[
+    int | None,
+    typer.Option(
+        "--header",
+        help="Lines of column names: 0 if the first line is data, 2 for two lines.",
+        rich_help_panel=READING,
+    ),
+]
 Json = Annotated[
     bool,
     typer.Option("--json", help="Write JSON to standard output.", rich_help_panel=OUTPUT),

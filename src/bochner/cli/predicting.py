@@ -7,13 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.text import Text
 from sklearn.base import BaseEstimator
 
-from bochner.cli.models import Fresh, load_model, read_for, target_names
+from bochner.cli.models import Fresh, fitted_rows, load_model, read_for, target_names
 from bochner.cli.options import fraction
 from bochner.cli.output import check_csv_output, plain, write_csv
+from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import Model, own_outcomes
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.estimators.table_regressor import TableRegressor
@@ -79,17 +81,32 @@ def _scored(model: Model, fresh: Fresh) -> list[str]:
     """Return a line about the errors for each target that the table has."""
     if fresh.targets is None or len(fresh.rows_with_targets) < 2:
         return []
+    note, is_fitted = fitted_rows(model, fresh)
     lines = []
     outcomes = own_outcomes(model, fresh.split(model))
     for name, of_target in zip(target_names(model), outcomes, strict=True):
         (outcome,) = of_target.values()
-        scores = outcome.scores()
-        shown = (
-            ("log_loss", "error") if outcome.classes is not None else ("rmse", "mae", "coverage")
-        )
-        listed = ", ".join(f"{_SCORES[key]} {scores[key].value:.4g}" for key in shown)
-        lines.append(f"{len(fresh.rows_with_targets):,} rows have {name!r}: {listed}.")
-    return lines
+        lines.append(f"{len(fresh.rows_with_targets):,} rows have {name!r}: {_errors(outcome)}.")
+        if new_rows := of_new_rows(outcome, fresh, is_fitted):
+            lines.append(f"The {len(new_rows.y):,} other rows have {_errors(new_rows)}.")
+    return [*lines, note] if note else lines
+
+
+def of_new_rows(
+    outcome: Outcome, fresh: Fresh, is_fitted: NDArray[np.bool_] | None
+) -> Outcome | None:
+    """Return the outcome of rows that were not used in the fit, None for fewer than two."""
+    if is_fitted is None:
+        return None
+    rows = np.flatnonzero(~is_fitted[fresh.rows_with_targets])
+    return outcome.part(rows) if len(rows) > 1 else None
+
+
+def _errors(outcome: Outcome) -> str:
+    """Return the errors of predictions in words."""
+    scores = outcome.scores()
+    shown = ("log_loss", "error") if outcome.classes is not None else ("rmse", "mae", "coverage")
+    return ", ".join(f"{_SCORES[key]} {scores[key].value:.4g}" for key in shown)
 
 
 def _predictions(

@@ -6,10 +6,12 @@ import numpy as np
 from scipy.stats import rankdata
 
 from bochner.comparison.shown import counted
+from bochner.comparison.verdict import best_other
 from bochner.report.accuracy import metric_of
 from bochner.report.blocks import Finding, fine
 from bochner.report.subject import Subject
 from bochner.report.words import listed, percent, quoted, with_error
+from bochner.tables.identifiers import may_identify
 
 _ROUGH_ERROR = 0.1
 """Relative standard error from which an error is too uncertain for a comparison of methods."""
@@ -48,11 +50,24 @@ def rows(subject: Subject) -> Finding:
         return Finding(
             "check",
             f"Few test rows: {len(outcome.y):,}",
-            f"The error is estimated as {with_error(score.value, score.std_error)}. Smaller "
-            "differences between methods are not significant.",
+            f"The error is estimated as {with_error(score.value, score.std_error)}."
+            f"{_compared(subject)}",
             "Hold more rows out, repeat the split with other seeds, or add rows.",
         )
     return fine(f"There are enough rows: {subject.n_fit:,} to fit, {len(outcome.y):,} to test.")
+
+
+def _compared(subject: Subject) -> str:
+    """Return the comparison with the best other method, row by row, if there is one."""
+    found = best_other(subject.study)
+    if found is None:
+        return ""
+    verb = "is" if found.is_certain else "is not"
+    return (
+        f" The ratio to the error of {found.other}, {found.ratio:.2f} ({found.lower:.2f} to "
+        f"{found.upper:.2f}), comes from the same rows and is known better: the difference {verb} "
+        "significant."
+    )
 
 
 def missing(subject: Subject) -> Finding:
@@ -86,8 +101,20 @@ def left_out(subject: Subject) -> Finding:
     """Return which columns have no features."""
     states = subject.study.model.encoder_.columns_
     reasons = [f"{quoted(s['name'])} {_WHY[s['kind']]}" for s in states if s["kind"] in _WHY]
+    columns = subject.columns.values()
+    suspects = [c.name for c in columns if c.kind == "numeric" and may_identify(c.name, c.values)]
+    if suspects and not reasons:
+        names = listed([quoted(name) for name in suspects])
+        return Finding(
+            "check",
+            f"Possible identifiers: {names}",
+            "Whole numbers that differ in nearly every row and have the name or the length of a "
+            "code. The order of such numbers predicts new rows by chance only, unless they were "
+            "assigned by place or time.",
+            "If they name rows, leave them out of the table (--drop).",
+        )
     if not reasons:
-        return fine("All columns are used: none is constant, empty or an identifier.")
+        return fine("All columns are used: none is constant or empty, or text that never repeats.")
     return Finding(
         "note",
         f"{counted(len(reasons), 'column')} not used",

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bochner._numerics.naming import refuse_repeated
-from bochner.tables.delimited import MISSING
+from bochner.tables.headings import LOOKED_AT, count_footers, find_heading, footer_note
+from bochner.tables.local_numbers import LARGEST_EXACT
+from bochner.tables.options import ReadOptions
 from bochner.tables.refusals import InputError, nearest
 
 if TYPE_CHECKING:
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    Read = tuple[pd.DataFrame, tuple[str, ...]]
 
 _SHORTEST_PARQUET = 12
 """Bytes of the smallest Parquet file: the mark PAR1 twice, and the length of the footer."""
@@ -29,40 +30,50 @@ _ENGINES: Mapping[str, Any] = {".xlsx": "openpyxl", ".xls": "xlrd", ".ods": "odf
 _PACKAGES = {"openpyxl": "openpyxl", "xlrd": "xlrd", "odf": "odfpy"}
 """Names under which pip installs the modules that read spreadsheets."""
 
-_LARGEST_EXACT = 2**53
-"""Whole number up to which all are exact in float64; larger ones are given as text."""
-
 _MOST_LISTED = 8
 """Tables or sheets that a message lists."""
 
 
-def read_frame(path: Path, ending: str, table: str | None, *, only_preferred: bool) -> Read:
-    """Return the unconverted table of a file, with column names as text, and notes.
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """The unconverted table of a file, notes, and the lines of names of a spreadsheet.
 
-    ``table`` is a table of an SQLite file or a sheet of an Excel file. With ``only_preferred``, a
+    ``first`` has the entries of the first row if a spreadsheet has no names.
+    """
+
+    frame: pd.DataFrame
+    notes: tuple[str, ...] = ()
+    n_names: int | None = None
+    first: tuple[str, ...] = ()
+
+
+def read_frame(path: Path, ending: str, table: str | None, options: ReadOptions) -> Frame:
+    """Return the unconverted table of a file, with column names as text.
+
+    ``table`` is a table of an SQLite file or a sheet of an Excel file. With recorded options, a
     missing table is replaced by the default choice. Raises InputError for a damaged file, for a
     table that does not exist, and for an SQLite file with several tables if ``table`` is None.
     """
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty: expected a table.")
-    frame, notes = _READERS[ending](path, _Choice(table, only_preferred))
-    frame = frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
+    found = _READERS[ending](path, _Choice(table, options))
+    frame = found.frame.set_axis([str(name).strip() for name in found.frame.columns], axis=1)
     refuse_repeated(list(frame.columns), str(path))
-    return frame, notes
+    return replace(found, frame=frame)
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The requested table of a file."""
+    """The requested table of a file, and the other options."""
 
     table: str | None
-    only_preferred: bool
+    options: ReadOptions
 
     def among(self, names: Sequence[str], path: Path, table_noun: str) -> str | None:
         """Return the requested table, None for the default choice; raise if a table is missing."""
         if self.table is None or self.table in names:
             return self.table
-        if self.only_preferred:
+        if self.options.recorded:
             return None
         near = nearest(self.table, names)
         hint = f" Did you mean {near!r}?" if near else ""
@@ -76,17 +87,17 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:_MOST_LISTED])) + ", ..." * (len(names) > _MOST_LISTED)
 
 
-def _read_parquet(path: Path, choice: _Choice) -> Read:
+def _read_parquet(path: Path, choice: _Choice) -> Frame:
     import pyarrow.parquet as pq
 
     _check_parquet_marks(path)
-    return _read_arrow(path, "Parquet", pq.read_table), ()
+    return Frame(_read_arrow(path, "Parquet", pq.read_table))
 
 
-def _read_feather(path: Path, choice: _Choice) -> Read:
+def _read_feather(path: Path, choice: _Choice) -> Frame:
     from pyarrow import feather
 
-    return _read_arrow(path, "Feather", feather.read_table), ()
+    return Frame(_read_arrow(path, "Feather", feather.read_table))
 
 
 def _read_arrow(path: Path, format_name: str, read: Callable[[Any], Any]) -> pd.DataFrame:
@@ -113,7 +124,7 @@ def _is_large(column: object) -> bool:
     import pyarrow.compute as pc
 
     ends = pc.min_max(column).as_py()
-    return ends["min"] is not None and max(-ends["min"], ends["max"]) > _LARGEST_EXACT
+    return ends["min"] is not None and max(-ends["min"], ends["max"]) > LARGEST_EXACT
 
 
 def _check_parquet_marks(path: Path) -> None:
@@ -132,7 +143,7 @@ def _check_parquet_marks(path: Path) -> None:
         )
 
 
-def _read_excel(path: Path, choice: _Choice) -> Read:
+def _read_excel(path: Path, choice: _Choice) -> Frame:
     import pandas as pd
 
     engine = _ENGINES[path.suffix.lower()]
@@ -156,50 +167,100 @@ def _read_excel(path: Path, choice: _Choice) -> Read:
         ) from error
     if cells.empty:
         raise InputError(f"{path} is empty: expected a line of column names, then rows.")
-    names_of_columns = [
-        f"Unnamed: {i}" if pd.isna(name) else str(name) for i, name in enumerate(cells.iloc[0])
-    ]
-    refuse_repeated(names_of_columns, str(path))
-    if engine == "openpyxl" and (len(cells) < 2 or cells.isna().any(axis=None)):
-        _refuse_unstored(path, sheet or names[0], cells, names_of_columns)
-    frame = cells.iloc[1:].reset_index(drop=True).set_axis(names_of_columns, axis=1)
-    frame = frame.mask(frame.isin(MISSING)).infer_objects()
+    found = _rows_of_cells(cells, choice.options)
+    refuse_repeated(list(found.frame.columns), str(path))
+    notes = found.notes
+    if engine == "openpyxl" and (len(found.frame) < 1 or found.frame.isna().any(axis=None)):
+        notes += _notes_on_formulas(path, sheet or names[0], found.frame)
+    frame = found.frame.reset_index(drop=True).infer_objects()
     for name in frame.columns[frame.dtypes == np.float64]:  # Excel has no other numbers
-        if bool(((frame[name] % 1 == 0) & (frame[name].abs() <= _LARGEST_EXACT)).all()):
+        if bool(((frame[name] % 1 == 0) & (frame[name].abs() <= LARGEST_EXACT)).all()):
             frame[name] = frame[name].astype(np.int64)
+    found = replace(found, frame=frame, notes=notes)
     if sheet is not None or len(names) == 1:
-        return frame, ()
+        return found
     note = (
         f"The first of {len(names)} sheets is read ({_listed(names)}); table= (--table) chooses "
         "another."
     )
-    return frame, (note,)
+    return replace(found, notes=(note, *found.notes))
 
 
-def _refuse_unstored(path: Path, sheet: str, cells: pd.DataFrame, names: Sequence[str]) -> None:
-    """Raise InputError for columns of whose formulas none has a stored result.
+def _rows_of_cells(cells: pd.DataFrame, options: ReadOptions) -> Frame:
+    """Return the rows of a sheet, without titles, names, blank rows and remarks below them.
 
-    Programs that write formulas without computing them store no results, so that all cells would be
-    read as missing.
+    The index has the places of the rows in the sheet.
+    """
+    cells = cells.iloc[options.skip or 0 :]
+    if cells.shape[1] > 1:
+        cells = cells.dropna(how="all")
+    head, tail = _texts(cells.head(LOOKED_AT)), _texts(cells.tail(LOOKED_AT))
+    heading = find_heading(
+        head,
+        n_titles=None if options.skip is None else 0,
+        n_names=options.header,
+        is_recorded=options.recorded,
+    )
+    notes = heading.notes
+    rows = cells.iloc[heading.n_titles + heading.n_names :]
+    n_foot = count_footers(tail, cells.shape[1]) if options.skip is None else 0
+    if 0 < n_foot < len(rows):
+        notes += (footer_note(tail[-n_foot:]),)
+        rows = rows.iloc[:-n_foot]
+    names = [name.strip() or f"Unnamed: {i}" for i, name in enumerate(heading.names)]
+    return Frame(rows.set_axis(names, axis=1), notes, heading.n_names, heading.first)
+
+
+def _texts(cells: pd.DataFrame) -> list[list[str]]:
+    """Return cells as texts, empty where missing."""
+    absent = cells.isna().to_numpy()
+    return [
+        ["" if is_absent else str(cell) for cell, is_absent in zip(row, gaps, strict=True)]
+        for row, gaps in zip(cells.to_numpy(dtype=object), absent, strict=True)
+    ]
+
+
+def _notes_on_formulas(path: Path, sheet: str, frame: pd.DataFrame) -> tuple[str, ...]:
+    """Return a note on cells with errors; raise InputError for formulas without a stored result.
+
+    Programs that write formulas without computing them store no results, so that all cells of a
+    column would be read as missing. An error such as #N/A is a stored result, and is missing.
     """
     from openpyxl import load_workbook
 
-    n_formulas, n_plain = np.zeros((2, len(names)), dtype=np.int64)
-    with closing(load_workbook(path, read_only=True)) as book:
-        for row in book[sheet].iter_rows(max_col=len(names)):
-            for j, cell in enumerate(row):
-                n_formulas[j] += cell.data_type == "f"
-                n_plain[j] += cell.data_type != "f" and cell.value not in (None, "")
-    n_present = cells.notna().sum(axis=0).to_numpy()
-    lost = [names[j] for j in np.flatnonzero((n_formulas > 0) & (n_present <= n_plain)).tolist()]
+    names, rows = list(frame.columns), set((frame.index + 1).tolist())
+    n_formulas, n_plain, results, errors = np.zeros((4, len(names)), dtype=np.int64)
+    texts: dict[str, None] = {}
+
+    for only_values in (False, True):
+        if only_values and not n_formulas.any():
+            break
+        errors[:] = 0  # With n_formulas, errors are among their results
+        with closing(load_workbook(path, read_only=True, data_only=only_values)) as book:
+            for number, row in enumerate(book[sheet].iter_rows(max_col=len(names)), start=1):
+                for j, cell in enumerate(row if number in rows else ()):
+                    n_formulas[j] += cell.data_type == "f"
+                    is_filled = cell.data_type != "f" and cell.value not in (None, "")
+                    (results if only_values else n_plain)[j] += is_filled
+                    if cell.data_type == "e":
+                        errors[j] += 1
+                        texts[str(cell.value)] = None
+    lost = [names[j] for j in np.flatnonzero((n_formulas > 0) & (results <= n_plain)).tolist()]
     if lost:
         raise InputError(
             f"{path} has formulas without results in {_listed(lost)}, which would be missing: open "
             "it in a spreadsheet program and save it there, or export it as CSV."
         )
+    wrong = [names[j] for j in np.flatnonzero(errors).tolist()]
+    if not wrong:
+        return ()
+    return (
+        f"{_listed(wrong)} {'has' if len(wrong) == 1 else 'have'} cells with errors "
+        f"({', '.join(texts)}), which count as missing ({errors.sum()} cells).",
+    )
 
 
-def _read_sqlite(path: Path, choice: _Choice) -> Read:
+def _read_sqlite(path: Path, choice: _Choice) -> Frame:
     import sqlite3  # which some builds of Python lack
 
     import pandas as pd
@@ -217,7 +278,7 @@ def _read_sqlite(path: Path, choice: _Choice) -> Read:
     columns = zip(*rows, strict=True) if rows else ([] for _ in names)
     series = [pd.Series(list(map(_exact, column)), dtype=object) for column in columns]
     frame = pd.concat(series, axis=1, keys=range(len(names))).set_axis(names, axis=1)
-    return frame.infer_objects(), ()
+    return Frame(frame.infer_objects())
 
 
 def _sqlite_table(path: Path, connection: sqlite3.Connection, choice: _Choice) -> str:
@@ -237,14 +298,17 @@ def _sqlite_table(path: Path, connection: sqlite3.Connection, choice: _Choice) -
 
 def _exact(entry: object) -> Any:
     """Return an entry, as text if it is a whole number that float64 would round."""
-    return str(entry) if isinstance(entry, int) and abs(entry) > _LARGEST_EXACT else entry
+    return str(entry) if isinstance(entry, int) and abs(entry) > LARGEST_EXACT else entry
 
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-_WITH_TABLES: Mapping[str, Callable[[Path, _Choice], Read]] = {
+SPREADSHEETS = tuple(_ENGINES)
+"""Endings of spreadsheets."""
+
+_WITH_TABLES: Mapping[str, Callable[[Path, _Choice], Frame]] = {
     **dict.fromkeys(_ENGINES, _read_excel),
     **dict.fromkeys((".sqlite", ".sqlite3", ".db"), _read_sqlite),
 }

@@ -124,19 +124,13 @@ def check_table(features: pd.DataFrame) -> None:
     """Raise an error for columns that no model should be fitted to.
 
     Refused columns are columns that `TableEncoder.fit` refuses (with infinite numbers, for
-    instance), text columns with mostly numbers, and columns that are constant or all missing.
-    `TableEncoder` only drops constant and missing columns, because a part of a valid table may have
-    some; in a whole table they are a mistake.
+    instance), text columns with mostly numbers, and columns that are constant. `TableEncoder` only
+    drops constant columns, because a part of a valid table may have some; in a whole table they are
+    a mistake. Columns without entries have no features, as in `TableEncoder`.
     """
     examples = [(name, _mixed_text(features[name])) for name in text_columns(features)]
     refuse_mixed([(name, example) for name, example in examples if example])
     states = TableEncoder().fit(features).columns_
-    missing = [(state["name"], "") for state in states if state["kind"] == "empty"]
-    if missing:
-        raise InputError(
-            f"All entries are missing in {naming(missing)}: expected some. "
-            f"Fill in, or {drop_advice(missing)}."
-        )
     constant = [(state["name"], f"always {features[state['name']].iloc[0]}")
                 for state in states if state["kind"] == "constant"]  # fmt: skip
     if constant:

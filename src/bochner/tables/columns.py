@@ -27,6 +27,10 @@ from bochner.tables.clocks import (
     series_zone,
     zone_name,
 )
+from bochner.tables.times_of_day import hours_of
+
+_MICROSECONDS = 3600e6
+"""Microseconds of an hour, the unit of times of day."""
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,9 +69,10 @@ class Column:
     arrays have the shape (n,). ``is_category`` is True for categories of pandas or polars, which
     are text.
 
-    Dates with zones or with offsets from UTC have a ``clock`` (n,): the local time, NaT where
-    missing. ``zone`` is the name of the zone of the whole column, None if entries have offsets
-    only.
+    Times of day are numbers, hours since midnight. Together with dates that have zones or offsets
+    from UTC they have a ``clock`` (n,): the local time, of 1 January 1970 for times of day, NaT
+    where missing. ``zone`` is the name of the zone of the whole column, None if entries have
+    offsets only.
     """
 
     name: str
@@ -78,6 +83,11 @@ class Column:
     is_category: bool = False
     clock: Stamps | None = None
     zone: str | None = None
+
+    @property
+    def is_time_of_day(self) -> bool:
+        """Whether the entries are times of day, in hours since midnight."""
+        return self.kind == "numeric" and self.clock is not None
 
     def at(self, row: int | np.intp) -> str:
         """Return the text "row i: entry", with rows counted from 1."""
@@ -129,6 +139,8 @@ def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
     """
     raw = _as_array(series)
     present = _present(raw)
+    if raw.dtype.kind == "O" and set(map(type, raw[present])) == {datetime.time}:
+        return _times_of_day(name, raw, present)
     kind = _kind(raw, present)
     is_category, clock, zone = _is_category(series), None, series_zone(series)
     if kind == "text" and not (keep_text or is_category):
@@ -139,6 +151,16 @@ def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
     values = _values(kind, raw, present)
     zone = None if zone is None or is_fixed(zone) else zone
     return Column(name, kind, raw, present, values, is_category, clock, zone)
+
+
+def _times_of_day(name: str, raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> Column:
+    """Return the column of `datetime.time` entries."""
+    hours = np.full(raw.shape[0], np.nan)
+    hours[present] = hours_of(raw[present])
+    clock = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
+    microseconds = np.round(hours[present] * _MICROSECONDS).astype("timedelta64[us]")
+    clock[present] = np.datetime64(0, "us") + microseconds
+    return Column(name, "numeric", hours, present, hours, clock=clock)
 
 
 def rows_of(X: object, rows: npt.NDArray[np.intp]) -> Any:

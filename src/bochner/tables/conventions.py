@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from bochner.tables.guesses import Guess, PlainNumbers
+from bochner.tables.guesses import Guess, Interpretation, PlainNumbers
 from bochner.tables.local_dates import ORDERS, LocalDates, Order
-from bochner.tables.local_numbers import LocalNumbers, find_numbers
-from bochner.tables.options import DATE_KINDS, ReadOptions
+from bochner.tables.local_numbers import LocalNumbers, find_numbers, has_mark
+from bochner.tables.options import DATE_KINDS, NUMBER_KINDS, ReadOptions
+from bochner.tables.quantities import Quantities
 
 _FEWEST_DATES = 5
 """Fewest distinct dates whose rising order is evidence: five random dates rise once in 120."""
@@ -43,9 +45,8 @@ def decide(
     guesses, decimal = list(guesses), options.decimal
     if decimal == "auto":
         guesses = _with_points(guesses, has_semicolons=has_semicolons)
-        votes = Counter(
-            g.interpretation.decimals for g in guesses if isinstance(g.interpretation, LocalNumbers)
-        )
+        locals_ = (_local(g.interpretation) for g in guesses)
+        votes = Counter(found.decimals for found in locals_ if found is not None)
         decimal = "," if votes[",",] > votes[".",] else "."
     # With points as decimal marks, slashes are more often American than not.
     american = decimal == "." and not has_semicolons
@@ -56,25 +57,57 @@ def decide(
     return guesses, Conventions(decimal, order, orders)
 
 
+def _local(interpretation: Interpretation | None) -> LocalNumbers | None:
+    """Return the numbers of a column whose decimal mark is to be decided."""
+    if isinstance(interpretation, Quantities):
+        return interpretation.numbers
+    return interpretation if isinstance(interpretation, LocalNumbers) else None
+
+
 def _with_points(guesses: list[Guess], *, has_semicolons: bool) -> list[Guess]:
     """Return guesses in which points of plain numbers may separate thousands.
 
     Points may group thousands if semicolons separate the fields, or if a column may have decimal
     commas.
     """
-    commas = any(
-        isinstance(g.interpretation, LocalNumbers) and "," in g.interpretation.decimals
-        for g in guesses
-    )
+    locals_ = (_local(g.interpretation) for g in guesses)
+    commas = any(found is not None and "," in found.decimals for found in locals_)
     if not (commas or has_semicolons):
         return guesses
     changed = []
-    for column in guesses:
-        if isinstance(column.interpretation, PlainNumbers) and column.kind != "decimal point":
-            local = find_numbers(column.cleaned, (".", ","))
-            column = replace(column, interpretation=local) if local and local.decimals else column
-        changed.append(column)
+    for some in guesses:
+        if isinstance(some.interpretation, PlainNumbers) and some.kind != "decimal point":
+            local = find_numbers(some.cleaned, (".", ","))
+            some = replace(some, interpretation=local) if local and local.decimals else some
+        changed.append(some)
     return changed
+
+
+_OTHER_MARKS = {",": (",", ".", "decimal point"), ".": (";", ",", "decimal comma")}
+"""By the decimal mark of an earlier file: a delimiter with which a later file hardly has that mark,
+the mark that its numbers then have, and the kind of such columns."""
+
+
+def own_kind(texts: Any, kind: str | None, options: ReadOptions, delimiter: str) -> str | None:
+    """Return the kind of a column of a later file whose decimal mark is not that of the fit.
+
+    Fields that commas separate have no decimal commas, unless some are quoted. Semicolons separate
+    fields where commas are decimal marks. Returns None if there is no such evidence.
+    """
+    if not options.recorded or not (kind is None or kind in NUMBER_KINDS):
+        return None
+    if delimiter == options.delimiter:  # The mark of the fit went with it
+        return None
+    recorded = (kind and NUMBER_KINDS[kind]) or options.decimal
+    if recorded not in _OTHER_MARKS:
+        return None
+    other, mark, found = _OTHER_MARKS[recorded]
+    has_recorded, has_other = has_mark(texts, recorded), has_mark(texts, mark)
+    if delimiter != other or has_recorded or not has_other:
+        return None
+    if recorded == "." and kind is not None:  # Separators of thousands, as at the fit
+        return None
+    return None if find_numbers(texts, (mark,)) is None else found
 
 
 def _explicit(dates: str | None) -> Order | None:
@@ -87,23 +120,23 @@ def _orders(
     """Return the order of days and months of each column that has them as numbers, and why."""
     orders: dict[str, tuple[Order, str]] = {}
     open_columns: list[tuple[str, LocalDates]] = []
-    for column in guesses:
+    for some in guesses:
         if (
-            not isinstance(column.interpretation, LocalDates)
-            or column.interpretation.family != "numeric"
+            not isinstance(some.interpretation, LocalDates)
+            or some.interpretation.family != "numeric"
         ):
             continue
-        kind = column.kind and DATE_KINDS[column.kind]
-        possible = column.interpretation.orders()
-        n_present = len(column.cleaned) - column.cleaned.null_count
+        kind = some.kind and DATE_KINDS[some.kind]
+        possible = some.interpretation.orders()
+        n_present = len(some.cleaned) - some.cleaned.null_count
         if requested := _explicit(kind) or _explicit(options.dates):
-            orders[column.name] = requested, BY_OPTION
-        elif not column.interpretation.reads(n_present):
+            orders[some.name] = requested, BY_OPTION
+        elif not some.interpretation.reads(n_present):
             continue  # text, perhaps with a remark
         elif len(possible) == 1:
-            orders[column.name] = possible[0], BY_ENTRIES
+            orders[some.name] = possible[0], BY_ENTRIES
         else:
-            open_columns.append((column.name, column.interpretation))
+            open_columns.append((some.name, some.interpretation))
     decided = [(order, name) for name, (order, reason) in orders.items() if reason == BY_ENTRIES]
     for name, dates in open_columns:
         orders[name] = _open_order(dates, decided, american=american)
@@ -116,8 +149,8 @@ def _open_order(
     """Return the order of dates that have a meaning in both, and the reason."""
     if decided:
         counts = Counter(order for order, _ in decided)
-        order = max(ORDERS, key=lambda decided_order: counts[decided_order])
-        other = next(name for decided_order, name in decided if decided_order == order)
+        order = max(ORDERS, key=lambda some: counts[some])
+        other = next(name for some, name in decided if some == order)
         return order, f"as in {other!r}"
     rising = [order for order in ORDERS if _rises(dates, order)]
     if len(rising) == 1:

@@ -27,9 +27,9 @@ have a single row and do not generalise."""
 class NumericState(TypedDict):
     """Piecewise-linear map from `points` to `scores`, constant outside; missing is `fill`.
 
-    Dates may have `cycles`, see `encode_cycles`; files of older versions have no cycles. Cycles
-    follow the local time in `zone`, or in the zone or offset of each date if `zone` is None. Files
-    of older versions have no `zone`, and cycles in UTC.
+    Dates and times of day may have `cycles`, see `encode_cycles`; files of older versions have no
+    cycles. Cycles follow the local time in `zone`, or in the zone or offset of each date if `zone`
+    is None. Files of older versions have no `zone`, and cycles in UTC.
     """
 
     name: str
@@ -136,6 +136,8 @@ def fit_state(column: Column, knots_of: Callable[[Array], Knots], max_levels: in
     )
     if column.kind == "date" and (cycles := varying_cycles(column.wall_times())):
         state["cycles"], state["zone"] = cycles, column.zone
+    if column.is_time_of_day and varies:
+        state["cycles"], state["zone"] = ["hour"], None
     return state
 
 
@@ -199,7 +201,7 @@ def scale_numbers(state: State) -> NDArray[np.intp]:
 
 def cycle_places(state: State) -> NDArray[np.intp]:
     """Return the first of a column's features (c, 2) of each cycle, and how many these are."""
-    if state["kind"] != "date":
+    if state["kind"] != "date" and state["kind"] != "numeric":
         return np.empty((0, 2), dtype=np.intp)
     widths = [len(cycle_names([cycle])) for cycle in state.get("cycles", [])]
     starts = np.cumsum([bool(state["points"]), *widths])[:-1]
@@ -280,8 +282,13 @@ def changed_kind(state: State, column: Column) -> str | None:
     """Describe the kinds of a column at fit and now, or return None if the state can read it."""
     if state["kind"] == "constant" or state["kind"] == "empty" or state["kind"] == "identifier":
         return None
-    if column.kind in ("empty", state["kind"]):
+    if column.kind == "empty":
         return None
+    if column.kind == state["kind"]:
+        had_times = state["kind"] == "numeric" and "cycles" in state
+        is_same = had_times == column.is_time_of_day or column.kind != "numeric"
+        before, now = ("times of day", "numbers") if had_times else ("numbers", "times of day")
+        return None if is_same else f"{before} at fit, now {now}, {column.first()}"
     # A small file may hold only levels of a text column that can be read as numbers.
     if (
         state["kind"] == "text"

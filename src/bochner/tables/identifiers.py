@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bochner.tables.guesses import MARKERS
 from bochner.tables.remarks import Remarks
 
 if TYPE_CHECKING:
@@ -26,8 +28,22 @@ _FEWEST_LEFT = 2
 """Columns that must remain if a column of row numbers is left out: an input and a target."""
 
 _IDENTIFIER_NAMES = frozenset(
-    ("id", "ids", "uuid", "guid", "key", "pk", "rowid", "identifier", "index", "unnamed")
+    ("uuid", "guid", "key", "pk", "identifier", "index", "unnamed", "sku", "ssn", "isbn", "imei")
 )
+_IDENTIFIER_WORD = re.compile(
+    "(?:[cehopstu]|hh|fi|emp|user|cust|customer|client|member|person|patient|subj|subject|case|obs|"
+    "rec|record|row|study|item|prod|product|order|trans|transaction|resp|respondent|household|"
+    "parcel|property|house|student|player|device|sample|account|acct|invoice|ticket|doc|document|"
+    "image|file|event|session|visit|encounter|claim|policy|loan|listing|object)?ids?"
+)
+"""A word such as id, PID or customerid; humid and acid are none."""
+
+_NUMBERING_NAMES = frozenset(
+    ("number", "no", "num", "nr", "nbr", "code", "ref", "reference", "serial", "barcode", "ean",
+     "account", "invoice", "ticket", "order", "phone")
+)  # fmt: skip
+"""Last words of names of identifiers, and of some quantities: they are noted and stay."""
+
 _TIME_NAMES = frozenset(
     ("year", "month", "week", "day", "date", "hour", "minute", "second", "time", "t", "period",
      "quarter", "step", "age")
@@ -56,6 +72,24 @@ def is_index(name: str) -> bool:
     return _INDEX.fullmatch(name) is not None
 
 
+def may_identify(name: str, values: NDArray[Any]) -> bool:
+    """Return whether numbers (n,) may be identifiers: nearly all differ, and their name says so."""
+    present = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+    if present.size < _FEWEST_ROWS or bool((present != np.round(present)).any()):
+        return False
+    if np.unique(present).size < _NEARLY_UNIQUE * present.size:
+        return False
+    words = _words(name)
+    if _names_identifiers(words):
+        return True
+    # A number alone is a count as often as not.
+    return (len(words) > 1 and words[-1] in _NUMBERING_NAMES) or words == ["code"]
+
+
+def _names_identifiers(words: Sequence[str]) -> bool:
+    return any(word in _IDENTIFIER_NAMES or _IDENTIFIER_WORD.fullmatch(word) for word in words)
+
+
 def leave_out(
     columns: Mapping[str, pd.Series], keep: Collection[str], remarks: Remarks, only_index: bool
 ) -> list[str]:
@@ -70,7 +104,8 @@ def leave_out(
     remarks : Remarks
         Takes the remarks.
     only_index : bool
-        Whether to look only for a saved index and unnamed columns without entries.
+        Whether to look only for a saved index and unnamed columns without entries, not for
+        identifiers and other columns without entries.
     """
     left: list[str] = []
     for name, series in columns.items():
@@ -82,6 +117,9 @@ def leave_out(
             left.append(name)
             remarks.forget(name)
             remarks.add(name, *words)
+        elif not only_index and series.dtype.kind in "iu" and may_identify(name, series.to_numpy()):
+            what = "in nearly every row and may be an identifier; --drop leaves it out"
+            remarks.add(name, f"differs {what}", f"differ {what}")
     return left
 
 
@@ -93,6 +131,8 @@ def _reason(
         return None
     if is_index(name) and name.lower().startswith("unnamed") and series.isna().all():
         return _left_out("has no name and no entries", "have no names and no entries", "")
+    if not only_index and series.isna().all():
+        return _left_out("has no entries", "have no entries", "")
     values = series.to_numpy() if series.dtype.kind in "iu" else np.empty(0, dtype=np.int64)
     rises = values.size >= _FEWEST_INDEX_ROWS and bool((np.diff(values) == 1).all())
     if is_index(name) and rises and values[0] in (0, 1):
@@ -113,13 +153,17 @@ def _left_out(
 
 
 def _reason_of_numbers(name: str, values: np.ndarray, remaining: int) -> tuple[str, str] | None:
-    words = set(_words(name))
+    words = _words(name)
     steps = np.diff(values)
     counts = bool((steps == 1).all() or (steps == -1).all())
-    if counts and remaining >= _FEWEST_LEFT and not words & _TIME_NAMES:
+    if counts and remaining >= _FEWEST_LEFT and not _TIME_NAMES.intersection(words):
         return _left_out("counts the rows", "count the rows")
-    if words & _IDENTIFIER_NAMES and np.unique(values).size == values.size:
-        return _left_out("differs in every row", "differ in every row")
+    if _names_identifiers(words):
+        n_distinct = np.unique(values).size
+        if n_distinct == values.size:
+            return _left_out("differs in every row", "differ in every row")
+        if n_distinct >= _NEARLY_UNIQUE * values.size:
+            return _left_out("differs in nearly every row", "differ in nearly every row")
     return None
 
 
@@ -135,12 +179,18 @@ def _is_text(series: pd.Series) -> bool:
     return infer_dtype(series.head(_SAMPLE_SIZE), skipna=True) in ("string", "categorical")
 
 
+def _without_words(series: pd.Series) -> pd.Series:
+    """Return the present texts (k,) that are not among the words for missing ones, such as NA."""
+    present = series.dropna().astype(str)
+    return present[~present.str.lower().isin(MARKERS)]
+
+
 def _is_nearly_unique(series: pd.Series) -> bool:
     rows = np.linspace(0, len(series) - 1, min(_SAMPLE_SIZE, len(series))).astype(np.intp)
-    sample = series.iloc[rows].dropna()
+    sample = _without_words(series.iloc[rows])
     if sample.nunique() < _FEWEST_DISTINCT * len(sample):
         return False
-    present = series.dropna()
+    present = _without_words(series)
     n_distinct, n_present = present.nunique(), len(present)
     if n_distinct > max(_MANY_LEVELS, _IDENTIFIER_SHARE * n_present):
         return True

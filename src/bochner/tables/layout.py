@@ -6,13 +6,21 @@ import codecs
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from bochner.tables.files import is_standard_input, place
+from bochner.tables.headings import (
+    LOOKED_AT,
+    count_footers,
+    find_heading,
+    footer_note,
+)
+from bochner.tables.options import ReadOptions
 from bochner.tables.refusals import InputError
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -23,6 +31,11 @@ _SAMPLE_LENGTH = 1 << 16
 
 _SAMPLE_RECORDS = 200
 """Most records in which the delimiter is counted; a wrong one disagrees within a few."""
+
+_TAIL_LENGTH = 1 << 12
+"""Bytes at the end of the file in which remarks below the table are looked for: dozens of lines."""
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 _OTHER_FORMATS = (
     (b"PAR1", "a Parquet file", "rename it to .parquet", ""),
@@ -52,24 +65,50 @@ _ESCAPED = re.compile("[\udc80-\udcff]+")
 """Bytes that are not UTF-8, as ``errors="surrogateescape"`` decodes them."""
 
 
+_AUTOMATIC = ReadOptions()
+
+
 @dataclass(frozen=True, slots=True)
 class DelimitedText:
     """A text in UTF-8, its delimiter, and the names of its columns, which may be empty.
 
-    Names have no white space around them.
+    Names have no white space around them. Rows begin after ``start`` bytes, or ``n_head`` records,
+    ``n_names`` of them with names, and end before the last ``n_foot`` records. ``first`` has the
+    entries of the first row if the file has no names.
     """
 
     content: bytes
     delimiter: str
     names: list[str]
     notes: tuple[str, ...]
+    start: int
+    n_head: int
+    n_names: int = 1
+    n_foot: int = 0
+    first: tuple[str, ...] = ()
+
+    @property
+    def end(self) -> int:
+        """Place of the first byte below the rows."""
+        size = len(self.content)
+        if not self.n_foot:
+            return size
+        first = max(self.start, size - _TAIL_LENGTH)
+        tail = self.content[first:]
+        ends = [found.end() for found in _LINE_END.finditer(tail.rstrip())]
+        filled = [a for a, b in zip([0, *ends], [*ends, len(tail)], strict=True)
+                  if tail[a:b].strip()]  # fmt: skip
+        return first + filled[-self.n_foot]
 
 
-def find_layout(path: Path, content: bytes, preferred: str = ",") -> DelimitedText:
+def find_layout(
+    path: Path, content: bytes, preferred: str = ",", options: ReadOptions = _AUTOMATIC
+) -> DelimitedText:
     """Return the layout of a text file, or of standard input if ``path`` is "-".
 
-    ``preferred`` is the delimiter unless lines agree better on another one. Raises InputError if
-    the content is empty, not text, or of another format.
+    ``preferred`` is the delimiter unless lines agree better on another one. ``options`` may have
+    the lines before the names, and those of names. Raises InputError if the content is empty, not
+    text, or of another format.
     """
     _refuse_other_formats(path, content)
     path = place(path)
@@ -77,16 +116,71 @@ def find_layout(path: Path, content: bytes, preferred: str = ",") -> DelimitedTe
     hint = _EXCEL_HINT.match(text)
     if hint:
         text = text[hint.end() :]
+    if options.skip:
+        ends = [found.end() for found in islice(_LINE_END.finditer(text), options.skip)]
+        text = text[ends[-1] :] if len(ends) == options.skip else b""
     if re.search(rb"\S", text) is None:
         raise InputError(f"{path} is empty: expected a line of column names, then rows.")
     end = text.find(b"\n", _SAMPLE_LENGTH) + 1
     sample = (text[:end] if end else text).decode()
     delimiter = hint[1].decode() if hint else _delimiter(sample, preferred)
-    names = next(records(reader(sample, delimiter)), [])
+    rows, lines = _first_records(sample, delimiter)
+    n_titles = None if options.skip is None else 0
+    heading = find_heading(
+        rows, n_titles=n_titles, n_names=options.header, is_recorded=options.recorded
+    )
+    names = heading.names
+    n_head = heading.n_titles + heading.n_names
     stripped = [name.strip() for name in names]
     if stripped != names:
         notes += ("White space around names of columns is removed.",)
-    return DelimitedText(text, delimiter, stripped, notes)
+    n_lines = lines[n_head - 1] if n_head else 0
+    ends = [found.end() for found in islice(_LINE_END.finditer(text), n_lines)]
+    start = (ends[-1] if len(ends) == n_lines else len(text)) if n_lines else 0
+    layout = DelimitedText(
+        text,
+        delimiter,
+        stripped,
+        (*notes, *heading.notes),
+        start,
+        n_head,
+        heading.n_names,
+        first=heading.first,
+    )
+    return layout if options.skip is not None else _without_footers(layout)
+
+
+def _first_records(sample: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
+    """Return the first records, stripped, and the number of lines up to the end of each."""
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    reading = reader(sample, delimiter)
+    try:
+        for row in records(reading):
+            rows.append([cell.strip() for cell in row] if rows else row)
+            lines.append(reading.line_num)
+            if len(rows) > LOOKED_AT:
+                break
+    except csv.Error:  # The careful reader names the line
+        pass
+    return rows, lines
+
+
+def _without_footers(layout: DelimitedText) -> DelimitedText:
+    """Return a layout without the remarks below the table, with a note on them."""
+    tail = layout.content[max(layout.start, len(layout.content) - _TAIL_LENGTH) :]
+    if tail.count(b'"') % 2:
+        return layout
+    try:
+        text = tail.decode("utf-8", errors="ignore")
+        rows = list(records(reader(text, layout.delimiter)))
+    except csv.Error:
+        return layout
+    n_foot = count_footers(rows, len(layout.names))
+    if not n_foot:
+        return layout
+    notes = (*layout.notes, footer_note(rows[-n_foot:]))
+    return replace(layout, n_foot=n_foot, notes=notes)
 
 
 def _refuse_other_formats(path: Path, content: bytes) -> None:
@@ -99,9 +193,18 @@ def _refuse_other_formats(path: Path, content: bytes) -> None:
         raise InputError(f"{place(path)} is {format_name}: {advice}.")
 
 
-def records(rows: Iterable[list[str]]) -> Iterator[list[str]]:
-    """Yield the records of a reader, without lines of white space, as pandas does."""
-    return (row for row in rows if len(row) > 1 or any(field.strip() for field in row))
+def records(rows: Iterable[list[str]], width: int = 0) -> Iterator[list[str]]:
+    """Yield the records of a reader, without lines of white space, as pandas does.
+
+    In a file of one column, a blank line below the first one is a row without an entry.
+    """
+    is_begun = False
+    for row in rows:
+        if len(row) > 1 or any(field.strip() for field in row):
+            is_begun = True
+            yield row
+        elif width == 1 and is_begun:
+            yield [""]
 
 
 def reader(text: str, delimiter: str) -> Any:
@@ -152,7 +255,7 @@ def _windows(content: bytes) -> str:
 
 
 def _delimiter(sample: str, preferred: str) -> str:
-    """Return the delimiter with which most lines have as many fields as the header.
+    """Return the delimiter with which most lines have equally many fields.
 
     If several do, it is the preferred one, or the one with more fields.
     """
@@ -163,9 +266,11 @@ def _delimiter(sample: str, preferred: str) -> str:
             sizes = [len(record) for record in some]
         except csv.Error:  # a field that is too long
             continue
-        if sizes and sizes[0] > 1:
-            agreement = sum(size == sizes[0] for size in sizes) / len(sizes)
-            score = (agreement, delimiter == preferred, sizes[0])
+        # Titles before the names, and remarks below the table, have other sizes.
+        counts = Counter(sizes)
+        size = max(counts, key=lambda size: (counts[size], size == sizes[0]), default=0)
+        if size > 1:
+            score = (counts[size] / len(sizes), delimiter == preferred, size)
             if score > best_score:
                 best, best_score = delimiter, score
     return best

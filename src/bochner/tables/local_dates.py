@@ -62,6 +62,11 @@ _PATTERNS: Mapping[str, tuple[Family, str]] = {
         "named",
         rf"^{_NAME} +{_DAY}(?:st|nd|rd|th)?,? +{_YEAR}{_TIME}$",
     ),
+    "Jan-21": ("named", rf"^{_NAME}(?:-| ?'){_SHORT_YEAR}$"),
+    "Jan 2021": ("named", rf"^{_NAME}[ ,-]+{_YEAR}$"),
+    "2021-Jan": ("named", rf"^{_YEAR}[ -]{_NAME}$"),
+    "2021Q1": ("month", rf"^{_YEAR}[ -]?[Qq](?P<quarter>[1-4])$"),
+    "Q1 2021": ("month", rf"^[Qq](?P<quarter>[1-4])[ /-]?{_YEAR}$"),
     "20211231": (
         "compact",
         rf"^{_YEAR}(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}}){_TIME}$",
@@ -97,7 +102,8 @@ class LocalDates:
     ``first`` and ``second`` are the day and the month; in the family "numeric" the order may be
     month and day. ``time`` is the time in microseconds since midnight in UTC, NaT if it is not
     valid. ``offset`` is the offset of local time from UTC, None if no text has an offset. ``mark``
-    is the separator of the parts, and ``has_short_years`` is for years such as 21.
+    is the separator of the parts, and ``has_short_years`` is for years such as 21. ``span`` is
+    "quarter" or "month" for dates without days, which are read as the first day.
     """
 
     family: Family
@@ -109,6 +115,7 @@ class LocalDates:
     second: NDArray[np.int64]
     time: NDArray[np.timedelta64]
     offset: NDArray[np.timedelta64] | None = None
+    span: str = ""
 
     def clock(self, times: Times) -> Times | None:
         """Return the local times of times (n,) in UTC, or None if no text has an offset."""
@@ -217,6 +224,11 @@ def _parse(texts: pa.Array, family: Family, pattern: str) -> LocalDates:
     short = _as_numpy(pc.equal(pc.binary_length(fields["year"]), 2).fill_null(False))
     century = np.where(year >= _FIRST_YEAR_OF_TWO_DIGITS, 1900, 2000)
     minutes = _zone_minutes(fields["zone"]) if "zone" in fields else np.zeros_like(year)
+    if "quarter" in fields:
+        months = 3 * _integers(fields["quarter"]) - 2
+    else:
+        months = _months(fields["name"]) if "name" in fields else _integers(fields["month"])
+    span = "quarter" if "quarter" in fields else "" if "day" in fields else "month"
     return LocalDates(
         family,
         has_short_years=bool(short.any()),
@@ -224,11 +236,12 @@ def _parse(texts: pa.Array, family: Family, pattern: str) -> LocalDates:
         matched=matched,
         year=np.where(short, year + century, year),
         first=_integers(fields["day"]) if "day" in fields else np.ones_like(year),
-        second=_months(fields["name"]) if "name" in fields else _integers(fields["month"]),
+        second=months,
         time=_times_of_day(fields, minutes)
         if "hour" in fields
         else np.zeros(year.size, "timedelta64[us]"),
         offset=minutes.astype("timedelta64[m]") if minutes.any() else None,
+        span=span,
     )
 
 

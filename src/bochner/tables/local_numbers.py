@@ -19,14 +19,18 @@ MARKS = {".": "points", ",": "commas"}
 _THOUSANDS = {".": ",", ",": "."}
 """Separator of thousands by decimal mark."""
 
-_SPACES = " \u00a0\u2009\u202f'\u2019"
+SPACES = " \u00a0\u2009\u202f'\u2019"
 """Other separators of thousands: spaces of several widths, and apostrophes."""
 
-_CURRENCIES = "[$€£¥₹₽₩₺₪]|(?:US|R|A|C)[$]|USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|Fr|kr|zł"
+CURRENCIES = "[$€£¥₹₽₩₺₪]|(?:US|R|A|C)[$]|USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|Fr|kr|zł"
 _PER_CENT = "%"
 
-_LARGEST_EXACT = 2**53
+LARGEST_EXACT = 2**53
 """Whole number up to which all are exact in float64, in which tables are encoded."""
+
+SHARE_READ = 0.9
+"""Share of the present entries of a column of text from which they are numbers or dates with a few
+other entries among them, not text."""
 
 _SAMPLE_SIZE = 1000
 """Entries that are looked at first: columns of other text fail within them at little cost."""
@@ -34,18 +38,21 @@ _SAMPLE_SIZE = 1000
 
 def _pattern(decimal: str) -> str:
     mark, comma = re.escape(decimal), re.escape(_THOUSANDS[decimal])
-    groups = "|".join(f"[1-9][0-9]{{0,2}}(?:{some}[0-9]{{3}})+" for some in (comma, f"[{_SPACES}]"))
+    groups = "|".join(f"[1-9][0-9]{{0,2}}(?:{some}[0-9]{{3}})+" for some in (comma, f"[{SPACES}]"))
     return rf"^[+-]?(?:(?:[0-9]+|{groups})(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 
 
 _PATTERNS = {decimal: _pattern(decimal) for decimal in _THOUSANDS}
 """Patterns of numbers by decimal mark, for `re` and for Arrow."""
 
-_UNIT = f"{_CURRENCIES}|{_PER_CENT}"
+_BARE_EXPONENT = "^[0-9]+E[0-9]+$"
+"""A code such as 1E3 or 7E10; programs write numbers with a point, a sign or a small e."""
+
+_UNIT = f"{CURRENCIES}|{_PER_CENT}"
 _WITH_UNIT = (
-    rf"^(?P<sign>[+-]?)(?P<front>(?:{_UNIT})?)[{_SPACES}]?"
-    rf"(?P<body>[+-]?[0-9.,][0-9.,{_SPACES}]*?(?:[eE][+-]?[0-9]+)?)"
-    rf"[{_SPACES}]?(?P<back>(?:{_UNIT})?)$"
+    rf"^(?P<sign>[+-]?)(?P<front>(?:{_UNIT})?)[{SPACES}]?"
+    rf"(?P<body>[+-]?[0-9.,][0-9.,{SPACES}]*?(?:[eE][+-]?[0-9]+)?)"
+    rf"[{SPACES}]?(?P<back>(?:{_UNIT})?)$"
 )
 
 
@@ -71,9 +78,15 @@ class LocalNumbers:
         texts = pc.replace_substring(texts, ",", ".") if decimal == "," else texts
         numbers = plain_numbers(texts)
         if numbers is None:
-            numbers = plain_numbers(pc.replace_substring_regex(texts, f"[{_SPACES}]", ""))
+            numbers = plain_numbers(pc.replace_substring_regex(texts, f"[{SPACES}]", ""))
         assert numbers is not None  # The patterns of `find_numbers` accept nothing else
         return numbers
+
+
+def present_sample(texts: Any) -> Any:
+    """Return the first present texts (k,), without a copy of all rows unless many are missing."""
+    head = texts.slice(0, 10 * _SAMPLE_SIZE).drop_null()
+    return (head if len(head) else texts.drop_null()).slice(0, _SAMPLE_SIZE)
 
 
 def plain_numbers(texts: pa.Array) -> Any | None:
@@ -94,11 +107,36 @@ def plain_numbers(texts: pa.Array) -> Any | None:
     return None
 
 
-def has_points(texts: pa.Array) -> bool:
-    """Return whether one of the texts (n,) has a point."""
+_FEWEST_WIDE_CODES = 3
+"""Digits from which numbers of one width with leading zeros are codes: 01 to 12 are months."""
+
+
+def code_rule(texts: Any, numbers: Any) -> tuple[str, int] | None:
+    """Return why plain numbers (n,) are codes, and the first such row, or None.
+
+    The rule is "zeros" for leading zeros that tell entries apart, "padded" for two digits with a
+    leading zero, which numbers lose without harm, and "exponents" if all entries are such as 7E10.
+    """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    return pc.any(pc.match_substring(texts, ".")).as_py() is True
+    if not pa.types.is_integer(numbers.type):
+        return ("exponents", 0) if _all_match(texts, _BARE_EXPONENT) else None
+    lengths = pc.binary_length(texts)
+    has_zero = pc.and_(pc.starts_with(texts, "0"), pc.greater(lengths, 1)).fill_null(False)
+    row = pc.index(has_zero, True).as_py()
+    if row < 0:
+        return None
+    ends = pc.min_max(lengths).as_py()
+    is_padded = ends["min"] == ends["max"] < _FEWEST_WIDE_CODES
+    return ("padded" if is_padded else "zeros"), row
+
+
+def has_mark(texts: Any, mark: str = ".") -> bool:
+    """Return whether one of the texts (n,) has a decimal mark."""
+    import pyarrow.compute as pc
+
+    return pc.any(pc.match_substring(texts, mark)).as_py() is True
 
 
 def loses_digits(texts: pa.Array, numbers: pa.Array) -> bool:
@@ -109,7 +147,7 @@ def loses_digits(texts: pa.Array, numbers: pa.Array) -> bool:
     if not pa.types.is_integer(numbers.type) and not _all_match(texts, "^[+-]?[0-9]+$"):
         return False
     ends = pc.min_max(numbers).as_py()
-    return ends["min"] is not None and max(-ends["min"], ends["max"]) > _LARGEST_EXACT
+    return ends["min"] is not None and max(-ends["min"], ends["max"]) > LARGEST_EXACT
 
 
 def find_numbers(texts: pa.Array, decimals: Sequence[str]) -> LocalNumbers | None:

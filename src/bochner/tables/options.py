@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -25,6 +25,9 @@ DATE_KINDS: Mapping[str, str | None] = {
     "date": None, "dayfirst": "dayfirst", "monthfirst": "monthfirst",
 }  # fmt: skip
 """Kinds of dates, with an order if it overrides the order of the file."""
+
+_MOST_LINES = 100
+"""Most lines of titles or of names; the lines that are looked at are somewhat more."""
 
 KINDS = (*NUMBER_KINDS, *DATE_KINDS, "text", "ignore")
 
@@ -47,6 +50,20 @@ class ReadOptions:
         "monthfirst" are for columns that differ from the rest of the file.
     table : str or None, default=None
         Table of an SQLite file, or sheet of an Excel file.
+    missing : sequence of str, default=()
+        Entries that are missing in every column, such as "NA" among text, or "-99".
+    skip : int or None, default=None
+        Lines to leave out before the names. With a number, no line is left out because it seems to
+        be a title, a total or a footer. None finds such lines.
+    header : int or None, default=None
+        Lines of column names: 0 if the first line is data, 2 if names have two lines. None decides.
+    units : mapping of str to str, default={}
+        Of a recorded layout: the units of columns of quantities, "" without a unit.
+    words : mapping of str to sequence of str, default={}
+        Of a recorded layout: entries that are missing in a column, because nearly all other entries
+        were numbers or dates.
+    delimiter : str or None, default=None
+        Of a recorded layout: the delimiter of the file.
     recorded : bool, default=False
         Whether the options are the decisions of an earlier reading. If so, columns in ``types`` may
         be missing, and no column is left out because its entries seem to be identifiers.
@@ -56,7 +73,7 @@ class ReadOptions:
     InputError
         If an option has another value.
     TypeError
-        If ``types`` is not a mapping, or ``table`` is not a string.
+        If ``types`` is not a mapping, ``missing`` is a string, or ``table`` is not a string.
 
     Examples
     --------
@@ -71,6 +88,12 @@ class ReadOptions:
     types: Mapping[str, str] = field(default_factory=dict)
     table: str | None = None
     recorded: bool = False
+    missing: Sequence[str] = ()
+    skip: int | None = None
+    header: int | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    delimiter: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse other values, and copy the types."""
@@ -86,9 +109,20 @@ class ReadOptions:
             )
         if not isinstance(self.table, str | None):
             raise TypeError(f"table must be the name of a table or sheet, got {self.table!r}.")
+        if isinstance(self.missing, str):
+            raise TypeError(f"missing must be a list of entries, got {self.missing!r}.")
+        for name, count in (("skip", self.skip), ("header", self.header)):
+            is_count = isinstance(count, int) and 0 <= count <= _MOST_LINES
+            if count is not None and not is_count:
+                raise InputError(
+                    f"{name} must be a number of lines from 0 to {_MOST_LINES}, got {count}."
+                )
         for column, kind in self.types.items():
             check_kind(kind, f"types of column {column!r}")
         object.__setattr__(self, "types", dict(self.types))
+        object.__setattr__(self, "missing", tuple(map(str, self.missing)))
+        object.__setattr__(self, "units", dict(self.units))
+        object.__setattr__(self, "words", {name: tuple(some) for name, some in self.words.items()})
 
     def to_record(self) -> dict[str, Any]:
         """Return the options as plain JSON."""
@@ -97,12 +131,20 @@ class ReadOptions:
             "dates": self.dates,
             "types": dict(self.types),
             "table": self.table,
+            "missing": list(self.missing),
+            "skip": self.skip,
+            "header": self.header,
+            "units": dict(self.units),
+            "words": {name: list(some) for name, some in self.words.items()},
+            "delimiter": self.delimiter,
         }
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """Return the layout that `to_record` wrote."""
+        """Return the layout that `to_record` wrote, perhaps in an earlier version."""
         options = {name: record[name] for name in ("decimal", "dates", "types", "table")}
+        later = ("missing", "skip", "header", "units", "words", "delimiter")
+        options |= {name: record[name] for name in later if name in record}
         return cls(**options, recorded=True)
 
 
@@ -130,7 +172,7 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
     ----------
     path : path-like
         A CSV file with the lines "column,type", or a JSON object, in UTF-8. `ReadOptions` lists
-        the types.
+        the types. If there is no such file, a text such as "zip,text;size,number" lists them.
 
     Returns
     -------
@@ -159,9 +201,12 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
     if not path.is_file():
         if path.exists():
             raise InputError(f"{path} is not an ordinary file: expected one with types of columns.")
-        raise FileNotFoundError(f"No file {path} of types: check the name and the folder.")
+        if "," not in str(path):
+            raise FileNotFoundError(f"No file {path} of types: check the name and the folder.")
     try:
-        content = path.read_text(encoding="utf-8-sig")
+        content = (
+            path.read_text(encoding="utf-8-sig") if path.is_file() else str(path).replace(";", "\n")
+        )
     except UnicodeDecodeError:
         raise InputError(f"{path} is not UTF-8: expected the types of columns as text.") from None
     as_json = content.lstrip().startswith(("{", "["))

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from bochner.tables.binary import WITH_TABLES, read_frame
-from bochner.tables.conventions import Conventions, decide
-from bochner.tables.delimited import read_columns
+from bochner._numerics.naming import refuse_repeated
+from bochner.tables.binary import SPREADSHEETS, WITH_TABLES, read_frame
+from bochner.tables.delimited import read_columns, without_repeated_names
 from bochner.tables.files import TEXT_ENDINGS, content_of, find, place
-from bochner.tables.guesses import guess
 from bochner.tables.identifiers import is_index, leave_out
 from bochner.tables.layout import find_layout
-from bochner.tables.native import prepare
+from bochner.tables.local_numbers import LARGEST_EXACT
 from bochner.tables.options import ReadOptions, check_names
 from bochner.tables.refusals import InputError
 from bochner.tables.remarks import Remarks
-from bochner.tables.settling import settle
+from bochner.tables.resolving import RawColumns, resolve
+from bochner.tables.totals import find_totals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,24 +43,18 @@ class TableRead:
         Sentences on oddities and guesses, and how each was handled.
     layout : ReadOptions
         Decisions of this reading, to read another file of the same kind in the same way.
+    first : tuple of str
+        Entries of the first row if the file has no names of columns.
     """
 
     frame: pd.DataFrame
     notes: tuple[str, ...]
     layout: ReadOptions
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Raw:
-    """Columns (n,) by name, Arrow arrays of texts or pandas Series of anything else."""
-
-    columns: dict[str, Any]
-    notes: tuple[str, ...]
-    has_semicolons: bool = False
+    first: tuple[str, ...] = ()
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | pd.DataFrame,
     options: ReadOptions = _AUTOMATIC,
     text: Collection[str] = (),
     keep: Collection[str] = (),
@@ -74,10 +68,10 @@ def read(
 
     Parameters
     ----------
-    path : path-like
+    path : path-like or pandas.DataFrame
         A file of text (.csv, .tsv, .txt, perhaps with .gz, .bz2, .xz, .zst or .zip), or a
         .parquet, .feather, .xlsx, .xls, .ods, .sqlite, .sqlite3 or .db file; or "-", for CSV from
-        standard input.
+        standard input; or a data frame, whose text is read by the same rules.
     options : ReadOptions, default=ReadOptions()
         Options of the file, or the layout of an earlier reading.
     text : collection of str, default=()
@@ -123,46 +117,100 @@ def read(
         raise ImportError(
             "Tables are read by pandas and pyarrow: pip install 'bochner[cli]'."
         ) from None
-    path, ending = find(path)
-    raw = _load(path, ending, options)
+    if isinstance(path, pd.DataFrame):
+        ending, source = "", "The table"
+        index = path.index
+        frame = path.reset_index(drop=True)
+        raw = RawColumns({str(name): series for name, series in frame.items()}, ())
+        refuse_repeated(list(map(str, path.columns)))
+    else:
+        path, ending = find(path)
+        source, index = str(place(path)), None
+        raw = _load(path, ending, options)
+    keep = [named_by(raw.first, name) for name in keep]
     if not options.recorded:
         check_names(options.types, raw.columns)
     remarks = Remarks()
-    columns, kinds, conventions, mixed = _resolve(raw, options, text, remarks)
-    keep_names = {*keep, *text, *options.types, *mixed}
+    resolved = resolve(raw, options, text, remarks)
+    columns, conventions = resolved.columns, resolved.conventions
+    notes = raw.notes
+    if options.skip is None and ending in _WITH_TOTALS:
+        note = find_totals(columns)
+        columns = _without_last(columns) if note else columns
+        notes += (note,) * bool(note)
+    keep_names = {*keep, *text, *options.types, *resolved.mixed}
     left = leave_out(columns, keep_names, remarks, options.recorded)
     frame = pd.DataFrame({name: column for name, column in columns.items() if name not in left})
     if frame.empty:
-        raise InputError(f"{place(path)} has no rows or no columns: expected at least one of each.")
+        raise InputError(f"{source} has no rows or no columns: expected at least one of each.")
+    if index is not None:
+        frame.index = index
     # A recorded kind keeps a column that is named like an index when the next file is read.
     stay = {name: "number" for name, column in columns.items()
             if is_index(name) and column.dtype.kind in "iuf"}  # fmt: skip
     layout = ReadOptions(
         decimal=conventions.decimal,
         dates="none" if options.dates == "none" else conventions.order or "iso",
-        types={**stay, **kinds, **dict.fromkeys(left, "ignore"), **options.types},
+        types={**stay, **resolved.kinds, **dict.fromkeys(left, "ignore"), **options.types},
         table=options.table,
         recorded=True,
+        missing=options.missing,
+        skip=options.skip,
+        header=raw.n_names if options.header is None else options.header,
+        units={**options.units, **resolved.units},
+        words={**options.words, **resolved.words},
+        delimiter=raw.delimiter or options.delimiter,
     )
-    return TableRead(frame, (*raw.notes, *remarks.sentences()), layout)
+    return TableRead(frame, (*notes, *remarks.sentences()), layout, raw.first)
+
+
+def named_by(first: Sequence[str], name: str) -> str:
+    """Return the name of a column, which may be given by its entry in the first row.
+
+    ``first`` has the entries of the first row of a file without names. Such a row looks like names.
+    """
+    return f"column {list(first).index(name) + 1}" if first.count(name) == 1 else name
+
+
+_WITH_TOTALS = (*TEXT_ENDINGS, *SPREADSHEETS)
+"""Endings of files that people write, with sums below the rows."""
+
+
+def _without_last(columns: Mapping[str, pd.Series]) -> dict[str, pd.Series]:
+    """Return columns without their last row; whole numbers that had a gap there are integers."""
+    import numpy as np
+
+    kept = {}
+    for name, series in columns.items():
+        rows = series.iloc[:-1]
+        if rows.dtype.kind == "f" and series.isna().iloc[-1] and not rows.isna().any():
+            is_whole = bool((rows % 1 == 0).all()) and bool((rows.abs() < LARGEST_EXACT).all())
+            rows = rows.astype(np.int64) if is_whole else rows
+        kept[name] = rows
+    return kept
 
 
 def read_table(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | pd.DataFrame,
     text: Collection[str] = (),
     *,
     decimal: str = "auto",
     dates: str = "auto",
     types: Mapping[str, str] | None = None,
     table: str | None = None,
+    missing: Sequence[str] = (),
+    skip: int | None = None,
+    header: int | None = None,
 ) -> pd.DataFrame:
-    r"""Return the table of a file; a warning lists what was odd or guessed.
+    r"""Return the table of a file or frame; a warning lists what was odd or guessed.
+
+    Text of a pandas frame is read by the same rules: numbers with units, times, local dates.
 
     Parameters
     ----------
     path, text
         As in `read`.
-    decimal, dates, types, table
+    decimal, dates, types, table, missing, skip, header
         As in `ReadOptions`.
 
     Returns
@@ -189,9 +237,13 @@ def read_table(
     0   52.5 2021-01-31
     1  110.0 2021-02-28
     """
-    table_read = read(path, ReadOptions(decimal, dates, types or {}, table), text)
+    options = ReadOptions(
+        decimal, dates, types or {}, table, missing=missing, skip=skip, header=header
+    )
+    table_read = read(path, options, text)
     if table_read.notes:
-        warnings.warn(f"Read {path}: {' '.join(table_read.notes)}", stacklevel=2)
+        source = "the table" if hasattr(path, "columns") else path
+        warnings.warn(f"Read {source}: {' '.join(table_read.notes)}", stacklevel=2)
     return table_read.frame
 
 
@@ -203,7 +255,7 @@ def text_columns(frame: pd.DataFrame) -> list[str]:
     return [name for name, some in present.items() if some.size and infer_dtype(some) == "string"]
 
 
-def _load(path: Path, ending: str, options: ReadOptions) -> _Raw:
+def _load(path: Path, ending: str, options: ReadOptions) -> RawColumns:
     if options.table is not None and not options.recorded and ending not in WITH_TABLES:
         raise InputError(
             f"{place(path)} holds one table: table= (--table) is for Excel and SQLite. Leave it "
@@ -211,34 +263,17 @@ def _load(path: Path, ending: str, options: ReadOptions) -> _Raw:
         )
     if ending not in TEXT_ENDINGS:
         table = options.table
-        frame, notes = read_frame(path, ending, table, only_preferred=options.recorded)
-        return _Raw({str(name): series for name, series in frame.items()}, notes)
-    layout = find_layout(path, content_of(path), "\t" if ending == ".tsv" else ",")
-    columns = read_columns(place(path), layout)
-    return _Raw(columns, layout.notes, has_semicolons=layout.delimiter == ";")
-
-
-def _resolve(
-    raw: _Raw, options: ReadOptions, text: Collection[str], remarks: Remarks
-) -> tuple[dict[str, pd.Series], dict[str, str], Conventions, list[str]]:
-    """Return converted columns, kinds to record, conventions, and names of columns with errors."""
-    requested = {**dict.fromkeys(text, "text"), **options.types}
-    columns, guesses = {}, []
-    for name, column in raw.columns.items():
-        kind = requested.get(name)
-        if kind == "ignore":
-            continue
-        prepared = prepare(name, column, kind) if hasattr(column, "iloc") else column
-        columns[name] = prepared
-        if not hasattr(prepared, "iloc"):
-            guesses.append(guess(name, prepared, kind, options))
-    guesses, conventions = decide(guesses, options, has_semicolons=raw.has_semicolons)
-    kinds, mixed = {}, []
-    for guessed in guesses:
-        settled = settle(guessed, conventions, options, remarks)
-        columns[guessed.name] = settled.series
-        if settled.kind is not None:
-            kinds[guessed.name] = settled.kind
-        if settled.is_mixed:
-            mixed.append(guessed.name)
-    return columns, kinds, conventions, mixed
+        found = read_frame(path, ending, table, options)
+        columns = {str(name): series for name, series in found.frame.items()}
+        return RawColumns(columns, found.notes, n_names=found.n_names, first=found.first)
+    layout = find_layout(path, content_of(path), "\t" if ending == ".tsv" else ",", options)
+    columns, note = read_columns(place(path), layout), ""
+    if options.skip is None:
+        columns, note = without_repeated_names(columns)
+    return RawColumns(
+        columns,
+        (*layout.notes, note) if note else layout.notes,
+        layout.delimiter,
+        layout.n_names,
+        layout.first,
+    )

@@ -14,6 +14,7 @@ from bochner.tables.columns import Column, kind_of
 from bochner.tables.encodings import State, changed_kind
 from bochner.tables.local_dates import are_dates
 from bochner.tables.local_numbers import are_decimals
+from bochner.tables.quantities import are_quantities
 
 _SAMPLE_SIZE = 100
 """Distinct texts that are looked at first: other text than numbers and dates fails within them."""
@@ -154,8 +155,8 @@ def warn_of_written_values(columns: Sequence[Column]) -> list[Column]:
         warnings.warn(
             "Numbers or dates written as text in "
             f"{naming([(c.name, c.first()) for c in written])}: encoded as text. Convert them, or "
-            "read the file with bochner.read_table, which recognises decimal commas and local "
-            "dates; categories are encoded as text without a warning.",
+            "read the file or the frame with bochner.read_table, which recognises decimal commas, "
+            "units, times and local dates; categories are encoded as text without a warning.",
             stacklevel=1,  # as above
         )
     return [column for column in columns if column not in written]
@@ -165,7 +166,8 @@ def _is_written(column: Column) -> bool:
     if column.is_category:
         return False
     texts = list(dict.fromkeys(column.raw[column.present]))
-    return any(test(texts[:_SAMPLE_SIZE]) and test(texts) for test in (are_decimals, are_dates))
+    tests = (are_decimals, are_dates, are_quantities)
+    return any(test(texts[:_SAMPLE_SIZE]) and test(texts) for test in tests)
 
 
 def refuse_changed_kinds(read: Sequence[tuple[State, Column]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timezone
 from typing import Any
 
@@ -12,10 +13,17 @@ from bochner.tables.conventions import BY_ENTRIES, BY_OPTION, Conventions
 from bochner.tables.delimited import MISSING
 from bochner.tables.guesses import Guess, IsoDates, PlainNumbers, Truths
 from bochner.tables.local_dates import ORDERS, LocalDates, Order, other_order
-from bochner.tables.local_numbers import MARKS, LocalNumbers, has_points
+from bochner.tables.local_numbers import MARKS, LocalNumbers, has_mark
 from bochner.tables.options import NUMBER_KINDS, ReadOptions
+from bochner.tables.quantities import Quantities
+from bochner.tables.refusals import InputError
 from bochner.tables.remarks import Remarks, shown
 from bochner.tables.text_columns import Settled, settle_text
+from bochner.tables.times_of_day import ClockTimes
+from bochner.tables.units import is_currency
+
+_MOST_WORDS = 3
+"""Words that a note lists: a note stays within a few lines."""
 
 _KINDS_BY_MARK = {".": "decimal point", ",": "decimal comma"}
 
@@ -28,10 +36,21 @@ def settle(
     Raises InputError if entries are not of the requested kind.
     """
     interpretation, settled = column.interpretation, None
+    _refuse_other_unit(column, options)
     if isinstance(interpretation, PlainNumbers):
         settled = _plain_numbers(column, interpretation, conventions, options, remarks)
     elif isinstance(interpretation, LocalNumbers):
         settled = _local_numbers(column, interpretation, conventions, options, remarks)
+    elif (
+        isinstance(interpretation, Quantities)
+        and not (interpretation.unread & _present(column)).any()
+    ):
+        settled = _quantities(column, interpretation, conventions, options, remarks)
+    elif (
+        isinstance(interpretation, ClockTimes)
+        and not (interpretation.unread & _present(column)).any()
+    ):
+        settled = _times(column, interpretation, remarks)
     elif isinstance(interpretation, IsoDates):
         settled = Settled(_zoned(interpretation.times, interpretation.clock), None)
     elif isinstance(interpretation, LocalDates):
@@ -42,19 +61,50 @@ def settle(
         return settle_text(column, options, remarks)
     markers = column.markers()
     for marker, count in markers.items():
-        if marker in MISSING:
+        if marker in MISSING or marker in column.words:
             continue
         words = f"entries {marker!r}, which count as missing"
-        remarks.add(
-            column.name,
-            f"has {words}",
-            f"have {words}",
-            f"{count} of {len(column.texts)}",
-        )
+        remarks.add(column.name, f"has {words}", f"have {words}", f"{count} of {len(column.texts)}")
+    if column.words:
+        listed = ", ".join(repr(shown(word)) for word in column.words[:_MOST_WORDS])
+        listed += ", ..." if len(column.words) > _MOST_WORDS else ""
+        count = sum(markers[word] for word in column.words)
+        words = f"entries {listed}, which count as missing because the other entries are numbers or"
+        example = f"{count} of {len(column.texts)}; a type text, --types FILE, keeps them"
+        remarks.add(column.name, f"has {words} dates", f"have {words} dates", example)
     if markers and settled.kind is None and not isinstance(interpretation, Truths):
         is_date = isinstance(interpretation, IsoDates | LocalDates)
-        return Settled(settled.series, "date" if is_date else "number")
-    return settled
+        settled = replace(settled, kind="date" if is_date else "number")
+    return replace(settled, words=column.words)
+
+
+def _present(column: Guess) -> NDArray[np.bool_]:
+    return np.array(column.cleaned.is_valid())
+
+
+def _refuse_other_unit(column: Guess, options: ReadOptions) -> None:
+    """Raise InputError if a column of a later file has another unit than it had at the fit."""
+    unit = options.units.get(column.name)
+    if unit is None or not options.recorded:
+        return
+    interpretation = column.interpretation
+    now = interpretation.unit if isinstance(interpretation, LocalNumbers | Quantities) else ""
+    if isinstance(interpretation, ClockTimes):
+        now = _time_unit(interpretation)
+    if now == unit or (not now and is_currency(unit)):
+        return
+    entry = shown(column.cleaned.drop_null()[0]) if len(column.cleaned.drop_null()) else "no entry"
+    if isinstance(interpretation, LocalNumbers | Quantities | PlainNumbers | ClockTimes):
+        if entry == "no entry":
+            return
+        raise InputError(
+            f"Column {column.name!r} had {_unit_words(unit)} at the fit, and has "
+            f"{_unit_words(now)} here ({entry}): convert the entries, and write them as at the fit."
+        )
+
+
+def _unit_words(unit: str) -> str:
+    return f"the unit {unit}" if unit else "no unit"
 
 
 def _settled(values: NDArray[Any], kind: str | None) -> Settled:
@@ -74,7 +124,20 @@ def _plain_numbers(
         words = "whole numbers with more digits than floating-point numbers hold: read as text"
         remarks.add(column.name, f"has {words}", f"have {words}")
         return None
-    differs = conventions.decimal == "," and has_points(column.cleaned)
+    if plain.code is not None and column.kind is None and not options.recorded:
+        rule, row = plain.code
+        entry, number = shown(column.cleaned[row]), plain.numbers[row]
+        if rule == "padded":
+            words = "leading zeros, which numbers lose; a type text (--types FILE) keeps them"
+            remarks.add(
+                column.name, f"has {words}", f"have {words}", f"{entry} is read as {number}"
+            )
+            return _settled(np.array(plain.numbers), "number")
+        what = "leading zeros" if rule == "zeros" else "a letter E among digits"
+        words = f"codes with {what}: read as text; a type number (--types FILE) overrules that"
+        remarks.add(column.name, f"has {words}", f"have {words}", entry)
+        return None
+    differs = conventions.decimal == "," and has_mark(column.cleaned)
     return _settled(np.array(plain.numbers), _KINDS_BY_MARK["."] if differs else None)
 
 
@@ -103,12 +166,57 @@ def _local_numbers(
             )
         if mark == "," or mark != decimal or len(marks) == 2:
             remarks.add(column.name, f"has {words}", f"have {words}", example)
-    if local.unit:
+    if local.unit and not isinstance(column.interpretation, Quantities):
         words = "percentages" if local.unit == "%" else f"amounts in {local.unit}"
         example = f"{shown(column.cleaned.drop_null()[0])} is read as {numbers.drop_null()[0]}"
         remarks.add(column.name, f"holds {words}", f"hold {words}", example)
     differs = bool(marks) and decimal != conventions.decimal
-    return _settled(np.array(numbers), _KINDS_BY_MARK[decimal] if differs else "number")
+    kind = _KINDS_BY_MARK[decimal] if differs else "number"
+    return replace(_settled(np.array(numbers), kind), unit=local.unit or None)
+
+
+def _quantities(
+    column: Guess,
+    quantities: Quantities,
+    conventions: Conventions,
+    options: ReadOptions,
+    remarks: Remarks,
+) -> Settled:
+    settled = _local_numbers(column, quantities.numbers, conventions, options, remarks)
+    numbers = settled.series.to_numpy()
+    if quantities.unit:
+        row = int(np.argmax(_present(column)))
+        words = (
+            "percentages"
+            if quantities.unit == "%"
+            else f"quantities with the unit {quantities.unit}"
+        )
+        example = f"{shown(column.cleaned[row])} is read as {numbers[row]:.15g}"
+        remarks.add(column.name, f"holds {words}", f"hold {words}", example)
+    for words, row in quantities.rules.items():
+        example = f"{shown(column.cleaned[row])} is read as {numbers[row]:.15g}"
+        remarks.add(column.name, f"has {words}", f"have {words}", example)
+    return replace(settled, unit=quantities.unit)
+
+
+def _time_unit(times: ClockTimes) -> str:
+    return "duration" if times.is_duration else "time of day"
+
+
+def _times(column: Guess, times: ClockTimes, remarks: Remarks) -> Settled:
+    row = int(np.argmax(_present(column)))
+    entry = shown(column.cleaned[row])
+    if times.is_duration or column.kind in NUMBER_KINDS:
+        words = "durations, in the unit before the first colon"
+        remarks.add(column.name, f"holds {words}", f"hold {words}",
+                    f"{entry} is read as {times.hours[row]:.6g}")  # fmt: skip
+        return replace(_settled(times.hours, "number"), unit=_time_unit(times))
+    words = (
+        "times of day, which are cyclic: 23:59 is next to 0:00; a type number (--types FILE) makes "
+        "them durations"
+    )
+    remarks.add(column.name, f"holds {words}", f"hold {words}", entry)
+    return replace(_settled(times.entries(), "date"), unit=_time_unit(times))
 
 
 def _local_dates(
@@ -131,6 +239,11 @@ def _local_dates(
         )
         example = shown(column.cleaned.drop_null()[0])
         remarks.add(column.name, f"has {words}", f"have {words}", example)
+    if dates.span:
+        words = f"{dates.span}s, which are read as their first day"
+        example = f"{shown(column.cleaned.drop_null()[0])} is read as {times[~np.isnat(times)][0]}"
+        if dates.family == "named" or dates.span == "quarter":
+            remarks.add(column.name, f"holds {words}", f"hold {words}", example.split("T")[0])
     if dates.has_short_years:
         words = "years of two digits, which are taken for 1969 to 2068"
         remarks.add(column.name, f"has {words}", f"have {words}")

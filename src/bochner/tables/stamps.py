@@ -49,7 +49,8 @@ def read_dates(times: Any) -> Dates:
     dtype = times.dtype if hasattr(times, "dtype") else np.asarray(times).dtype
     if getattr(dtype, "kind", "O") in "OUT" or hasattr(dtype, "tz") or hasattr(dtype, "time_zone"):
         column = read_column("times", times if hasattr(times, "dtype") else np.asarray(times))
-        if column.clock is not None and column.present.all():
+        is_date = column.kind == "date" and column.clock is not None
+        if is_date and column.present.all():
             utc, clock = _nanoseconds(column.times()), _nanoseconds(column.wall_times())
             return Dates(utc, clock, column.zone or _offset_name(utc[-1], clock[-1]))
     stamps = _nanoseconds(times)

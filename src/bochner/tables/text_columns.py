@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +11,15 @@ from numpy.typing import NDArray
 
 from bochner.tables.guesses import Guess, PlainNumbers, guess, looks_otherwise
 from bochner.tables.local_dates import ORDERS, LocalDates, other_order
-from bochner.tables.local_numbers import MARKS, LocalNumbers, numbers_among
+from bochner.tables.local_numbers import MARKS, SHARE_READ, LocalNumbers, numbers_among
 from bochner.tables.options import DATE_KINDS, NUMBER_KINDS, ReadOptions
+from bochner.tables.quantities import MixedUnits, Quantities
 from bochner.tables.refusals import InputError
 from bochner.tables.remarks import Remarks, shown
+from bochner.tables.times_of_day import ClockTimes
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
-
-_MOSTLY = 0.9
-"""Share of numbers or dates from which the other entries of a column get a remark."""
 
 _HALF = 0.5
 """Share of numbers or dates from which text is not an identifier, but a column with errors."""
@@ -36,12 +35,16 @@ _MOST_LEVELS = 256
 class Settled:
     """A column (n,), and the kind to record, since another file might not show it.
 
-    ``is_mixed`` is for text that seems to hold numbers or dates with errors.
+    ``is_mixed`` is for text that seems to hold numbers or dates with errors. ``unit`` is that of
+    quantities, "" without a unit, and None for other columns. ``words`` are entries that count as
+    missing in this column.
     """
 
     series: pd.Series
     kind: str | None
     is_mixed: bool = False
+    unit: str | None = None
+    words: tuple[str, ...] = ()
 
 
 def settle_text(column: Guess, options: ReadOptions, remarks: Remarks) -> Settled:
@@ -58,6 +61,12 @@ def settle_text(column: Guess, options: ReadOptions, remarks: Remarks) -> Settle
         is_requested = column.name in options.types and not options.recorded
         return Settled(series.astype("category") if is_requested else series, "text")
     if _remark_on_looks(column, options, remarks):
+        return Settled(series.astype("category"), "text", is_mixed=True)
+    if isinstance(column.interpretation, MixedUnits):
+        rows = column.interpretation.rows
+        words = f"text, because its numbers have several units, or none: {_listed_units(rows)}"
+        example = ", ".join(f"row {row + 1}: {shown(column.cleaned[row])}" for row in rows.values())
+        remarks.add(column.name, f"is {words}", f"are {words}", example)
         return Settled(series.astype("category"), "text", is_mixed=True)
     if _has_errors(column, remarks):
         return Settled(series, "text", is_mixed=True)
@@ -80,9 +89,13 @@ def _remark_on_looks(column: Guess, options: ReadOptions, remarks: Remarks) -> b
     if options.decimal == "auto" and options.dates == "auto":
         return False
     free = guess(column.name, column.texts, None, ReadOptions()).interpretation
-    if free is None:
+    if free is None or isinstance(free, MixedUnits):
         return False
-    numbers = isinstance(free, PlainNumbers | LocalNumbers)
+    if isinstance(free, PlainNumbers) and free.code is not None:
+        return False
+    if options.recorded and isinstance(free, Quantities | ClockTimes):
+        return False
+    numbers = isinstance(free, PlainNumbers | LocalNumbers | Quantities)
     option = f"decimal={options.decimal!r}" if numbers else f"dates={options.dates!r}"
     words = f"text, because {option} does not allow for its entries"
     remarks.add(column.name, f"is {words}", f"are {words}", shown(column.cleaned.drop_null()[0]))
@@ -113,7 +126,7 @@ def _has_errors(column: Guess, remarks: Remarks) -> bool:
             return False
         kind_name, good = "numbers", numbers_among(texts)
     n_good, n_present = good.sum(), len(texts) - texts.null_count
-    if _MOSTLY * n_present <= n_good < n_present:
+    if SHARE_READ * n_present <= n_good < n_present:
         n_bad, example = _others(column, good)
         words = f"text, because {n_bad} of {n_present} entries are no {kind_name}"
         remarks.add(column.name, f"is {words}", f"are {words}", example)
@@ -133,6 +146,17 @@ def _refusal(column: Guess, options: ReadOptions) -> InputError:
         decimal = NUMBER_KINDS[column.kind] or options.decimal
         good = numbers_among(column.cleaned, (decimal,) if decimal != "auto" else (".", ","))
         expected = "numbers" if decimal == "auto" else f"numbers with decimal {MARKS[decimal]}"
+        if unit := options.units.get(column.name):
+            expected = f"numbers with the unit {unit}, as at the fit"
+        if isinstance(column.interpretation, MixedUnits):
+            rows = column.interpretation.rows
+            examples = (f"row {row + 1}: {shown(column.cleaned[row])}" for row in rows.values())
+            return InputError(
+                f"Column {column.name!r} should hold {expected}, but has several units, or none: "
+                f"{_listed_units(rows)} ({', '.join(examples)}). Convert its entries to one unit."
+            )
+        if isinstance(column.interpretation, Quantities | ClockTimes):
+            good = ~column.interpretation.unread
     else:
         interpretation = column.interpretation
         wanted = DATE_KINDS[column.kind] or options.dates
@@ -145,12 +169,16 @@ def _refusal(column: Guess, options: ReadOptions) -> InputError:
     n_present = len(column.cleaned) - column.cleaned.null_count
     return InputError(
         f"Column {column.name!r} should hold {expected}, but {n_bad} of {n_present} entries are "
-        f"something else ({example}). Correct them, leave unknown ones empty, or give the column "
-        "another type (--types FILE)."
+        f"something else ({example}). Correct them, leave unknown ones empty, name them by "
+        "missing= (--missing), or give the column another type (--types FILE)."
     )
 
 
-def _levels(texts: pa.Array) -> Any | None:
+def _listed_units(rows: Mapping[str, int]) -> str:
+    return " and ".join(rows)
+
+
+def _levels(texts: Any) -> Any | None:
     """Return the distinct texts of a column, None if they are many."""
     import pyarrow.compute as pc
 

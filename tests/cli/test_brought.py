@@ -1,0 +1,143 @@
+"""Files that people bring, from the command line."""
+
+import numpy as np
+import pytest
+from cli.command import SMALL, bochner, fit, predict, refusal, table, write
+
+QUICK = (*SMALL, "--no-analysis")
+
+
+def flat(text):
+    """A text in one line, without the frame of the screen."""
+    return " ".join(text.split())
+
+
+def fitted(folder, text, *options, target="y", name="train.csv"):
+    """Fit to a file with this text, and return the model and what is printed."""
+    path = folder / name
+    path.write_text(text)
+    out = folder / "m.bochner"
+    result = bochner("fit", path, "--target", target, "--out", out, *QUICK, *options)
+    assert result.exit_code == 0, result.output
+    return out, flat(result.stdout)
+
+
+def rows(n=60):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1.0, 9.0, n).round(3)
+    return x, (3.0 * x + 0.01 * rng.normal(size=n)).round(3)
+
+
+def test_a_unit_is_that_of_the_fit(tmp_path):
+    x, y = rows()
+    text = "x,y\n" + "".join(f"{a} kg,{b}\n" for a, b in zip(x, y, strict=True))
+    model, shown = fitted(tmp_path, text, "--types", "x,number")
+    assert "'x' holds quantities with the unit kg" in shown
+    new = tmp_path / "new.csv"
+    new.write_text("x\n5 kg\n2 kg\n")
+    found = bochner("predict", model, new, "--quiet").stdout.split()[1:]
+    np.testing.assert_allclose(list(map(float, found)), [15.0, 6.0], atol=0.2)
+    new.write_text("x\n5000 g\n2000 g\n")
+    assert "had the unit kg at the fit, and has the unit g here" in refusal(
+        tmp_path, "predict", model, new
+    )
+
+
+def test_a_file_without_names(tmp_path):
+    x, y = rows()
+    text = "".join(f"{a},{b}\n" for a, b in zip(x, y, strict=True))
+    model, shown = fitted(tmp_path, text, target=str(y[0]))
+    assert "60 rows" in shown
+    assert "The first line holds data" in shown
+    assert "'column 2'" in shown
+    new = tmp_path / "new.csv"
+    new.write_text("5,0\n2,0\n3,0\n")
+    assert len(bochner("predict", model, new, "--quiet").stdout.split()) == 1 + 3
+    _, shown = fitted(tmp_path, text, "--header", "1", target=str(y[0]))
+    assert "59 rows" in shown
+
+
+def test_totals_titles_and_footers_are_no_rows(tmp_path):
+    x, y = rows()
+    body = "x,y\n" + "".join(f"{a},{b}\n" for a, b in zip(x, y, strict=True))
+    text = f"Weights of 2020\n{body}{x.sum():.3f},{y.sum():.3f}\nSource: an office\n"
+    _, shown = fitted(tmp_path, text)
+    assert "60 rows" in shown
+    for words in ("line is a title", "sums of the rows above", "line is a remark"):
+        assert words in shown
+    _, shown = fitted(tmp_path, body + f"{x.sum():.3f},{y.sum():.3f}\n", "--skip", "0")
+    assert "61 rows" in shown
+    path = write(table(), tmp_path / "t.csv")
+    assert "skip must be a number of lines" in refusal(
+        tmp_path, "fit", path, "--target", "y", "--skip", "-1"
+    )
+
+
+def test_blank_lines_of_one_column_have_predictions(tmp_path):
+    x, y = rows()
+    gap = [*x[:50].astype(str), *[""] * 10]
+    text = "x,y\n" + "".join(f"{a},{b}\n" for a, b in zip(gap, y, strict=True))
+    model, _ = fitted(tmp_path, text)
+    new = tmp_path / "new.csv"
+    new.write_text("x\n5\n\n2\n3\n1.5\n")
+    assert len(bochner("predict", model, new, "--quiet").stdout.split()) == 1 + 5
+
+
+def test_a_class_may_be_called_none(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    text = "x,y\n" + "".join(f"{a:.3f},{'None' if a > 0 else 'Brick'}\n" for a in x)
+    model, shown = fitted(tmp_path, text)
+    assert "'None'" in shown or "'Brick'" in shown
+    new = tmp_path / "new.csv"
+    new.write_text("x\n2\n-2\n")
+    found = bochner("predict", model, new, "--quiet").stdout.split()[1:]
+    assert [line.split(",")[0] for line in found] == ["None", "Brick"]
+
+
+def test_a_word_that_is_missing_is_named(tmp_path):
+    frame = table().assign(colour=lambda one: one["colour"].replace("red", "NA"))
+    model = fit(tmp_path, frame, "--missing", "NA")
+    assert "NA" not in bochner("inspect", model, "--json").stdout.split('"levels"')[0][:200]
+    assert len(predict(model, frame)) == len(frame)
+
+
+def test_decimal_points_of_a_later_file(tmp_path):
+    x, y = rows()
+    text = "x;y\n" + "".join(f"{a};{b}\n" for a, b in zip(x, y, strict=True)).replace(".", ",")
+    model, _ = fitted(tmp_path, text)
+    new = tmp_path / "new.csv"
+    new.write_text("id,x\na,1.234\nb,2.345\nc,7.891\n")
+    result = bochner("predict", model, new)
+    found = list(map(float, result.stdout.split()[1:]))
+    np.testing.assert_allclose(found, [3.702, 7.035, 23.673], atol=0.1)
+    assert "has decimal points, unlike the file of the fit" in flat(result.stderr)
+
+
+def test_an_empty_column_is_left_out(tmp_path):
+    frame = table().assign(empty=np.nan)
+    path = write(frame, tmp_path / "t.csv")
+    out = tmp_path / "e.bochner"
+    result = bochner("fit", path, "--target", "y", "--out", out, *QUICK)
+    assert "'empty' has no entries and is left out" in flat(result.stdout)
+    assert len(predict(out, table())) == 150
+
+
+@pytest.fixture(scope="module")
+def split_model(tmp_path_factory):
+    return fit(tmp_path_factory.mktemp("split"), table(), "--no-analysis")
+
+
+def test_rows_of_the_fit_are_named_and_the_others_have_their_errors(split_model, tmp_path):
+    path = write(table(), tmp_path / "t.csv")
+    result = bochner("predict", split_model, path, "--out", tmp_path / "p.csv")
+    shown = flat(result.stderr)
+    assert "120 of the 150 rows were used in the fit" in shown
+    assert "The 30 other rows have RMSE" in shown
+    result = bochner("evaluate", split_model, path, "--no-analysis")
+    shown = flat(result.stdout)
+    assert "120 of the 150 rows were used in the fit" in shown
+    assert "Errors of the 30 rows that the fit did not have" in shown
+    fresh = table(400)[150:]
+    result = bochner("predict", split_model, write(fresh, path), "--out", tmp_path / "p.csv")
+    assert "used in the fit" not in flat(result.stderr)

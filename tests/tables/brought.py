@@ -1,0 +1,261 @@
+"""Files that people bring, each with the reading that is right.
+
+A new case is one entry of `BROUGHT`. The laws of `test_brought.py` hold for each.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+N = 40
+"""Rows of generated columns, more than any rule about few rows needs."""
+
+
+@dataclass(frozen=True)
+class Brought:
+    """A file, what is read from it, and words of its notes.
+
+    ``columns`` has the entries of some columns, or how many rows these have if it is a number.
+    ``absent`` names columns that are left out. ``later`` are contents of later files, each with
+    the entries that the layout reads in the first column of ``columns``, or words of the refusal.
+    """
+
+    name: str
+    content: str | Callable[[Path], None]
+    columns: Mapping[str, Sequence[Any] | int]
+    notes: Sequence[str] = ()
+    absent: Sequence[str] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    later: Mapping[str, Sequence[Any] | str] = field(default_factory=dict)
+    ending: str = ".csv"
+
+
+def lines(*entries: str, name: str = "a", delimiter: str = ";") -> str:
+    """A file of a column with entries, and of a column of text."""
+    rows = [(name, "b"), *((entry, f"t{i % 3}") for i, entry in enumerate(entries))]
+    return "\n".join(map(delimiter.join, rows)) + "\n"
+
+
+def quantity(name: str, entries: Sequence[str], numbers: Sequence[Any], *notes: str, **more: Any):
+    """A column of quantities."""
+    return Brought(name, lines(*entries), {"a": numbers}, notes, **more)
+
+
+def many(form: str, count: int = N) -> list[str]:
+    return [form.format(i + 0.5) for i in range(count)]
+
+
+def table(*above: str, below: Sequence[str] = (), names: str = "x,y,z", n: int = N) -> str:
+    """A file of three columns of numbers, with lines above and below."""
+    rows = [f"{i + 0.5},{(7 * i) % 40 + 0.25},{(3 * i) % 17 + 0.125}" for i in range(n)]
+    return "\n".join([*above, *([names] if names else []), *rows, *below]) + "\n"
+
+
+def generated(names: str, row: Callable[[int], str]) -> str:
+    """A file with a row for each number."""
+    return "\n".join([names, *map(row, range(N))]) + "\n"
+
+
+X = [i + 0.5 for i in range(N)]
+Y = [(7 * i) % 40 + 0.25 for i in range(N)]
+Z = [(3 * i) % 17 + 0.125 for i in range(N)]
+NAN = float("nan")
+
+
+def sheet(*rows: Sequence[Any]) -> Callable[[Path], None]:
+    """An Excel file of these rows."""
+
+    def write(path: Path) -> None:
+        from openpyxl import Workbook
+
+        book = Workbook()
+        for row in rows:
+            book.active.append(list(row))
+        book.save(path)
+
+    return write
+
+
+CELLS = [[i + 0.5, f"t{i % 3}", (7 * i) % 40 + 0.25] for i in range(N)]
+
+UNITS = [
+    quantity("a unit after a space", ["6.37 kg", "2 kg"], [6.37, 2], "the unit kg (6.37 kg is read",
+             later={lines("3 kg"): [3], lines("3000 g"): "had the unit kg", lines("3"): "had the",
+                    lines("heavy"): "numbers with the unit kg"}),
+    quantity("a unit without a space", ["12.5km/h", "3km/h"], [12.5, 3], "the unit km/h"),
+    quantity("a unit that is a word", ["3 rooms", "1 room", "12 rooms"], [3, 1, 12], "unit room"),
+    quantity("a unit with decimal commas", ["1,5 kg", "2,25 kg"], [1.5, 2.25], "decimal commas"),
+    quantity("a temperature", ["-3 °C", "−4.5 °C", "12 °C"], [-3, -4.5, 12], "the unit °C"),
+    quantity("a unit and a few words", [*many("{} m"), "unknown"], [*X, NAN], "the unit m",
+             "entries 'unknown', which count as missing because the other entries are numbers",
+             later={lines("unknown", "2 m"): [NAN, 2]}),
+    quantity("two units", ["5 kg", "300 g", "2 kg"], ["5 kg", "300 g", "2 kg"],
+             "text, because its numbers have several units, or none: kg and g (row 1: 5 kg, row"),
+    quantity("numbers with and without a unit", ["5 kg", "300"], ["5 kg", "300"], "kg and none"),
+    quantity("per cent and plain numbers", ["45 %", "0.4"], ["45 %", "0.4"], "% and none"),
+    quantity("per cent", ["45 %", "3.5%"], [45, 3.5], "percentages",
+             later={lines("0.45"): "had the unit %"}),
+    quantity("seats", ["12A", "14C", "3B", "9A"], ["12A", "14C", "3B", "9A"]),
+    quantity("addresses", ["12 Main", "5 Oak", "7 Elm"], ["12 Main", "5 Oak", "7 Elm"]),
+    quantity("ordinal numbers", ["1st", "2nd", "3rd"], ["1st", "2nd", "3rd"]),
+]  # fmt: skip
+
+NUMBERS = [
+    quantity("magnitudes", ["1.5k", "300", "2M", "1.1bn"], [1500, 300, 2e6, 1.1e9], "magnitudes"),
+    quantity("money with magnitudes", ["$1.5M", "$300k"], [1.5e6, 3e5], "the unit $", "magnitudes",
+             later={lines("€2M"): "had the unit $ at the fit, and has the unit €",
+                    lines("2M"): [2e6]}),
+    quantity("money with a space", ["€ 1,200", "€ 300.5"], [1200, 300.5], "amounts in €"),
+    quantity("accounts", ["(1200)", "300", "(1,200.5)"], [-1200, 300, -1200.5], "in parentheses"),
+    quantity("minus signs last", ["1200-", "300"], [-1200, 300], "minus signs after the number",
+             later={lines("5"): [5], lines("70-"): [-70]}),
+    quantity("marks at school", ["2-", "3+", "1"], ["2-", "3+", "1"]),
+    quantity("limits of detection", ["<0.5", "2.5", "≥ 10", "7"], [0.5, 2.5, 10, 7], "limits"),
+    quantity("open ends", ["10+ years", "< 1 year", "3 years", "4 years", "9 or more years",
+             "5 years"], [10, 1, 3, 4, 9, 5], "unit year", "limits"),
+    quantity("classes of sizes", ["<38 mm", ">=38 mm"], ["<38 mm", ">=38 mm"]),
+    quantity("classes with a beginning", ["1935-", "1940-"], ["1935-", "1940-"]),
+    quantity("notes in parentheses", ["(1)", "(2)"], ["(1)", "(2)"]),
+    quantity("ranges", ["10-20", "30-40"], ["10-20", "30-40"]),
+    quantity("Indian commas", ["1,00,000", "12,34,567.5", "500"], [1e5, 1234567.5, 500], "Indian"),
+    quantity("Fortran", ["1.0D+03", "2.5d-01"], [1000, 0.25], "exponents with D"),
+    quantity("a few words", [*many("{}"), "n/k"], [*X, NAN], "entries 'n/k', which count"),
+    quantity("many words among numbers", [*many("{}", 30), *["n/k"] * 6],
+             [*many("{}", 30), *["n/k"] * 6]),
+    quantity("words among codes", [*["1", "2", "3"] * 10, "X"], [*["1", "2", "3"] * 10, "X"],
+             "1 of 31 entries are no numbers"),
+    Brought("a declared number", lines("6.37 kg", "2 kg"), {"a": [6.37, 2]}, ["the unit kg"],
+            options={"types": {"a": "number"}}),
+    Brought("a declared text", lines("6.37 kg", "2 kg"), {"a": ["6.37 kg", "2 kg"]},
+            options={"types": {"a": "text"}}),
+]  # fmt: skip
+
+CODES = [
+    quantity("zeros that tell codes apart", ["007", "07", "7"], ["007", "07", "7"],
+             "codes with leading zeros: read as text", later={lines("7", "7"): ["7", "7"]}),
+    quantity("postal codes", ["01234", "98101", "02139"], ["01234", "98101", "02139"], "zeros"),
+    quantity("months of two digits", ["01", "02", "12"], [1, 2, 12], "zeros, which numbers lose"),
+    quantity("an E among digits", ["1E3", "7E10", "12E4"], ["1E3", "7E10", "12E4"], "letter E"),
+    quantity("numbers of programs", ["1e20", "5"], [1e20, 5]),
+    Brought("a parcel", generated("PID,x,y", lambda i: f"{526301100 + 37 * i},{i / 2},{i % 7}"),
+            {"x": N}, ["'PID' differs in every row and is left out"], absent=["PID"]),
+    Brought("a number of a ticket",
+            generated("ticket_no,x,y", lambda i: f"{(37 * i) % 4001},{i / 2},{i % 7}"),
+            {"ticket_no": N}, ["may be an identifier; --drop leaves it out"]),
+    Brought("a sheet of codes", sheet(["a", "x"], ["007", 1.5], ["7", 2.5], ["07", 4.5]),
+            {"a": ["007", "7", "07"]}, ["codes with leading zeros"], ending=".xlsx"),
+    Brought("a sheet with numbers as text", sheet(["a", "x"], ["12", 1.5], ["7", 2.5]),
+            {"a": [12, 7]}, ["numbers that are stored as text"], ending=".xlsx"),
+]  # fmt: skip
+
+WORDS = [
+    quantity("a class None", ["None", "Brick", "Stone"], ["None", "Brick", "Stone"]),
+    quantity("Namibia", ["NA", "DE", "FR"], ["NA", "DE", "FR"], later={lines("NA"): ["NA"]}),
+    quantity("nan among numbers", ["nan", "1", "NULL", "2"], [NAN, 1, NAN, 2]),
+    quantity("NA among dates", ["2021-01-31", "NA"], [pd.Timestamp("2021-01-31"), pd.NaT]),
+    Brought("words that the user names", lines("NA", "DE", "FR"), {"a": [None, "DE", "FR"]},
+            options={"missing": ["NA"]}, later={lines("NA"): [None]}),
+    Brought("a number that is missing", lines("1", "-99", "2"), {"a": [1, NAN, 2]},
+            options={"missing": ["-99"]}),
+    Brought("text has no missing words", lines("NA", "5"), {"a": ["NA", "5"]},
+            options={"types": {"a": "text"}}),
+    Brought("a column without entries", "a,e,b\n1,,2\n3,,4\n", {"a": [1, 3]},
+            ["'e' has no entries and is left out"], absent=["e"], later={"a,b\n7,8\n": [7]}),
+]  # fmt: skip
+
+DATES = [
+    quantity("times of day", ["12:44", "3:05", "23:59:30"],
+             [time(12, 44), time(3, 5), time(23, 59, 30)], "times of day, which are cyclic",
+             later={lines("0:15"): [time(0, 15)]}),
+    quantity("halves of the day", ["1:05 PM", "12:00 AM"], [time(13, 5), time(0, 0)],
+             "times of day"),
+    quantity("durations", ["75:30", "12:15"], [75.5, 12.25], "durations, in the unit before"),
+    quantity("lap times", ["0:23.9", "1:05.25"], [23.9 / 60, 1 + 5.25 / 60], "durations"),
+    quantity("quarters", ["2020Q1", "2021Q4"], [pd.Timestamp("2020-01-01"),
+             pd.Timestamp("2021-10-01")], "quarters, which are read as their first day"),
+    quantity("quarters first", ["Q1 2020", "Q3 2021"], [pd.Timestamp("2020-01-01"),
+             pd.Timestamp("2021-07-01")], "quarters"),
+    quantity("months", ["Jan-21", "Feb-20"], [pd.Timestamp("2021-01-01"),
+             pd.Timestamp("2020-02-01")], "months, which are read as their first day",
+             "years of two digits"),
+    quantity("months in words", ["January 2021", "Mar 2020"], [pd.Timestamp("2021-01-01"),
+             pd.Timestamp("2020-03-01")], "months"),
+    Brought("declared dates", lines("12:44", "3:05"), {"a": [time(12, 44), time(3, 5)]},
+            ["times of day"], options={"types": {"a": "date"}}),
+    Brought("no dates", lines("12:44", "3:05"), {"a": ["12:44", "3:05"]},
+            ["text, because dates='none'"], options={"dates": "none"}),
+]  # fmt: skip
+
+LINES = [
+    Brought("a first line of data", table(names=""), {"column 1": X, "column 3": Z},
+            ["The first line holds data (0.5, 0.25, 0.125)"],
+            later={table(names="", n=5): X[:5],
+                   table(names="column 1,column 2,column 3", n=3): X[:3]}),
+    Brought("irises", generated("5.1,3.5,b", lambda i: f"{5 + i / 10:.1f},{i % 4}.5,{'ab'[i % 2]}"),
+            {"column 3": ["b", *["a", "b"] * (N // 2)]}, ["The first line holds data"]),
+    Brought("a first line with options", table(names=""), {"0.5": N - 1}, options={"header": 1}),
+    Brought("years as names", generated("a,2019,2020", lambda i: f"t{i % 3},{i}.5,{i % 9}"),
+            {"2020": N}),
+    Brought("positions as names", generated("0,1,2", lambda i: f"{i}.5,{i % 4},{i % 3}"), {"1": N}),
+    Brought("wavelengths as names", generated("1100,1102,1104", lambda i: f".5{i},.{i},.2{i}"),
+            {"1102": N}),
+    Brought("a title", table("Sales of 2020"), {"x": X, "z": Z}, ["The first line is a title",
+            "(Sales of 2020); skip=0 (--skip 0) keeps all lines"]),
+    Brought("two titles and a blank line", table("Sales", "of 2020", ""), {"x": X},
+            ["The first 2 lines are titles"]),
+    Brought("lines that are skipped", table("1,2", "3,4"), {"x": X}, options={"skip": 2}),
+    Brought("a line of units", table(names="x,y,z\nkg,m,s"), {"x": X, "y": Y},
+            ["The second line belongs to the names (kg, m, s)"],
+            later={table(names="x,y,z\nkg,m,s", n=4): X[:4], table(n=4): X[:4]}),
+    Brought("names over two columns", table(names="2020,,other\nx,y,z"),
+            {"2020 x": X, "2020 y": Y}, ["The second line belongs to the names (x, y, z)"]),
+    Brought("names within", table(below=["x,y,z", "1.5,2.5,3.5"]), {"x": [*X, 1.5]},
+            ["1 row repeats the names"]),
+    Brought("a total", generated("r,x,y", lambda i: f"r{i % 4},{X[i]},{Y[i]}")
+            + f"Total,{sum(X)},{sum(Y)}\n", {"x": N}, ["The last row (Total) holds the sums"]),
+    Brought("a total without a label", table(below=[f"{sum(X)},{sum(Y)},{sum(Z)}"]), {"x": X},
+            ["The last row holds the sums"]),
+    Brought("a total that is kept", table(below=[f"{sum(X)},{sum(Y)},{sum(Z)}"]), {"x": N + 1},
+            options={"skip": 0}),
+    Brought("a mean", generated("r,x,y", lambda i: f"r{i % 4},{X[i]},{Y[i]}")
+            + f"Average,{np.mean(X)},{np.mean(Y)}\n", {"x": N}, ["holds the means"]),
+    Brought("a running total", "a,b\n1,2\n2,4\n3,6\n6,12\n12,24\n", {"a": [1, 2, 3, 6, 12]}),
+    Brought("a footer", table(below=["Source: an office"]), {"z": Z}, ["The last line is a remark",
+            "(Source: an office)"]),
+    Brought("a footer with delimiters", table(below=["", "Note: rounded,,"]), {"x": X},
+            ["a remark"]),
+    Brought("a count of rows", table(below=["", "(40 rows affected)"]), {"x": X}, ["a remark"]),
+    Brought("blank lines of one column", "a\n1\n2\n\n4\n5\n", {"a": [1, 2, NAN, 4, 5]},
+            later={"a\n\n7\n\n": [NAN, 7]}),
+    Brought("blank lines of a table", "a,b\n1,2\n\n3,4\n", {"a": [1, 3]}),
+    Brought("a sheet with titles", sheet(["Report", None, None], [], ["x", "t", "y"], *CELLS),
+            {"x": X, "y": Y}, ["The first line is a title"], ending=".xlsx"),
+    Brought("a sheet with two lines of names",
+            sheet(["size", None, "cost"], ["width", "kind", "all"], *CELLS),
+            {"size width": X, "cost all": Y}, ["The second line belongs to the names"],
+            ending=".xlsx"),
+    Brought("a sheet with units", sheet(["x", "t", "y"], ["m", None, "kg"], *CELLS),
+            {"x": X, "y": Y}, ["The second line belongs to the names"], ending=".xlsx"),
+    Brought("a sheet with a footer", sheet(["x", "t", "y"], *CELLS, [], ["Source: an office"]),
+            {"x": X}, ["The last line is a remark"], ending=".xlsx"),
+    Brought("a sheet without names", sheet(*CELLS), {"column 1": X}, ["The first line holds data"],
+            ending=".xlsx"),
+    Brought("a sheet of times", sheet(["x", "t"], [1.5, time(12, 44)], [2.5, time(3, 5)]),
+            {"t": [time(12, 44), time(3, 5)]}, ending=".xlsx"),
+]  # fmt: skip
+
+MARKS = [
+    Brought("decimal commas, then points", lines("1,5", "2,25"), {"a": [1.5, 2.25]},
+            ["decimal commas"],
+            later={"a,b\n1.234,t\n7.891,t\n": [1.234, 7.891],
+                   "a;b\n1.234;t\n": [1234], 'a,b\n"1.234,5",t\n': [1234.5]}),
+    Brought("decimal points, then commas", "a,b\n1.234,t0\n5.5,t1\n", {"a": [1.234, 5.5]},
+            later={"a;b\n1,234;t0\n": [1.234], "a;b\n5,5;t0\n": [5.5]}),
+]  # fmt: skip
+
+BROUGHT = [*UNITS, *NUMBERS, *CODES, *WORDS, *DATES, *LINES, *MARKS]
