@@ -72,7 +72,14 @@ def _table(cell: Cell, options: Options) -> Mapping[str, float]:
     scaler = StandardScaler().fit(data.X[~is_test])
     y, mean = np.asarray(data.y, dtype=np.float64), np.mean(data.y[~is_test])
     p = int(cell.settings["features"])
-    model = KreinRidge("matern32", p, "evidence", scheme=cell.method, random_state=cell.seed)
+    model = KreinRidge(
+        "matern32",
+        p,
+        "evidence",
+        length_scale="median",
+        scheme=cell.method,
+        random_state=cell.seed,
+    )
     model.fit(scaler.transform(data.X[~is_test]), y[~is_test] - mean)
     errors = mean + model.predict(scaler.transform(data.X[is_test])) - y[is_test]
     return {"rmse": float(np.sqrt(np.mean(errors**2)))}

@@ -13,6 +13,8 @@ from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.estimators.digmm_features import DIGMMFeatures
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
+from bochner.estimators.gaussian_process_classifier import GaussianProcessClassifier
+from bochner.estimators.gaussian_process_regressor import GaussianProcessRegressor
 from bochner.estimators.kernel_glm import KernelGLMRegressor
 from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier
 from bochner.estimators.krein_ridge import KreinRidge
@@ -45,6 +47,8 @@ __all__ = [
     "Frequencies",
     "GaBaSRClassifier",
     "GaBaSRRegressor",
+    "GaussianProcessClassifier",
+    "GaussianProcessRegressor",
     "KernelGLMClassifier",
     "KernelGLMRegressor",
     "KreinRidge",

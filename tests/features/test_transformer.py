@@ -57,7 +57,7 @@ def test_the_number_of_features(n_components):
         ({"kernel": "nkt"}, ValueError, "Did you mean 'ntk'"),
         ({"decomposition": "krein"}, ValueError, "decomposition must be one of 'auto'"),
         ({"weights": "best"}, ValueError, "weights must be one of 'sampled'"),
-        ({"length_scale": "mean"}, ValueError, "length_scale must be 'median'"),
+        ({"length_scale": "mean"}, ValueError, "length_scale must be 'auto', 'median'"),
         ({"length_scale": -1.0}, ValueError, "length_scale must be positive"),
         ({"length_scale": (1.0, 2.0)}, ValueError, "2 entries, but the data have 10 inputs"),
         ({"scheme": "halton"}, ValueError, "scheme must be one of"),

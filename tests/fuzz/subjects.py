@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sklearn.gaussian_process.kernels import RBF
+
 import bochner
 from bochner import baselines, experimental, kernels
 
@@ -72,6 +74,23 @@ SUBJECTS = {
     "generalised": _numbers(bochner.KernelGLMRegressor, length_scale="evidence", **SMALL),
     "generalised, outliers": _numbers(bochner.KernelGLMRegressor, likelihood="student_t", **SMALL),
     "generalised, classes": _labels(bochner.KernelGLMClassifier, **SMALL),
+    "process": Subject(bochner.GaussianProcessRegressor, weighted=False, weight=2),
+    "process on features": Subject(
+        bochner.GaussianProcessRegressor,
+        {"solver": "features", "n_landmarks": 4, **SMALL},
+        weighted=False,
+        weight=2,
+    ),
+    "process of classes": Subject(
+        bochner.GaussianProcessClassifier, {}, "labels", weighted=False, weight=2
+    ),
+    "process of classes on features": Subject(
+        bochner.GaussianProcessClassifier,
+        {"kernel": RBF(1.0), "solver": "features", **SMALL},
+        "labels",
+        weighted=False,
+        weight=2,
+    ),
     "asymmetric ridge": _numbers(bochner.AsymmetricKernelRidge, **SMALL),
     "asymmetric ridge, evidence": _numbers(
         bochner.AsymmetricKernelRidge,

@@ -15,6 +15,7 @@ from bochner._numerics.checked import validated
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.features.parameters import KernelParameters, drawn_seed
 from bochner.kernels import Kernel, kernel_called
+from bochner.kernels.foreign import native
 
 
 class KernelFeatures(
@@ -86,4 +87,5 @@ def resolved_kernel(kernel: object, dim: int, names: Any = None) -> Any:
     """Return the kernel with a name, or a kernel with columns resolved by ``names``."""
     if isinstance(kernel, str):
         return kernel_called(kernel, dim)
+    kernel = native(kernel, dim)
     return kernel.resolved(names) if isinstance(kernel, Kernel) else kernel

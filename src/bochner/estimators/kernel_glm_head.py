@@ -32,6 +32,7 @@ from bochner.features.parameters import KernelParameters, count_frequencies, gen
 from bochner.features.region import Region, check_rows
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
+from bochner.kernels.foreign import native
 from bochner.learning.families.selection import canonical_rows
 from bochner.learning.laplace.approximation import LaplacePosterior, latent_features
 from bochner.learning.laplace.evidence import LaplaceProblem
@@ -134,7 +135,8 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         """Resolve the kernel and draw its frequencies."""
         kernel_rng, draw_rng, data_rng = generators(self.random_state, 3)
         recipe = Recipe(count_frequencies(self.n_components), self.scheme, self.weights)
-        kernel, rows = self.kernel, problem.rows
+        rows = problem.rows
+        kernel = native(self.kernel, rows.X.shape[1])
         names = getattr(self, "feature_names_in_", None)
         length_scale = self.length_scale
         if self._is_by_evidence:

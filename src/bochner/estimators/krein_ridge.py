@@ -64,13 +64,17 @@ class KreinRidge(
         maximises the marginal likelihood, from one eigendecomposition. In a Krein space it
         minimises the generalised cross-validation score instead, away from the poles, and a
         number that is a pole is moved, with a ``RuntimeWarning``.
-    length_scale : float, sequence of d floats, "median" or "evidence", default="median"
-        Length scale of a kernel given by name. ``"evidence"`` learns one length scale for each of
-        up to 100 inputs by the gradient of the marginal likelihood, on at most 32,768 rows (of the
-        first batch or chunk, if there are several). It also learns the hyper-parameters of a kernel
-        object, starting from the values of the object: length scales; weights, means and
-        covariances of a :class:`~bochner.kernels.SpectralMixture`; and the hyper-parameters of all
-        parts of sums, products and kernels on columns, with the shares of the terms of a sum.
+    length_scale : float, sequence of d floats, "auto", "median" or "evidence", default="auto"
+        Length scale of a kernel given by name. ``"auto"`` is the standard deviation of each column,
+        times the median distance between standardised rows: the units of the columns do not matter.
+        ``"median"`` is the median distance between rows as they are, one length scale for all
+        inputs; ``"auto"`` is the same for more than 100 inputs. ``"evidence"`` learns one
+        length scale for each of up to 100 inputs by the gradient of the marginal likelihood, on at
+        most 32,768 rows (of the first batch or chunk, if there are several). It also learns the
+        hyper-parameters of a kernel object, starting from the values of the object: length scales;
+        weights, means and covariances of a :class:`~bochner.kernels.SpectralMixture`; and the
+        hyper-parameters of all parts of sums, products and kernels on columns, with the shares of
+        the terms of a sum.
         Kernels with a part that has no positive spectral measure in closed form are not changed.
     kernel, scheme, weights, decomposition, pairs, random_state
         As in :class:`bochner.FourierFeatures`.

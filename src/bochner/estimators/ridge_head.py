@@ -37,6 +37,7 @@ from bochner.features.stats import FeatureSums, chunk_sums
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
+from bochner.kernels.foreign import native
 from bochner.learning.families.selection import select_kernel
 from bochner.learning.ridge.iterative import IterativeSolution, fit_iteratively
 from bochner.learning.ridge.krein import fit_krein
@@ -54,7 +55,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
     n_components: int = 512
     alpha: float | str = 1.0
     _: KW_ONLY
-    length_scale: Any = "median"
+    length_scale: Any = "auto"
     scheme: str | Scheme = "auto"
     weights: str = "sampled"
     decomposition: str | Decomposition = "auto"
@@ -210,7 +211,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         names = getattr(self, "feature_names_in_", None)
         if not isinstance(length_scale, str) or length_scale != "evidence":
             return resolve_kernel(self.kernel, length_scale, X, rng, rows.weight, names=names)
-        kernel = self.kernel
+        kernel = native(self.kernel, X.shape[1])
         if isinstance(kernel, Kernel):
             kernel = kernel.resolved(names, X)
         chosen = select_kernel(

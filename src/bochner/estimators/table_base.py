@@ -30,6 +30,7 @@ from bochner.estimators.table_summary import html_summary
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.kernels import Kernel, named_kernel
+from bochner.kernels.foreign import is_sklearn_kernel
 from bochner.learning.tables.efforts import EFFORTS
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.tables.columns import rows_of
@@ -80,14 +81,14 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         checked_n_jobs(self.n_jobs)
         if isinstance(self.kernel, Kernel):
             refuse_asymmetric(self.kernel, associated=False)
-        elif not isinstance(self.kernel, str):
+        elif not isinstance(self.kernel, str) and not is_sklearn_kernel(self.kernel):
             raise TypeError(
                 f"kernel must be 'auto', the name of a kernel, or a Kernel, got {self.kernel!r}."
             )
-        elif self.kernel == "auto":
+        elif isinstance(self.kernel, str) and self.kernel == "auto":
             effort = EFFORTS[self.effort]
             return SumLearner(effort, self.time_limit, self.n_jobs, self.random_state)
-        else:
+        elif isinstance(self.kernel, str):
             named_kernel(self.kernel, also=("auto",))
         return OneKernelLearner(self.kernel, self.n_components, self.random_state)
 

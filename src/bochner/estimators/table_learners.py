@@ -17,6 +17,7 @@ from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import generators
 from bochner.kernels import Kernel
+from bochner.kernels.foreign import native
 from bochner.learning.tables.efforts import Effort
 from bochner.learning.tables.laws import ScoredLaws
 from bochner.learning.tables.learner import Learner
@@ -193,7 +194,9 @@ class OneKernelLearner:
         """Return the kernel, with column names replaced by positions in the encoder's output."""
         if isinstance(self.kernel, str):
             return self.kernel
-        return self.kernel.resolved(encoder.get_feature_names_out().tolist())
+        names = encoder.get_feature_names_out().tolist()
+        kernel: Kernel = native(self.kernel, len(names))
+        return kernel.resolved(names)
 
 
 def _trends(encoded: Array, order: NDArray[np.intp] | None) -> NDArray[np.intp] | None:

@@ -27,7 +27,7 @@ def _as_shares(name: str, value: Any) -> tuple[float, ...] | None:
     return shares
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Additive(Kernel):
     r"""The base of sums over columns, :math:`k(x, y) = \sum_i \kappa(x_i, y_i)`, of histograms.
 
@@ -78,7 +78,7 @@ class Additive(Kernel):
         return replace(self, shares=tuple(means.tolist())) if means.any() else self
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ChiSquared(Additive):
     r"""The additive :math:`\chi^2` kernel, :math:`k(x, y) = \sum_i 2 x_i y_i / (x_i + y_i)`.
 
@@ -114,7 +114,7 @@ class ChiSquared(Additive):
         return as_array(2.0 * np.minimum(x, y) * share)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Intersection(Additive):
     r"""The histogram intersection kernel, :math:`k(x, y) = \sum_i \min(x_i, y_i)`.
 
@@ -146,7 +146,7 @@ class Intersection(Additive):
         return np.minimum(x, y)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class JensenShannon(Additive):
     r"""The Jensen–Shannon kernel of histograms.
 
@@ -185,7 +185,7 @@ class JensenShannon(Additive):
         return as_array(0.5 / np.log(2.0) * parts)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Tanimoto(Kernel):
     r"""The Tanimoto kernel, :math:`k(x, y) = \sum_i \min(x_i, y_i) / \sum_i \max(x_i, y_i)`.
 

@@ -5,16 +5,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import euclidean_distances
 
 from bochner._numerics.arrays import Array, LengthScale, as_positive
+from bochner._numerics.units import spreads
 from bochner.kernels import Kernel, kernel_called
+from bochner.kernels.foreign import native
 
 _SUBSAMPLE = 1000
 """Rows for the median distance, half a million pairs: its standard error falls with the root of the
 number of rows, while time and memory grow with the square."""
+
+_MOST_COLUMNS = 100
+"""Columns with separate length scales, as many as the evidence learns. Many columns are counts of
+words, pixels or the like: of one unit, and rare ones would get the shortest scales."""
 
 _EQUAL = 1e-7
 """Distance below which rows are equal, relative to the greatest: for sparse rows it is the root of
@@ -79,19 +86,25 @@ def resolve_kernel(
 ) -> AnyKernel:
     """Return the kernel of a name with its ``length_scale`` for ``X``; a kernel object is kept.
 
-    Columns given by name are looked up in ``names``, and data-dependent parameters are set from
+    A kernel of scikit-learn's Gaussian processes is converted. Columns given by name are looked up
+    in ``names``, and data-dependent parameters are set from
     ``X``; see :meth:`bochner.kernels.Kernel.resolved`.
     """
 
     def scale() -> LengthScale:
         if not isinstance(length_scale, str):
             return as_positive("length_scale", length_scale)
-        if length_scale != "median":
+        if length_scale not in ("auto", "median"):
+            learned = length_scale == "evidence"
+            also = " 'evidence' needs targets: KreinRidge and KernelGLMRegressor learn with it."
             raise ValueError(
-                f"length_scale must be 'median', a number or one per input, got {length_scale!r}."
+                f"length_scale must be 'auto', 'median', a number or one per input, got "
+                f"{length_scale!r}.{also if learned else ''}"
             )
-        return median_distance(X, rng, sample_weight)
+        find = auto_length_scale if length_scale == "auto" else median_distance
+        return find(X, rng, sample_weight)
 
+    kernel = native(kernel, X.shape[1])
     if isinstance(kernel, str):
         return kernel_called(kernel, X.shape[1], scale).resolved(names, X)
     if isinstance(kernel, Kernel):
@@ -101,6 +114,22 @@ def resolve_kernel(
     raise TypeError(
         f"kernel must be a Kernel, the name of one or a function k(X, Y), got {kernel!r}."
     )
+
+
+def auto_length_scale(
+    X: Any, rng: np.random.Generator, sample_weight: Array | None = None
+) -> LengthScale:
+    """Return length scales (d,) that do not depend on the units of the columns of ``X`` (n, d).
+
+    They are standard deviations of the columns times the median distance between rows in these
+    units. More than 100 columns share one length scale, the median distance.
+    """
+    if X.shape[1] > _MOST_COLUMNS:
+        return median_distance(X, rng, sample_weight)
+    deviations = spreads(X, np.ones(X.shape[0]) if sample_weight is None else sample_weight)
+    scaled: Any = X @ sparse.diags_array(1.0 / deviations)
+    scales = median_distance(scaled, rng, sample_weight) * deviations
+    return tuple(scales.tolist())
 
 
 def median_distance(X: Any, rng: np.random.Generator, sample_weight: Array | None = None) -> float:

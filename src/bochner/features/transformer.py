@@ -62,8 +62,9 @@ class FourierFeatures(
     Parameters
     ----------
     kernel : Kernel, str or callable, default="gaussian"
-        An object of :mod:`bochner.kernels`, a name such as ``"matern52"`` or ``"ntk"``, or, with
-        ``weights="least_squares"``, any function ``k(X, Y)`` that returns Gram matrices.
+        An object of :mod:`bochner.kernels` or of :mod:`sklearn.gaussian_process.kernels`, a name
+        such as ``"matern52"`` or ``"ntk"``, or, with ``weights="least_squares"``, any function
+        ``k(X, Y)`` that returns Gram matrices.
     n_components : int, default=512
         Number of real output features, even: a cosine and a sine for each frequency. It counts
         left features only; ``output="concatenated"`` adds the right ones. A symmetric kernel with
@@ -75,9 +76,10 @@ class FourierFeatures(
         ``"lattice"`` for product kernels of at most two inputs and rational quadratic ones of at
         most three; or ``"structured"`` for an isotropic kernel of 256 inputs or more where that is
         faster and its error on pairs of rows no more than 1.1 times as large.
-    length_scale : float, sequence of d floats or "median", default="median"
+    length_scale : float, sequence of d floats, "median" or "auto", default="median"
         Length scale of a kernel given by name; ``"median"`` is the median distance between at
-        most 1000 rows. It is ignored if ``kernel`` is a kernel object.
+        most 1000 rows, and ``"auto"`` is as in :class:`bochner.KreinRidge`. It is
+        ignored if ``kernel`` is a kernel object.
     weights : {"sampled", "least_squares"}, default="sampled"
         ``"least_squares"`` fits the weights of the drawn frequencies to the exact kernel on at
         most 1000 rows, and keeps them if they are better on 250 others. Weights of a positive

@@ -3,12 +3,11 @@
 Every kernel is an immutable value, called as ``k(X, Y=None)`` for its exact Gram matrix.
 """
 
-import inspect
-
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum, Transposed
 from bochner.kernels.bilinear import Bilinear
 from bochner.kernels.definiteness import Definiteness
+from bochner.kernels.foreign import KernelAdapter, from_sklearn, to_sklearn
 from bochner.kernels.functions import DotProduct, Radial, Stationary
 from bochner.kernels.harmonizable import Harmonizable
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
@@ -54,6 +53,7 @@ __all__ = [
     "Harmonizable",
     "Hellinger",
     "Kernel",
+    "KernelAdapter",
     "Laplacian",
     "Levels",
     "Linear",
@@ -82,10 +82,40 @@ __all__ = [
     "Transposed",
     "UnitSphere",
     "White",
+    "from_sklearn",
     "kernel_called",
     "named_kernel",
+    "to_sklearn",
 ]
 
-for _cls in [value for value in globals().values() if inspect.isclass(value)]:
-    if issubclass(_cls, Kernel) and not inspect.isabstract(_cls):
+for _cls in [globals()[name] for name in __all__]:
+    if isinstance(_cls, type) and issubclass(_cls, Kernel) and not _cls.__abstractmethods__:
         register(_cls)
+
+_ELSEWHERE = {
+    "RBF": "Gaussian(length_scale)",
+    "SquaredExponential": "Gaussian(length_scale)",
+    "Matern12": "Matern(length_scale, nu=0.5)",
+    "Matern32": "Matern(length_scale, nu=1.5)",
+    "Matern52": "Matern(length_scale, nu=2.5)",
+    "ExpSineSquared": "Periodic(period, length_scale)",
+    "ConstantKernel": "Constant(value), or a number times a kernel",
+    "WhiteKernel": "White(noise)",
+    "Exponentiation": "a product, kernel * kernel",
+    "CompoundKernel": "one model for each kernel",
+    "PairwiseKernel": "a function k(X, Y)",
+}
+"""Names of kernels in other libraries, and how they are written here."""
+
+
+def __getattr__(name: str) -> object:
+    if name in _ELSEWHERE:
+        raise AttributeError(
+            f"bochner.kernels has no {name}: write {_ELSEWHERE[name]}. Estimators also take "
+            f"the kernel objects of sklearn.gaussian_process.kernels."
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -23,7 +23,7 @@ from bochner.kernels.base import Kernel, LagKernel, convert_fields
 from bochner.kernels.stationary import Gaussian
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class _Skewed(LagKernel):
     """Base class of kernels that are Gaussian, and symmetric, if a vector is zero."""
 
@@ -53,7 +53,7 @@ class _Skewed(LagKernel):
         return self if self.is_symmetric else replace(self, **{self._vector: opposite})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ShiftGaussian(_Skewed):
     r"""The shifted Gaussian kernel, :math:`k(\Delta) = \exp(-\|(\Delta + r)/\ell\|_2^2 / 2)`.
 
@@ -94,7 +94,7 @@ class ShiftGaussian(_Skewed):
         return np.exp(_log_gaussian(self.length_scale, X + as_array(self.shift), Y))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SinhGaussian(_Skewed):
     r"""The skewed Gaussian, :math:`e^{-\|\Delta/\ell\|_2^2/2} (1 + \sinh(\beta \cdot \Delta))`.
 
@@ -144,7 +144,7 @@ class SinhGaussian(_Skewed):
         return self if self.is_symmetric else Gaussian(self.length_scale)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CoshGaussian(_Skewed):
     r"""The tilted Gaussian, :math:`k(\Delta) = e^{-\|\Delta/\ell\|_2^2/2} e^{\beta \cdot \Delta}`.
 

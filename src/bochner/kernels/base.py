@@ -6,7 +6,7 @@ files would import each other in a circle.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields, is_dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -19,6 +19,12 @@ from bochner._numerics.limits import LARGEST_ENTRY
 from bochner._numerics.namespaces import chosen_columns
 from bochner.kernels.columns import Columns, as_columns, indices_of, named_columns, shown
 from bochner.kernels.parameters import Parameterised
+
+_MOST_SHOWN = 20
+"""Numbers of a field that a repr shows in full: two lines of a screen."""
+
+_ENDS = 3
+"""Numbers shown of each level of longer ones: 27 of matrices, three lines."""
 
 _MOST_LEVELS = 40
 """Kernels within each other: model files hold them, and Python calls each from the one around."""
@@ -208,6 +214,33 @@ class Kernel(Parameterised, ABC):
     def __neg__(self) -> "Kernel":
         return -1.0 * self
 
+    def __repr__(self) -> str:
+        named: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
+        values = [f"{each.name}={_shown_value(getattr(self, each.name))}" for each in named]
+        return f"{type(self).__name__}({', '.join(values)})"
+
+
+def _shown_value(value: Any) -> str:
+    """Return the repr of a field; of many numbers the first two and the last of each level."""
+    if not isinstance(value, tuple) or _n_leaves(value) <= _MOST_SHOWN:
+        return repr(value)
+    return f"({', '.join(_ends(value))})"
+
+
+def _ends(value: tuple[Any, ...]) -> list[str]:
+    parts = [f"({', '.join(_ends(v))})" if isinstance(v, tuple) else repr(v) for v in value]
+    return parts if len(parts) <= _ENDS else [*parts[: _ENDS - 1], "...", parts[-1]]
+
+
+def _joined(sign: str, parts: list[str]) -> str:
+    """Return terms or factors joined by a sign; of many the first two and the last."""
+    many = len(parts) > _MOST_SHOWN
+    return sign.join([*parts[: _ENDS - 1], "...", parts[-1]] if many else parts)
+
+
+def _n_leaves(value: Any) -> int:
+    return sum(map(_n_leaves, value)) if isinstance(value, tuple) else 1
+
 
 class LagKernel(Kernel):
     """The base of kernels that are functions of the lag, with one value on the diagonal."""
@@ -325,7 +358,7 @@ class Sum(_Combined):
         return self if self.is_symmetric else Sum(tuple(term.T for term in self.terms))
 
     def __repr__(self) -> str:
-        return " + ".join(map(repr, self.terms))
+        return _joined(" + ", list(map(repr, self.terms)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -348,7 +381,7 @@ class Product(_Combined):
         return self if self.is_symmetric else Product(tuple(k.T for k in self.factors))
 
     def __repr__(self) -> str:
-        return " * ".join(map(_in_parentheses, self.factors))
+        return _joined(" * ", list(map(_in_parentheses, self.factors)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -6,6 +6,8 @@ from numbers import Integral
 
 import numpy as np
 
+_MOST_SHOWN = 20  # Columns in full: two lines of a screen
+
 Columns = tuple[int | str, ...]
 """Positions, negative ones from the end, and names, of the columns that a kernel is on."""
 
@@ -101,5 +103,7 @@ def named_columns(left: Sequence[str] | None, right: Sequence[str] | None) -> Se
 
 
 def shown(columns: Columns) -> str:
-    """Format columns as in ``kernel.on(...)``."""
+    """Format columns as in ``kernel.on(...)``; of many the first two and the last."""
+    if len(columns) > _MOST_SHOWN:
+        return f"[{columns[0]!r}, {columns[1]!r}, ..., {columns[-1]!r}]"
     return repr(columns[0]) if len(columns) == 1 else repr(list(columns))

@@ -21,7 +21,7 @@ _DIGITS = 12
 """Digits after the point of columns of deviation one in which rows differ by more than rounding."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Harmonizable(Kernel):
     r"""A mixture of Gaussian windows, each with waves of correlated weights.
 

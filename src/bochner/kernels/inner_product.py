@@ -18,7 +18,7 @@ from bochner.kernels.linear import Constant, Linear
 from bochner.kernels.profiled import Metric, NonNegative, Profiled
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Polynomial(Profiled):
     r"""A polynomial kernel, :math:`k(x, y) = (\langle x, y \rangle + c)^p`.
 
@@ -64,7 +64,7 @@ class Polynomial(Profiled):
         return line + Constant(self.offset) if self.offset > 0.0 else line
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Tanh(Profiled):
     r"""The sigmoid kernel, :math:`k(x, y) = \tanh(s \langle x, y \rangle + c)`.
 
@@ -106,7 +106,7 @@ class Tanh(Profiled):
         return np.tanh(self.scale * t + self.offset)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Hellinger(Profiled):
     r"""The root of the inner product, :math:`k(x, y) = \sqrt{\langle x, y \rangle}`.
 
@@ -137,7 +137,7 @@ class Hellinger(Profiled):
         return np.sqrt(np.maximum(t, 0.0))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DeltaGaussian(Profiled):
     r"""The difference of two Gaussian kernels.
 
@@ -189,7 +189,7 @@ class DeltaGaussian(Profiled):
         return near
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TL1(Profiled):
     r"""The truncated city-block kernel, :math:`k(\Delta) = \max(\tau - \|\Delta\|_1, 0)`.
 

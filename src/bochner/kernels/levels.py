@@ -30,7 +30,7 @@ _ROUNDING = 1e-12
 hundredth of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Levels(LagKernel):
     """Base class of kernels on integer codes: a product over inputs with separate levels.
 
@@ -128,7 +128,7 @@ class Levels(LagKernel):
         return as_array(frequencies), as_array(np.maximum(weights, 0.0))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Categorical(Levels):
     r"""The kernel of categories: one if two rows have the same, else their correlation.
 
@@ -184,7 +184,7 @@ class Categorical(Levels):
         check_dim("correlation", self.correlation, dim)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Ordinal(Levels):
     r"""The kernel of ordered levels, :math:`k(x, y) = \exp(-\sum_i |x_i - y_i| / \ell_i)`.
 

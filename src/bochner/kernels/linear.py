@@ -22,7 +22,7 @@ from bochner._numerics.warn import warn_user
 from bochner.kernels.base import Kernel, LagKernel, checked_rows, convert_fields
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Linear(Kernel):
     r"""The kernel of linear functions, :math:`k(x, y) = \sum_i v_i (x_i - c_i)(y_i - c_i)`.
 
@@ -139,7 +139,7 @@ class Linear(Kernel):
         return rate, -rate * as_array(self.centre), mass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Constant(LagKernel):
     r"""The constant kernel, :math:`k(x, y) = c`.
 
@@ -175,7 +175,7 @@ class Constant(LagKernel):
         """Accept any number of inputs."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class White(Kernel):
     r"""White noise kernel: independent noise on every row.
 

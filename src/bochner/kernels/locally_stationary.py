@@ -12,7 +12,7 @@ from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Correlation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class LocallyStationary(Kernel):
     r"""A stationary kernel with an amplitude that depends on the midpoint of the arguments.
 

@@ -13,7 +13,7 @@ SHORTEST = 1e-3
 """Least length scale of features, with 7,100 lines; their number grows with its inverse."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Periodic(LagKernel):
     r"""The periodic kernel, a Gaussian of the distance on a circle.
 

@@ -12,7 +12,7 @@ from bochner._numerics.mixtures import check_mixture
 from bochner.kernels.base import Kernel, LagKernel, checked_rows, nested_tuples
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SpectralMixture(LagKernel):
     r"""A mixture of Gaussians over frequencies.
 

@@ -15,7 +15,7 @@ from bochner.kernels.base import convert_fields
 from bochner.kernels.profiled import NORM_TOLERANCE, Metric, Profiled, UnitSphere
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SphericalPolynomial(Profiled):
     r"""A polynomial kernel on the unit sphere, :math:`k = (1 - z^2 / a^2)^p`.
 
@@ -67,7 +67,7 @@ class SphericalPolynomial(Profiled):
         return as_array(value * (t <= 2.0 + 2.0 * NORM_TOLERANCE))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ArcCosine(Profiled):
     r"""The arc-cosine kernels of wide networks with step or ramp units, on the unit sphere.
 
@@ -120,7 +120,7 @@ class ArcCosine(Profiled):
         return step if self.order == 0 else step * _cosine(half) + _sine_over_pi(half)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class NTK(Profiled):
     r"""The neural tangent kernel of a wide network of two layers, on the unit sphere.
 

@@ -19,7 +19,7 @@ from bochner._numerics.distances import distances
 from bochner.kernels.base import LagKernel, convert_fields, decay
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Correlation(LagKernel):
     """The base of kernels of the scaled lag ``(x - y) / length_scale`` with ``k(x, x) = 1``.
 
@@ -45,7 +45,7 @@ class Correlation(LagKernel):
         check_dim("length_scale", self.length_scale, dim)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Gaussian(Correlation):
     r"""The Gaussian kernel, :math:`k(\Delta) = \exp(-\|\Delta / \ell\|_2^2 / 2)`.
 
@@ -62,7 +62,7 @@ class Gaussian(Correlation):
         return decay(distances(X, Y, "sqeuclidean"), 0.5)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Laplacian(Correlation):
     r"""The Laplacian kernel, :math:`k(\Delta) = \exp(-\|\Delta/\ell\|_1)`.
 
@@ -81,7 +81,7 @@ class Laplacian(Correlation):
         return decay(distances(X, Y, "cityblock"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Exponential(Correlation):
     r"""The exponential kernel, :math:`k(\Delta) = \exp(-\|\Delta/\ell\|_2)`.
 
@@ -99,7 +99,7 @@ class Exponential(Correlation):
         return decay(distances(X, Y, "euclidean"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Matern(Correlation):
     r"""The Matérn kernel of any smoothness.
 
@@ -131,7 +131,7 @@ class Matern(Correlation):
         return matern_profile(np.sqrt(2.0 * self.nu) * distances(X, Y, "euclidean"), self.nu)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Cauchy(Correlation):
     r"""The Cauchy kernel, :math:`k(\Delta) = \prod_i 1 / (1 + \Delta_i^2/\ell_i^2)`.
 
@@ -151,7 +151,7 @@ class Cauchy(Correlation):
         return np.divide(1.0, inverse, out=inverse)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RationalQuadratic(Correlation):
     r"""The rational quadratic kernel, a Gaussian of many length scales.
 
@@ -233,7 +233,7 @@ def _log_bessel_debye(u: Array, nu: float) -> Array:
     return 0.5 * np.log(np.pi * t / (2.0 * nu)) - nu * eta + np.log(series)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Anova(LagKernel):
     r"""Low-order interactions, :math:`k(\Delta) = \prod_i (1 - \pi_i + \pi_i\, k_i(\Delta_i))`.
 

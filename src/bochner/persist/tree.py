@@ -45,6 +45,15 @@ from bochner.persist.packing import (
     unpack_triangle,
 )
 from bochner.persist.parts import check_part, is_part, part_name, portable
+from bochner.persist.process_parts import (
+    ATTRIBUTES,
+    PROCESS_PARTS,
+    attributes_of,
+    is_of_process,
+    made_part,
+    parameters_of,
+    process_part_name,
+)
 
 # What ``random_state`` may hold besides a number. Files hold no generator, and have None instead.
 # Scikit-learn's own estimators, of which saved pipelines consist, take RandomState only.
@@ -183,6 +192,16 @@ class Encoder:
             "attributes": self._members(attributes, path),
         }
 
+    def _process_part(self, value: Any, path: Path) -> Node:
+        if not is_of_process(value):
+            raise TypeError(f"{where(path)} is {not_saved(value)}")
+        return {
+            "$": "process",
+            "class": process_part_name(type(value)),
+            "parameters": self._members(parameters_of(value), path),
+            "attributes": self._members(attributes_of(value), path),
+        }
+
 
 def _name(cls: type, table: Mapping[str, type]) -> str:
     return next(name for name, candidate in table.items() if candidate is cls)
@@ -198,6 +217,7 @@ _ENCODERS: Mapping[type, Callable[[Encoder, Any, Path], Node]] = {
         "items": encoder._items((value.start, value.stop, value.step), path),
     },
     np.ndarray: Encoder._array,
+    **dict.fromkeys(PROCESS_PARTS.values(), Encoder._process_part),
     **dict.fromkeys(SCALARS.values(), Encoder._scalar),
     **dict.fromkeys(
         (type(np.dtype(name)) for name in DTYPES),
@@ -328,6 +348,15 @@ class _Decoder:
             check_part(estimator, _member(node, "version", str))
         return estimator
 
+    def _process_part(self, node: Node, path: Path) -> Any:
+        cls = PROCESS_PARTS[_choice(node, "class", PROCESS_PARTS)]
+        parameters = self._members(_member(node, "parameters", dict[str, Any]), path)
+        attributes = self._members(_member(node, "attributes", dict[str, Any]), path)
+        for name, value in attributes.items():
+            if not conforms(value, ATTRIBUTES[cls].get(name, type(Ellipsis))):
+                raise ValueError(f"{where((*path, name))} is not as {cls.__name__} has it")
+        return made_part(cls, parameters, attributes)
+
 
 _DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = {
     "array": _Decoder._array,
@@ -336,6 +365,7 @@ _DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = {
     "estimator": _Decoder._estimator,
     "floats": _Decoder._floats,
     "float": lambda self, node, path: float(_choice(node, "value", ("nan", "inf", "-inf"))),
+    "process": _Decoder._process_part,
     "scalar": _Decoder._scalar,
     "slice": _Decoder._slice,
     "table": _Decoder._table,

@@ -176,7 +176,7 @@ def _white(kernel: kernels.White, dim: int) -> SpectralMeasure:
     raise ValueError(
         f"{kernel!r} has no features, since noise is a row's own. Leave it out of the kernel: in a "
         f"ridge model give alpha, the variance of the noise in units of the kernel's, or "
-        f"alpha='evidence', which learns it."
+        f"alpha='evidence', which learns it. bochner.GaussianProcessRegressor takes it as it is."
     )
 
 

@@ -1,0 +1,388 @@
+"""Gaussian process classification with scikit-learn's parameters, for few rows and for many."""
+
+import warnings
+from contextlib import nullcontext
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import gaussian_process
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import kernels as sk
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.promises import NotPromisedError
+from bochner._numerics.whole_fits import all_or_nothing
+from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier
+from bochner.estimators.process_kernels import (
+    as_process_kernel,
+    kernel_of_classes,
+    without_noise,
+)
+from bochner.features.parameters import KernelParameters, drawn_seed
+from bochner.features.targets import Indicators
+from bochner.kernels import Kernel
+from bochner.kernels.foreign import is_sklearn_kernel
+from bochner.learning.ridge.process import process_features
+from bochner.registry import register
+
+MOST_EXACT_CLASSIFIED = 1000
+"""Rows up to which solver="auto" is exact. Each class takes tens of steps of some n^3 operations: a
+quarter of a second each at 1,000 rows."""
+
+
+@register
+class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProcessClassifier):
+    r"""Gaussian process classification with the parameters of scikit-learn, also for many rows.
+
+    A :class:`sklearn.gaussian_process.GaussianProcessClassifier`, by Laplace's approximation, that
+    learns its default kernel, takes kernels of both libraries, and fits random features where there
+    are too many rows for an exact process. Fits with ``solver="exact"`` are those of scikit-learn.
+
+    Parameters
+    ----------
+    kernel : kernel, default=None
+        Covariance function of the latent functions: an object of
+        :mod:`sklearn.gaussian_process.kernels` or of :mod:`bochner.kernels`. Its hyper-parameters
+        are learned within their bounds, for each class. ``None`` is a constant,
+        learned for each class, times a Gaussian kernel with a length scale for each input. They
+        are those of greatest evidence of regression on indicators of the classes, and fixed: the
+        likelihood of a few hundred labels would fit them too closely. With ``optimizer=None``
+        ``None`` is ``ConstantKernel(1.0) * RBF(1.0)``, as in scikit-learn.
+    optimizer, n_restarts_optimizer, copy_X_train, multi_class, n_jobs
+        As in scikit-learn.
+    max_iter_predict, warm_start
+        As in scikit-learn; without effect on features.
+    random_state : int, RandomState instance or None, default=None
+        Seed of restarts, searches and random features.
+    solver : {"auto", "exact", "features"}, default="auto"
+        ``"exact"`` takes :math:`n^3` operations for each class, ``"features"`` takes
+        :math:`n p^2` with ``p`` features: hyper-parameters are learned on 1,000 rows, and
+        :class:`bochner.KernelGLMClassifier` is fitted to all rows, where the prior mean of a latent
+        function is the log odds of the share of its class. ``"auto"`` is exact up to 1,000
+        rows, and beyond that for kernels without random features and ``multi_class="one_vs_one"``.
+    n_components : int, default=512
+        Number of random features, even, for ``"features"``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    kernel_ : kernel of scikit-learn
+        The learned kernel; a ``CompoundKernel`` of one kernel per class if there are more than two.
+    log_marginal_likelihood_value_ : float
+        Log marginal likelihood of ``kernel_.theta``, the mean over classes if there are more than
+        two; with features it is that of the features.
+    base_estimator_ : estimator
+        As in scikit-learn, for an exact process.
+    processes_ : list of KernelGLMClassifier or None
+        The models on features, one for two classes and else one per class; ``None`` for an exact
+        process.
+
+    See Also
+    --------
+    bochner.TableClassifier : Several kernels, text columns, calibrated probabilities; no choices.
+    bochner.KernelGLMClassifier : Classes in an order, and one likelihood of several classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from bochner import GaussianProcessClassifier
+    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(60, 1))
+    >>> model = GaussianProcessClassifier(1.0 * RBF(1.0)).fit(X, X[:, 0] > 0)
+    >>> model.predict([[-2.0], [2.0]])
+    array([False,  True])
+    >>> model.predict_proba([[2.0]]).shape
+    (1, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **gaussian_process.GaussianProcessClassifier._parameter_constraints,
+        "kernel": [None, sk.Kernel, Kernel],
+        "solver": [StrOptions({"auto", "exact", "features"})],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    base_estimator_: Any = None
+    classes_: NDArray[Any]
+    n_classes_: int
+    log_marginal_likelihood_value_: float
+    processes_: list[KernelGLMClassifier] | None
+    _kernels: list[Any] | None
+    _rows: Any
+    _numbers: NDArray[np.intp] | None
+    _seed: int
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        *,
+        optimizer: Any = "fmin_l_bfgs_b",
+        n_restarts_optimizer: int = 0,
+        max_iter_predict: int = 100,
+        warm_start: bool = False,
+        copy_X_train: bool = True,
+        random_state: Any = None,
+        multi_class: str = "one_vs_rest",
+        n_jobs: int | None = None,
+        solver: str = "auto",
+        n_components: int = 512,
+    ) -> None:
+        super().__init__(
+            kernel,
+            optimizer=optimizer,
+            n_restarts_optimizer=n_restarts_optimizer,
+            max_iter_predict=max_iter_predict,
+            warm_start=warm_start,
+            copy_X_train=copy_X_train,
+            random_state=random_state,
+            multi_class=multi_class,
+            n_jobs=n_jobs,
+        )
+        self.solver = solver
+        self.n_components = n_components
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the process.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or list of objects that the kernel takes
+        y : array-like of shape (n,)
+            Labels of at least two classes.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, there is one class only, or ``solver="features"`` and
+            the kernel has no random features.
+        """
+        self._validate_params()
+        if isinstance(self.kernel, sk.CompoundKernel):
+            raise ValueError("kernel cannot be a CompoundKernel")
+        takes_objects = is_sklearn_kernel(self.kernel) and not self.kernel.requires_vector_input
+        dtype = None if takes_objects else "numeric"
+        rows, labels = validate_data(
+            self, X, y, multi_output=False, ensure_2d=not takes_objects, dtype=dtype
+        )
+        seed = drawn_seed(self.random_state)
+        kernel = as_process_kernel(self.kernel, getattr(self, "feature_names_in_", None), rows)
+        by_features = self._is_by_features(kernel, rows)
+        few: Any = slice(None)
+        if by_features:
+            few = _some_of_each(labels, np.random.default_rng(seed))
+        classes = np.unique(labels)
+        if kernel is None and self.optimizer is not None and len(classes) > 1:
+            kernel = self._default(rows, labels, classes, seed)
+        process = self._exact(kernel)
+        with warnings.catch_warnings() if self.kernel is None else nullcontext():
+            if self.kernel is None:
+                # The bounds of the default kernel are farther than anything the rows tell.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            process.fit(rows[few], labels[few])
+        self.classes_, self.n_classes_ = process.classes_, process.n_classes_
+        self._seed = seed
+        if by_features:
+            self._fit_features(process, rows, labels)
+        else:
+            self.processes_, self.base_estimator_ = None, process.base_estimator_
+            self._kernels = self._rows = self._numbers = None
+            self.log_marginal_likelihood_value_ = float(process.log_marginal_likelihood_value_)
+        return self
+
+    def _is_by_features(self, kernel: Any, rows: Any) -> bool:
+        if self.solver == "exact":
+            return False
+        if self.solver == "auto" and len(rows) <= MOST_EXACT_CLASSIFIED:
+            return False
+        try:
+            if self.multi_class == "one_vs_one":
+                raise ValueError("multi_class='one_vs_one' needs solver='exact'.")
+            if kernel is not None:
+                if not kernel.requires_vector_input:
+                    raise ValueError(f"{kernel!r} is not of rows of numbers: use solver='exact'.")
+                process_features(_latent_kernel(kernel, rows), rows[:1], 2, 0, 0)
+        except (TypeError, ValueError):
+            if self.solver == "features":
+                raise
+            return False
+        return True
+
+    def _default(self, X: Array, labels: Any, classes: NDArray[Any], seed: int) -> Any:
+        """Return the default kernel, whose constant is left to be learned."""
+        rng = np.random.default_rng(seed)
+        return kernel_of_classes(X.astype(np.float64, copy=False), Indicators(classes)(labels), rng)
+
+    def _exact(self, kernel: Any) -> Any:
+        """Return scikit-learn's unfitted process of the same parameters."""
+        parameters = super().get_params(deep=False)
+        for name in ("solver", "n_components"):
+            del parameters[name]
+        parameters["kernel"] = kernel
+        return gaussian_process.GaussianProcessClassifier(**parameters)
+
+    def _model(self, kernel: Kernel) -> KernelGLMClassifier:
+        """Return an unfitted model on features whose weights have unit variance."""
+        return KernelGLMClassifier(
+            "bernoulli",
+            kernel=kernel,
+            n_components=self.n_components,
+            alpha=1.0,
+            fit_intercept=False,
+            random_state=getattr(self, "_seed", 0),
+        )
+
+    def _fit_features(self, process: Any, X: Array, labels: Any) -> None:
+        """Fit the kernels that some rows have chosen to all rows."""
+        self.__dict__.pop("base_estimator_", None)
+        learned = process.kernel_
+        is_binary = len(self.classes_) == 2
+        self._kernels = [learned] if is_binary else list(learned.kernels)
+        self._rows = X.astype(np.float64, copy=self.copy_X_train)
+        self._numbers = np.searchsorted(self.classes_, labels)
+        self.processes_ = self._on_features(self._kernels)
+        evidences = [model.log_evidence_ for model in self.processes_]
+        self.log_marginal_likelihood_value_ = float(np.mean(evidences))
+
+    def _on_features(self, kernels: list[Any]) -> list[KernelGLMClassifier]:
+        """Return models on features for two classes, or for each class and the rest."""
+        first = 1 if len(self.classes_) == 2 else 0
+        return [
+            self._model(_latent_kernel(kernel, self._rows)).fit(
+                self._rows, np.asarray(self._numbers == number, dtype=np.intp)
+            )
+            for number, kernel in enumerate(kernels, start=first)
+        ]
+
+    @property
+    def kernel_(self) -> Any:
+        """The kernel, or a compound of one kernel for each class."""
+        if getattr(self, "processes_", None) is None:
+            return super().kernel_
+        kernels = self._kernels or []
+        return kernels[0] if len(kernels) == 1 else sk.CompoundKernel(kernels)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row, of shape (n,)."""
+        check_is_fitted(self)
+        if self.processes_ is None:
+            classes: NDArray[Any] = self._fitted().predict(X)
+            return classes
+        most_probable: NDArray[Any] = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        return most_probable
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities (n, n_classes) of the classes, in the order of ``classes_``.
+
+        Raises ``ValueError`` with ``multi_class="one_vs_one"``.
+        """
+        check_is_fitted(self)
+        if len(self.classes_) > 2 and self.multi_class == "one_vs_one":
+            raise NotPromisedError(
+                "one_vs_one multi-class mode does not support predicting probability estimates. "
+                "Use one_vs_rest mode instead."
+            )
+        if self.processes_ is None:
+            return as_array(self._fitted().predict_proba(X))
+        X = self._checked(X)
+        if len(self.processes_) == 1:
+            return self.processes_[0].predict_proba(X)
+        of_each = np.column_stack([model.predict_proba(X)[:, 1] for model in self.processes_])
+        return as_array(of_each / of_each.sum(axis=1, keepdims=True))
+
+    def latent_mean_and_variance(self, X: Any) -> tuple[Array, Array]:
+        """Return means and variances (n,) of the latent function, for two classes.
+
+        Raises ``ValueError`` if there are more classes.
+        """
+        check_is_fitted(self)
+        if self.processes_ is None:
+            mean, variance = self._fitted().latent_mean_and_variance(X)
+            return mean, variance
+        if len(self.processes_) > 1:
+            raise ValueError(
+                "Returning the mean and variance of the latent function f is only supported for "
+                f"binary classification, received {len(self.classes_)} classes."
+            )
+        blocks = list(self.processes_[0]._latent_blocks(self._checked(X)))
+        means = [mean[:, 0] for _, mean, _ in blocks]
+        variances = [covariance[:, 0, 0] for _, _, covariance in blocks]
+        return np.concatenate(means), np.concatenate(variances)
+
+    def log_marginal_likelihood(
+        self, theta: Any = None, eval_gradient: bool = False, clone_kernel: bool = True
+    ) -> Any:
+        """Return the log marginal likelihood, the mean over classes if there are more than two.
+
+        Parameters
+        ----------
+        theta : array-like of shape (q,) or (n_classes * q,), default=None
+            Logarithms of hyper-parameters, of one kernel for all classes or of each; ``None``
+            means those of ``kernel_``.
+        eval_gradient : bool, default=False
+            Whether to return the gradient, too; for an exact process of two classes.
+        clone_kernel : bool, default=True
+            Whether ``kernel_`` is left as it is; ``False`` sets its ``theta``. With features it is
+            left.
+
+        Raises
+        ------
+        ValueError
+            If the gradient is asked for without ``theta``, or of a process on features, or
+            ``theta`` has another shape.
+        """
+        check_is_fitted(self)
+        if theta is None or self.processes_ is None:
+            return super().log_marginal_likelihood(theta, eval_gradient, clone_kernel)
+        if eval_gradient:
+            raise ValueError(
+                "The log marginal likelihood on features has no gradient here: fit with "
+                "solver='exact', on fewer rows, or use differences of its values."
+            )
+        values = np.asarray(theta, dtype=np.float64)
+        kernels = self._kernels or []
+        q, n_kernels = kernels[0].n_dims, len(kernels)
+        if values.shape[0] not in (q, q * n_kernels):
+            raise ValueError(
+                f"Shape of theta must be either {q} or {q * n_kernels}. Obtained theta with shape "
+                f"{values.shape[0]}."
+            )
+        each = np.broadcast_to(values.reshape(-1, q), (n_kernels, q))
+        pairs = zip(kernels, each, strict=True)
+        models = self._on_features([kernel.clone_with_theta(own) for kernel, own in pairs])
+        return float(np.mean([model.log_evidence_ for model in models]))
+
+    def _fitted(self) -> Any:
+        """Return scikit-learn's process with the fitted attributes of this one."""
+        process = self._exact(as_process_kernel(self.kernel))
+        own = set(process.get_params(deep=False))
+        vars(process).update({k: v for k, v in vars(self).items() if k not in own})
+        return process
+
+    def _checked(self, X: Any) -> Any:
+        return validate_data(self, X, ensure_2d=True, dtype="numeric", reset=False)
+
+
+def _latent_kernel(kernel: Any, X: Array) -> Kernel:
+    """Return a kernel of scikit-learn converted; ``ValueError`` if it contains white noise."""
+    base, noise = without_noise(kernel, X.shape[1])
+    if noise:
+        raise ValueError(
+            f"{kernel!r} contains white noise, which latent functions on features do not have: "
+            f"leave WhiteKernel out, or use solver='exact'."
+        )
+    return base.resolved(None, X)
+
+
+def _some_of_each(labels: Any, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return sorted indices of 1,000 rows, at least two of each class that has them."""
+    order = rng.permutation(len(labels))
+    shuffled = np.asarray(labels)[order]
+    firsts = [order[np.flatnonzero(shuffled == label)[:2]] for label in np.unique(shuffled)]
+    chosen = np.concatenate((*firsts, order))
+    _, first = np.unique(chosen, return_index=True)
+    return np.sort(chosen[np.sort(first)][: max(MOST_EXACT_CLASSIFIED, 2 * len(firsts))])

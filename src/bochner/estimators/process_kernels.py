@@ -1,0 +1,125 @@
+"""Kernels of the Gaussian processes with scikit-learn's parameters: the default, and its parts."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process import kernels as sk
+
+from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.units import spreads
+from bochner.features.chunks import ArrayChunks, Chunk
+from bochner.features.length_scales import auto_length_scale
+from bochner.features.stats import chunk_sums
+from bochner.features.targets import Numbers
+from bochner.kernels import Gaussian, Kernel, Scaled, Sum, White, from_sklearn, to_sklearn
+from bochner.learning.families.selection import select_kernel
+from bochner.learning.ridge.posterior import best_alpha, fit_ridge
+from bochner.sampling import resolve_scheme
+from bochner.spectral import spectral_measure
+
+_REACH = 1e4
+"""Ratio of the bounds of learned length scales and variances to their starts: farther ones are flat
+or white on the rows."""
+
+_LEAST_NOISE = 1e-8
+"""Least noise of a learned kernel relative to the variance of the targets: the square root of the
+rounding of float64, so that its Gram matrix has a Cholesky factor."""
+
+_LOG_ODDS = 4.0
+"""Variance of latent functions of classes at which a search starts: probabilities of 0.02 to 0.98
+are within two standard deviations."""
+
+_LOG_ODDS_BOUNDS = (0.01, 100.0)
+"""Bounds of that variance: probabilities within one standard deviation are at most 0.99995. The
+evidence of separable labels has no maximum."""
+
+_SEARCHED = 512
+"""Random features on which the signal and noise of the default kernel are learned, and the number
+with which the search for its length scales ends."""
+
+
+def as_process_kernel(kernel: Any, names: Any = None, X: Any = None) -> Any:
+    """Return a kernel object of scikit-learn for a parameter ``kernel``; ``None`` stays ``None``.
+
+    Columns given by name are looked up in ``names``.
+    """
+    if isinstance(kernel, Kernel):
+        return to_sklearn(kernel.resolved(names, X))
+    return kernel
+
+
+def default_kernel(X: Array, signal: float, noise: float, scale: Any) -> Any:
+    """Return a constant times a Gaussian kernel with a length scale per input, and white noise."""
+    scale = np.broadcast_to(scale, X.shape[1]).astype(np.float64)
+    lengths = sk.RBF(scale.copy(), np.column_stack((scale / _REACH, scale * _REACH)))
+    kernel = sk.ConstantKernel(signal, (signal / _REACH, signal * _REACH)) * lengths
+    return kernel + sk.WhiteKernel(noise, (noise / _REACH, noise * _REACH))
+
+
+def kernel_of_classes(X: Array, indicators: Array, rng: np.random.Generator) -> Any:
+    """Return a constant to be learned times a Gaussian kernel with a length scale per input.
+
+    The length scales are fixed, those of greatest evidence of regression on indicators (n, t) of
+    the classes: the evidence of a few hundred labels, often separable, would fit them too closely.
+    """
+    lengths = sk.RBF(np.array(learned_scales(X, indicators, rng)), "fixed")
+    return sk.ConstantKernel(_LOG_ODDS, _LOG_ODDS_BOUNDS) * lengths
+
+
+def start_kernel(X: Array, y: Array) -> Any:
+    """Return the default kernel in the units of rows (n, d) and of standardised targets (n, t).
+
+    A tenth of the variance of the targets is noise.
+    """
+    scale = auto_length_scale(X, np.random.default_rng(0))
+    variance = float(np.mean(spreads(y, np.ones(len(y))) ** 2))
+    return default_kernel(X, variance, 0.1 * variance, scale)
+
+
+def learned_kernel(X: Array, y: Array, alpha: float, rng: np.random.Generator) -> Any:
+    """Return the default kernel with the parameters of greatest evidence.
+
+    Length scales are those of :func:`learned_scales`; signal and noise maximise the evidence of
+    features of the kernel on all rows. ``alpha`` is the part of the noise that is not the kernel's.
+    """
+    search_rng, draw_rng = rng.spawn(2)
+    scale = learned_scales(X, y, search_rng)
+    rows = Chunk(X, y)
+    measure = spectral_measure(Gaussian(tuple(scale.tolist())), X.shape[1])
+    features = measure.sample(_SEARCHED, draw_rng, resolve_scheme("orthogonal"))
+    sums = ArrayChunks(rows).total(chunk_sums, features, Numbers(np.zeros(y.shape[1])))
+    ratio, _ = best_alpha(sums)
+    ridge = fit_ridge(sums, ratio)
+    variance = float(np.mean(spreads(y, np.ones(len(y))) ** 2))
+    noise = max(float(np.mean(ridge.noise_variance)), _LEAST_NOISE * variance)
+    white = max(noise - alpha, _LEAST_NOISE * variance)
+    return default_kernel(X, noise / ratio, white, scale)
+
+
+def learned_scales(X: Array, y: Array, rng: np.random.Generator) -> Array:
+    """Return the length scales (d,) of a Gaussian kernel of greatest evidence of targets (n, t)."""
+    found = select_kernel("gaussian", Chunk(X, y), _SEARCHED, "auto", None, rng)
+    assert found is not None
+    return np.broadcast_to(as_array(found.get_params()["length_scale"]), X.shape[1])
+
+
+def without_noise(kernel: Any, dim: int) -> tuple[Kernel, float]:
+    """Return a kernel of scikit-learn converted, without its white noise, and the noise's variance.
+
+    Raises ``ValueError`` if the kernel has no counterpart or noise only, or noise is a factor.
+    """
+    converted = from_sklearn(kernel, dim)
+    terms = converted.terms if isinstance(converted, Sum) else (converted,)
+    noise, rest = 0.0, list[Kernel]()
+    for term in terms:
+        factor, inner = (term.factor, term.kernel) if isinstance(term, Scaled) else (1.0, term)
+        if isinstance(inner, White):
+            noise += factor * inner.noise
+        else:
+            rest.append(term)
+    if not rest or any(term.has_noise for term in rest):
+        raise ValueError(
+            f"{kernel!r} has no random features: white noise must be a term of a sum with other "
+            f"kernels, such as RBF() + WhiteKernel(). solver='exact' takes any kernel."
+        )
+    return (rest[0] if len(rest) == 1 else Sum(tuple(rest))), noise

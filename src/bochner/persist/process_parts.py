@@ -1,0 +1,106 @@
+"""Kernels and binary models of scikit-learn's Gaussian processes, as parts of model files."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.gaussian_process import kernels
+from sklearn.gaussian_process._gpc import _BinaryGaussianProcessClassifierLaplace
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.preprocessing import LabelBinarizer
+
+from bochner.kernels import KernelAdapter
+
+_Array = NDArray[Any]
+_Numbers = NDArray[np.floating[Any]]
+
+_KERNELS: tuple[type, ...] = (
+    kernels.ConstantKernel,
+    kernels.WhiteKernel,
+    kernels.RBF,
+    kernels.Matern,
+    kernels.RationalQuadratic,
+    kernels.ExpSineSquared,
+    kernels.DotProduct,
+    kernels.Sum,
+    kernels.Product,
+    kernels.Exponentiation,
+    kernels.CompoundKernel,
+    KernelAdapter,
+)
+
+ATTRIBUTES: Mapping[type, Mapping[str, Any]] = {
+    **{cls: {} for cls in _KERNELS},
+    _BinaryGaussianProcessClassifierLaplace: {
+        "kernel_": kernels.Kernel,
+        "X_train_": _Numbers | NDArray[np.integer[Any]],
+        "y_train_": _Array,
+        "classes_": _Array,
+        "log_marginal_likelihood_value_": float,
+        "pi_": _Numbers,
+        "W_sr_": _Numbers,
+        "L_": _Numbers,
+    },
+    OneVsRestClassifier: {
+        "estimators_": list[Any],
+        "label_binarizer_": LabelBinarizer,
+        "classes_": _Array,
+        "n_features_in_": int,
+    },
+    OneVsOneClassifier: {
+        "estimators_": list[Any] | tuple[Any, ...],
+        "classes_": _Array,
+        "pairwise_indices_": type(None),
+        "n_features_in_": int,
+    },
+    LabelBinarizer: {"sparse_input_": bool, "y_type_": str, "classes_": _Array},
+}
+"""Fitted attributes in model files, by class; a class without any is a kernel."""
+
+PROCESS_PARTS: Mapping[str, type] = {cls.__name__.lstrip("_"): cls for cls in ATTRIBUTES}
+"""Classes by their names in model files."""
+
+_WITHOUT = ("random_state", "n_jobs", "verbose")
+"""Parameters of fitted parts that files do not hold: they matter for fits only."""
+
+
+def process_part_name(cls: type) -> str:
+    """Return the name of a class in model files."""
+    return next(name for name, known in PROCESS_PARTS.items() if known is cls)
+
+
+def parameters_of(part: Any) -> dict[str, Any]:
+    """Return the parameters of a part, by name."""
+    params: dict[str, Any] = part.get_params(deep=False)
+    if isinstance(part, kernels.CompoundKernel):
+        return {"kernels": list(part.kernels)}
+    return {name: value for name, value in params.items() if name not in _WITHOUT}
+
+
+def attributes_of(part: Any) -> dict[str, Any]:
+    """Return the fitted attributes of a part that predictions need, by name."""
+    known = ATTRIBUTES[type(part)]
+    return {name: value for name, value in vars(part).items() if name in known}
+
+
+def is_of_process(part: Any) -> bool:
+    """Tell whether a part belongs to a Gaussian process, and not to another model of classes."""
+    return (
+        not hasattr(part, "estimator")
+        or type(part.estimator) is _BinaryGaussianProcessClassifierLaplace
+    )
+
+
+def made_part(cls: type, parameters: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
+    """Return a part with parameters and attributes; ``ValueError`` if it has no such ones."""
+    for name in parameters:
+        if name not in inspect.signature(cls).parameters:
+            raise ValueError(f"{cls.__name__} has no parameter {name!r}")
+    part = cls(**parameters)
+    if isinstance(part, kernels.Kernel):
+        part.theta, part.bounds  # noqa: B018  # Errors of unusable values come here
+        part.diag(np.zeros((1, 1)))
+    vars(part).update(attributes)
+    return part

@@ -1,0 +1,353 @@
+"""Gaussian processes with scikit-learn's parameters, next to scikit-learn and closed forms."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+from sklearn import gaussian_process as theirs
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process.kernels import RBF, DotProduct, ExpSineSquared, Matern, WhiteKernel
+
+import bochner
+from bochner import GaussianProcessClassifier, GaussianProcessRegressor, kernels
+from bochner.estimators import gaussian_process_classifier, gaussian_process_regressor
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-3, 3, size=(80, 2))
+Y = np.sin(X[:, 0]) + 0.1 * RNG.normal(size=80)
+NEW = RNG.uniform(-3, 3, size=(20, 2))
+KERNEL = 2.0 * RBF([1.0, 3.0]) + WhiteKernel(0.05)
+FEATURES = {"solver": "features", "n_components": 64, "random_state": 0}
+
+
+def features_of(model, rows):
+    """Return the features of a fitted model on features."""
+    return model.process_.features.features(rows, np.float64)
+
+
+def test_an_exact_fit_is_that_of_scikit_learn():
+    ours = GaussianProcessRegressor(KERNEL, normalize_y=True).fit(X, Y)
+    exact = theirs.GaussianProcessRegressor(KERNEL, normalize_y=True).fit(X, Y)
+    assert isinstance(ours, theirs.GaussianProcessRegressor)
+    assert ours.process_ is None
+    for one, other in zip(
+        ours.predict(NEW, return_cov=True), exact.predict(NEW, return_cov=True), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    for name in ("X_train_", "y_train_", "L_", "alpha_", "log_marginal_likelihood_value_"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(exact, name))
+    np.testing.assert_array_equal(ours.sample_y(NEW, 3), exact.sample_y(NEW, 3))
+    assert ours.kernel_ == exact.kernel_
+    assert str(ours.kernel_) == str(exact.kernel_)
+
+
+def test_an_exact_fit_of_own_kernels_has_the_closed_form():
+    kernel = 2.0 * kernels.Laplacian((1.0, 3.0)) + kernels.White(0.05)
+    model = GaussianProcessRegressor(kernel, alpha=0.01, optimizer=None).fit(X, Y)
+    K = kernel(X) + 0.01 * np.eye(80)
+    across = kernel(NEW, X)
+    mean, cov = model.predict(NEW, return_cov=True)
+    np.testing.assert_allclose(mean, across @ np.linalg.solve(K, Y), atol=1e-10)
+    expected = kernel(NEW) - across @ np.linalg.solve(K, across.T)
+    np.testing.assert_allclose(cov, expected, atol=1e-10)
+    evidence = multivariate_normal(np.zeros(80), K).logpdf(Y)
+    assert model.log_marginal_likelihood() == pytest.approx(evidence)
+    learned = GaussianProcessRegressor(kernel, random_state=0).fit(X, Y)
+    assert learned.log_marginal_likelihood() > evidence
+
+
+def test_the_prior_of_an_own_kernel():
+    model = GaussianProcessRegressor(2.0 * kernels.Laplacian(1.0))
+    mean, cov = model.predict(NEW, return_cov=True)
+    np.testing.assert_array_equal(mean, 0.0)
+    np.testing.assert_allclose(cov, 2.0 * kernels.Laplacian(1.0)(NEW))
+
+
+@pytest.mark.parametrize("n_landmarks", [0, 10])
+def test_features_have_the_closed_form_of_their_covariance(n_landmarks):
+    model = GaussianProcessRegressor(
+        KERNEL, alpha=0.01, optimizer=None, n_landmarks=n_landmarks, **FEATURES
+    ).fit(X, Y)
+    Z, new = features_of(model, X), features_of(model, NEW)
+    assert Z.shape == (80, 64 + n_landmarks)
+    C = Z @ Z.T + (0.05 + 0.01) * np.eye(80)
+    across = new @ Z.T
+    mean, cov = model.predict(NEW, return_cov=True)
+    np.testing.assert_allclose(mean, across @ np.linalg.solve(C, Y), atol=1e-9)
+    expected = new @ new.T - across @ np.linalg.solve(C, across.T) + 0.05 * np.eye(20)
+    np.testing.assert_allclose(cov, expected, atol=1e-9)
+    std = model.predict(NEW, return_std=True)[1]
+    np.testing.assert_allclose(std, np.sqrt(np.diag(expected)))
+    evidence = multivariate_normal(np.zeros(80), C).logpdf(Y)
+    assert model.log_marginal_likelihood() == pytest.approx(evidence)
+    assert model.log_marginal_likelihood(model.kernel_.theta) == pytest.approx(evidence)
+
+
+def test_the_evidence_of_other_hyper_parameters_is_of_their_features():
+    model = GaussianProcessRegressor(KERNEL, optimizer=None, **FEATURES).fit(X, Y)
+    theta = model.kernel_.theta + 0.5
+    other = GaussianProcessRegressor(KERNEL.clone_with_theta(theta), optimizer=None, **FEATURES)
+    expected = other.fit(X, Y).log_marginal_likelihood()
+    assert model.log_marginal_likelihood(theta) == pytest.approx(expected)
+    np.testing.assert_array_equal(model.kernel_.theta, KERNEL.theta)
+    model.log_marginal_likelihood(theta, clone_kernel=False)
+    np.testing.assert_allclose(model.kernel_.theta, theta)
+    with pytest.raises(ValueError, match=r"no gradient here: fit with solver='exact'"):
+        model.log_marginal_likelihood(theta, eval_gradient=True)
+
+
+def test_as_many_landmarks_as_rows_make_an_exact_process():
+    settings = {"optimizer": None, "normalize_y": True}
+    targets = np.column_stack((Y, 5.0 - 3.0 * Y))
+    exact = theirs.GaussianProcessRegressor(KERNEL, **settings).fit(X, targets)
+    model = GaussianProcessRegressor(KERNEL, n_landmarks=80, **settings, **FEATURES).fit(X, targets)
+    np.testing.assert_allclose(model.predict(NEW), exact.predict(NEW), atol=1e-4)
+    std, expected = (each.predict(X, return_std=True)[1] for each in (model, exact))
+    assert std.shape == (80, 2)
+    np.testing.assert_allclose(std, expected, rtol=1e-3)
+    assert model.log_marginal_likelihood() == pytest.approx(exact.log_marginal_likelihood(), 1e-4)
+    assert model.sample_y(NEW, 4).shape == (20, 2, 4)
+
+
+@pytest.mark.parametrize("solver", ["exact", "features"])
+def test_the_default_kernel_is_learned_in_the_units_of_the_data(solver):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(600, 3)) * [1.0, 50.0, 1.0]
+    y = 1000.0 + np.sin(2.0 * rows[:, 0]) + np.cos(rows[:, 1] / 50.0) + 0.1 * rng.normal(size=600)
+    model = GaussianProcessRegressor(solver=solver, random_state=0).fit(rows[:400], y[:400])
+    assert model.score(rows[400:], y[400:]) > 0.98
+    scale = model.kernel_.k1.k2.length_scale
+    assert 10.0 * scale[0] < scale[1]
+    assert scale[2] > 3.0 * scale[0]
+    noise = model.kernel_.k2.noise_level * y[:400].var()
+    assert noise == pytest.approx(0.01, rel=0.3)
+    mean, std = model.predict(rows[400:], return_std=True)
+    assert 0.8 < np.mean(np.abs(y[400:] - mean) < 1.645 * std) < 0.97
+    bounds = model.kernel_.bounds
+    assert ((bounds[:, 0] < model.kernel_.theta) & (model.kernel_.theta < bounds[:, 1])).all()
+
+
+def test_without_an_optimizer_the_default_kernel_is_scikit_learns():
+    model = GaussianProcessRegressor(optimizer=None).fit(X, Y)
+    exact = theirs.GaussianProcessRegressor(optimizer=None).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(NEW), exact.predict(NEW))
+
+
+@pytest.mark.parametrize("settings", [{"n_restarts_optimizer": 1}, {"alpha": np.full(80, 0.01)}])
+def test_the_default_kernel_is_learned_with_restarts_and_noises(settings):
+    model = GaussianProcessRegressor(random_state=0, **settings).fit(X, Y)
+    assert model.score(NEW, np.sin(NEW[:, 0])) > 0.95
+
+
+def test_auto_is_exact_for_few_rows_and_for_kernels_without_features(monkeypatch):
+    monkeypatch.setattr(gaussian_process_regressor, "MOST_EXACT", 50)
+    settings = {"optimizer": None, "n_components": 16, "n_landmarks": 0}
+    for kernel, by_features in [
+        (KERNEL, True),
+        (DotProduct() + WhiteKernel(), True),
+        (Matern(nu=0.5) ** 2 + WhiteKernel(), True),
+        (DotProduct() ** 2 + WhiteKernel(), False),
+        (WhiteKernel(), False),
+        (RBF() * WhiteKernel(), False),
+        (kernels.Laplacian(1.0) + kernels.White(0.1), True),
+    ]:
+        model = GaussianProcessRegressor(kernel, **settings).fit(X, Y)
+        assert (model.process_ is not None) == by_features, kernel
+        assert GaussianProcessRegressor(kernel, **settings).fit(X[:50], Y[:50]).process_ is None
+    noises = GaussianProcessRegressor(KERNEL, alpha=np.full(80, 0.1), **settings).fit(X, Y)
+    assert noises.process_ is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"kernel": RBF() * WhiteKernel()},
+            "no random features: white noise must be a term of a sum",
+        ),
+        ({"kernel": DotProduct() ** 2}, "measure|features"),
+        ({"kernel": ExpSineSquared()}, "one input only"),
+        (
+            {"kernel": kernels.DeltaGaussian(1.0, 10.0)},
+            "not .* positive definite|not the covariance",
+        ),
+        ({"alpha": np.full(80, 0.1)}, "needs solver='exact'"),
+        ({"n_components": 63}, "n_components must be even"),
+    ],
+)
+def test_features_are_refused_with_a_reason(settings, message):
+    model = GaussianProcessRegressor(**{**FEATURES, "kernel": KERNEL, **settings})
+    with pytest.raises((TypeError, ValueError, np.linalg.LinAlgError), match=message):
+        model.fit(X, Y)
+
+
+def test_a_failed_fit_leaves_the_earlier_one():
+    model = GaussianProcessRegressor(KERNEL, optimizer=None).fit(X, Y)
+    before = model.predict(NEW)
+    with pytest.raises(ValueError, match="different from the parameter `n_targets`"):
+        model.set_params(n_targets=2).fit(X[:, :1], Y)
+    np.testing.assert_array_equal(model.set_params(n_targets=None).predict(NEW), before)
+
+
+def test_fits_of_either_kind_follow_each_other():
+    model = GaussianProcessRegressor(KERNEL, optimizer=None, **FEATURES).fit(X, Y)
+    model.set_params(solver="exact").fit(X, Y)
+    exact = theirs.GaussianProcessRegressor(KERNEL, optimizer=None).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(NEW), exact.predict(NEW))
+    model.set_params(solver="features").fit(X, Y)
+    assert model.L_ is None
+    assert model.process_ is not None
+
+
+def test_hyper_parameters_of_a_given_kernel_stay_within_bounds_on_features():
+    kernel = 1.0 * RBF(1.0, (1.5, 3.0)) + WhiteKernel(0.05, "fixed")
+    model = GaussianProcessRegressor(kernel, **FEATURES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # The bound is close
+        model.fit(X, Y)
+    assert 1.5 <= model.kernel_.k1.k2.length_scale <= 3.0
+    assert model.kernel_.k2.noise_level == 0.05
+
+
+def test_parameters_of_kernels_have_names():
+    model = GaussianProcessRegressor(1.0 * RBF(1.0))
+    assert clone(model).set_params(kernel__k2__length_scale=2.0).kernel.k2.length_scale == 2.0
+    own = GaussianProcessClassifier(kernels.Laplacian(1.0)).set_params(kernel__length_scale=2.0)
+    assert own.kernel == kernels.Laplacian(2.0)
+
+
+LABELS = np.digitize(np.sin(X[:, 0]) + 0.2 * RNG.normal(size=80), [-0.4, 0.4])
+
+
+@pytest.mark.parametrize("labels", [LABELS, LABELS > 1], ids=["three", "two"])
+def test_an_exact_classifier_is_that_of_scikit_learn(labels):
+    kernel = 2.0 * RBF([1.0, 3.0])
+    ours = GaussianProcessClassifier(kernel).fit(X, labels)
+    exact = theirs.GaussianProcessClassifier(kernel).fit(X, labels)
+    assert isinstance(ours, theirs.GaussianProcessClassifier)
+    np.testing.assert_array_equal(ours.predict_proba(NEW), exact.predict_proba(NEW))
+    np.testing.assert_array_equal(ours.predict(NEW), exact.predict(NEW))
+    assert ours.kernel_ == exact.kernel_
+    assert ours.log_marginal_likelihood() == exact.log_marginal_likelihood()
+
+
+@pytest.mark.parametrize("labels", [LABELS, LABELS > 1], ids=["three", "two"])
+def test_a_classifier_on_many_features_tends_to_the_exact_one(labels):
+    kernel = 2.0 * RBF([1.0, 3.0])
+    exact = theirs.GaussianProcessClassifier(kernel, optimizer=None).fit(X, labels)
+    model = GaussianProcessClassifier(
+        kernel, optimizer=None, solver="features", n_components=1024, random_state=0
+    ).fit(X, labels)
+    np.testing.assert_allclose(model.predict_proba(NEW), exact.predict_proba(NEW), atol=0.05)
+    assert model.kernel_ == exact.kernel_
+    theta = exact.kernel_.theta[:3] + 0.3
+    for logs in (None, theta):
+        evidences = [each.log_marginal_likelihood(logs) for each in (model, exact)]
+        # The mean of a class against the rest is not zero: a better evidence.
+        assert evidences[0] == pytest.approx(evidences[1], rel=0.02 if len(theta) == 2 else 0.05)
+    if len(model.classes_) == 2:
+        pairs = zip(
+            model.latent_mean_and_variance(NEW), exact.latent_mean_and_variance(NEW), strict=True
+        )
+        for one, other in pairs:
+            np.testing.assert_allclose(one, other, atol=0.15)
+
+
+@pytest.mark.parametrize("solver", ["exact", "features"])
+def test_the_default_kernel_of_classes_does_not_depend_on_units(solver):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 3))
+    labels = np.where(np.sin(2.0 * rows[:, 0]) + rows[:, 1] > 0, "yes", "no")
+    model = GaussianProcessClassifier(solver=solver, n_components=256, random_state=0)
+    score = model.fit(rows[:200], labels[:200]).score(rows[200:], labels[200:])
+    assert score > 0.9
+    units = np.array([1.0, 1e3, 1e-3])
+    same = (
+        clone(model).fit(rows[:200] * units, labels[:200]).score(rows[200:] * units, labels[200:])
+    )
+    assert same == pytest.approx(score, abs=0.02)
+
+
+def test_auto_is_exact_for_few_rows_of_classes(monkeypatch):
+    monkeypatch.setattr(gaussian_process_classifier, "MOST_EXACT_CLASSIFIED", 50)
+    settings = {"optimizer": None, "n_components": 16}
+    for kernel, by_features in [(RBF(), True), (RBF() + WhiteKernel(), False)]:
+        model = GaussianProcessClassifier(kernel, **settings).fit(X, LABELS > 1)
+        assert (model.processes_ is not None) == by_features
+        small = GaussianProcessClassifier(kernel, **settings).fit(X[:50], LABELS[:50] > 1)
+        assert small.processes_ is None
+    pairs = GaussianProcessClassifier(RBF(), multi_class="one_vs_one", **settings).fit(X, LABELS)
+    assert pairs.processes_ is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kernel": RBF() + WhiteKernel()}, "contains white noise"),
+        ({"multi_class": "one_vs_one"}, "needs solver='exact'"),
+    ],
+)
+def test_features_of_classes_are_refused_with_a_reason(settings, message):
+    model = GaussianProcessClassifier(**{"kernel": RBF(), "solver": "features", **settings})
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, LABELS)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32])
+@pytest.mark.parametrize("solver", ["exact", "features"])
+def test_rows_of_other_types_are_converted(dtype, solver):
+    rows = (10.0 * X).astype(dtype)
+    y = np.round(10.0 * Y).astype(np.int64)
+    settings = {"solver": solver, "n_components": 64, "random_state": 0}
+    model = GaussianProcessRegressor(**settings).fit(rows, y)
+    assert model.score(rows, y) > 0.9
+    assert model.predict(rows, return_std=True)[1].dtype == np.float64
+    labels = GaussianProcessClassifier(**settings).fit(rows, LABELS)
+    assert labels.score(rows, LABELS) > 0.7
+
+
+def fitted():
+    """Yield fitted models of every kind."""
+    fixed = {"optimizer": None}
+    yield GaussianProcessRegressor(random_state=0).fit(X, Y)
+    yield GaussianProcessRegressor(KERNEL, **fixed, **FEATURES).fit(X, np.column_stack((Y, Y)))
+    yield GaussianProcessRegressor(kernels.Laplacian(1.0) + kernels.White(0.1), **fixed).fit(X, Y)
+    yield GaussianProcessClassifier(RBF(), **fixed).fit(X, LABELS)
+    yield GaussianProcessClassifier(RBF(), **fixed).fit(X, np.where(LABELS > 1, "a", "b"))
+    yield GaussianProcessClassifier(RBF(), multi_class="one_vs_one", **fixed).fit(X, LABELS)
+    yield GaussianProcessClassifier(RBF(), **fixed, solver="features", n_components=16).fit(
+        X, LABELS
+    )
+    yield GaussianProcessRegressor(RBF([1.0, 2.0], "fixed") ** 2)
+
+
+def test_models_are_saved_and_loaded(tmp_path):
+    for model in fitted():
+        bochner.save(model, tmp_path / "model")
+        loaded = bochner.load(tmp_path / "model")
+        assert str(loaded) == str(model)
+        if not hasattr(model, "n_features_in_"):
+            continue
+        np.testing.assert_array_equal(loaded.predict(NEW), model.predict(NEW))
+        assert loaded.kernel_ == model.kernel_
+        theta = model.kernel_.theta
+        assert loaded.log_marginal_likelihood(theta) == model.log_marginal_likelihood(theta)
+
+
+def test_kernels_of_users_are_not_saved(tmp_path):
+    own = type("Own", (RBF,), {})
+    model = GaussianProcessRegressor(own(1.0), optimizer=None).fit(X, Y)
+    with pytest.raises(TypeError, match=r"kernel is of type .*Own, which a model file cannot hold"):
+        bochner.save(model, tmp_path / "model")
+
+
+@pytest.mark.slow
+def test_many_rows():
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-3, 3, size=(100_000, 3))
+    y = np.sin(2 * rows[:, 0]) * np.cos(rows[:, 1]) + 0.1 * rng.normal(size=100_000)
+    model = GaussianProcessRegressor(random_state=0).fit(rows, y)
+    f = np.sin(2 * rows[:1000, 0]) * np.cos(rows[:1000, 1])
+    assert np.sqrt(np.mean((model.predict(rows[:1000]) - f) ** 2)) < 0.02
