@@ -127,7 +127,7 @@ def test_what_only_one_of_them_knows_is_refused_by_the_other():
         modulated_classifier(likelihood="paper", structure="sparse").fit(X, THREE)
     with pytest.raises(ValueError, match="GaBaSRClassifier needs at least two classes"):
         modulated_classifier().fit(X, np.ones(len(X)))
-    with pytest.raises(ValueError, match="whole numbers"):
+    with pytest.raises(ValueError, match="whole-number weights"):
         modulated_classifier(likelihood="paper").fit(X, THREE, np.linspace(0.5, 2.0, len(X)))
 
 

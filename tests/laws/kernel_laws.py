@@ -9,8 +9,11 @@ from laws.references import reference_gram
 from laws.registry import FUNCTIONS
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner import kernels
+from bochner import experimental, kernels
 from bochner._numerics import limits
+
+_CLASSES = {name: getattr(room, name) for room in (kernels, experimental) for name in room.__all__}
+"""Classes that the repr of a kernel names."""
 
 
 def check_closed_form(case):
@@ -83,7 +86,7 @@ def check_value_object(case):
     twins = [
         pickle.loads(pickle.dumps(kernel)),
         copy.deepcopy(kernel),
-        eval(repr(kernel), FUNCTIONS | {name: getattr(kernels, name) for name in kernels.__all__}),
+        eval(repr(kernel), FUNCTIONS | _CLASSES),
     ]
     for twin in twins:
         assert twin == kernel, repr(twin)

@@ -224,10 +224,10 @@ class OnlineHead(RidgeHead, ABC):
         if self.sums_ is None:  # No rows can be added
             return
         self._plan(self._learning_features)  # Checks the parameters that only updates use
-        if not self.sums_.are_of_rows:
-            raise ValueError(
-                f"sums over {self.sums_.n_samples} rows of total weight {self.sums_.weight:g}"
-            )
+        sums = self._solved_sums  # Of all rows, those before a refresh included
+        assert sums is not None
+        if not sums.are_of_rows:
+            raise ValueError(f"sums over {sums.n_samples} rows of total weight {sums.weight:g}")
         if self.fading_ is not None:
             sums = self._kept_sums()
             p = self.fading_.earlier.n_features + self.fading_.later.n_features

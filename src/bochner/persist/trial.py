@@ -177,7 +177,7 @@ def _answer(model: Any, row: Any) -> None:
 def _check_density(model: Any, row: Any, prediction: Any) -> None:
     """Raise ValueError unless a prediction, as a whole number, has a finite log density."""
     method = getattr(model, "log_predictive_density", None)
-    if method is not None and np.ndim(prediction) == 1:
+    if method is not None and np.ndim(prediction) == 1 and np.asarray(prediction).dtype.kind == "f":
         with suppress(NotPromisedError):
             _check_answer(method(row, np.rint(prediction)), method.__name__)
 
