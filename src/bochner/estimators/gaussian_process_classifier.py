@@ -353,14 +353,14 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
             )
         each = np.broadcast_to(values.reshape(-1, q), (n_kernels, q))
         pairs = zip(kernels, each, strict=True)
-        models = self._on_features([kernel.clone_with_theta(own) for kernel, own in pairs])
+        models = self._on_features([kernel.clone_with_theta(theta) for kernel, theta in pairs])
         return float(np.mean([model.log_evidence_ for model in models]))
 
     def _fitted(self) -> Any:
         """Return scikit-learn's process with the fitted attributes of this one."""
         process = self._exact(as_process_kernel(self.kernel))
-        own = set(process.get_params(deep=False))
-        vars(process).update({k: v for k, v in vars(self).items() if k not in own})
+        parameters = set(process.get_params(deep=False))
+        vars(process).update({k: v for k, v in vars(self).items() if k not in parameters})
         return process
 
     def _checked(self, X: Any) -> Any:

@@ -302,8 +302,8 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         process = getattr(self, "process_", None)
         if process is None:
             exact = self._exact(as_process_kernel(self.kernel), self.optimizer)
-            own = set(exact.get_params(deep=False))
-            vars(exact).update({k: v for k, v in vars(self).items() if k not in own})
+            parameters = set(exact.get_params(deep=False))
+            vars(exact).update({k: v for k, v in vars(self).items() if k not in parameters})
             return exact.predict(X, return_std=return_std, return_cov=return_cov)
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")

@@ -1,4 +1,4 @@
-"""Conversion between the kernels of scikit-learn's Gaussian processes and those of this package."""
+"""Conversion between scikit-learn's kernels of Gaussian processes and kernels of this package."""
 
 from collections.abc import Callable
 from functools import reduce, singledispatch
@@ -149,9 +149,9 @@ class KernelAdapter(sk.Kernel):  # type: ignore[misc]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; ``deep`` includes those of the kernel."""
-        own = {"kernel": self.kernel, "parameter_bounds": self.parameter_bounds}
+        parameters = {"kernel": self.kernel, "parameter_bounds": self.parameter_bounds}
         nested = self.kernel.get_params() if deep else {}
-        return own | {f"kernel__{name}": value for name, value in nested.items()}
+        return parameters | {f"kernel__{name}": value for name, value in nested.items()}
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by the names of :meth:`get_params`; the kernel is replaced by a copy."""

@@ -56,10 +56,10 @@ def read_frame(path: Path, ending: str, table: str | None, options: ReadOptions)
     """
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty: expected a table.")
-    found = _READERS[ending](path, _Choice(table, options))
-    frame = found.frame.set_axis([str(name).strip() for name in found.frame.columns], axis=1)
+    contents = _READERS[ending](path, _Choice(table, options))
+    frame = contents.frame.set_axis([str(name).strip() for name in contents.frame.columns], axis=1)
     refuse_repeated(list(frame.columns), str(path))
-    return replace(found, frame=frame)
+    return replace(contents, frame=frame)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,23 +167,23 @@ def _read_excel(path: Path, choice: _Choice) -> Frame:
         ) from error
     if cells.empty:
         raise InputError(f"{path} is empty: expected a line of column names, then rows.")
-    found = _rows_of_cells(cells, choice.options)
-    refuse_repeated(list(found.frame.columns), str(path))
-    notes = found.notes
-    if engine == "openpyxl" and (len(found.frame) < 1 or found.frame.isna().any(axis=None)):
-        notes += _notes_on_formulas(path, sheet or names[0], found.frame)
-    frame = found.frame.reset_index(drop=True).infer_objects()
+    contents = _rows_of_cells(cells, choice.options)
+    refuse_repeated(list(contents.frame.columns), str(path))
+    notes = contents.notes
+    if engine == "openpyxl" and (len(contents.frame) < 1 or contents.frame.isna().any(axis=None)):
+        notes += _notes_on_formulas(path, sheet or names[0], contents.frame)
+    frame = contents.frame.reset_index(drop=True).infer_objects()
     for name in frame.columns[frame.dtypes == np.float64]:  # Excel has no other numbers
         if bool(((frame[name] % 1 == 0) & (frame[name].abs() <= LARGEST_EXACT)).all()):
             frame[name] = frame[name].astype(np.int64)
-    found = replace(found, frame=frame, notes=notes)
+    contents = replace(contents, frame=frame, notes=notes)
     if sheet is not None or len(names) == 1:
-        return found
+        return contents
     note = (
         f"The first of {len(names)} sheets is read ({_listed(names)}); table= (--table) chooses "
         "another."
     )
-    return replace(found, notes=(note, *found.notes))
+    return replace(contents, notes=(note, *contents.notes))
 
 
 def _rows_of_cells(cells: pd.DataFrame, options: ReadOptions) -> Frame:

@@ -46,7 +46,7 @@ def decide(
     if decimal == "auto":
         guesses = _with_points(guesses, has_semicolons=has_semicolons)
         locals_ = (_local(g.interpretation) for g in guesses)
-        votes = Counter(found.decimals for found in locals_ if found is not None)
+        votes = Counter(local.decimals for local in locals_ if local is not None)
         decimal = "," if votes[",",] > votes[".",] else "."
     # With points as decimal marks, slashes are more often American than not.
     american = decimal == "." and not has_semicolons
@@ -71,7 +71,7 @@ def _with_points(guesses: list[Guess], *, has_semicolons: bool) -> list[Guess]:
     commas.
     """
     locals_ = (_local(g.interpretation) for g in guesses)
-    commas = any(found is not None and "," in found.decimals for found in locals_)
+    commas = any(local is not None and "," in local.decimals for local in locals_)
     if not (commas or has_semicolons):
         return guesses
     changed = []
@@ -101,13 +101,13 @@ def own_kind(texts: Any, kind: str | None, options: ReadOptions, delimiter: str)
     recorded = (kind and NUMBER_KINDS[kind]) or options.decimal
     if recorded not in _OTHER_MARKS:
         return None
-    other, mark, found = _OTHER_MARKS[recorded]
+    other, mark, note = _OTHER_MARKS[recorded]
     has_recorded, has_other = has_mark(texts, recorded), has_mark(texts, mark)
     if delimiter != other or has_recorded or not has_other:
         return None
     if recorded == "." and kind is not None:  # Separators of thousands, as at the fit
         return None
-    return None if find_numbers(texts, (mark,)) is None else found
+    return None if find_numbers(texts, (mark,)) is None else note
 
 
 def _explicit(dates: str | None) -> Order | None:

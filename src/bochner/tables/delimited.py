@@ -63,9 +63,9 @@ def without_repeated_names(columns: Mapping[str, Any]) -> tuple[dict[str, Any], 
         return dict(columns), ""
     count, row = pc.sum(is_name).as_py(), pc.index(is_name, True).as_py()
     what = "1 row repeats" if count == 1 else f"{count} rows repeat"
-    kept = {name: texts.filter(pc.invert(is_name)) for name, texts in columns.items()}
+    data_rows = {name: texts.filter(pc.invert(is_name)) for name, texts in columns.items()}
     return (
-        kept,
+        data_rows,
         f"{what} the names of the columns and {'is' if count == 1 else 'are'} left out "
         f"(the first one was row {row + 1}).",
     )

@@ -95,7 +95,7 @@ class DelimitedText:
             return size
         first = max(self.start, size - _TAIL_LENGTH)
         tail = self.content[first:]
-        ends = [found.end() for found in _LINE_END.finditer(tail.rstrip())]
+        ends = [match.end() for match in _LINE_END.finditer(tail.rstrip())]
         filled = [a for a, b in zip([0, *ends], [*ends, len(tail)], strict=True)
                   if tail[a:b].strip()]  # fmt: skip
         return first + filled[-self.n_foot]
@@ -117,7 +117,7 @@ def find_layout(
     if hint:
         text = text[hint.end() :]
     if options.skip:
-        ends = [found.end() for found in islice(_LINE_END.finditer(text), options.skip)]
+        ends = [match.end() for match in islice(_LINE_END.finditer(text), options.skip)]
         text = text[ends[-1] :] if len(ends) == options.skip else b""
     if re.search(rb"\S", text) is None:
         raise InputError(f"{path} is empty: expected a line of column names, then rows.")
@@ -135,7 +135,7 @@ def find_layout(
     if stripped != names:
         notes += ("White space around names of columns is removed.",)
     n_lines = lines[n_head - 1] if n_head else 0
-    ends = [found.end() for found in islice(_LINE_END.finditer(text), n_lines)]
+    ends = [match.end() for match in islice(_LINE_END.finditer(text), n_lines)]
     start = (ends[-1] if len(ends) == n_lines else len(text)) if n_lines else 0
     layout = DelimitedText(
         text,

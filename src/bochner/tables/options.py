@@ -141,7 +141,7 @@ class ReadOptions:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """Return the layout that `to_record` wrote, perhaps in an earlier version."""
+        """Return the layout of a record by `to_record`, of this or an earlier version."""
         options = {name: record[name] for name in ("decimal", "dates", "types", "table")}
         later = ("missing", "skip", "header", "units", "words", "delimiter")
         options |= {name: record[name] for name in later if name in record}

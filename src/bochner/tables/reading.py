@@ -263,9 +263,9 @@ def _load(path: Path, ending: str, options: ReadOptions) -> RawColumns:
         )
     if ending not in TEXT_ENDINGS:
         table = options.table
-        found = read_frame(path, ending, table, options)
-        columns = {str(name): series for name, series in found.frame.items()}
-        return RawColumns(columns, found.notes, n_names=found.n_names, first=found.first)
+        contents = read_frame(path, ending, table, options)
+        columns = {str(name): series for name, series in contents.frame.items()}
+        return RawColumns(columns, contents.notes, n_names=contents.n_names, first=contents.first)
     layout = find_layout(path, content_of(path), "\t" if ending == ".tsv" else ",", options)
     columns, note = read_columns(place(path), layout), ""
     if options.skip is None:

@@ -1,4 +1,4 @@
-"""Conversion of the columns of a file, and what is recorded about them."""
+"""Conversion of the columns of a file, and the record of this conversion."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RawColumns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResolvedColumns:
-    """Converted columns and what is to be recorded about them, by name.
+    """Converted columns, and the kinds and units to record, by name.
 
     ``mixed`` has the names of columns of text that seem to hold numbers or dates with errors.
     """
