@@ -53,7 +53,7 @@ def test_an_asymmetric_kernel_is_refused_with_the_ways_out(head, targets, kernel
         ({"alpha": "best"}, "alpha must be a positive number"),
         ({"n_components": 41}, "odd.*Use 42"),
         ({"kernel": "gauss"}, "Did you mean 'gaussian'"),
-        ({"length_scale": "mean"}, "length_scale must be 'median'"),
+        ({"length_scale": "mean"}, "length_scale must be 'auto', 'median'"),
         ({"scheme": "none"}, "scheme must be one of"),
     ],
 )

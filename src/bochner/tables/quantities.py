@@ -131,7 +131,10 @@ def are_quantities(texts: Sequence[str]) -> bool:
         import pyarrow as pa
     except ImportError:  # An extra, without which no file is read either
         return False
-    entries = pa.array(texts, pa.string())
+    try:
+        entries = pa.array(texts, pa.string())
+    except UnicodeEncodeError:  # A lone surrogate, which no file of text has
+        return False
     are_times = find_times(entries) is not None
     return are_times or isinstance(find_quantities(entries, (".", ",")), Quantities)
 
