@@ -158,6 +158,19 @@ def test_the_table_may_go_to_standard_output(tmp_path):
     assert "2015-01-01 to 2020-12-01" in " ".join(result.stderr.split())
 
 
+def test_dates_with_offsets_keep_their_clock(tmp_path):
+    """Hours of a place whose clock changes: the peak stays at the same hour of the clock."""
+    hours = pd.date_range("2024-03-20", "2024-04-04", freq="h", tz="Europe/Berlin")
+    values = 10.0 + 5.0 * np.cos(2.0 * np.pi * (hours.hour - 8) / 24.0)
+    frame = pd.DataFrame({"t": [hour.isoformat() for hour in hours], "y": values})
+    frame["y"] += 0.05 * RNG.normal(size=len(frame))
+    _, found = forecast(tmp_path, frame, "--horizon", 24, "--no-compare", target="y")
+    assert found["t"].str.endswith("+02:00").all()
+    peak = found["t"][found["forecast"].idxmax()]
+    assert "08:00" in peak
+    np.testing.assert_allclose(found["forecast"].max(), 15.0, atol=0.2)
+
+
 def test_numbers_may_be_times(tmp_path):
     frame = pd.DataFrame({"year": np.arange(1950, 2010), "count": SALES[:60]})
     options = ("--time", "year", "--horizon", "2", "--no-compare")
@@ -183,6 +196,10 @@ REFUSED = {
     "text to forecast": (
         sales().assign(sales="many"), ("--horizon", 3), "'sales' holds text .*: expected numbers"
     ),
+    "a time that is a known input": (
+        sales(), ("--horizon", 3, "--known", "date"), "'date' has two roles: the times"
+    ),
+    "names below the rows": (sales(), ("--horizon", 3, "--header", 90), "give a smaller header"),
     "a picture of no kind": (sales(), ("--horizon", 3, "--picture", "s.gif"), "must end in .png"),
     "an unknown transformation": (
         sales(), ("--horizon", 3, "--transformation", "lgo"), "Did you mean 'log'?"

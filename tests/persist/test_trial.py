@@ -110,3 +110,31 @@ def test_files_whose_numbers_fit_no_model_are_refused(case, tmp_path):
     path = _changed(tmp_path, make(), change)
     with pytest.raises(ModelFileError, match="is not a sound model file"):
         bochner.load(path)
+
+
+def _table():
+    return bochner.TableRegressor(effort="quick", random_state=0).fit(X, X[:, 0] ** 2)
+
+
+def _process():
+    return bochner.GaussianProcessRegressor(random_state=0).fit(X, X[:, 0] ** 2)
+
+
+def _without_encoder(tree, _):
+    tree["attributes"]["tail_encoder_"]["attributes"] = {}
+
+
+LATER_CHANGES = {
+    "noise of a table's kernel below zero": (_table, _number("alpha", -1e-3)),
+    "signal of a table's kernel below zero": (_table, _times("signal", -1.0)),
+    "an encoder that is not fitted": (_table, _without_encoder),
+    "a length scale of a process below zero": (_process, _times("length_scale", -1.0)),
+}
+
+
+@pytest.mark.parametrize("case", LATER_CHANGES)
+def test_tables_and_processes_whose_numbers_fit_no_model_are_refused(case, tmp_path):
+    make, change = LATER_CHANGES[case]
+    path = _changed(tmp_path, make(), change)
+    with pytest.raises(ModelFileError, match="is not a sound model file"):
+        bochner.load(path)

@@ -244,3 +244,18 @@ def test_text_columns_are_text(tmp_path):
     found = read_text(tmp_path, "a,b\n007,1\n2021-01-01,2\n", text_columns=["a", "none"])
     assert found.frame["a"].tolist() == ["007", "2021-01-01"]
     assert found.frame["b"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("form", ["frame", "xlsx", "parquet", "csv"])
+@pytest.mark.parametrize("word", ["-99", "-99.0", -99])
+def test_missing_numbers_are_missing_however_they_are_written(form, word, tmp_path):
+    frame = pd.DataFrame({"a": list("abc") * 7, "w": [-99.0, 1.5, 2.0] * 7, "n": [-99, 1, 2] * 7})
+    source = frame
+    if form != "frame":
+        source = tmp_path / f"table.{form}"
+        write = {"xlsx": frame.to_excel, "parquet": frame.to_parquet, "csv": frame.to_csv}[form]
+        write(source, index=False)
+    found = read_table(source, missing=[word])
+    for name in ("w", "n"):
+        assert found[name].isna().tolist() == [True, False, False] * 7
+        assert found[name].dropna().isin([1.5, 1.0, 2.0]).all()

@@ -82,8 +82,8 @@ class ForecastOptions:
     holidays: Annotated[
         str | None,
         typer.Option(
-            help="Country whose public holidays matter, such as DE, US or DE-BY. Needs "
-            "'bochner[holidays]'.",
+            help="Country whose public holidays matter, such as DE, US or DE-BY. Needs the extra "
+            "'holidays'.",
             rich_help_panel=SERIES,
         ),
     ] = None

@@ -356,6 +356,11 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
         models = self._on_features([kernel.clone_with_theta(theta) for kernel, theta in pairs])
         return float(np.mean([model.log_evidence_ for model in models]))
 
+    def _try_out(self) -> None:
+        """Raise ValueError unless the kernel of a model from a file has finite parameters."""
+        if hasattr(self, "n_features_in_") and not np.isfinite(self.kernel_.theta).all():
+            raise ValueError("the parameters of the kernel must be positive")
+
     def _fitted(self) -> Any:
         """Return scikit-learn's process with the fitted attributes of this one."""
         process = self._exact(as_process_kernel(self.kernel))

@@ -272,6 +272,11 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         features = process_features(base, self.X_train_, size, count, self._seed)
         return FeatureProcess.of(features, Chunk(self.X_train_, self.y_train_), noise + self.alpha)
 
+    def _try_out(self) -> None:
+        """Raise ValueError unless the kernel of a model from a file has finite parameters."""
+        if hasattr(self, "n_features_in_") and not np.isfinite(self.kernel_.theta).all():
+            raise ValueError("the parameters of the kernel must be positive")
+
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return predictive means and optionally standard deviations or covariances.
 

@@ -372,6 +372,8 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
     def _try_out(self) -> None:
         """Raise ValueError if background rows of a loaded model do not match its columns."""
         for encoder in self._encoders():
+            if not hasattr(encoder, "columns_"):
+                raise ValueError("an encoder of the table is not fitted")
             encoder._try_out()
         check_background(self._encoders(), self.background_, self.background_values_)
 

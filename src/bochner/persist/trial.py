@@ -66,7 +66,10 @@ def try_out(model: Any, n_bytes: int) -> None:
         try:
             has_rows = hasattr(model, "n_features_in_") or hasattr(model, _TRIAL)
             if has_rows or isinstance(model, COMPOSED):
-                _answer(model, _row(model, n_bytes))
+                try:
+                    _answer(model, _row(model, n_bytes))
+                except NotFittedError as problem:  # The model itself is fitted
+                    raise ValueError(str(problem)) from problem
             for part in estimators(model):
                 _check_names(part)
                 if hasattr(part, "_try_out"):

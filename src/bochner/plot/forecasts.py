@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, as_array, as_level
 from bochner.comparison.forecasts import SeriesForecast
+from bochner.estimators.forecaster import Forecaster
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.labels import date_ticks, finish, legend, panel_points
 from bochner.plot.predicted import intervals
@@ -189,7 +191,8 @@ def forecast(
     if not 1 <= len(levels) <= _MOST_BANDS:
         raise ValueError(f"level must be at most {_MOST_BANDS} levels, got {len(levels)}.")
     level_intervals: list[tuple[float, Array, Array | None, Array | None]]
-    if hasattr(model, "series_"):
+    if isinstance(model, Forecaster):
+        check_is_fitted(model)
         times = forecast_times(model, X)
         level_intervals = [(each, *_forecast_intervals(model, X, inputs, each)) for each in levels]
     else:
@@ -258,4 +261,9 @@ def _rows_and_times(X: Any) -> tuple[Any, NDArray[Any]]:
         times = drawn_times(X)
         return times[:, None], times
     rows = np.asarray(X)
+    if rows.ndim != 2:
+        raise ValueError(
+            f"X must be rows (n, d) or times (n,), got {X!r}; only a Forecaster takes a number of "
+            "steps."
+        )
     return rows, rows[:, 0]

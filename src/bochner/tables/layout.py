@@ -131,6 +131,11 @@ def find_layout(
     )
     names = heading.names
     n_head = heading.n_titles + heading.n_names
+    if n_head > len(lines):
+        raise InputError(
+            f"{path} has {len(lines)} lines before its rows end, and {n_head} are to be above the "
+            "rows: give a smaller header (--header)."
+        )
     stripped = [name.strip() for name in names]
     if stripped != names:
         notes += ("White space around names of columns is removed.",)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +84,20 @@ def resolve(
             raw.columns[some.name], "iloc"
         ):
             _remark_on_stored_text(some, settled.series, remarks)
+    if numbers := _numbers(options.missing):
+        for name, series in columns.items():
+            if series.dtype.kind in "iuf" and (is_missing := series.isin(numbers)).any():
+                columns[name] = series.mask(is_missing)
     return made
+
+
+def _numbers(words: Sequence[str]) -> list[float]:
+    """Return the words that are numbers, which are missing however a column writes them."""
+    numbers = []
+    for word in words:
+        with suppress(ValueError):
+            numbers.append(float(word))
+    return numbers
 
 
 def _remark_on_stored_text(some: Guess, series: pd.Series, remarks: Remarks) -> None:

@@ -66,6 +66,12 @@ def series_columns(
     if time is None:
         free = [str(name) for name in frame.columns if name not in named]
         dates = [name for name in free if read_column(name, frame[name]).kind == "date"]
+        for name in inputs:
+            if not dates and read_column(name, frame[name]).kind == "date":
+                raise InputError(
+                    f"The column {name!r} has two roles: the times, as the only column of dates, "
+                    "and a known input. Leave it out of --known."
+                )
         if len(dates) != 1:
             listed = f"{len(dates)} columns of dates: {', '.join(dates)}" if dates else "none"
             raise InputError(
@@ -145,8 +151,9 @@ def _times(frame: pd.DataFrame, name: str) -> pd.Index[Any]:
             f"The time {name!r} holds {KIND_NAMES[column.kind]} ({column.examples()}): expected "
             "dates or numbers."
         )
-    if frame[name].dtype == object:  # Dates with several offsets from UTC
-        return pd.DatetimeIndex(pd.to_datetime(frame[name], utc=True))
+    if frame[name].dtype == object:  # Dates with several offsets from UTC keep their clock
+        stamps: pd.Index[Any] = pd.Index(frame[name].tolist(), dtype=object)
+        return stamps
     return pd.DatetimeIndex(frame[name])
 
 

@@ -63,6 +63,10 @@ class KernelLaw:
     factor: Floats  # (m, m): Triangular, in single or double precision
     signal: Array | float  # s², (t,); a number in older model files, which have one target
 
+    def __post_init__(self) -> None:
+        if np.min(self.signal) < 0.0:
+            raise ValueError("the variance of the signal must not be negative")
+
     @property
     def kind(self) -> str:
         """Name of the kernel."""

@@ -37,6 +37,10 @@ class LearnedKernel:
     alpha: float
     matrix: Array | None = None  # (d, d): The map; None for the identity
 
+    def __post_init__(self) -> None:
+        if not self.alpha >= 0.0:
+            raise ValueError(f"the ratio of noise to signal must not be negative, got {self.alpha}")
+
     @classmethod
     def at(cls, kernel: Learnable, point: Array) -> "LearnedKernel":
         """Return the kernel with length scales and alpha at logarithms (d + 1,)."""
