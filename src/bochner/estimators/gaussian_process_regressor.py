@@ -272,6 +272,21 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         features = process_features(base, self.X_train_, size, count, self._seed)
         return FeatureProcess.of(features, Chunk(self.X_train_, self.y_train_), noise + self.alpha)
 
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
+        """Return draws of the function at rows, from the posterior or, before a fit, the prior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        n_samples : int, default=1
+        random_state : int, RandomState instance or None, default=0
+
+        Returns
+        -------
+        draws : ndarray of shape (n, n_samples) or (n, n_targets, n_samples)
+        """
+        return as_array(super().sample_y(X, n_samples, random_state))
+
     def _try_out(self) -> None:
         """Raise ValueError unless the kernel of a model from a file has finite parameters."""
         if hasattr(self, "n_features_in_") and not np.isfinite(self.kernel_.theta).all():
@@ -364,9 +379,6 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         if not clone_kernel:
             self.kernel_.theta = theta
         return self._on_features(kernel).log_likelihood
-
-    # API pages only show methods that the class itself defines.
-    sample_y = gaussian_process.GaussianProcessRegressor.sample_y
 
 
 def _checked(model: Any, X: Any, y: Any) -> tuple[Any, Any]:
