@@ -37,7 +37,7 @@ plant_edits(
     PositiveFrequencies,
     "_logs",
     features.assert_formula,
-    centre_of_the_other_side=("mapped @ other", "mapped @ own"),
+    centre_of_the_other_side=("mapped @ other_shift", "mapped @ shift"),
     weight_on_both_sides=("0.5 * self.log_weight", "self.log_weight"),
     envelope_doubled=('0.5 * np.einsum("ij,ij->i", u, u)', 'np.einsum("ij,ij->i", u, u)'),
 )
