@@ -127,6 +127,7 @@ def _without_encoder(tree, _):
 LATER_CHANGES = {
     "noise of a table's kernel below zero": (_table, _number("alpha", -1e-3)),
     "signal of a table's kernel below zero": (_table, _times("signal", -1.0)),
+    "weights of laws below zero": (_table, _times("head_.weights", -1.0)),
     "an encoder that is not fitted": (_table, _without_encoder),
     "a length scale of a process below zero": (_process, _times("length_scale", -1.0)),
 }

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner.tables.checks import check_name
-from bochner.tables.columns import KIND_NAMES, read_column
+from bochner.tables.columns import KIND_NAMES, Column, read_column
 from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
@@ -133,16 +133,21 @@ def _values(frame: pd.DataFrame, name: str) -> NDArray[np.float64]:
     return column.values
 
 
+def _check_present(column: Column, what: str, expected: str) -> None:
+    """Raise InputError for a column with missing entries."""
+    missing = np.flatnonzero(~column.present)
+    if len(missing):
+        raise InputError(
+            f"The {what} {column.name!r} is missing in row {missing[0] + 1}, counting from 1 below "
+            f"the header: expected {expected}."
+        )
+
+
 def _times(frame: pd.DataFrame, name: str) -> pd.Index[Any]:
     import pandas as pd
 
     column = read_column(name, frame[name])
-    missing = np.flatnonzero(~column.present)
-    if len(missing):
-        raise InputError(
-            f"The time {name!r} is missing in row {missing[0] + 1}, counting from 1 below the "
-            "header: expected a date or a number in every row."
-        )
+    _check_present(column, "time", "a date or a number in every row")
     if column.kind == "numeric":
         numbers: pd.Index[Any] = pd.Index(frame[name].to_numpy())
         return numbers
@@ -169,12 +174,7 @@ def _inputs(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame | None:
     parts = []
     for name in names:
         column = read_column(name, frame[name])
-        missing = np.flatnonzero(~column.present)
-        if len(missing):
-            raise InputError(
-                f"The known input {name!r} is missing in row {missing[0] + 1}, counting from 1 "
-                "below the header: expected an entry in every row, those to forecast included."
-            )
+        _check_present(column, "known input", "an entry in every row, those to forecast included")
         if column.kind == "numeric":
             parts.append(pd.DataFrame({name: column.values}))
             continue
@@ -194,12 +194,7 @@ def _names(frame: pd.DataFrame, series: str | None) -> NDArray[Any]:
     if series is None:
         return np.full(len(frame), ONE, dtype=object)
     column = read_column(series, frame[series])
-    missing = np.flatnonzero(~column.present)
-    if len(missing):
-        raise InputError(
-            f"The series {series!r} is missing in row {missing[0] + 1}, counting from 1 below the "
-            "header: expected the name of a series in every row."
-        )
+    _check_present(column, "series", "the name of a series in every row")
     return np.asarray(frame[series].astype(str), dtype=object)
 
 

@@ -86,6 +86,8 @@ class SumOfLaws:
             )
         if not len(self.scores):
             raise ValueError("SumOfLaws has no scores")
+        if (self.weights < 0.0).any():
+            raise ValueError("SumOfLaws has a weight below zero")
 
     @classmethod
     def of(cls, models: ScoredLaws, y: Array, sample_weight: Array) -> "SumOfLaws":
