@@ -82,7 +82,7 @@ plant("text_has_missing_words", guesses, "guess",
       "return Guess(name, kind, _without(texts, MISSING), texts, None, padded)",
       "Namibia", users=[resolving])  # fmt: skip
 plant("words_of_the_user_are_ignored", guesses, "guess", "if options.missing:", "if False:",
-      "a number that is missing", users=[resolving])  # fmt: skip
+      "a date that is missing", users=[resolving])  # fmt: skip
 plant("first_lines_are_names", headings, "_is_data", "return not are_names", "return False",
       "a first line of data")  # fmt: skip
 plant("wavelengths_are_data", headings, "_is_data", "are_names |= bool(np.allclose(",

@@ -162,6 +162,8 @@ WORDS = [
             options={"missing": ["NA"]}, later={lines("NA"): [None]}),
     Brought("a number that is missing", lines("1", "-99", "2"), {"a": [1, NAN, 2]},
             options={"missing": ["-99"]}),
+    Brought("a date that is missing", lines("2021-01-31", "1900-01-01"),
+            {"a": [pd.Timestamp("2021-01-31"), pd.NaT]}, options={"missing": ["1900-01-01"]}),
     Brought("text has no missing words", lines("NA", "5"), {"a": ["NA", "5"]},
             options={"types": {"a": "text"}}),
     Brought("a column without entries", "a,e,b\n1,,2\n3,,4\n", {"a": [1, 3]},
