@@ -18,6 +18,7 @@ from bochner._numerics.state_loops import (
     slopes,
 )
 from bochner.learning.series.parts import RealOrComplex, Remainder, SeriesProcess
+from bochner.learning.series.priors import OWN_PRIORS, NormalPrior, PriorTable
 
 _IMAGINARY = 1e-100
 """Imaginary step of a parameter: complex-step derivatives have no cancellation error."""
@@ -67,14 +68,19 @@ class ScaledSeries:
 
 @dataclass(frozen=True)
 class SeriesModel:
-    """A sum of parts and noise; ``theta`` (k,) concatenates the parameters of the parts."""
+    """A sum of parts and noise; ``theta`` (k,) concatenates the parameters of the parts.
+
+    ``table`` has priors of parameters that were learned from other series; other parameters have
+    the priors of their parts.
+    """
 
     parts: tuple[SeriesProcess, ...]
+    table: PriorTable = OWN_PRIORS
 
     @cached_property
-    def priors(self) -> Array:
-        """Means and standard deviations (2, k) of the parameters' normal priors."""
-        return np.array([prior for part in self.parts for prior in part.priors]).T
+    def prior(self) -> NormalPrior:
+        """The normal prior of the parameters."""
+        return self.table.prior([prior for part in self.parts for prior in part.priors])
 
     @cached_property
     def partners(self) -> NDArray[np.int64]:
