@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from bochner import baselines, datasets, kernels, likelihoods
+from bochner import baselines, datasets, kernels, likelihoods, plot
 from bochner._numerics.progress import FitProgress
 from bochner.diagnosis import Diagnosis, diagnose
 from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA
@@ -75,6 +75,7 @@ __all__ = [
     "kernels",
     "likelihoods",
     "load",
+    "plot",
     "read_table",
     "register",
     "save",

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import multivariate_normal
 from sklearn import gaussian_process as theirs
@@ -210,6 +211,15 @@ def test_features_are_refused_with_a_reason(settings, message):
     model = GaussianProcessRegressor(**{**FEATURES, "kernel": KERNEL, **settings})
     with pytest.raises((TypeError, ValueError, np.linalg.LinAlgError), match=message):
         model.fit(X, Y)
+
+
+@pytest.mark.parametrize("model", [GaussianProcessRegressor, GaussianProcessClassifier])
+def test_text_and_names_of_kernels_lead_to_what_takes_them(model):
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": list("abab")})
+    with pytest.raises(ValueError, match=r"'a' of type str in column 'colour'\. TableRegressor"):
+        model().fit(frame, [0, 1, 0, 1])
+    with pytest.raises(TypeError, match=r"got the name 'rbf': write bochner\.kernels\.Gaussian"):
+        model("rbf").fit(X, LABELS)
 
 
 def test_a_failed_fit_leaves_the_earlier_one():

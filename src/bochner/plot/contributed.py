@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, RandomState, as_count
-from bochner.comparison.shown import number
+from bochner.comparison.shown import entry as as_text
 from bochner.diagnosis.contributions import Contributions
 from bochner.plot.inputs import column_of
 from bochner.plot.labels import EQUALS, name_axis, panel_points, text_width
@@ -27,9 +27,6 @@ _DIGITS = 3
 
 _MOST_DECIMALS = 6
 """Most decimals of a contribution, as of a tick."""
-
-_YEARS = 10_000.0
-"""Whole numbers below have no comma, because they may be years."""
 
 _PAD = 5.0
 """Points between texts on the right and their name: about a character."""
@@ -130,9 +127,7 @@ def entry_text(column: Column, row: int) -> str:
     entry = column.raw[row]
     if column.kind != "numeric" or isinstance(entry, bool | np.bool_):
         return str(entry)
-    value = float(column.values[row])
-    text = number(value).replace("-", "−")
-    return text.replace(",", "") if abs(value) < _YEARS else text
+    return as_text(float(column.values[row])).replace("-", "−")
 
 
 def with_entry(name: str, column: Column | None, row: int) -> str:
