@@ -49,6 +49,8 @@ class TestSplit:
     def test_drop(self):
         assert list(drop_columns(self.frame, ["area"]).columns) == ["price"]
         assert "Did you mean 'area'?" in refusal(drop_columns, self.frame, ["areas"])
+        message = refusal(drop_columns, self.frame, ["area, price"])
+        assert message.endswith("repeat the option, as in --drop area --drop price.")
 
 
 def repeated(n_values, n_rows):

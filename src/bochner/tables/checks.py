@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -37,6 +38,10 @@ def drop_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """Return a table without some columns, or raise InputError if it lacks one of them."""
     names = list(names)
     for name in names:
+        parts = [part.strip() for part in name.split(",")]
+        if name not in frame and len(parts) > 1 and set(parts) <= set(frame):
+            flags = " ".join(f"--drop {shlex.quote(part)}" for part in parts)
+            raise InputError(f"No column {name!r} in the table: repeat the option, as in {flags}.")
         check_name(frame, name)
     return frame.drop(columns=names)
 
