@@ -183,7 +183,7 @@ def test_what_is_not_fitted_says_so(make, use):
 
 def test_it_serves_in_pipelines_and_searches():
     model = make_pipeline(StandardScaler(), regressor(n_samples=4, n_burn_in=4))
-    search = GridSearchCV(model, {"bankregressor__trend": [0, 1]}, cv=2)
+    search = GridSearchCV(model, {"learnedkernelregressor__trend": [0, 1]}, cv=2)
     assert np.isfinite(search.fit(X, Y).predict(X)).all()
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 

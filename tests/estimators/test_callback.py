@@ -131,7 +131,7 @@ def test_a_search_hands_the_callback_to_its_fits():
             callback=True
         )
         search = GridSearchCV(
-            make_pipeline(StandardScaler(), model), {"bankregressor__trend": [0, 1]}, cv=2
+            make_pipeline(StandardScaler(), model), {"learnedkernelregressor__trend": [0, 1]}, cv=2
         )
         search.fit(X, Y, callback=steps.append)
     assert sum((step.stage, step.step) == ("sampling", 3) for step in steps) == 5
