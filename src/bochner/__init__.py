@@ -2,17 +2,22 @@
 
 from importlib.metadata import version
 
-from bochner import baselines, datasets, kernels, likelihoods
+from bochner import baselines, datasets, kernels, likelihoods, plot
 from bochner._numerics.progress import FitProgress
 from bochner.diagnosis import Diagnosis, diagnose
 from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA
 from bochner.estimators.asymmetric_kernel_ridge import AsymmetricKernelRidge
 from bochner.estimators.asymmetric_pair_ridge import AsymmetricPairRidge
-from bochner.estimators.bank_classifier import BaNKClassifier
-from bochner.estimators.bank_regressor import BaNKRegressor
-from bochner.estimators.digmm_features import DIGMMFeatures
+from bochner.estimators.bank_classifier import BaNKClassifier, LearnedKernelClassifier
+from bochner.estimators.bank_regressor import BaNKRegressor, LearnedKernelRegressor
+from bochner.estimators.digmm_features import DIGMMFeatures, SimilarityFeatures
 from bochner.estimators.forecaster import Forecaster
-from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
+from bochner.estimators.gabasr import (
+    GaBaSRClassifier,
+    GaBaSRRegressor,
+    LocallyStationaryClassifier,
+    LocallyStationaryRegressor,
+)
 from bochner.estimators.gaussian_process_classifier import GaussianProcessClassifier
 from bochner.estimators.gaussian_process_regressor import GaussianProcessRegressor
 from bochner.estimators.kernel_glm import KernelGLMRegressor
@@ -53,7 +58,12 @@ __all__ = [
     "KernelGLMRegressor",
     "KreinRidge",
     "KreinRidgeClassifier",
+    "LearnedKernelClassifier",
+    "LearnedKernelRegressor",
+    "LocallyStationaryClassifier",
+    "LocallyStationaryRegressor",
     "PositiveFeatures",
+    "SimilarityFeatures",
     "TableClassifier",
     "TableEncoder",
     "TableRegressor",
@@ -65,6 +75,7 @@ __all__ = [
     "kernels",
     "likelihoods",
     "load",
+    "plot",
     "read_table",
     "register",
     "save",

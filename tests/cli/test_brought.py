@@ -1,8 +1,12 @@
 """Files that people bring, from the command line."""
 
+import re
+
 import numpy as np
 import pytest
 from cli.command import SMALL, bochner, fit, predict, refusal, table, write
+
+from bochner import TableRegressor, read_table
 
 QUICK = (*SMALL, "--no-analysis")
 
@@ -121,6 +125,23 @@ def test_an_empty_column_is_left_out(tmp_path):
     result = bochner("fit", path, "--target", "y", "--out", out, *QUICK)
     assert "'empty' has no entries and is left out" in flat(result.stdout)
     assert len(predict(out, table())) == 150
+
+
+def test_a_constant_column_is_noted_and_not_used(tmp_path):
+    path = write(table().assign(site="north"), tmp_path / "t.csv")
+    out, without = tmp_path / "c.bochner", tmp_path / "w.bochner"
+    result = bochner("fit", path, "--target", "y", "--out", out, *QUICK)
+    words = "'site' has the same entry in every row and is not used (north)"
+    assert words in flat(result.stdout)
+    bochner("fit", path, "--target", "y", "--drop", "site", "--out", without, *QUICK)
+    found = predict(out, table().assign(site="south"))
+    np.testing.assert_array_equal(found, predict(without, table()))
+    # Python has the same note, and the same column without features.
+    with pytest.warns(UserWarning, match=re.escape(words)):
+        frame = read_table(path)
+    model = TableRegressor("gaussian", 16, random_state=0).fit(frame.drop(columns="y"), frame["y"])
+    kinds = {state["name"]: state["kind"] for state in model.encoder_.columns_}
+    assert kinds["site"] == "constant"
 
 
 @pytest.fixture(scope="module")

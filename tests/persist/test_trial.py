@@ -52,7 +52,9 @@ def _ridge():
 
 
 def _chains():
-    model = bochner.BaNKRegressor(n_frequencies=4, n_burn_in=5, n_samples=3, random_state=0)
+    model = bochner.LearnedKernelRegressor(
+        n_frequencies=4, n_burn_in=5, n_samples=3, random_state=0
+    )
     return model.fit(X, X[:, 0])
 
 

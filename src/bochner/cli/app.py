@@ -131,6 +131,14 @@ def explain(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            help="PNG, SVG or PDF file for a picture of the contributions to the prediction of "
+            "--row, or to those of 50 rows.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     safe_csv: SafeCsv = False,
     as_json: Json = False,
 ) -> None:
@@ -141,6 +149,7 @@ def explain(
             seed=seed,
             table=table,
             out=out,
+            picture=picture,
             as_json=as_json,
             is_safe=safe_csv,
         )
@@ -152,7 +161,7 @@ def explain(
 )
 @with_options(ForecastOptions)
 def forecast(file: TableFile, options: ForecastOptions) -> None:
-    """Forecast series in the rows of a table, with intervals, and test it on their last values."""
+    """Forecast series in the rows of a table, with intervals and errors on their last values."""
     with refusals():
         forecast_table(file, options, Console())
 

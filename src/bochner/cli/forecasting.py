@@ -15,7 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner import persist
-from bochner._numerics.files import replacing
 from bochner._numerics.progress import Progress
 from bochner.cli.activity import reporting
 from bochner.cli.forecast_options import ForecastOptions
@@ -25,6 +24,7 @@ from bochner.cli.output import (
     noting_warnings,
     plain,
     write_csv,
+    write_picture,
 )
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecasts import (
@@ -61,9 +61,6 @@ _MOST_COMPARED = 20
 
 _MOST_DRAWN = 8
 """Most series of a picture."""
-
-_DPI = 200
-"""Dots per inch of a picture in PNG."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -268,8 +265,7 @@ def _draw(forecasts: _Forecasts, path: Path) -> None:
         axes = np.ravel(figure.subplots(len(drawn), 1))
     for display, axis in zip(displays, axes, strict=True):
         display.plot(axis)
-    with replacing(path) as fresh:
-        figure.savefig(fresh, format=path.suffix[1:].lower(), dpi=_DPI)
+    write_picture(figure, path)
 
 
 def _record(forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, Any]:

@@ -46,9 +46,9 @@ PRECOMPUTED = "precomputed"
 _POOR_FIT = 0.5
 
 
-@register
+@register(former_names=("DIGMMFeatures",))
 @dataclass(eq=False, repr=False)
-class DIGMMFeatures(
+class SimilarityFeatures(
     KernelParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     r"""Random Fourier features of a kernel learned from similarities (DIGMM).
@@ -150,10 +150,10 @@ class DIGMMFeatures(
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner import DIGMMFeatures, kernels
+    >>> from bochner import SimilarityFeatures, kernels
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
     >>> k = kernels.Gaussian(2.0) - 0.5 * kernels.Gaussian(0.5)
-    >>> map = DIGMMFeatures(k, n_sketch=100, random_state=0).fit(X)
+    >>> map = SimilarityFeatures(k, n_sketch=100, random_state=0).fit(X)
     >>> map.transform(X).shape
     (300, 512)
     >>> bool(np.abs(map.kernel_(X) - k(X)).max() < 0.05)
@@ -161,7 +161,7 @@ class DIGMMFeatures(
 
     Similarities without a formula are given as a matrix:
 
-    >>> map = DIGMMFeatures("precomputed", n_sketch=100, random_state=0)
+    >>> map = SimilarityFeatures("precomputed", n_sketch=100, random_state=0)
     >>> map.fit(X, similarity=np.tanh(2.0 * k(X))).signature_.shape
     (512,)
     """
@@ -338,3 +338,7 @@ def _warn_if_unexplained(gram: Array, noise: float) -> None:
             f"their size. Use a larger n_sketch; or, if the similarities are not a function of the "
             f"difference of rows, FourierFeatures(function, weights='least_squares')."
         )
+
+
+DIGMMFeatures = SimilarityFeatures
+"""The paper's name of :class:`bochner.SimilarityFeatures`."""

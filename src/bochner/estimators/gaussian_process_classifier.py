@@ -14,12 +14,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.checked import refuse_foreign
 from bochner._numerics.promises import NotPromisedError
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier
 from bochner.estimators.process_kernels import (
     as_process_kernel,
     kernel_of_classes,
+    refuse_names,
     without_noise,
 )
 from bochner.features.parameters import KernelParameters, drawn_seed
@@ -161,11 +163,14 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
             If a parameter is out of range, there is one class only, or ``solver="features"`` and
             the kernel has no random features.
         """
+        refuse_names(self.kernel)
         self._validate_params()
         if isinstance(self.kernel, sk.CompoundKernel):
             raise ValueError("kernel cannot be a CompoundKernel")
         takes_objects = is_sklearn_kernel(self.kernel) and not self.kernel.requires_vector_input
         dtype = None if takes_objects else "numeric"
+        if not takes_objects:
+            refuse_foreign("X", X)
         rows, labels = validate_data(
             self, X, y, multi_output=False, ensure_2d=not takes_objects, dtype=dtype
         )

@@ -206,8 +206,8 @@ def holds_function(cls: type) -> bool:
 _REMOVED: Mapping[str, str] = {
     "BaNKForecaster": "fit Forecaster to the series again",
     **{
-        f"LearnedTable{task}": f"fit Table{task} to the table again, or BaNK{task} to its encoded "
-        "columns"
+        f"LearnedTable{task}": f"fit Table{task} to the table again, or LearnedKernel{task} to its "
+        "encoded columns"
         for task in ("Regressor", "Classifier")
     },
 }
