@@ -14,8 +14,15 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
-compiled = partial(njit, cache=True, nogil=True)
-"""The decorator of all loops: results are kept on the disk, and other threads go on."""
+compiled = partial(njit, cache=True, nogil=True, no_cfunc_wrapper=True)
+"""The decorator of loops that Python calls: code is kept on the disk, and other threads go on."""
+
+inner = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""The decorator of functions that only compiled loops call.
+
+They have no entry from Python, and are kept on the disk only as a part of the loops that call them:
+either would have to be compiled at the first fit.
+"""
 
 
 class _Deferred(event.Listener):
