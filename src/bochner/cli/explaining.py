@@ -30,7 +30,7 @@ from bochner.cli.screen import print_shares
 from bochner.comparison.study import Model
 from bochner.diagnosis.contributions import Contributions
 from bochner.diagnosis.sensitivity import Effect
-from bochner.tables.refusals import InputError
+from bochner.tables.errors import InputError
 
 _EFFECTS = 8
 """Number of the most important columns whose effects are shown, limited by a screen's lines."""
