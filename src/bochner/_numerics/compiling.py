@@ -7,6 +7,8 @@ that it holds while it compiles.
 
 import signal
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -14,8 +16,23 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
-compiled = partial(njit, cache=True, nogil=True, no_cfunc_wrapper=True)
-"""The decorator of loops that Python calls: code is kept on the disk, and other threads go on."""
+
+def compiled(*, cache: bool = True, **options: Any) -> Callable[[Any], Any]:
+    """Return the decorator of loops that Python calls; other threads go on while they run.
+
+    Code is kept on the disk, next to the source or in the user's cache. Where neither can be
+    written, as in a container, each process compiles the loops that it uses.
+    """
+    without = njit(nogil=True, no_cfunc_wrapper=True, **options)
+
+    def decorate(function: Any) -> Any:
+        if cache:
+            with suppress(RuntimeError):  # "no locator available"
+                return njit(cache=True, nogil=True, no_cfunc_wrapper=True, **options)(function)
+        return without(function)
+
+    return decorate
+
 
 inner = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """The decorator of functions that only compiled loops call.
