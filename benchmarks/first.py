@@ -114,6 +114,9 @@ for before, after in zip(times, times[1:]):
     print(after[0] - before[0], after[1] - before[1])
 """
 
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""Threads that wait for each other on a shared machine would add to the seconds on the CPU."""
+
 CACHES: Mapping[str, Sequence[str]] = {
     "installed": ("import", "first"),
     "later": ("import", "first", "second"),
@@ -128,7 +131,7 @@ def _process(code: str, *arguments: str, folder: str) -> tuple[str, float, float
     """
     source = str(Path(__file__).parents[1] / "src")
     path = os.pathsep.join(filter(None, (source, os.environ.get("PYTHONPATH", ""))))
-    changes = {"NUMBA_CACHE_DIR": f"{folder}/loops", "PYTHONPATH": path}
+    changes = {"NUMBA_CACHE_DIR": f"{folder}/loops", "PYTHONPATH": path, **_ONE_THREAD}
     before, start = os.times(), perf_counter()
     ended = subprocess.run(
         [sys.executable, "-c", code, *arguments],
