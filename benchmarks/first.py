@@ -191,7 +191,7 @@ def _command(cell: Cell, options: Options) -> Mapping[str, float]:
             _, seconds, cpu = _process(_MAIN, *COMMANDS[cell.method], folder=folder)
             return {"process_seconds": seconds, "process_cpu": cpu}
         write_table(Path(folder, "table.csv"))
-        metrics = {}
+        metrics: dict[str, float] = {}
         for cache in CACHES:
             _, seconds, cpu = _process(_MAIN, "fit", "table.csv", "--target", "y", folder=folder)
             metrics |= {f"{cache}_process_seconds": seconds, f"{cache}_process_cpu": cpu}
@@ -203,7 +203,7 @@ def _fit_cells(options: Options) -> list[Cell]:
 
 
 def _fit(cell: Cell, options: Options) -> Mapping[str, float]:
-    metrics = {}
+    metrics: dict[str, float] = {}
     with TemporaryDirectory() as folder:
         write_table(Path(folder, "table.csv"))
         for cache, steps in CACHES.items():

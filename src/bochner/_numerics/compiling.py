@@ -16,6 +16,8 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
+_called: Any = partial(njit, nogil=True, no_cfunc_wrapper=True)  # Annotations of njit lack these
+
 
 def compiled(*, cache: bool = True, **options: Any) -> Callable[[Any], Any]:
     """Return the decorator of loops that Python calls; other threads go on while they run.
@@ -23,13 +25,12 @@ def compiled(*, cache: bool = True, **options: Any) -> Callable[[Any], Any]:
     Code is kept on the disk, next to the source or in the user's cache. Where neither can be
     written, as in a container, each process compiles the loops that it uses.
     """
-    without = njit(nogil=True, no_cfunc_wrapper=True, **options)
 
     def decorate(function: Any) -> Any:
         if cache:
             with suppress(RuntimeError):  # "no locator available"
-                return njit(cache=True, nogil=True, no_cfunc_wrapper=True, **options)(function)
-        return without(function)
+                return _called(cache=True, **options)(function)
+        return _called(**options)(function)
 
     return decorate
 
