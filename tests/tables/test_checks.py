@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from bochner.tables.checks import check_table, check_target, drop_columns, infer_task, split_target
-from bochner.tables.refusals import InputError
+from bochner.tables.errors import InputError
 
 
 def refusal(call, *arguments, error=InputError):

@@ -8,8 +8,8 @@ import pytest
 from tables.written import write
 
 from bochner.tables.encoder import TableEncoder
+from bochner.tables.errors import InputError
 from bochner.tables.reading import read_table
-from bochner.tables.refusals import InputError
 
 GOOD = "size,colour,sold\n1.5,red,2020-01-31\n,blue,2020-02-01\n3,,\n"
 

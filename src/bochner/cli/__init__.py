@@ -1,7 +1,6 @@
 """The command line: arguments in, one function call, tables out."""
 
 import os
-import signal
 import sys
 
 _INTERRUPTED = 130
@@ -17,8 +16,6 @@ def main() -> None:
             raise
         print(f"The command line needs {error.name}: pip install 'bochner[cli]'", file=sys.stderr)
         raise SystemExit(2) from None
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # All is imported
     try:
         app()
     except SystemExit as stop:

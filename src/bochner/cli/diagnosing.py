@@ -20,8 +20,8 @@ from bochner.kernels import Metric, UnitSphere, kernel_called
 from bochner.spectral import profile
 from bochner.tables.checks import check_table, drop_columns
 from bochner.tables.encoder import TableEncoder
+from bochner.tables.errors import InputError
 from bochner.tables.reading import read
-from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -35,7 +35,7 @@ from bochner.diagnosis.contributions import Contributions
 from bochner.diagnosis.sensitivity import Effect
 from bochner.plot.contributed import entry_text
 from bochner.tables.columns import read_column
-from bochner.tables.refusals import InputError
+from bochner.tables.errors import InputError
 
 _EFFECTS = 8
 """Number of the most important columns whose effects are shown, limited by a screen's lines."""

@@ -40,10 +40,10 @@ from bochner.tables.checks import (
     side_column,
     split_target,
 )
+from bochner.tables.errors import InputError
 from bochner.tables.fingerprints import fingerprint
 from bochner.tables.options import ReadOptions
 from bochner.tables.reading import TableRead, named_by, read
-from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

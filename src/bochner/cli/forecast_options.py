@@ -28,9 +28,8 @@ from bochner.cli.output import (
     check_report,
     is_standard_output,
 )
-from bochner.learning.series.transformations import TRANSFORMATIONS
+from bochner.tables.errors import InputError, nearest
 from bochner.tables.options import ReadOptions, read_types
-from bochner.tables.refusals import InputError, nearest
 
 SERIES = "Series"
 
@@ -182,6 +181,8 @@ class ForecastOptions:
 
     def check(self, path: Path) -> None:
         """Raise an error that needs no data, where the options do not suit each other."""
+        from bochner.learning.series.transformations import TRANSFORMATIONS
+
         choices = ("auto", *TRANSFORMATIONS)
         if self.transformation not in choices:
             near = nearest(self.transformation, choices)

@@ -37,9 +37,9 @@ from bochner.comparison.origins import OriginScores, mean_mase, origin_scores
 from bochner.comparison.shown import counted, number
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.series_rows import read_series
+from bochner.tables.errors import InputError
 from bochner.tables.holidays import holiday_inputs
 from bochner.tables.reading import read
-from bochner.tables.refusals import InputError
 from bochner.tables.series_table import (
     SeriesColumns,
     TableSeries,

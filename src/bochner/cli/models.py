@@ -21,10 +21,10 @@ from bochner.comparison.study import Model
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.tables.columns import KIND_NAMES, Column, read_column
+from bochner.tables.errors import InputError
 from bochner.tables.fingerprints import training_rows
 from bochner.tables.options import ReadOptions
 from bochner.tables.reading import read
-from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

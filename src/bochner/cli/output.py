@@ -10,15 +10,14 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from pandas.api.types import is_numeric_dtype
 from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
 from bochner._numerics.files import replacing
+from bochner.tables.errors import InputError
 from bochner.tables.files import BINARY_ENDINGS, COMPRESSIONS
 from bochner.tables.files import TEXT_ENDINGS as CSV_ENDINGS
-from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,6 +216,7 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     """Escape the text of a table, including column names, so that none begins a formula."""
+    from pandas.api.types import is_numeric_dtype
 
     def quoted(entry: object) -> Any:
         is_formula = isinstance(entry, str) and entry.startswith(_FORMULAS)

@@ -19,7 +19,7 @@ from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import Model, own_outcomes
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.estimators.table_regressor import TableRegressor
-from bochner.tables.refusals import InputError
+from bochner.tables.errors import InputError
 
 _KEPT = ("none", "id", "all")
 

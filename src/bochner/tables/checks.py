@@ -12,9 +12,10 @@ from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.tables.columns import KIND_NAMES, Column, Kind, read_column
 from bochner.tables.delimited import looks_like_numbers
 from bochner.tables.encoder import TableEncoder
+from bochner.tables.errors import InputError, nearest
 from bochner.tables.local_numbers import written_numbers
 from bochner.tables.reading import text_columns
-from bochner.tables.refusals import InputError, nearest, refuse_mixed
+from bochner.tables.refusals import refuse_mixed
 
 if TYPE_CHECKING:
     import pandas as pd

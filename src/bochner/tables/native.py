@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bochner.tables.columns import kind_of, labels
+from bochner.tables.errors import InputError
 from bochner.tables.options import DATE_KINDS, NUMBER_KINDS
-from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from bochner._numerics.naming import refuse_repeated
 from bochner.tables.binary import SPREADSHEETS, WITH_TABLES, read_frame
 from bochner.tables.delimited import read_columns, without_repeated_names
+from bochner.tables.errors import InputError
 from bochner.tables.files import TEXT_ENDINGS, content_of, find, place
 from bochner.tables.identifiers import is_index, leave_out
 from bochner.tables.layout import find_layout
 from bochner.tables.local_numbers import LARGEST_EXACT
 from bochner.tables.options import ReadOptions, check_names
-from bochner.tables.refusals import InputError
 from bochner.tables.remarks import Remarks
 from bochner.tables.resolving import RawColumns, resolve
 from bochner.tables.totals import find_totals

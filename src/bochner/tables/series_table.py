@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bochner.tables.checks import check_name
 from bochner.tables.columns import KIND_NAMES, Column, read_column
-from bochner.tables.refusals import InputError
+from bochner.tables.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

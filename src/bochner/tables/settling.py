@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from bochner.tables.conventions import BY_ENTRIES, BY_OPTION, Conventions
 from bochner.tables.delimited import MISSING
+from bochner.tables.errors import InputError
 from bochner.tables.guesses import Guess, IsoDates, PlainNumbers, Truths
 from bochner.tables.local_dates import ORDERS, LocalDates, Order, other_order
 from bochner.tables.local_numbers import MARKS, LocalNumbers, has_mark
 from bochner.tables.options import NUMBER_KINDS, ReadOptions
 from bochner.tables.quantities import Quantities
-from bochner.tables.refusals import InputError
 from bochner.tables.remarks import Remarks, shown
 from bochner.tables.text_columns import Settled, settle_text
 from bochner.tables.times_of_day import ClockTimes

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner.tables.errors import InputError
 from bochner.tables.guesses import Guess, PlainNumbers, guess, looks_otherwise
 from bochner.tables.local_dates import ORDERS, LocalDates, other_order
 from bochner.tables.local_numbers import MARKS, SHARE_READ, LocalNumbers, numbers_among
 from bochner.tables.options import DATE_KINDS, NUMBER_KINDS, ReadOptions
 from bochner.tables.quantities import MixedUnits, Quantities
-from bochner.tables.refusals import InputError
 from bochner.tables.remarks import Remarks, shown
 from bochner.tables.times_of_day import ClockTimes
 
