@@ -22,10 +22,12 @@ from bochner.cli.options import (
     OUTPUT,
     Dropped,
     Json,
+    MissingWords,
     ModelFile,
     Quiet,
     SafeCsv,
     Seed,
+    SkippedLines,
     TableFile,
     TableName,
     fraction_option,
@@ -90,6 +92,8 @@ def predict(
         str, typer.Option(help="Columns of the table to copy: none, id or all.")
     ] = "id",
     table: TableName = None,
+    missing: MissingWords = None,
+    skip: SkippedLines = None,
     out: Annotated[
         Path | None, typer.Option(help="CSV file to write; - is standard output, as by default.")
     ] = None,
@@ -102,7 +106,9 @@ def predict(
     """
     with refusals():
         level = None if interval is None else fraction_option("--interval", interval)
-        extra = PredictOptions(std, level, quantiles, keep, table, quiet, safe_csv)
+        extra = PredictOptions(
+            std, level, quantiles, keep, table, missing, skip, is_quiet=quiet, is_safe=safe_csv
+        )
         predict_table(model, file, extra, out, Console(stderr=True, soft_wrap=True))
 
 
@@ -124,6 +130,8 @@ def explain(
     ] = None,
     seed: Seed = 0,
     table: TableName = None,
+    missing: MissingWords = None,
+    skip: SkippedLines = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -140,6 +148,8 @@ def explain(
             rows=tuple(row or ()),
             seed=seed,
             table=table,
+            missing=missing,
+            skip=skip,
             out=out,
             as_json=as_json,
             is_safe=safe_csv,

@@ -21,7 +21,16 @@ from bochner.cli.models import (
     read_for,
     target_names,
 )
-from bochner.cli.options import Analysis, Interval, Json, Report, TableName, fraction_option
+from bochner.cli.options import (
+    Analysis,
+    Interval,
+    Json,
+    MissingWords,
+    Report,
+    SkippedLines,
+    TableName,
+    fraction_option,
+)
 from bochner.cli.output import check_report, plain
 from bochner.cli.predicting import of_new_rows
 from bochner.cli.records import evaluation_record, versions
@@ -44,6 +53,8 @@ class EvaluateOptions:
     ] = None
     interval: Interval = None
     table: TableName = None
+    missing: MissingWords = None
+    skip: SkippedLines = None
     report: Report = None
     analysis: Analysis = True
     as_json: Json = False
@@ -67,7 +78,7 @@ def evaluate_table(
     with reporting() as progress:
         progress(f"reading {path}")
         model = load_model(model_path)
-        fresh = read_for(model, path, options.table)
+        fresh = read_for(model, path, options.table, options.missing, options.skip)
         if fresh.targets is None:
             names = ", ".join(map(repr, target_names(model)))
             raise InputError(

@@ -78,13 +78,26 @@ def interval_level(model: Model) -> float:
     return float(model.record_.get("interval", LEVEL))
 
 
-def read_for(model: Model, path: Path, table: str | None = None) -> Fresh:
-    """Read a table as that of the fit was read."""
+def read_for(
+    model: Model,
+    path: Path,
+    table: str | None = None,
+    missing: Sequence[str] | None = None,
+    skip: int | None = None,
+) -> Fresh:
+    """Read a table as that of the fit was read.
+
+    ``missing`` has further entries that are missing in every column. ``table`` and ``skip`` replace
+    those of the fit unless they are None.
+    """
     record = model.record_
     is_older = "layout" not in record
     layout = ReadOptions() if is_older else ReadOptions.from_record(record["layout"])
     if table is not None:
         layout = replace(layout, table=table)
+    if skip is not None:
+        layout = replace(layout, skip=skip)
+    layout = replace(layout, missing=(*layout.missing, *(missing or ())))
     states = {state["name"]: state for state in model.encoder_.columns_}
     text = [name for name, state in states.items() if state["kind"] == "text"]
     roles = {record[name] for name in ("weight", "group", "id") if name in record}

@@ -18,8 +18,8 @@ from bochner.tables.layout import find_layout
 from bochner.tables.local_numbers import LARGEST_EXACT
 from bochner.tables.options import ReadOptions, check_names
 from bochner.tables.refusals import InputError
-from bochner.tables.remarks import Remarks
-from bochner.tables.resolving import RawColumns, resolve
+from bochner.tables.resolving import RawColumns
+from bochner.tables.summary_rows import resolve_rows
 from bochner.tables.totals import find_totals
 
 if TYPE_CHECKING:
@@ -130,14 +130,12 @@ def read(
     keep = [named_by(raw.first, name) for name in keep]
     if not options.recorded:
         check_names(options.types, raw.columns)
-    remarks = Remarks()
-    resolved = resolve(raw, options, text, remarks)
+    has_totals = options.skip is None and ending in _WITH_TOTALS
+    resolved, remarks, note = resolve_rows(raw, options, text, has_totals=has_totals)
     columns, conventions = resolved.columns, resolved.conventions
-    notes = raw.notes
-    if options.skip is None and ending in _WITH_TOTALS:
-        note = find_totals(columns)
-        columns = _without_last(columns) if note else columns
-        notes += (note,) * bool(note)
+    if has_totals and not note and (note := find_totals(columns)):
+        columns = _without_last(columns)
+    notes = (*raw.notes, note) if note else raw.notes
     keep_names = {*keep, *text, *options.types, *resolved.mixed}
     left = leave_out(columns, keep_names, remarks, options.recorded)
     frame = pd.DataFrame({name: column for name, column in columns.items() if name not in left})
