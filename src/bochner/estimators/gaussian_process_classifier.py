@@ -161,7 +161,7 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
             If a parameter is out of range, there is one class only, or ``solver="features"`` and
             the kernel has no random features.
         """
-        self._validate_params()
+        self._check_parameters()
         if isinstance(self.kernel, sk.CompoundKernel):
             raise ValueError("kernel cannot be a CompoundKernel")
         takes_objects = is_sklearn_kernel(self.kernel) and not self.kernel.requires_vector_input
@@ -355,6 +355,10 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
         pairs = zip(kernels, each, strict=True)
         models = self._on_features([kernel.clone_with_theta(theta) for kernel, theta in pairs])
         return float(np.mean([model.log_evidence_ for model in models]))
+
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        self._validate_params()
 
     def _try_out(self) -> None:
         """Raise ValueError unless the kernel of a model from a file has finite parameters."""

@@ -124,6 +124,9 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         assert isinstance(likelihood, NumberLikelihood)
         return likelihood
 
+    def _check_likelihood(self) -> None:
+        self._resolved_likelihood()
+
     @all_or_nothing
     def fit(
         self,

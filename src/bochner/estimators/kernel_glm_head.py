@@ -17,8 +17,6 @@ from bochner._numerics.arrays import (
     Array,
     MatrixLike,
     as_array,
-    as_flag,
-    as_positive_scalar,
     row_blocks,
 )
 from bochner._numerics.checked import named, validated
@@ -28,6 +26,13 @@ from bochner.estimators.inputs import checked_alpha, checked_weight, refuse_asym
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.chunks import Chunk
 from bochner.features.length_scales import AnyKernel, resolve_kernel
+from bochner.features.parameter_checks import (
+    KERNEL_CHECKS,
+    Check,
+    check_each,
+    length_scale_check,
+    unchecked,
+)
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region, check_rows
 from bochner.frequencies import Frequencies
@@ -44,6 +49,14 @@ from bochner.sampling import Scheme
 _MOST_WEIGHT = 1e6
 """Largest weight of a row: at 1e8 equal rows the prior is lost in the rounding of the curvature of
 the likelihood."""
+
+_CHECKS: Mapping[str, Check] = {
+    **KERNEL_CHECKS,
+    "likelihood": unchecked,  # By _check_likelihood
+    "alpha": lambda _, value: checked_alpha(value),
+    "length_scale": length_scale_check("auto", "median", "evidence"),
+}
+"""Checks of the constructor parameters, by name."""
 
 
 @dataclass(eq=False, repr=False)
@@ -69,16 +82,25 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
     posterior_: LaplacePosterior = field(init=False)
 
     @abstractmethod
+    def _check_likelihood(self) -> None:
+        """Raise an error for an unusable parameter ``likelihood``."""
+
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        self._check_likelihood()
+        check_each(self, _CHECKS)
+
+    @abstractmethod
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """Fit the model."""
 
     def _fit_rows(self, rows: Chunk, exposure: Array | None, likelihood: Likelihood) -> None:
         """Fit to rows with numeric targets; an error keeps the attributes of an earlier fit."""
+        self._check_parameters()
         deadline = np.inf
         if self.time_limit is not None:
-            deadline = perf_counter() + as_positive_scalar("time_limit", self.time_limit)
+            deadline = perf_counter() + float(self.time_limit)
         alpha = checked_alpha(self.alpha)
-        has_constant = as_flag("fit_intercept", self.fit_intercept)
         y = likelihood.checked(rows.y)
         exposures = np.ones(len(rows)) if exposure is None else exposure
         # Rows of weight zero must not influence the number of rows or the kernel.
@@ -98,7 +120,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
             started if moved is None else moved,
             likelihood.unknown,
             alpha,
-            has_constant and started.has_constant,
+            bool(self.fit_intercept) and started.has_constant,
             deadline,
         )
         kernel, frequencies, region = self._approximation(problem)

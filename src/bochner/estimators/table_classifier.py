@@ -1,5 +1,6 @@
 """Classification on a whole table."""
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
@@ -76,6 +77,15 @@ class TableClassifier(LabelledClassifier, TableModel):
 
     head_: SoftmaxOfLaws | OneKernelClassification = field(init=False)
 
+    def _check_parameters(self) -> None:
+        weights = self.class_weight
+        if not (weights is None or weights == "balanced" or isinstance(weights, Mapping)):
+            raise TypeError(
+                "class_weight must be None, 'balanced' or a dictionary of factors by class, got "
+                f"{weights!r}."
+            )
+        super()._check_parameters()
+
     @all_or_nothing
     def fit(
         self,
@@ -94,6 +104,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         ValueError
             If the table, the labels or a parameter is not valid.
         """
+        self._check_parameters()
         if y is not None and self.costs is not None and not is_partitioned(X):
             self._checked_costs(len(np.unique(column_or_1d(labels(y)))))
         if self.class_weight is not None:

@@ -103,4 +103,15 @@ def made_part(cls: type, parameters: Mapping[str, Any], attributes: Mapping[str,
         part.theta, part.bounds  # noqa: B018  # Errors of unusable values come here
         part.diag(np.zeros((1, 1)))
     vars(part).update(attributes)
+    if attributes and cls is _BinaryGaussianProcessClassifierLaplace:
+        _check_binary(part)
     return part
+
+
+def _check_binary(part: Any) -> None:
+    """Raise ValueError unless labels of the rows are 0 and 1, and probabilities are theirs."""
+    labels, probabilities = part.y_train_, part.pi_
+    if not np.isin(labels, (0, 1)).all() or len(labels) != len(part.X_train_):
+        raise ValueError("each row of a binary process must have a label 0 or 1")
+    if probabilities.shape != labels.shape or not (abs(probabilities - 0.5) <= 0.5).all():
+        raise ValueError("each row of a binary process must have a probability")
