@@ -22,6 +22,7 @@ from bochner._numerics.arrays import (
 from bochner._numerics.checked import named, validated
 from bochner._numerics.foreign import refuse_masked
 from bochner._numerics.limits import LARGEST_WEIGHT
+from bochner._numerics.warn import warn_user
 from bochner.estimators.inputs import checked_alpha, checked_weight, refuse_asymmetric
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.chunks import Chunk
@@ -42,9 +43,14 @@ from bochner.learning.families.selection import canonical_rows
 from bochner.learning.laplace.approximation import LaplacePosterior, latent_features
 from bochner.learning.laplace.evidence import LaplaceProblem
 from bochner.learning.laplace.selection import MOST_SEARCHED, select_latent_kernel
+from bochner.learning.laplace.sizes import affordable_frequencies
+from bochner.learning.tables.efforts import measured_rate
 from bochner.likelihoods import GaussianLikelihood, Likelihood
 from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.sampling import Scheme
+
+_SHARE_OF_FIT = 0.5
+"""Share of a time limit that is left for the fit to all rows if length scales are searched for."""
 
 _MOST_WEIGHT = 1e6
 """Largest weight of a row: at 1e8 equal rows the prior is lost in the rounding of the curvature of
@@ -151,13 +157,31 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         first, total, _ = canonical_rows(rows, np.column_stack((y, exposures)))
         return y[first], exposures[first], total
 
+    def _n_frequencies(self, problem: LaplaceProblem) -> int:
+        """Return the number of frequencies, reduced to what a time limit allows."""
+        requested = count_frequencies(self.n_components)
+        if self.time_limit is None:
+            return requested
+        rate = measured_rate()
+        seconds = problem.deadline - perf_counter()
+        if self._is_by_evidence:
+            seconds *= _SHARE_OF_FIT
+        n_latent = problem.likelihood.n_latent
+        m = affordable_frequencies(requested, len(problem.rows), n_latent, seconds, rate)
+        if m < requested:
+            warn_user(
+                f"The model has {2 * m} features in place of n_components={self.n_components}, "
+                f"because of time_limit={self.time_limit:g}. Give it more seconds or fewer rows."
+            )
+        return m
+
     def _approximation(
         self, problem: LaplaceProblem
     ) -> tuple[AnyKernel, Frequencies, Region | None]:
         """Resolve the kernel and draw its frequencies."""
         kernel_rng, draw_rng, data_rng = generators(self.random_state, 3)
-        recipe = Recipe(count_frequencies(self.n_components), self.scheme, self.weights)
         rows = problem.rows
+        recipe = Recipe(self._n_frequencies(problem), self.scheme, self.weights)
         kernel = native(self.kernel, rows.X.shape[1])
         names = getattr(self, "feature_names_in_", None)
         length_scale = self.length_scale

@@ -80,7 +80,7 @@ class TableClassifier(LabelledClassifier, TableModel):
     def _check_parameters(self) -> None:
         weights = self.class_weight
         if not (weights is None or weights == "balanced" or isinstance(weights, Mapping)):
-            raise TypeError(
+            raise ValueError(
                 "class_weight must be None, 'balanced' or a dictionary of factors by class, got "
                 f"{weights!r}."
             )
