@@ -41,4 +41,11 @@ def _texts(series: pd.Series) -> Any:
 
     present = series.notna().to_numpy()
     texts = labels(np.asarray(series, dtype=object), present)
-    return pa.chunked_array([pa.array(texts, pa.string())])
+    try:
+        return pa.chunked_array([pa.array(texts, pa.string())])
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"Column {series.name!r} holds text that is no Unicode ({error.object!r}), as of a "
+            "file that was read in another encoding: read the file with its encoding, or replace "
+            "the text."
+        ) from None

@@ -123,6 +123,7 @@ def read(
         frame = path.reset_index(drop=True)
         raw = RawColumns({str(name): series for name, series in frame.items()}, ())
         refuse_repeated(list(map(str, path.columns)))
+        _refuse_broken_names(raw.columns)
     else:
         path, ending = find(path)
         source, index = str(place(path)), None
@@ -160,6 +161,15 @@ def read(
         delimiter=raw.delimiter or options.delimiter,
     )
     return TableRead(frame, (*notes, *remarks.sentences()), layout, raw.first)
+
+
+def _refuse_broken_names(names: Collection[str]) -> None:
+    """Raise InputError for a name that is no Unicode, as of a file read in another encoding."""
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"The name {name!a} is no Unicode: rename the column.") from None
 
 
 def named_by(first: Sequence[str], name: str) -> str:
