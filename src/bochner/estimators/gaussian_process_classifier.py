@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.checked import labels as class_labels
 from bochner._numerics.promises import NotPromisedError
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier
@@ -167,7 +168,7 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
         takes_objects = is_sklearn_kernel(self.kernel) and not self.kernel.requires_vector_input
         dtype = None if takes_objects else "numeric"
         rows, labels = validate_data(
-            self, X, y, multi_output=False, ensure_2d=not takes_objects, dtype=dtype
+            self, X, class_labels(y), multi_output=False, ensure_2d=not takes_objects, dtype=dtype
         )
         seed = drawn_seed(self.random_state)
         kernel = as_process_kernel(self.kernel, getattr(self, "feature_names_in_", None), rows)

@@ -177,6 +177,8 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
             If the Gram matrix of an exact process is not positive definite.
         """
         self._check_parameters()
+        if isinstance(self.kernel, sk.CompoundKernel):
+            raise ValueError("kernel cannot be a CompoundKernel, which has a value for each class.")
         rows, targets = _checked(self, X, y)
         seed = drawn_seed(self.random_state)
         kernel = as_process_kernel(self.kernel, getattr(self, "feature_names_in_", None), rows)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from bochner._numerics.arrays import Array, MatrixLike, as_array
+from bochner._numerics.arrays import Array, MatrixLike, as_array, as_finite_scalar
 from bochner._numerics.checked import labels, named
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.whole_fits import all_or_nothing
@@ -84,6 +84,8 @@ class TableClassifier(LabelledClassifier, TableModel):
                 "class_weight must be None, 'balanced' or a dictionary of factors by class, got "
                 f"{weights!r}."
             )
+        for factor in weights.values() if isinstance(weights, Mapping) else ():
+            as_finite_scalar("class_weight", factor)
         super()._check_parameters()
 
     @all_or_nothing
