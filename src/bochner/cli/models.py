@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner import persist
 from bochner._numerics.limits import LARGEST_TARGET
 from bochner._numerics.naming import naming
+from bochner.cli.model_record import check_record
 from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.shown import counted
 from bochner.comparison.split import Split
@@ -63,8 +64,14 @@ def load_model(path: Path) -> Any:
             f"{path} holds a {type(model).__name__}: expected a model that `bochner fit` "
             "wrote. Load it in Python with bochner.load."
         )
-    check_is_fitted(model)
+    check_table_model(model)
     return model
+
+
+def check_table_model(model: Any) -> None:
+    """Raise an error unless a model of a table is fitted, and the facts on its fit are usable."""
+    check_is_fitted(model)
+    check_record(model.record_, np.size(getattr(model, "target_mean_", 0.0)))
 
 
 def target_names(model: Model) -> list[str]:
