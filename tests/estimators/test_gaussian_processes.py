@@ -9,7 +9,14 @@ from scipy.stats import multivariate_normal
 from sklearn import gaussian_process as theirs
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.gaussian_process.kernels import RBF, DotProduct, ExpSineSquared, Matern, WhiteKernel
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    CompoundKernel,
+    DotProduct,
+    ExpSineSquared,
+    Matern,
+    WhiteKernel,
+)
 
 import bochner
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor, kernels
@@ -390,3 +397,12 @@ def test_many_rows():
     model = GaussianProcessRegressor(random_state=0).fit(rows, y)
     f = np.sin(2 * rows[:1000, 0]) * np.cos(rows[:1000, 1])
     assert np.sqrt(np.mean((model.predict(rows[:1000]) - f) ** 2)) < 0.02
+
+
+def test_labels_and_kernels_of_other_kinds_are_refused():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(ValueError, match="labels of one kind"):
+        GaussianProcessClassifier().fit(X, np.array(["a", 1] * 10, dtype=object))
+    kernel = CompoundKernel([RBF()])
+    with pytest.raises(ValueError, match="kernel cannot be a CompoundKernel"):
+        GaussianProcessRegressor(kernel).fit(X, X[:, 0])

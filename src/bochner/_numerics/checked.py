@@ -116,6 +116,10 @@ def numbers(y: object) -> Any:
     return y
 
 
+_NO_LABELS = "mMSV"
+"""Kinds of arrays that hold no labels: durations, dates, bytes and records."""
+
+
 def labels(y: object, name: str = "y") -> Any:
     """Return class labels; raise if labels are not classes or cannot be compared.
 
@@ -128,6 +132,11 @@ def labels(y: object, name: str = "y") -> Any:
     if values.dtype.kind == "U" and not hasattr(y, "dtype"):
         # NumPy makes text of all that a list with a text holds: of NaN, of numbers, of None.
         values = np.asarray(y, dtype=object)
+    if values.dtype.kind in _NO_LABELS:
+        raise ValueError(
+            f"{name} must hold labels that are text, booleans or whole numbers, got "
+            f"{values.dtype}, which model files cannot hold. Convert them to text."
+        )
     if values.dtype.kind != "O":
         return of_numpy(y)
     kinds: dict[type, Any] = {}

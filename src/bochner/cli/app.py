@@ -20,10 +20,12 @@ from bochner.cli.options import (
     OUTPUT,
     Dropped,
     Json,
+    MissingWords,
     ModelFile,
     Quiet,
     SafeCsv,
     Seed,
+    SkippedLines,
     TableFile,
     TableName,
     fraction_option,
@@ -92,6 +94,8 @@ def predict(
         str, typer.Option(help="Columns of the table to copy: none, id or all.")
     ] = "id",
     table: TableName = None,
+    missing: MissingWords = None,
+    skip: SkippedLines = None,
     out: Annotated[
         Path | None, typer.Option(help="CSV file to write; - is standard output, as by default.")
     ] = None,
@@ -107,7 +111,9 @@ def predict(
 
         all_is_imported()
         level = None if interval is None else fraction_option("--interval", interval)
-        extra = PredictOptions(std, level, quantiles, keep, table, quiet, safe_csv)
+        extra = PredictOptions(
+            std, level, quantiles, keep, table, missing, skip, is_quiet=quiet, is_safe=safe_csv
+        )
         predict_table(model, file, extra, out, Console(stderr=True, soft_wrap=True))
 
 
@@ -132,6 +138,8 @@ def explain(
     ] = None,
     seed: Seed = 0,
     table: TableName = None,
+    missing: MissingWords = None,
+    skip: SkippedLines = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -159,6 +167,8 @@ def explain(
             rows=tuple(row or ()),
             seed=seed,
             table=table,
+            missing=missing,
+            skip=skip,
             out=out,
             picture=picture,
             as_json=as_json,

@@ -5,7 +5,16 @@ from typing import Annotated
 
 import typer
 
-from bochner.cli.options import Analysis, Interval, Json, Report, TableName, fraction_option
+from bochner.cli.options import (
+    Analysis,
+    Interval,
+    Json,
+    MissingWords,
+    Report,
+    SkippedLines,
+    TableName,
+    fraction_option,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +26,8 @@ class EvaluateOptions:
     ] = None
     interval: Interval = None
     table: TableName = None
+    missing: MissingWords = None
+    skip: SkippedLines = None
     report: Report = None
     analysis: Analysis = True
     as_json: Json = False

@@ -44,7 +44,7 @@ def evaluate_table(
     with reporting() as progress:
         progress(f"reading {path}")
         model = load_model(model_path)
-        fresh = read_for(model, path, options.table)
+        fresh = read_for(model, path, options.table, options.missing, options.skip)
         if fresh.targets is None:
             names = ", ".join(map(repr, target_names(model)))
             raise InputError(

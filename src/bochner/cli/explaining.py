@@ -60,6 +60,8 @@ class ExplainOptions:
     rows: Sequence[int] = ()
     seed: int = 0
     table: str | None = None
+    missing: Sequence[str] | None = None
+    skip: int | None = None
     out: Path | None = None
     as_json: bool = False
     picture: Path | None = None
@@ -79,7 +81,7 @@ def explain_table(model_path: Path, path: Path, options: ExplainOptions, console
     with reporting(is_quiet=options.as_json or writes_rows) as progress:
         progress(f"reading {path}")
         model = load_model(model_path)
-        fresh = read_for(model, path, options.table)
+        fresh = read_for(model, path, options.table, options.missing, options.skip)
         chosen = _chosen(len(fresh.features), options)
         progress(f"explaining {len(chosen)} predictions")
         contributions = model.contributions(fresh.features.iloc[chosen], random_state=options.seed)

@@ -97,11 +97,20 @@ class LearnedKernelClassifier(BaNKClassification):
     _: KW_ONLY
     likelihood: Likelihood | str = "logistic"
 
+    def _chosen_law(self) -> LabelLikelihood:
+        also = "Numbers are learned by LearnedKernelRegressor."
+        law = resolve_likelihood(self.likelihood, _NAMES, LabelLikelihood, also)
+        assert isinstance(law, LabelLikelihood)
+        return law
+
+    def _check_parameters(self) -> None:
+        self._chosen_law()
+        super()._check_parameters()
+
     def _problems(
         self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, labels: object = None
     ) -> Problems:
-        also = "Numbers are learned by LearnedKernelRegressor."
-        law = resolve_likelihood(self.likelihood, _NAMES, LabelLikelihood, also)
+        law = self._chosen_law()
         problems = super()._problems(X, y, sample_weight, labels)
         if isinstance(law, BernoulliLikelihood):
             return problems
@@ -110,7 +119,6 @@ class LearnedKernelClassifier(BaNKClassification):
                 "Rows of Dask collections have the likelihood 'logistic'; for another one, pass "
                 "rows in memory, such as X.compute()."
             )
-        assert isinstance(law, LabelLikelihood)
         if law.n_classes not in (None, len(self.classes_)):
             raise ValueError(
                 f"y has {len(self.classes_)} classes, and {law!r} is for {law.n_classes}: give one "

@@ -170,10 +170,7 @@ class LearnedKernelRegressor(LawPredictions, BaNKRegression):
             likelihood, chains cannot sample the likelihood, the checkpoint belongs to another fit,
             or a checkpoint is passed with Dask collections.
         """
-        also = "Classes are learned by LearnedKernelClassifier."
-        law = resolve_likelihood(self.likelihood, NUMBERS, NumberLikelihood, also)
-        assert isinstance(law, NumberLikelihood)
-        self._law_ = law
+        self._law_ = law = self._chosen_law()
         if law == NORMAL:
             checked_exposure(exposure, 0, law)
             super().fit(X, y, sample_weight, checkpoint=checkpoint, callback=callback)
@@ -191,6 +188,16 @@ class LearnedKernelRegressor(LawPredictions, BaNKRegression):
         problems = self._outcomes(law, X, y, sample_weight, exposure)
         self._learn(problems, checkpoint, self._progress(callback))
         return self
+
+    def _chosen_law(self) -> NumberLikelihood:
+        also = "Classes are learned by LearnedKernelClassifier."
+        law = resolve_likelihood(self.likelihood, NUMBERS, NumberLikelihood, also)
+        assert isinstance(law, NumberLikelihood)
+        return law
+
+    def _check_parameters(self) -> None:
+        self._chosen_law()
+        super()._check_parameters()
 
     def _outcomes(
         self,

@@ -47,10 +47,14 @@ class GaBaSR(BaNK):
     n_envelope: int = 8
     envelope: str = "learned"
 
-    def _model(self, choice: Choice, scaled: Array) -> Model:
+    def _check_parameters(self) -> None:
         check_name("pairs", self.pairs, _PAIRS)
         check_name("envelope", self.envelope, self._envelopes)
         check_name("amplitudes", self.amplitudes, _AMPLITUDES)
+        as_count("n_envelope", self.n_envelope)
+        super()._check_parameters()
+
+    def _model(self, choice: Choice, scaled: Array) -> Model:
         n_envelope = as_count("n_envelope", self.n_envelope)
         varies: dict[str, bool] = {}
         signal, varies["noise"] = _VARYING[self.envelope]

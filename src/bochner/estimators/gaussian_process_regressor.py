@@ -179,7 +179,9 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
             If the Gram matrix of an exact process is not positive definite.
         """
         refuse_names(self.kernel)
-        self._validate_params()
+        self._check_parameters()
+        if isinstance(self.kernel, sk.CompoundKernel):
+            raise ValueError("kernel cannot be a CompoundKernel, which has a value for each class.")
         rows, targets = _checked(self, X, y)
         seed = drawn_seed(self.random_state)
         kernel = as_process_kernel(self.kernel, getattr(self, "feature_names_in_", None), rows)
@@ -289,6 +291,10 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         draws : ndarray of shape (n, n_samples) or (n, n_targets, n_samples)
         """
         return as_array(super().sample_y(X, n_samples, random_state))
+
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        self._validate_params()
 
     def _try_out(self) -> None:
         """Raise ValueError unless the kernel of a model from a file has finite parameters."""

@@ -169,9 +169,16 @@ def _refusal(column: Guess, options: ReadOptions) -> InputError:
     n_present = len(column.cleaned) - column.cleaned.null_count
     return InputError(
         f"Column {column.name!r} should hold {expected}, but {n_bad} of {n_present} entries are "
-        f"something else ({example}). Correct them, leave unknown ones empty, name them by "
-        "missing= (--missing), or give the column another type (--types FILE)."
+        f"something else ({example}). Correct them, leave unknown ones empty, {_advice(options)}."
     )
+
+
+def _advice(options: ReadOptions) -> str:
+    """Return the options that read other entries; the fit has decided the type of a later file."""
+    named = "name them by missing= (--missing)"
+    if options.recorded:
+        return f"or {named}"
+    return f"{named}, or give the column another type (--types FILE)"
 
 
 def _listed_units(rows: Mapping[str, int]) -> str:
