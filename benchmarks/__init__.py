@@ -8,6 +8,7 @@ from benchmarks.attention import ATTENTION
 from benchmarks.bank.benchmark import BANK
 from benchmarks.digmm.benchmark import DIGMM
 from benchmarks.evidence.benchmark import EVIDENCE
+from benchmarks.first import FIRST_MINUTE
 from benchmarks.forecasts.benchmark import FORECASTS
 from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
@@ -43,7 +44,19 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     each.name: each
     for each in (
         *(PUBLISHED, REAL, FORECASTS, GAUSSIAN, SCHEMES_BENCHMARK, INDEFINITE, ASYMMETRIC),
-        *(BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED, GPU, ATTENTION, HISTOGRAMS, SEQUENCES),
+        *(
+            BANK,
+            GABASR,
+            DIGMM,
+            PROCESSES,
+            EVIDENCE,
+            FIRST_MINUTE,
+            SPEED,
+            GPU,
+            ATTENTION,
+            HISTOGRAMS,
+            SEQUENCES,
+        ),
     )
 }
 

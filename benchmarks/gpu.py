@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.harness import Benchmark, Cell, Options, Part
 from benchmarks.results import Row, median_table
-from bochner import BaNKRegressor, FourierFeatures, KreinRidge
+from bochner import FourierFeatures, KreinRidge, LearnedKernelRegressor
 
 OURS, PLAIN = "bochner", "torch, written plainly"
 PRODUCT, COPY = "product of matrices", "copy"
@@ -198,7 +198,7 @@ def _learned(cell: Cell, options: Options) -> Mapping[str, float]:
     n, n_chains = int(cell.settings["n"]), int(cell.dataset.split()[0])
     X, fresh = normal(n, _INPUTS), normal(2_000, _INPUTS, seed=2)
     y = _function(X) + 0.1 * normal(n, seed=1)
-    model = BaNKRegressor(
+    model = LearnedKernelRegressor(
         20 if options.quick else 200,
         n_burn_in=10,
         n_samples=10,

@@ -2,8 +2,8 @@
 A learned kernel in an SVM and an exact Gaussian process
 ========================================================
 
-The kernel that :class:`bochner.BaNKRegressor` learns is a function like any other. It can be handed
-to a support vector machine, or to scikit-learn's exact Gaussian process.
+The kernel that :class:`bochner.LearnedKernelRegressor` learns is a function like any other. It can
+be handed to a support vector machine, or to scikit-learn's exact Gaussian process.
 """
 
 import matplotlib.pyplot as plt
@@ -12,7 +12,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, Kernel, WhiteKernel
 from sklearn.svm import SVC
 
-from bochner import BaNKRegressor
+from bochner import LearnedKernelRegressor
 
 # %%
 # A fast wave on a slow one, with a gap in the middle. A Gaussian kernel has to be narrow to follow
@@ -28,7 +28,9 @@ rng = np.random.default_rng(0)
 t = np.sort(rng.uniform(0, 10, size=160))[:, None]
 t = t[(t[:, 0] < 4) | (t[:, 0] > 6)]
 y = truth(t) + 0.2 * rng.normal(size=len(t))
-learned = BaNKRegressor(20, n_chains=2, n_burn_in=100, n_samples=60, random_state=0).fit(t, y)
+learned = LearnedKernelRegressor(20, n_chains=2, n_burn_in=100, n_samples=60, random_state=0).fit(
+    t, y
+)
 
 # %%
 # scikit-learn's Gaussian process wants kernels of its own class. A few lines wrap any function:

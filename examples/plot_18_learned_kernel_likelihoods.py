@@ -2,14 +2,14 @@ r"""
 A learned kernel for counts and outliers
 ========================================
 
-:class:`bochner.BaNKRegressor` learns the kernel. With ``likelihood=`` it does so for counts, and
-for numbers with outliers.
+:class:`bochner.LearnedKernelRegressor` learns the kernel. With ``likelihood=`` it does so for
+counts, and for numbers with outliers.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bochner import BaNKRegressor
+from bochner import LearnedKernelRegressor
 from bochner.likelihoods import StudentTLikelihood
 
 # %%
@@ -20,7 +20,7 @@ days = np.sort(rng.uniform(0, 10, size=300))
 hours = rng.choice([0.5, 1.0], size=300)
 log_rate = 1.0 + 0.1 * days + 0.9 * np.sin(2 * np.pi * days)
 visits = rng.poisson(hours * np.exp(log_rate) * rng.gamma(6.0, 1 / 6, size=300))
-counts = BaNKRegressor(40, likelihood="negative_binomial", n_chains=3, random_state=0)
+counts = LearnedKernelRegressor(40, likelihood="negative_binomial", n_chains=3, random_state=0)
 counts.fit(days[:, None], visits, exposure=hours)
 print(counts.likelihood_)
 
@@ -33,7 +33,7 @@ y = truth + 0.1 * rng.normal(size=200)
 outlying = rng.random(200) < 1 / 12
 y[outlying] += 5.0 * rng.normal(size=outlying.sum())
 normal, robust = (
-    BaNKRegressor(40, likelihood=law, n_chains=3, random_state=0).fit(x[:, None], y)
+    LearnedKernelRegressor(40, likelihood=law, n_chains=3, random_state=0).fit(x[:, None], y)
     for law in ("gaussian", StudentTLikelihood(df=None))
 )
 print(robust.likelihood_)

@@ -2,15 +2,15 @@
 A kernel learned from the data
 ==============================
 
-Which kernel fits a problem is rarely known. :class:`bochner.BaNKRegressor` samples the frequencies
-of its features from their posterior: periods, length scales, the inputs that matter and the noise
-are learned together.
+Which kernel fits a problem is rarely known. :class:`bochner.LearnedKernelRegressor` samples the
+frequencies of its features from their posterior: periods, length scales, the inputs that matter and
+the noise are learned together.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bochner import BaNKRegressor, KreinRidge, datasets, kernels, plot
+from bochner import KreinRidge, LearnedKernelRegressor, datasets, kernels, plot
 
 # %%
 # A function drawn with a known kernel: a slow part, and a wave of period 0.5 whose shape drifts.
@@ -21,7 +21,7 @@ draw = datasets.make_spectral_mixture(
 )  # fmt: skip
 t, y = draw.dataset.X, draw.dataset.y
 train = (t[:, 0] < 3.5) | (t[:, 0] > 4.2)
-model = BaNKRegressor(60, n_chains=2, n_burn_in=50, n_samples=40, random_state=0)
+model = LearnedKernelRegressor(60, n_chains=2, n_burn_in=50, n_samples=40, random_state=0)
 model.fit(t[train], y[train])
 fixed = KreinRidge(
     "gaussian", alpha="evidence", length_scale="evidence", fit_intercept=True, random_state=0
@@ -63,7 +63,7 @@ plot.spectrum(model, axis="period", longest=2.0)
 rng = np.random.default_rng(0)
 X = rng.uniform(-1, 1, size=(400, 6))
 z = np.sin(np.pi * X[:, 0]) + 2 * X[:, 1] * X[:, 2] + 0.2 * rng.normal(size=400)
-several = BaNKRegressor(
+several = LearnedKernelRegressor(
     50, structure="sparse", n_chains=2, n_burn_in=30, n_samples=20, random_state=0
 ).fit(X, z)
 names = list("abcdef")

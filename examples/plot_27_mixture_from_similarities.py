@@ -3,14 +3,14 @@ Only similarities are known: a kernel without a formula
 =======================================================
 
 Judges, an assay or a slow program give the similarities of 150 items, and 10,000 others have none.
-:class:`bochner.DIGMMFeatures` learns a kernel that explains the known similarities, and has
+:class:`bochner.SimilarityFeatures` learns a kernel that explains the known similarities, and has
 features for all items.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bochner import DIGMMFeatures, kernels
+from bochner import SimilarityFeatures, kernels
 
 # %%
 # The unknown similarity is positive for near items and negative for those at a medium distance.
@@ -21,7 +21,7 @@ items = rng.uniform(size=(10_000, 3))
 judged = items[:150]
 judgements = unknown(judged) + 0.02 * rng.normal(size=(150, 150))
 similarity = 0.5 * (judgements + judgements.T)
-features = DIGMMFeatures("precomputed", 512, n_sketch=150, random_state=0)
+features = SimilarityFeatures("precomputed", 512, n_sketch=150, random_state=0)
 features.fit(judged, similarity=similarity)
 print(f"noise of the judgements: {features.noise_:.3f} learned, {0.02 / np.sqrt(2):.3f} in truth")
 

@@ -3,7 +3,7 @@ Follow a fit, and stop it when it no longer improves
 ====================================================
 
 Fits that take long call a function after each step. Here it records the log evidence of
-:class:`bochner.BaNKRegressor`, and ends burn-in when the evidence no longer grows.
+:class:`bochner.LearnedKernelRegressor`, and ends burn-in when the evidence no longer grows.
 """
 
 import warnings
@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from bochner import BaNKRegressor
+from bochner import LearnedKernelRegressor
 
 rng = np.random.default_rng(0)
 
@@ -49,7 +49,7 @@ class UntilSettled:
 
 def fit(callback):
     """Return a model with one long chain."""
-    model = BaNKRegressor(20, n_chains=1, n_burn_in=20, n_samples=100, random_state=0)
+    model = LearnedKernelRegressor(20, n_chains=1, n_burn_in=20, n_samples=100, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(X, y, callback=callback)

@@ -1,8 +1,14 @@
 """Importing the library needs the core dependencies only, and changes nothing."""
 
+import ast
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
+import pytest
+
+import bochner
 from bochner import save
 from bochner.experimental import SequenceFeatures
 
@@ -33,6 +39,92 @@ def test_the_core_imports_without_the_extras():
     done = run(f"{BLOCKED}; import bochner; print(len(bochner.__all__))")
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 0
+
+
+HEAVY = (
+    "dask",
+    "joblib",
+    "matplotlib",
+    "numba",
+    "numpy",
+    "pandas",
+    "polyagamma",
+    "pyarrow",
+    "safetensors",
+    "scipy",
+    "sklearn",
+)
+"""Packages that take tenths of a second or more to import."""
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import bochner; bochner.__version__; dir(bochner)",
+        "from bochner.cli.app import app; app(['--help'], standalone_mode=False)",
+        "from bochner.cli.app import app; app(['fit', '--help'], standalone_mode=False)",
+        "from bochner.cli.app import app; app(['--version'], standalone_mode=False)",
+        "from bochner.cli.app import app; app(['fit', 'a.csv', '--targets', 'b'])",
+    ],
+)
+def test_names_help_and_wrong_options_import_no_heavy_package(statement):
+    report = f"print(sorted(set({HEAVY}) & set(sys.modules)))"
+    done = run(f"import sys\ntry:\n    {statement}\nexcept SystemExit:\n    pass\n{report}")
+    assert done.stdout.endswith("[]\n"), done.stdout + done.stderr
+
+
+def listed_for_type_checkers():
+    """Return the public names by module that the package states for type checkers."""
+    tree = ast.parse(Path(bochner.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    assert ast.unparse(block.test) == "TYPE_CHECKING"
+    for node in block.body:
+        for alias in node.names:
+            assert alias.asname == alias.name  # The form that exports a name
+            yield alias.name, node.module
+
+
+def test_public_names_are_those_that_type_checkers_read():
+    homes = dict(listed_for_type_checkers())
+    assert sorted({*homes, "__version__"}) == bochner.__all__
+    for name, module in homes.items():
+        assert getattr(bochner, name) is getattr(import_module(module), name)
+
+
+def test_public_names_are_attributes_once_they_were_used():
+    done = run(
+        "import bochner; from bochner import *; from bochner import Frequencies as F\n"
+        "assert vars(bochner)['Frequencies'] is Frequencies is F\n"
+        "assert set(bochner.__all__) <= set(dir(bochner))\n"
+        "assert bochner.spectral.Chi and bochner.plot.kernel\n"
+        "print(hasattr(bochner, 'Nothing'), hasattr(bochner, '__path__'), bochner.nothing)"
+    )
+    assert "AttributeError: module 'bochner' has no attribute 'nothing'" in done.stderr
+
+
+QUICK = ("FitProgress", "load")
+"""Names that are imported alone by the quicker tests: each takes a process of its own."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough)
+        for name in bochner.__all__
+        if name[0].isalpha()
+    ],
+)
+def test_each_name_is_imported_alone(name):
+    done = run(f"from bochner import {name}; print({name} is not None)")
+    assert done.stdout == "True\n", done.stderr
+
+
+def test_a_model_file_imports_the_class_of_its_model(tmp_path):
+    path = tmp_path / "rows.bochner"
+    model = bochner.KreinRidge("tanh", 8, random_state=0).fit([[0.0], [1.0], [2.0]], [0, 1, 2])
+    save(model, path)
+    done = run(f"from bochner.persist import load; print(load({str(path)!r}).predict([[0.5]])[0])")
+    assert done.stdout == f"{model.predict([[0.5]])[0]}\n", done.stderr
 
 
 def test_the_export_names_its_extra():

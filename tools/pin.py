@@ -455,7 +455,12 @@ def asymmetric_units() -> Iterator[Unit]:
     }.items()
 
 
-R, C, G, H = "BaNKRegressor", "BaNKClassifier", "GaBaSRRegressor", "GaBaSRClassifier"
+R, C, G, H = (
+    "LearnedKernelRegressor",
+    "LearnedKernelClassifier",
+    "LocallyStationaryRegressor",
+    "LocallyStationaryClassifier",
+)
 LOW = LABELS == "low"
 SPARSE, DENSE, MH, HMC = (
     {"structure": "sparse"},
@@ -520,7 +525,7 @@ def chain(name: str, how: str = "rows") -> Case:
 
 def resumed() -> Any:
     """The first chain is in the checkpoint when the second one is interrupted."""
-    model = bochner.BaNKRegressor(**SHORT | {"structure": "dense", "n_chains": 2})
+    model = bochner.LearnedKernelRegressor(**SHORT | {"structure": "dense", "n_chains": 2})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "chain.checkpoint"
         lines = iter(range(20))
@@ -588,7 +593,7 @@ def mixture_units() -> Iterator[Unit]:
     some = {"n_sketch": 12, "max_iter": 10, "n_starts": 2, "random_state": 0}
     named = {"signed": signed, "positive": "gaussian", "tl1": "tl1", "precomputed": "precomputed"}
     for way, (name, kernel) in product(("exact", "taylor"), named.items()):
-        model = bochner.DIGMMFeatures(kernel, 32, expectation=way, **some)
+        model = bochner.SimilarityFeatures(kernel, 32, expectation=way, **some)
         fit_options = {"similarity": signed(X)} if name == "precomputed" else {}
         fit = lambda model=model, fit_options=fit_options: model.fit(X, **fit_options)  # noqa: E731
         yield f"double mixture/{way} {name}", Case(fit, NEW)

@@ -14,8 +14,8 @@ from benchmarks.bank import design
 from benchmarks.bank.methods import compete
 from benchmarks.folds import fold_of
 from benchmarks.predictions import figures, predict
-from bochner.estimators.bank_classifier import BaNKClassifier
-from bochner.estimators.bank_regressor import BaNKRegressor
+from bochner.estimators.bank_classifier import LearnedKernelClassifier
+from bochner.estimators.bank_regressor import LearnedKernelRegressor
 
 _MH_ITERATIONS = 3  # Times BaNK's iterations: in all folds the limit of seconds ends "mh" earlier
 _MOST_QUANTILES = 1_000  # scikit-learn's default, which warns where there are fewer rows
@@ -47,7 +47,7 @@ def _sampled(
     if method == design.MH:
         limit = _sampled(name, design.OURS, size, fold, folder)["fit_seconds"]
         times, sampler = _MH_ITERATIONS, "mh"
-    kind = BaNKRegressor if data.is_regression else BaNKClassifier
+    kind = LearnedKernelRegressor if data.is_regression else LearnedKernelClassifier
     bank = kind(
         size.n_frequencies,
         sampler=sampler,
@@ -84,7 +84,7 @@ def scaling_metrics(
     data = fold_of(name, fold, folder)
     order = np.random.default_rng(fold).permutation(len(data.y))
     data = data.part(np.sort(order[:n_rows]))
-    kind = BaNKRegressor if data.is_regression else BaNKClassifier
+    kind = LearnedKernelRegressor if data.is_regression else LearnedKernelClassifier
     model = kind(
         n_frequencies,
         structure="sparse",

@@ -5,7 +5,7 @@ import numpy as np
 from benchmarks.bank.design import OURS
 from benchmarks.results import curve_metrics
 from bochner._numerics.arrays import Array
-from bochner.estimators.bank_regressor import BaNKRegressor
+from bochner.estimators.bank_regressor import LearnedKernelRegressor
 from bochner.learning.chains.preparation import Scaling
 
 TRUE, TRUE_SPECTRUM = "true kernel", "true spectral distribution"
@@ -66,7 +66,7 @@ def _learned(
     angle = np.multiply.outer(x, omega)
     waves = np.concatenate([np.cos(angle), np.sin(angle)], axis=1) / np.sqrt(len(omega))
     y = waves @ rng.normal(size=waves.shape[1]) + rng.normal(size=_ROWS)
-    model = BaNKRegressor(
+    model = LearnedKernelRegressor(
         len(omega), n_burn_in=n_iterations, n_samples=n_iterations, n_chains=1, random_state=seed
     ).fit(x[:, None], y)
     kernel = model.kernel_(lags[:, None], np.zeros((1, 1)))[:, 0]

@@ -14,7 +14,7 @@ from benchmarks.digmm.learning import best_metrics, features_of, learned_accurac
 from benchmarks.digmm.methods import METHODS, mixture
 from benchmarks.indefinite.design import FeatureMap
 from bochner._numerics.arrays import Array
-from bochner.estimators.digmm_features import DIGMMFeatures
+from bochner.estimators.digmm_features import SimilarityFeatures
 from bochner.kernels import Kernel
 
 
@@ -45,7 +45,7 @@ class Task:
         dim, p = split.train.shape[1], self.n_features(split)
         return METHODS[self.method](exact, dim, p, self.seed, self.size)
 
-    def mixture(self, exact: Kernel, split: Split, **options: Any) -> DIGMMFeatures:
+    def mixture(self, exact: Kernel, split: Split, **options: Any) -> SimilarityFeatures:
         """Return a double mixture with the given parameters, to be fitted."""
         expectation = "taylor" if self.method == design.TAYLOR else "exact"
         p = self.n_features(split)

@@ -10,7 +10,7 @@ from benchmarks.digmm import design
 from benchmarks.indefinite.design import FeatureMap, spherical
 from bochner import baselines
 from bochner._numerics.arrays import Array
-from bochner.estimators.digmm_features import DIGMMFeatures
+from bochner.estimators.digmm_features import SimilarityFeatures
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import TL1, Kernel
 from bochner.spectral.least_squares import Sample, least_squares_weights
@@ -30,7 +30,7 @@ class Reweighted:
 
     signature_: Array
 
-    def __init__(self, mixture: DIGMMFeatures, kernel: Kernel, seed: int) -> None:
+    def __init__(self, mixture: SimilarityFeatures, kernel: Kernel, seed: int) -> None:
         self.mixture = mixture
         self.kernel = kernel
         self.seed = seed
@@ -54,12 +54,12 @@ class Reweighted:
 
 def mixture(
     kernel: Kernel, p: int, seed: int, size: design.Size, *, expectation: str, **options: Any
-) -> DIGMMFeatures:
+) -> SimilarityFeatures:
     """Return features of a double mixture, with the paper's sketch unless options say otherwise."""
     if expectation == "exact":
         options = {"max_iter": size.max_iter, "n_starts": size.n_starts, **options}
     options = {"n_sketch": design.PAPER_SKETCH, **options}
-    return DIGMMFeatures(kernel, p, expectation=expectation, random_state=seed, **options)
+    return SimilarityFeatures(kernel, p, expectation=expectation, random_state=seed, **options)
 
 
 def mean_over_directions(kernel: TL1, dim: int) -> Callable[[Array], Array]:

@@ -23,9 +23,9 @@ from benchmarks.predictions import (
     thinned,
 )
 from bochner._numerics.arrays import Array
-from bochner.estimators.bank_classifier import BaNKClassifier
-from bochner.estimators.bank_regressor import BaNKRegressor
-from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
+from bochner.estimators.bank_classifier import LearnedKernelClassifier
+from bochner.estimators.bank_regressor import LearnedKernelRegressor
+from bochner.estimators.gabasr import LocallyStationaryClassifier, LocallyStationaryRegressor
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.features.length_scales import median_distance
 from bochner.kernels import Harmonizable
@@ -47,7 +47,7 @@ def learner(
     """Return an estimator that learns its kernel."""
     shared: dict[str, Any] = {"time_limit": budget.seconds, "random_state": seed}
     if method == design.PUBLISHED:
-        return GaBaSRClassifier(
+        return LocallyStationaryClassifier(
             budget.n_frequencies,
             sampler="mh",
             n_burn_in=design.PAPER_SWEEPS - 1,
@@ -58,10 +58,10 @@ def learner(
             **shared,
         )
     kinds: Mapping[tuple[str, bool], Callable[..., Any]] = {
-        (design.OURS, True): GaBaSRRegressor,
-        (design.OURS, False): GaBaSRClassifier,
-        (design.BANK, True): BaNKRegressor,
-        (design.BANK, False): BaNKClassifier,
+        (design.OURS, True): LocallyStationaryRegressor,
+        (design.OURS, False): LocallyStationaryClassifier,
+        (design.BANK, True): LearnedKernelRegressor,
+        (design.BANK, False): LearnedKernelClassifier,
     }
     if method == design.WINDOWED:
         method, shared = design.OURS, shared | {"amplitudes": "windows"}

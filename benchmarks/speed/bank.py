@@ -7,7 +7,7 @@ from benchmarks.results import Row
 from benchmarks.speed.part import DOUBLE, SINGLE, Place, by_method, seconds_and_peak, speed_part
 from benchmarks.speed.ridge import ridge_rows
 from bochner._numerics.arrays import Array
-from bochner.estimators.bank_regressor import BaNKRegressor
+from bochner.estimators.bank_regressor import LearnedKernelRegressor
 
 FIT, GRADIENT, PRODUCTS = "one trajectory", "gradient", "its products alone"
 
@@ -22,9 +22,11 @@ def bank_metrics(method: str, n: int, d: int, p: int, dtype: str, seed: int) -> 
     return {"gradient_seconds": gradient if method == GRADIENT else products}
 
 
-def _prepared(n: int, d: int, p: int, dtype: str, seed: int) -> tuple[BaNKRegressor, Array, Array]:
+def _prepared(
+    n: int, d: int, p: int, dtype: str, seed: int
+) -> tuple[LearnedKernelRegressor, Array, Array]:
     X, y, *_ = ridge_rows(n, d)
-    model = BaNKRegressor(
+    model = LearnedKernelRegressor(
         p // 2,
         "dense",
         "hmc",
@@ -40,7 +42,7 @@ def _prepared(n: int, d: int, p: int, dtype: str, seed: int) -> tuple[BaNKRegres
     return model, X, y
 
 
-def _fit(prepared: tuple[BaNKRegressor, Array, Array]) -> None:
+def _fit(prepared: tuple[LearnedKernelRegressor, Array, Array]) -> None:
     model, X, y = prepared
     model.fit(X, y)
 

@@ -1,72 +1,125 @@
-"""Random Fourier features for every kernel."""
+"""Random Fourier features for every kernel.
+
+Names are imported when they are first used. They are stated twice: for type checkers and editors,
+and with their modules for Python; a test checks that both agree.
+"""
 
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
-from bochner import baselines, datasets, kernels, likelihoods
-from bochner._numerics.progress import FitProgress
-from bochner.diagnosis import Diagnosis, diagnose
-from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA
-from bochner.estimators.asymmetric_kernel_ridge import AsymmetricKernelRidge
-from bochner.estimators.asymmetric_pair_ridge import AsymmetricPairRidge
-from bochner.estimators.bank_classifier import BaNKClassifier
-from bochner.estimators.bank_regressor import BaNKRegressor
-from bochner.estimators.digmm_features import DIGMMFeatures
-from bochner.estimators.forecaster import Forecaster
-from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
-from bochner.estimators.gaussian_process_classifier import GaussianProcessClassifier
-from bochner.estimators.gaussian_process_regressor import GaussianProcessRegressor
-from bochner.estimators.kernel_glm import KernelGLMRegressor
-from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier
-from bochner.estimators.krein_ridge import KreinRidge
-from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
-from bochner.estimators.table_classifier import TableClassifier
-from bochner.estimators.table_regressor import TableRegressor
-from bochner.features.positive import PositiveFeatures
-from bochner.features.transformer import FourierFeatures
-from bochner.frequencies import Frequencies
-from bochner.onnx import export_onnx
-from bochner.persist import load, save
-from bochner.registry import register
-from bochner.spectral import spectral_measure
-from bochner.tables.encoder import TableEncoder
-from bochner.tables.reading import read_table
+from bochner._numerics.on_demand import on_demand
 
 __version__ = version("bochner")
 
-__all__ = [
-    "AsymmetricKernelPCA",
-    "AsymmetricKernelRidge",
-    "AsymmetricPairRidge",
-    "BaNKClassifier",
-    "BaNKRegressor",
-    "DIGMMFeatures",
-    "Diagnosis",
-    "FitProgress",
-    "Forecaster",
-    "FourierFeatures",
-    "Frequencies",
-    "GaBaSRClassifier",
-    "GaBaSRRegressor",
-    "GaussianProcessClassifier",
-    "GaussianProcessRegressor",
-    "KernelGLMClassifier",
-    "KernelGLMRegressor",
-    "KreinRidge",
-    "KreinRidgeClassifier",
-    "PositiveFeatures",
-    "TableClassifier",
-    "TableEncoder",
-    "TableRegressor",
-    "__version__",
-    "baselines",
-    "datasets",
-    "diagnose",
-    "export_onnx",
-    "kernels",
-    "likelihoods",
-    "load",
-    "read_table",
-    "register",
-    "save",
-    "spectral_measure",
-]
+if TYPE_CHECKING:
+    from bochner import (
+        baselines as baselines,
+    )
+    from bochner import (
+        datasets as datasets,
+    )
+    from bochner import (
+        kernels as kernels,
+    )
+    from bochner import (
+        likelihoods as likelihoods,
+    )
+    from bochner import (
+        plot as plot,
+    )
+    from bochner._numerics.progress import FitProgress as FitProgress
+    from bochner.diagnosis import Diagnosis as Diagnosis
+    from bochner.diagnosis import diagnose as diagnose
+    from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA as AsymmetricKernelPCA
+    from bochner.estimators.asymmetric_kernel_ridge import (
+        AsymmetricKernelRidge as AsymmetricKernelRidge,
+    )
+    from bochner.estimators.asymmetric_pair_ridge import AsymmetricPairRidge as AsymmetricPairRidge
+    from bochner.estimators.bank_classifier import BaNKClassifier as BaNKClassifier
+    from bochner.estimators.bank_classifier import (
+        LearnedKernelClassifier as LearnedKernelClassifier,
+    )
+    from bochner.estimators.bank_regressor import BaNKRegressor as BaNKRegressor
+    from bochner.estimators.bank_regressor import LearnedKernelRegressor as LearnedKernelRegressor
+    from bochner.estimators.digmm_features import DIGMMFeatures as DIGMMFeatures
+    from bochner.estimators.digmm_features import SimilarityFeatures as SimilarityFeatures
+    from bochner.estimators.forecaster import Forecaster as Forecaster
+    from bochner.estimators.gabasr import (
+        GaBaSRClassifier as GaBaSRClassifier,
+    )
+    from bochner.estimators.gabasr import (
+        GaBaSRRegressor as GaBaSRRegressor,
+    )
+    from bochner.estimators.gabasr import (
+        LocallyStationaryClassifier as LocallyStationaryClassifier,
+    )
+    from bochner.estimators.gabasr import (
+        LocallyStationaryRegressor as LocallyStationaryRegressor,
+    )
+    from bochner.estimators.gaussian_process_classifier import (
+        GaussianProcessClassifier as GaussianProcessClassifier,
+    )
+    from bochner.estimators.gaussian_process_regressor import (
+        GaussianProcessRegressor as GaussianProcessRegressor,
+    )
+    from bochner.estimators.kernel_glm import KernelGLMRegressor as KernelGLMRegressor
+    from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier as KernelGLMClassifier
+    from bochner.estimators.krein_ridge import KreinRidge as KreinRidge
+    from bochner.estimators.krein_ridge_classifier import (
+        KreinRidgeClassifier as KreinRidgeClassifier,
+    )
+    from bochner.estimators.table_classifier import TableClassifier as TableClassifier
+    from bochner.estimators.table_regressor import TableRegressor as TableRegressor
+    from bochner.features.positive import PositiveFeatures as PositiveFeatures
+    from bochner.features.transformer import FourierFeatures as FourierFeatures
+    from bochner.frequencies import Frequencies as Frequencies
+    from bochner.onnx import export_onnx as export_onnx
+    from bochner.persist import load as load
+    from bochner.persist import save as save
+    from bochner.registry import register as register
+    from bochner.spectral import spectral_measure as spectral_measure
+    from bochner.tables.encoder import TableEncoder as TableEncoder
+    from bochner.tables.reading import read_table as read_table
+else:
+    __getattr__, __dir__, __all__ = on_demand(
+        __name__,
+        {
+            "bochner.baselines": (),
+            "bochner.datasets": (),
+            "bochner.kernels": (),
+            "bochner.likelihoods": (),
+            "bochner.plot": (),
+            "bochner._numerics.progress": ("FitProgress",),
+            "bochner.diagnosis": ("Diagnosis", "diagnose"),
+            "bochner.estimators.asymmetric_kernel_pca": ("AsymmetricKernelPCA",),
+            "bochner.estimators.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
+            "bochner.estimators.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
+            "bochner.estimators.bank_classifier": ("BaNKClassifier", "LearnedKernelClassifier"),
+            "bochner.estimators.bank_regressor": ("BaNKRegressor", "LearnedKernelRegressor"),
+            "bochner.estimators.digmm_features": ("DIGMMFeatures", "SimilarityFeatures"),
+            "bochner.estimators.forecaster": ("Forecaster",),
+            "bochner.estimators.gabasr": (
+                "GaBaSRClassifier",
+                "GaBaSRRegressor",
+                "LocallyStationaryClassifier",
+                "LocallyStationaryRegressor",
+            ),
+            "bochner.estimators.gaussian_process_classifier": ("GaussianProcessClassifier",),
+            "bochner.estimators.gaussian_process_regressor": ("GaussianProcessRegressor",),
+            "bochner.estimators.kernel_glm": ("KernelGLMRegressor",),
+            "bochner.estimators.kernel_glm_classifier": ("KernelGLMClassifier",),
+            "bochner.estimators.krein_ridge": ("KreinRidge",),
+            "bochner.estimators.krein_ridge_classifier": ("KreinRidgeClassifier",),
+            "bochner.estimators.table_classifier": ("TableClassifier",),
+            "bochner.estimators.table_regressor": ("TableRegressor",),
+            "bochner.features.positive": ("PositiveFeatures",),
+            "bochner.features.transformer": ("FourierFeatures",),
+            "bochner.frequencies": ("Frequencies",),
+            "bochner.onnx": ("export_onnx",),
+            "bochner.persist": ("load", "save"),
+            "bochner.registry": ("register",),
+            "bochner.spectral": ("spectral_measure",),
+            "bochner.tables.encoder": ("TableEncoder",),
+            "bochner.tables.reading": ("read_table",),
+        },
+    )

@@ -154,3 +154,10 @@ def test_targets_and_weights_have_squares(factor):
         checked.check_weights(np.array([0.0, factor]))
     checked.check_targets(np.zeros(3))
     checked.check_weights(np.array([0.0, 1e-50, 1e50]))
+
+
+@pytest.mark.parametrize("kind", ["M8[D]", "m8[h]", "S3"])
+def test_labels_that_no_model_file_holds_are_refused(kind):
+    """A model would be fitted, and then could not be saved."""
+    with pytest.raises(ValueError, match=r"text, booleans or whole numbers.*Convert them to text"):
+        checked.labels(np.arange(3).astype(kind))

@@ -70,3 +70,23 @@ def test_other_threads_leave_the_handler():
     thread.start()
     thread.join()
     assert found == [signal.getsignal(signal.SIGINT)]
+
+
+HOMELESS = """
+from numba.core import caching
+caching.CacheImpl._locator_classes = []  # As where no folder can be written to
+from bochner._numerics.compiling import compiled
+
+@compiled()
+def twice(x):
+    return 2.0 * x
+
+print(twice(1.5), twice._cache.__class__.__name__)
+"""
+
+
+def test_loops_compile_without_a_folder_for_their_code():
+    done = subprocess.run(
+        [sys.executable, "-c", HOMELESS], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["3.0", "NullCache"], done.stderr

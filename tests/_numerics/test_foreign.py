@@ -69,7 +69,7 @@ def test_numbers_of_any_type_are_rows(given):
         bochner.FourierFeatures(n_components=8),
         bochner.KernelGLMRegressor(n_components=8),
         bochner.AsymmetricKernelRidge(n_components=8),
-        bochner.BaNKRegressor(),
+        bochner.LearnedKernelRegressor(),
     ],
 )
 def test_estimators_of_arrays_refuse_them(model, given):

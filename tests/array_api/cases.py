@@ -13,13 +13,13 @@ from numpy.testing import assert_allclose
 from sklearn import config_context
 
 from bochner import (
-    BaNKClassifier,
-    BaNKRegressor,
     FourierFeatures,
     Frequencies,
-    GaBaSRRegressor,
     KreinRidge,
     KreinRidgeClassifier,
+    LearnedKernelClassifier,
+    LearnedKernelRegressor,
+    LocallyStationaryRegressor,
     kernels,
 )
 from bochner._numerics import limits, namespaces
@@ -418,8 +418,8 @@ def test_learned_kernels_of_torch_are_those_of_numpy(tensors, weight):
     moved = None if weight is None else tensors(weight)
     # Without noise, rounding would decide some of the proposals.
     noisy = Y[:, 0] + 0.3 * np.random.default_rng(1).normal(size=150)
-    made = learned(BaNKRegressor, tensors(X), tensors(noisy), moved)
-    known = learned(BaNKRegressor, X, noisy, weight)
+    made = learned(LearnedKernelRegressor, tensors(X), tensors(noisy), moved)
+    known = learned(LearnedKernelRegressor, X, noisy, weight)
     assert isinstance(made.learned_[0].draws.coef, np.ndarray)
     for own, expected in zip(
         made.predict(tensors(X), return_std=True), known.predict(X, return_std=True), strict=True
@@ -430,8 +430,8 @@ def test_learned_kernels_of_torch_are_those_of_numpy(tensors, weight):
 
 def test_learned_labels_of_torch_are_those_of_numpy(tensors):
     labels = np.digitize(Y[:, 1], [-0.5, 0.5])
-    made = learned(BaNKClassifier, tensors(X), tensors(labels, "int64"), tensors(WEIGHT))
-    known = learned(BaNKClassifier, X, labels, WEIGHT)
+    made = learned(LearnedKernelClassifier, tensors(X), tensors(labels, "int64"), tensors(WEIGHT))
+    known = learned(LearnedKernelClassifier, X, labels, WEIGHT)
     assert_allclose(made.predict_proba(tensors(X)), known.predict_proba(X), atol=1e-7)
     np.testing.assert_array_equal(made.predict(tensors(X)), known.predict(X))
 
@@ -439,16 +439,16 @@ def test_learned_labels_of_torch_are_those_of_numpy(tensors):
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (BaNKRegressor(8, likelihood="student_t"), "pass NumPy arrays"),
-        (BaNKRegressor(8, sampler="hmc"), "sampler='pcn'"),
-        (GaBaSRRegressor(8), "model of BaNKRegressor"),
+        (LearnedKernelRegressor(8, likelihood="student_t"), "pass NumPy arrays"),
+        (LearnedKernelRegressor(8, sampler="hmc"), "sampler='pcn'"),
+        (LocallyStationaryRegressor(8), "model of LearnedKernelRegressor"),
     ],
 )
 def test_what_does_not_learn_on_a_device_says_so(tensors, model, words):
     with pytest.raises(ValueError, match=words):
         model.fit(tensors(X), tensors(Y[:, 0]))
     with pytest.raises(ValueError, match="leave out checkpoint"):
-        BaNKRegressor(8).fit(tensors(X), tensors(Y[:, 0]), checkpoint="here")
+        LearnedKernelRegressor(8).fit(tensors(X), tensors(Y[:, 0]), checkpoint="here")
 
 
 def test_chunks_go_to_a_device_one_after_another(tensors):

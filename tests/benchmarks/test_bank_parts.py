@@ -15,7 +15,7 @@ from benchmarks.bank.kernel import LAGS, TRUE, TRUE_SPECTRUM, kernel_metrics, tr
 from benchmarks.folds import Fold, fold_of
 from benchmarks.predictions import Prediction, figures, scaled
 from benchmarks.results import name_at
-from bochner import BaNKRegressor, FourierFeatures
+from bochner import FourierFeatures, LearnedKernelRegressor
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chain has not converged")
 
@@ -114,12 +114,12 @@ def test_figures_of_a_regression():
 def test_mh_has_the_seconds_of_ours(monkeypatch):
     made = []
 
-    class Recorded(BaNKRegressor):
+    class Recorded(LearnedKernelRegressor):
         def fit(self, X, y):
             made.append((self.sampler, self.time_limit))
             return super().fit(X, y)
 
-    monkeypatch.setattr(accuracy, "BaNKRegressor", Recorded)
+    monkeypatch.setattr(accuracy, "LearnedKernelRegressor", Recorded)
     accuracy._sampled.cache_clear()
     ours, mh = (
         accuracy.accuracy_metrics("diabetes", method, design.QUICK, 1, None)

@@ -12,7 +12,7 @@ from benchmarks.digmm.data import Split, _directions
 from benchmarks.digmm.measures import Task, error_metrics
 from benchmarks.digmm.methods import mean_over_directions
 from benchmarks.digmm.scales import GAUSSIAN
-from bochner import DIGMMFeatures, kernels
+from bochner import SimilarityFeatures, kernels
 from bochner.datasets import Dataset
 from bochner.features.transformer import FourierFeatures
 
@@ -68,7 +68,7 @@ def test_similarities_are_the_papers():
 def test_the_error_leaves_the_diagonal_out():
     one = task(design.TL1, design.TAYLOR)
     split = one.split()
-    features = DIGMMFeatures(kernels.TL1(21.0), 120, expectation="taylor", random_state=0).fit(
+    features = SimilarityFeatures(kernels.TL1(21.0), 120, expectation="taylor", random_state=0).fit(
         split.fit
     )
     found = error_metrics(one)

@@ -109,6 +109,45 @@ def test_contributions_of_a_row_add_up(regressor, tmp_path):
         assert re.search(rf"^{name} .*{re.escape(f'{value:+.4g}')} ", printed, re.M)
 
 
+def test_ten_contributions_and_the_rest_are_shown(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(150, 13)).round(3), columns=[f"c{i}" for i in range(13)])
+    frame["y"] = 1e5 * (frame["c0"] + 0.1 * frame.sum(axis=1))
+    model = fit(tmp_path, frame, "--no-analysis")
+    path = write(frame, tmp_path / "new.csv")
+    ((row,),) = [json.loads(run("explain", model, path, "--row", 2, "--json").stdout)["rows"]]
+    values = np.array(row["contributions"][0])
+    rest = values[np.argsort(-np.abs(values), kind="stable")[10:]].sum()
+    printed = run("explain", model, path, "--row", "2").stdout
+    (line,) = re.findall(r"^3 more together +([+-][\d,.]+) *$", printed, re.M)
+    assert float(line.replace(",", "")) == pytest.approx(rest, rel=1e-3)
+    assert len(re.findall(r"^c\d+ ", printed, re.M)) == 10
+    assert "e+" not in printed
+
+
+def test_contributions_are_drawn(regressor, tmp_path):
+    path = write(fresh(), tmp_path / "new.csv")
+    for name, options in (("row.svg", ("--row", 3)), ("all.svg", ())):
+        printed = run("explain", regressor, path, "--picture", tmp_path / name, *options).stdout
+        assert name in printed
+        assert "colour" in (tmp_path / name).read_text()
+    message = refusal(
+        tmp_path,
+        "explain",
+        regressor,
+        path,
+        "--row",
+        1,
+        "--row",
+        2,
+        "--picture",
+        tmp_path / "a.png",
+    )
+    assert "give --row once" in message
+    message = refusal(tmp_path, "explain", regressor, path, "--picture", tmp_path / "a.gif")
+    assert "--picture must end in .png, .svg, .pdf" in message
+
+
 def test_contributions_are_written_for_all_rows(classifier, tmp_path):
     path = write(labelled(170).tail(20), tmp_path / "new.csv")
     out = tmp_path / "c.csv"
@@ -126,8 +165,10 @@ def test_effects_are_those_of_the_model(regressor, tmp_path):
     path = write(fresh(), tmp_path / "new.csv")
     printed = run("explain", regressor, path).stdout
     effect = library.load(regressor).effect("colour", n_values=12)
-    lowest = f"{effect.mean.min():.4g} at {effect.values[0][effect.mean.argmin()]}"
-    assert lowest in " ".join(printed.split())
+    # Bars show which end has an extreme; other places are named.
+    place = int(effect.mean.argmin())
+    where = "" if place in (0, len(effect.mean) - 1) else f" at {effect.values[0][place]}"
+    assert f"{effect.mean.min():.4g}{where}" in " ".join(printed.split())
     assert "important columns" in printed
 
 

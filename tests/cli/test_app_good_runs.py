@@ -228,11 +228,11 @@ def test_intervals_and_quantiles_are_those_of_the_model(regressor):
 
 def test_inspect_a_learned_model_of_python(tmp_path):
     path, X = tmp_path / "m.bochner", table()[["a", "b"]].to_numpy()
-    model = library.BaNKRegressor(12, n_burn_in=20, n_samples=20, random_state=0)
+    model = library.LearnedKernelRegressor(12, n_burn_in=20, n_samples=20, random_state=0)
     with warnings.catch_warnings(action="ignore"):
         library.save(model.fit(X, X[:, 0]), path)
     flat = " ".join(bochner("inspect", path).stdout.split())
-    assert flat.startswith("model BaNKRegressor frequencies 12, sparse components")
+    assert flat.startswith("model LearnedKernelRegressor frequencies 12, sparse components")
 
 
 def test_inspect_other_models(tmp_path):

@@ -1,8 +1,12 @@
 """Files that people bring, from the command line."""
 
+import re
+
 import numpy as np
 import pytest
 from cli.command import SMALL, bochner, fit, predict, refusal, table, write
+
+from bochner import TableRegressor, read_table
 
 QUICK = (*SMALL, "--no-analysis")
 
@@ -123,6 +127,23 @@ def test_an_empty_column_is_left_out(tmp_path):
     assert len(predict(out, table())) == 150
 
 
+def test_a_constant_column_is_noted_and_not_used(tmp_path):
+    path = write(table().assign(site="north"), tmp_path / "t.csv")
+    out, without = tmp_path / "c.bochner", tmp_path / "w.bochner"
+    result = bochner("fit", path, "--target", "y", "--out", out, *QUICK)
+    words = "'site' has the same entry in every row and is not used (north)"
+    assert words in flat(result.stdout)
+    bochner("fit", path, "--target", "y", "--drop", "site", "--out", without, *QUICK)
+    found = predict(out, table().assign(site="south"))
+    np.testing.assert_array_equal(found, predict(without, table()))
+    # Python has the same note, and the same column without features.
+    with pytest.warns(UserWarning, match=re.escape(words)):
+        frame = read_table(path)
+    model = TableRegressor("gaussian", 16, random_state=0).fit(frame.drop(columns="y"), frame["y"])
+    kinds = {state["name"]: state["kind"] for state in model.encoder_.columns_}
+    assert kinds["site"] == "constant"
+
+
 @pytest.fixture(scope="module")
 def split_model(tmp_path_factory):
     return fit(tmp_path_factory.mktemp("split"), table(), "--no-analysis")
@@ -141,3 +162,26 @@ def test_rows_of_the_fit_are_named_and_the_others_have_their_errors(split_model,
     fresh = table(400)[150:]
     result = bochner("predict", split_model, write(fresh, path), "--out", tmp_path / "p.csv")
     assert "used in the fit" not in flat(result.stderr)
+
+
+def test_a_later_file_has_its_own_words_and_lines(tmp_path):
+    x, y = rows()
+    text = "x,y\n" + "".join(f"{a} kg,{b}\n" for a, b in zip(x, y, strict=True))
+    model, _ = fitted(tmp_path, text, "--types", "x,number")
+    new = tmp_path / "new.csv"
+    content = "x,r\n5 kg,a\nunclear,b\n2 kg,c\n"
+    new.write_text(content)
+    said = refusal(tmp_path, "predict", model, new)
+    assert "name them by missing= (--missing)." in said
+    assert "--types" not in said
+    new.write_text("1,2\n" + content)
+    options = ("--missing", "unclear", "--skip", "1")
+    found = bochner("predict", model, new, "--quiet", *options).stdout.split()[1:]
+    np.testing.assert_allclose([float(found[0]), float(found[2])], [15.0, 6.0], atol=0.2)
+    assert bochner("explain", model, new, "--row", "1", *options).exit_code == 0
+    new.write_text("x;y;r\n5,5 kg;16,5;a\n2,5 kg;7,5;b\n2,25 kg;6,75;c\n10,25 kg;30,75;Total\n")
+    result = bochner("predict", model, new)
+    found = result.stdout.split()[1:]
+    np.testing.assert_allclose(list(map(float, found)), [16.5, 7.5, 6.75], atol=0.3)
+    assert "The last row (Total) holds the sums" in flat(result.stderr)
+    assert bochner("evaluate", model, new, "--no-analysis", "--skip", "0").exit_code == 0

@@ -8,7 +8,7 @@ import pytest
 
 from bochner.cli.choosing import chosen_rows
 from bochner.cli.output import plain
-from bochner.tables.refusals import InputError
+from bochner.tables.errors import InputError
 
 
 @dataclass

@@ -222,3 +222,44 @@ def test_what_cannot_be_forecast_is_refused(case, tmp_path, monkeypatch):
     said = refusal(tmp_path, "forecast", path, "--target", "sales", *map(str, options))
     assert re.search(message, said), said
     assert [each.name for each in tmp_path.iterdir()] == ["series.csv"]
+
+
+def several(**changed):
+    """A table of three series, of which some have other rows."""
+    parts = {"a": sales(40), "b": sales(40), "c": sales(40)} | changed
+    return pd.concat([part.assign(shop=name) for name, part in parts.items()], ignore_index=True)
+
+
+def test_a_series_that_cannot_be_forecast_leaves_the_others(tmp_path):
+    """The others are forecast as alone, and the reasons are named at the end."""
+    constant = sales(40).assign(sales=1.0)
+    frame = several(b=sales(5), c=constant, d=TWICE, e=sales(40))
+    path, out = write(frame, tmp_path / "series.csv"), tmp_path / "forecast.csv"
+    options = ("--target", "sales", "--series", "shop", "--horizon", "3", "--no-compare")
+    result = bochner("forecast", path, *options, "--out", out, "--json")
+    assert result.exit_code == 1, result.output
+    said = " ".join(result.stderr.split())
+    assert "3 of 5 series have no forecast:" in said
+    assert "'b': A forecast needs at least 8 known values" in said or "'b': " in said
+    assert "'d': The time" in said
+    record = json.loads(result.stdout)
+    assert sorted(record["refused"]) == ["b", "c", "d"]
+    found = pd.read_csv(out)
+    assert found["shop"].tolist() == ["a"] * 3 + ["e"] * 3
+    _, alone = forecast(tmp_path, sales(40), "--horizon", "3", "--no-compare")
+    np.testing.assert_allclose(found["forecast"][:3], alone["forecast"])
+
+
+def test_series_that_all_cannot_be_forecast_are_refused(tmp_path):
+    path = write(several(a=sales(5), b=sales(4), c=sales(3)), tmp_path / "series.csv")
+    options = ("--target", "sales", "--series", "shop", "--horizon", "3")
+    assert "at least 8 known values" in refusal(tmp_path, "forecast", path, *options)
+
+
+def test_a_horizon_of_irregular_times_is_refused_with_advice(tmp_path):
+    places = np.unique(np.geomspace(1, 70, 25).astype(int))
+    path = write(sales().iloc[places], tmp_path / "series.csv")
+    options = ("--target", "sales", "--horizon", "3", "--no-compare")
+    said = refusal(tmp_path, "forecast", path, *options)
+    assert "are irregular, so that --horizon 3 has no unit" in said
+    assert "in FILE or by --future" in said

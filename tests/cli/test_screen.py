@@ -10,6 +10,7 @@ from rich.console import Console
 from bochner.cli.screen import groups_table, scores_table, share_tables
 from bochner.comparison.contenders import CATBOOST, LINEAR, OURS, RBF_SAMPLER, TREES
 from bochner.comparison.outcomes import Outcome
+from bochner.comparison.shown import sum_of_shares
 from bochner.diagnosis.sensitivity import VarianceShares
 
 HEADINGS = ["method", "RMSE", "MAE", "explained", "coverage", "seconds"]
@@ -64,6 +65,12 @@ def test_long_names_of_groups_are_folded():
     assert lines[0].split() == ["region", "rows", *HEADINGS[1:5]]
     assert max(map(len, lines)) <= 80
     assert "…" not in "".join(lines)
+
+
+def test_sums_far_from_all_are_explained():
+    for total, words in ((0.2, "Shares sum to 20 %: a share"), (0.9, ""), (1.2, "more than 100 %")):
+        assert words in sum_of_shares(total)
+        assert bool(sum_of_shares(total)) == bool(words)
 
 
 @pytest.mark.parametrize(

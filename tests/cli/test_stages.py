@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 from time import perf_counter, sleep
 
@@ -182,3 +183,22 @@ def test_an_evaluation_computes_what_it_shows(regressor, tmp_path, monkeypatch):
     assert bochner("evaluate", regressor, path, "--report", report).exit_code == 0
     assert asked == ["importance", "interactions"]
     assert "Importance and interactions" in report.read_text("utf-8")
+
+
+def test_the_limit_counts_from_the_start_of_the_process():
+    """Imports, and what Python does before, are in the limit."""
+    now = 100.0
+    stages = Stages({"fit": 1.0}, 10.0, lambda: now, used=2.5)
+    with stages.stage("fit") as deadline:
+        assert deadline.left == pytest.approx(7.5)
+    code = (
+        "from time import sleep\n"
+        "from bochner.cli import start\n"
+        "sleep(0.5)\n"
+        "assert start.seconds_since_start() == 0.0\n"
+        "start.note_start()\n"
+        "print(start.seconds_since_start())"
+    )
+    began = perf_counter()
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert 0.5 < float(result.stdout) < perf_counter() - began, result.stderr

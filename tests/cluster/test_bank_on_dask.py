@@ -10,7 +10,12 @@ import pandas as pd
 import pytest
 from cluster.rows import LABELS, NEW, WEIGHT, X, Y, arrays, frames, relative_error
 
-from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegressor
+from bochner import (
+    LearnedKernelClassifier,
+    LearnedKernelRegressor,
+    LocallyStationaryClassifier,
+    LocallyStationaryRegressor,
+)
 from bochner.distributed import collected
 from bochner.learning.chains import sizes
 
@@ -27,21 +32,26 @@ SHORT = {
     "random_state": 1,
 }
 CASES = {
-    "regression": (BaNKRegressor, {"structure": "auto"}, Y, None),
-    "weights and a trend": (BaNKRegressor, {"structure": "dense", "trend": 1}, Y, WEIGHT / 7),
-    "trajectories": (BaNKRegressor, {"structure": "sparse", "sampler": "hmc"}, Y, None),
-    "two classes": (BaNKClassifier, {"structure": "sparse"}, Y > 0, None),
-    "weighted classes": (BaNKClassifier, {"structure": "dense"}, Y > 0, WEIGHT),
-    "varying noise": (GaBaSRRegressor, {"structure": "sparse"}, Y, WEIGHT / 7),
+    "regression": (LearnedKernelRegressor, {"structure": "auto"}, Y, None),
+    "weights and a trend": (
+        LearnedKernelRegressor,
+        {"structure": "dense", "trend": 1},
+        Y,
+        WEIGHT / 7,
+    ),
+    "trajectories": (LearnedKernelRegressor, {"structure": "sparse", "sampler": "hmc"}, Y, None),
+    "two classes": (LearnedKernelClassifier, {"structure": "sparse"}, Y > 0, None),
+    "weighted classes": (LearnedKernelClassifier, {"structure": "dense"}, Y > 0, WEIGHT),
+    "varying noise": (LocallyStationaryRegressor, {"structure": "sparse"}, Y, WEIGHT / 7),
     "shared amplitudes": (
-        GaBaSRRegressor,
+        LocallyStationaryRegressor,
         {"structure": "dense", "pairs": "grid", "n_envelope": 2, "trend": 1},
         Y,
         None,
     ),
-    "paper's regression": (GaBaSRRegressor, {"sampler": "mh", "n_envelope": 2}, Y, None),
-    "modulated classes": (GaBaSRClassifier, {"structure": "dense"}, Y > 0, None),
-    "three classes": (BaNKClassifier, {"structure": "dense"}, LABELS, None),
+    "paper's regression": (LocallyStationaryRegressor, {"sampler": "mh", "n_envelope": 2}, Y, None),
+    "modulated classes": (LocallyStationaryClassifier, {"structure": "dense"}, Y > 0, None),
+    "three classes": (LearnedKernelClassifier, {"structure": "dense"}, LABELS, None),
 }
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -74,20 +84,20 @@ def test_the_chain_is_the_same_on_workers(case, client):
 @pytest.mark.parametrize("parameters", [{"sampler": "mh"}, {"likelihood": "paper"}])
 def test_the_papers_classification_needs_rows_in_memory(parameters):
     with pytest.raises(ValueError, match="it needs them in memory"):
-        GaBaSRClassifier(**SHORT, **parameters).fit(*arrays(Y > 0))
+        LocallyStationaryClassifier(**SHORT, **parameters).fit(*arrays(Y > 0))
 
 
 def test_equal_rows_share_what_is_drawn_for_them():
     """In memory they are one row of more weight."""
     rows, y = np.repeat(X[:80].round(1), 3, axis=0), np.repeat(Y[:80] > 0, 3)
-    model = BaNKClassifier(**SHORT, structure="dense")
+    model = LearnedKernelClassifier(**SHORT, structure="dense")
     here = answer(model.fit(rows, y))
     there = model.fit(da.from_array(rows, chunks=(100, 3)), da.from_array(y, chunks=100))
     assert relative_error(answer(there), here) < EXACT
 
 
 def test_data_frames_keep_the_names_of_their_columns(dask_place):
-    model = BaNKRegressor(**SHORT, structure="dense")
+    model = LearnedKernelRegressor(**SHORT, structure="dense")
     here = answer(model.fit(X, Y, WEIGHT))
     table, y, weight = frames(Y, WEIGHT)
     model.fit(table, y, weight)
@@ -97,21 +107,25 @@ def test_data_frames_keep_the_names_of_their_columns(dask_place):
     assert relative_error(answer(model, pd.DataFrame(NEW, columns=table.columns)), here) < EXACT
 
 
-@pytest.mark.parametrize("kind", [BaNKRegressor, BaNKClassifier])
+@pytest.mark.parametrize("kind", [LearnedKernelRegressor, LearnedKernelClassifier])
 def test_beyond_the_sample_the_chain_still_meets_all_rows(kind, monkeypatch):
     monkeypatch.setattr(collected, "SAMPLE_ROWS", 100)
-    y = Y if kind is BaNKRegressor else Y > 0
+    y = Y if kind is LearnedKernelRegressor else Y > 0
     model = kind(**{**SHORT, "n_burn_in": 3}, structure="dense").fit(*arrays(y))
     again = kind(**{**SHORT, "n_burn_in": 3}, structure="dense").fit(*arrays(y))
     assert np.array_equal(answer(model), answer(again))
     found = model.predict(X)
-    good = np.corrcoef(found, Y)[0, 1] > 0.5 if kind is BaNKRegressor else np.mean(found == y) > 0.7
+    good = (
+        np.corrcoef(found, Y)[0, 1] > 0.5
+        if kind is LearnedKernelRegressor
+        else np.mean(found == y) > 0.7
+    )
     assert good
 
 
 def test_warm_ups_are_on_rows_of_the_sample(monkeypatch):
     monkeypatch.setattr(sizes, "_LADDER", ((60, False, 0.25), (100, True, 0.45)))
-    model = BaNKClassifier(**{**SHORT, "n_burn_in": 4}, structure="dense")
+    model = LearnedKernelClassifier(**{**SHORT, "n_burn_in": 4}, structure="dense")
     here = answer(model.fit(X, Y > 0))
     assert relative_error(answer(model.fit(*arrays(Y > 0))), here) < EXACT
 
@@ -158,7 +172,7 @@ def test_a_worker_killed_in_the_middle_of_a_pass_changes_nothing(client):
 
 
 def test_numbers_have_lazy_deviations_intervals_and_scores():
-    model = BaNKRegressor(**SHORT, structure="dense").fit(X, Y)
+    model = LearnedKernelRegressor(**SHORT, structure="dense").fit(X, Y)
     rows, y, weight = arrays(Y, WEIGHT)
     for call in (
         lambda rows: model.predict(rows, return_std=True),
@@ -175,7 +189,9 @@ def test_numbers_have_lazy_deviations_intervals_and_scores():
 
 def test_counts_on_dask_have_no_exposures():
     counts = np.random.default_rng(0).poisson(2.0, len(X))
-    model = BaNKRegressor(**SHORT, structure="dense", likelihood="negative_binomial").fit(X, counts)
+    model = LearnedKernelRegressor(**SHORT, structure="dense", likelihood="negative_binomial").fit(
+        X, counts
+    )
     rows = arrays(Y)[0]
     for pair in zip(model.predict(rows, True), model.predict(X, True), strict=True):
         assert relative_error(*map(np.asarray, pair)) < SINGLE

@@ -13,11 +13,11 @@ from cluster.rows import LABELS, WEIGHT, X, Y, arrays, frames
 from dask import delayed
 
 from bochner import (
-    BaNKClassifier,
-    BaNKRegressor,
     KernelGLMRegressor,
     KreinRidge,
     KreinRidgeClassifier,
+    LearnedKernelClassifier,
+    LearnedKernelRegressor,
 )
 from bochner.distributed import PartitionedRows, collected
 from bochner.distributed.chunked_rows import ChunkedRows, Size
@@ -29,7 +29,7 @@ from bochner.learning.chains.training_data import TrainingData
 
 MODELS = [
     KreinRidge(n_components=8, random_state=0),
-    BaNKRegressor(4, "dense", n_burn_in=0, n_chains=1),
+    LearnedKernelRegressor(4, "dense", n_burn_in=0, n_chains=1),
 ]
 
 
@@ -94,11 +94,11 @@ TWO_COLUMNS = arrays(Y)[0], da.from_array(np.c_[Y, Y], chunks=(90, 2))
         ),
         (lambda: KreinRidgeClassifier().fit(*ONE_CLASS), "two classes"),
         (lambda: KreinRidgeClassifier().fit(*HIDDEN), "y must not have masked entries"),
-        (lambda: BaNKClassifier().fit(*ONE_CLASS), "two classes"),
-        (lambda: BaNKClassifier(4, sampler="mh").fit(*arrays(LABELS)), "sampler='mh'"),
-        (lambda: BaNKRegressor(4).fit(*arrays(Y), checkpoint="file"), "checkpoint=None"),
+        (lambda: LearnedKernelClassifier().fit(*ONE_CLASS), "two classes"),
+        (lambda: LearnedKernelClassifier(4, sampler="mh").fit(*arrays(LABELS)), "sampler='mh'"),
+        (lambda: LearnedKernelRegressor(4).fit(*arrays(Y), checkpoint="file"), "checkpoint=None"),
         (lambda: KreinRidge().fit(db.from_sequence([1, 2]), Y), "array or data frame"),
-        (lambda: BaNKRegressor(4).fit(*TWO_COLUMNS), r"In partition \d: y should"),
+        (lambda: LearnedKernelRegressor(4).fit(*TWO_COLUMNS), r"In partition \d: y should"),
     ],
 )
 def test_fits_that_cannot_be_made_are_refused(fit, message):
@@ -124,7 +124,9 @@ def test_frames_of_one_partition_and_many_are_alike():
 
 @pytest.mark.parametrize("make", [arrays, frames])
 @pytest.mark.parametrize(
-    "model", [*MODELS, KreinRidgeClassifier(), BaNKClassifier(4)], ids=lambda m: type(m).__name__
+    "model",
+    [*MODELS, KreinRidgeClassifier(), LearnedKernelClassifier(4)],
+    ids=lambda m: type(m).__name__,
 )
 def test_missing_targets_are_asked_for(model, make):
     with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):

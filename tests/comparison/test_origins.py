@@ -1,12 +1,19 @@
 """Forecasts that repeat a season, and errors from past origins."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from bochner import Forecaster
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecasts import forecast_verdict, shown_times
+from bochner.comparison.forecasts import (
+    SeriesForecast,
+    forecast_coverage,
+    forecast_verdict,
+    shown_times,
+)
 from bochner.comparison.origins import (
     LAST_REPEATED,
     SEASON_REPEATED,
@@ -61,6 +68,38 @@ def test_the_verdict_compares_scaled_errors(ours, other, season, message):
     assert message in forecast_verdict([_scores(ours, other, season)])
 
 
+def test_errors_from_origins_use_the_values_before_them_only():
+    """Seasons whose size grows: the last season and the scale depend on the origin."""
+    season = np.array([0.0, 3.0, 1.0, 7.0])
+    values = np.concatenate([(1.0 + i) ** 2 * season for i in range(10)])
+    y = pd.Series(values, pd.date_range("2012-01-01", periods=40, freq="QS"))
+    found = origin_scores(Forecaster(random_state=0), y, None, 4, 0.9)
+    assert (found.season, found.n_origins) == (4, 3)
+    errors, scaled = [], []
+    for origin in (28, 32, 36):
+        errors.extend(values[origin : origin + 4] - values[origin - 4 : origin])
+        scale = np.abs(values[4:origin] - values[: origin - 4]).mean()
+        scaled.extend(errors[-4:] / scale)
+    np.testing.assert_allclose(found.errors[SEASON_REPEATED], errors)
+    np.testing.assert_allclose(found.scaled[SEASON_REPEATED], scaled)
+    assert found.mase(SEASON_REPEATED) == pytest.approx(np.mean(np.abs(scaled)))
+
+
+def test_the_sentence_on_coverage_counts_all_values():
+    scores = [replace(_scores(1.0, 1.0), covered=np.array(c)) for c in ([1, 1, 1], [1, 0, 1, 1])]
+    expected = "The 90 % intervals contain 86 % of these 7 values."
+    assert forecast_coverage(scores, 0.9) == expected
+
+
+def test_values_have_as_many_decimals_as_their_intervals_deserve():
+    times = pd.RangeIndex(2)
+    values = pd.Series([1.0, 2.0])
+    for width, text in ((200.0, "1,235"), (2.0, "1,234.57"), (0.02, "1,234.5678")):
+        mean = np.full(2, 1234.5678)
+        ends = mean - 0.5 * width, mean + 0.5 * width
+        assert SeriesForecast("y", values, times, mean, *ends).shown(mean[0]) == text
+
+
 def test_without_scores_the_verdict_says_why():
     assert "too short" in forecast_verdict([])
 
@@ -69,6 +108,8 @@ def test_times_are_shown_as_people_write_them():
     days = pd.date_range("2020-01-01", periods=2)
     assert shown_times(days) == ["2020-01-01", "2020-01-02"]
     assert shown_times(days + pd.Timedelta("90min")) == ["2020-01-01 01:30", "2020-01-02 01:30"]
+    mixed = pd.DatetimeIndex(["2020-01-01 00:00", "2020-01-01 12:00"])
+    assert shown_times(mixed) == ["2020-01-01 00:00", "2020-01-01 12:00"]
     assert shown_times(pd.Index([1990, 1991])) == ["1990", "1991"]
     assert shown_times(pd.Index([1990.5, 0.1])) == ["1990.5", "0.1"]
     assert shown_times(pd.period_range("2020-01", periods=1, freq="M")) == ["2020-01"]

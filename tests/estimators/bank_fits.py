@@ -11,7 +11,12 @@ from pathlib import Path
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegressor
+from bochner import (
+    LearnedKernelClassifier,
+    LearnedKernelRegressor,
+    LocallyStationaryClassifier,
+    LocallyStationaryRegressor,
+)
 from bochner.learning.chains import driver
 from bochner.learning.chains.chain import CollapsedChain
 from bochner.learning.published.joint_pairs import JointPairChain
@@ -34,19 +39,19 @@ THREE = np.digitize(Y, [-0.5, 0.5])
 
 
 def regressor(**parameters):
-    return BaNKRegressor(**{**SMALL, **parameters})
+    return LearnedKernelRegressor(**{**SMALL, **parameters})
 
 
 def classifier(**parameters):
-    return BaNKClassifier(**{**SMALL, **parameters})
+    return LearnedKernelClassifier(**{**SMALL, **parameters})
 
 
 def modulated(**parameters):
-    return GaBaSRRegressor(**{**SMALL, **parameters})
+    return LocallyStationaryRegressor(**{**SMALL, **parameters})
 
 
 def modulated_classifier(**parameters):
-    return GaBaSRClassifier(**{**SMALL, **parameters})
+    return LocallyStationaryClassifier(**{**SMALL, **parameters})
 
 
 CASES = {

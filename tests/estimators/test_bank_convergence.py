@@ -9,7 +9,7 @@ from estimators.bank_fits import THREE, X, Y, classifier, regressor
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
-from bochner import BaNKRegressor
+from bochner import LearnedKernelRegressor
 from bochner.learning.chains.chain import CollapsedChain
 from bochner.learning.chains.convergence import effective_sample_size, split_rhat
 from bochner.learning.chains.learned_kernel import Convergence
@@ -91,7 +91,7 @@ def test_the_worst_class_is_told_of():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_step_sizes_are_adapted_to_moderate_acceptance():
     """Adapted the other way, steps shrink or grow until everything or nothing is accepted."""
-    model = BaNKRegressor(
+    model = LearnedKernelRegressor(
         8, "dense", "hmc", n_burn_in=120, n_samples=60, thin=1, n_chains=1, random_state=0
     ).fit(X, Y)
     records = model.trace_.records

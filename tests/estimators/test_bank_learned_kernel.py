@@ -6,7 +6,7 @@ from laws.group_laws import kernel_bound
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC
 
-from bochner import BaNKClassifier, BaNKRegressor, FourierFeatures
+from bochner import FourierFeatures, LearnedKernelClassifier, LearnedKernelRegressor
 from bochner.kernels import SpectralMixture
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -27,7 +27,7 @@ def regressor(structure="sparse", **parameters):
         "random_state": 0,
         **parameters,
     }
-    return BaNKRegressor(10, structure, **settings)
+    return LearnedKernelRegressor(10, structure, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def models():
     return {
         "sparse": regressor("sparse").fit(X, Y),
         "dense": regressor("dense").fit(X, Y),
-        "classes": BaNKClassifier(
+        "classes": LearnedKernelClassifier(
             10, "sparse", n_burn_in=5, n_samples=20, thin=1, n_chains=1, random_state=0
         ).fit(X, THREE),
     }
@@ -110,7 +110,7 @@ def additive(Z):
 
 
 def learned_of(Z, y, seed=0):
-    model = BaNKRegressor(
+    model = LearnedKernelRegressor(
         40, "sparse", n_burn_in=60, n_samples=20, thin=1, n_chains=1, random_state=seed
     ).fit(Z, y)
     return model.relevance_, model.interactions_

@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 import bochner
-from bochner import BaNKClassifier, BaNKRegressor
+from bochner import LearnedKernelClassifier, LearnedKernelRegressor
 from bochner.learning.chains import pooling
 
 WEIGHT = np.random.default_rng(7).uniform(0.5, 3.0, size=len(X))
@@ -141,12 +141,12 @@ def test_many_rows_pool_the_draws():
     inputs = rng.uniform(-2.0, 2.0, size=(600, 2))
     f = np.sin(2.0 * inputs[:, 0]) * inputs[:, 1]
     short = {"n_burn_in": 5, "n_samples": 4, "n_chains": 4, "random_state": 0}
-    model = BaNKRegressor(20, **short).fit(inputs, f + 0.1 * rng.normal(size=600))
+    model = LearnedKernelRegressor(20, **short).fit(inputs, f + 0.1 * rng.normal(size=600))
     assert model.learned_[0].draws.omega.shape == (1, 20 * 4, 2)
     new = rng.uniform(-2.0, 2.0, size=(400, 2))
     mean = model.predict(new)
     assert np.sqrt(np.mean((mean - np.sin(2.0 * new[:, 0]) * new[:, 1]) ** 2)) < 0.06
-    labels = BaNKClassifier(20, **short).fit(inputs, f > 0.0)
+    labels = LearnedKernelClassifier(20, **short).fit(inputs, f > 0.0)
     assert labels.learned_[0].draws.n_draws == 1
     assert labels.score(new, np.sin(2.0 * new[:, 0]) * new[:, 1] > 0.0) > 0.93
 
@@ -161,7 +161,7 @@ def test_intervals_of_data_from_the_model_hold():
         angle = inputs @ omega.T
         y = np.cos(angle) @ beta[0] + np.sin(angle) @ beta[1] + 0.3 * rng.normal(size=260)
         with warnings.catch_warnings(action="error"):
-            model = BaNKRegressor(
+            model = LearnedKernelRegressor(
                 30, "dense", n_burn_in=8, n_samples=6, n_chains=4, thin=1, random_state=seed
             ).fit(inputs[:160], y[:160])
         mean, std = model.predict(inputs[160:], return_std=True)

@@ -1,4 +1,4 @@
-"""BaNKRegressor with laws of targets other than a normal one."""
+"""LearnedKernelRegressor with laws of targets other than a normal one."""
 
 from functools import cache
 
@@ -10,7 +10,7 @@ from scipy.integrate import trapezoid
 from sklearn.base import clone
 
 import bochner
-from bochner import BaNKRegressor
+from bochner import LearnedKernelRegressor
 from bochner.likelihoods import (
     BernoulliLikelihood,
     CensoredGaussianLikelihood,
@@ -42,7 +42,7 @@ SMALL = {"n_chains": 2, "n_burn_in": 15, "n_samples": 10, "random_state": 0}
 
 
 def model(name, **parameters):
-    return BaNKRegressor(20, **{"likelihood": LAWS[name], **SMALL, **parameters})
+    return LearnedKernelRegressor(20, **{"likelihood": LAWS[name], **SMALL, **parameters})
 
 
 @cache
@@ -217,7 +217,12 @@ def test_scores_take_the_exposure():
             "likelihood must be one of .*cauchy",
         ),
         ({"likelihood": 3}, {}, TypeError, "likelihood must be one of"),
-        ({"likelihood": BernoulliLikelihood()}, {}, TypeError, "learned by BaNKClassifier"),
+        (
+            {"likelihood": BernoulliLikelihood()},
+            {},
+            TypeError,
+            "learned by LearnedKernelClassifier",
+        ),
         (
             {"likelihood": "poisson"},
             {},
@@ -234,7 +239,7 @@ def test_scores_take_the_exposure():
 def test_bad_likelihoods_are_refused(settings, fit, error, message):
     y = np.abs(np.round(TARGETS["student-t"]))
     with pytest.raises(error, match=message):
-        BaNKRegressor(8, **SMALL, **settings).fit(X, y, **fit)
+        LearnedKernelRegressor(8, **SMALL, **settings).fit(X, y, **fit)
 
 
 def test_impossible_targets_are_refused():

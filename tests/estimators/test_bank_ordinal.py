@@ -1,4 +1,4 @@
-"""BaNKClassifier for classes in order."""
+"""LearnedKernelClassifier for classes in order."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import bochner
-from bochner import BaNKClassifier
+from bochner import LearnedKernelClassifier
 from bochner.likelihoods import (
     BernoulliLikelihood,
     OrdinalLikelihood,
@@ -33,7 +33,7 @@ LABELS = np.array(["D", "C", "B", "A"])  # In ascending order of names: A first
 
 @pytest.fixture(scope="module")
 def model():
-    return BaNKClassifier(20, likelihood="ordinal", **SMALL).fit(X, Y)
+    return LearnedKernelClassifier(20, likelihood="ordinal", **SMALL).fit(X, Y)
 
 
 def test_probabilities_are_those_of_the_truth(model):
@@ -49,7 +49,7 @@ def test_distances_of_cutpoints_are_found(model):
 
 
 def test_the_order_of_classes_helps(model):
-    plain = BaNKClassifier(20, **SMALL).fit(X, Y)
+    plain = LearnedKernelClassifier(20, **SMALL).fit(X, Y)
     own, other = (
         np.log(each.predict_proba(NEW)[np.arange(len(NEW)), Y_NEW]).mean()
         for each in (model, plain)
@@ -77,7 +77,7 @@ def test_probabilities_average_those_of_the_draws(model):
 
 
 def test_labels_have_the_order_of_their_names(model):
-    named = BaNKClassifier(20, likelihood="ordinal", **SMALL).fit(X, LABELS[Y])
+    named = LearnedKernelClassifier(20, likelihood="ordinal", **SMALL).fit(X, LABELS[Y])
     assert_array_equal(named.classes_, ["A", "B", "C", "D"])
     assert np.mean(named.predict(NEW) == LABELS[Y_NEW]) > 0.45
     # The reversed order is the same model, in other draws.
@@ -85,17 +85,17 @@ def test_labels_have_the_order_of_their_names(model):
 
 
 def test_two_classes_in_order_are_logistic():
-    ordered = BaNKClassifier(20, likelihood="ordinal", **SMALL).fit(X, Y > 1)
-    plain = BaNKClassifier(20, **SMALL).fit(X, Y > 1)
+    ordered = LearnedKernelClassifier(20, likelihood="ordinal", **SMALL).fit(X, Y > 1)
+    plain = LearnedKernelClassifier(20, **SMALL).fit(X, Y > 1)
     assert_allclose(ordered.predict_proba(NEW), plain.predict_proba(NEW), atol=0.15)
     assert plain.likelihood_ == BernoulliLikelihood()
-    same = BaNKClassifier(20, likelihood=BernoulliLikelihood(), **SMALL).fit(X, Y > 1)
+    same = LearnedKernelClassifier(20, likelihood=BernoulliLikelihood(), **SMALL).fit(X, Y > 1)
     assert_array_equal(same.predict_proba(NEW), plain.predict_proba(NEW))
 
 
 def test_given_cutpoints_are_kept():
     law = OrdinalLikelihood((-2.0, 0.0, 1.5))
-    assert BaNKClassifier(20, likelihood=law, **SMALL).fit(X, Y).likelihood_ == law
+    assert LearnedKernelClassifier(20, likelihood=law, **SMALL).fit(X, Y).likelihood_ == law
 
 
 def test_it_is_saved_and_cloned(model, tmp_path):
@@ -110,8 +110,8 @@ def test_rows_of_weight_are_rows_that_repeat():
     weight = np.random.default_rng(5).integers(1, 4, size=80)
     rows = np.repeat(np.arange(80), weight)
     settings = {"likelihood": "ordinal", **SMALL}
-    first = BaNKClassifier(10, **settings).fit(X[:80], Y[:80], weight)
-    second = BaNKClassifier(10, **settings).fit(X[rows], Y[rows])
+    first = LearnedKernelClassifier(10, **settings).fit(X[:80], Y[:80], weight)
+    second = LearnedKernelClassifier(10, **settings).fit(X[rows], Y[rows])
     assert_array_equal(first.predict_proba(NEW), second.predict_proba(NEW))
 
 
@@ -119,7 +119,11 @@ def test_rows_of_weight_are_rows_that_repeat():
     ("settings", "error", "message"),
     [
         ({"likelihood": "probit"}, ValueError, "must be one of 'logistic', 'ordinal'.*'probit'"),
-        ({"likelihood": StudentTLikelihood()}, TypeError, "Numbers are learned by BaNKRegressor"),
+        (
+            {"likelihood": StudentTLikelihood()},
+            TypeError,
+            "Numbers are learned by LearnedKernelRegressor",
+        ),
         ({"likelihood": SoftmaxLikelihood()}, ValueError, "and KernelGLMClassifier take every"),
         ({"likelihood": OrdinalLikelihood((0.0,))}, ValueError, "y has 4 classes, and .* is for 2"),
         ({"likelihood": "ordinal", "sampler": "mh"}, ValueError, "use sampler='auto', 'pcn'"),
@@ -128,4 +132,4 @@ def test_rows_of_weight_are_rows_that_repeat():
 )
 def test_bad_likelihoods_are_refused(settings, error, message):
     with pytest.raises(error, match=message):
-        BaNKClassifier(8, **SMALL, **settings).fit(X, Y)
+        LearnedKernelClassifier(8, **SMALL, **settings).fit(X, Y)

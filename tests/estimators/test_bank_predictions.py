@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from bochner import BaNKClassifier, BaNKRegressor
+from bochner import LearnedKernelClassifier, LearnedKernelRegressor
 from bochner.learning.chains.moves.labels import part_log_likelihood
 from bochner.learning.chains.training_data import TrainingData
 
@@ -49,7 +49,7 @@ def posterior(model, index, weight):
 
 
 def some_fit(structure, trend, weight):
-    model = BaNKRegressor(
+    model = LearnedKernelRegressor(
         6, structure, n_burn_in=8, n_samples=16, thin=1, trend=trend, n_chains=1, random_state=0
     )
     # Weights of mean one count 50 observations; new ones have the weight one of the user.
@@ -97,7 +97,7 @@ def test_the_noise_is_the_posterior_mean(fit):
 @pytest.mark.parametrize("noise", [True, False])
 def test_samples_have_the_moments_of_the_predictions(noise):
     """With fewer whitened draws than draws; means, variances and a covariance of two rows."""
-    model = BaNKRegressor(
+    model = LearnedKernelRegressor(
         5, "sparse", n_burn_in=5, n_samples=48, thin=1, n_chains=1, random_state=0
     )
     model.fit(X, Y)
@@ -148,7 +148,7 @@ def test_exact_polynomials_are_continued_far_beyond_the_data(trend):
     def polynomial(Z):
         return 3.0 + Z @ [2.0, -1.0] + (trend - 1) * (Z**2 @ [0.5, -0.25])
 
-    model = BaNKRegressor(
+    model = LearnedKernelRegressor(
         8, n_burn_in=8, n_samples=8, thin=1, trend=trend, n_chains=1, random_state=0
     )
     model.fit(inputs, polynomial(inputs))
@@ -164,7 +164,7 @@ def test_uncertainty_grows_without_bound_along_a_trend_and_only_there():
     ahead = np.array([[0.5], [10.0], [100.0], [1000.0]])
     deviations = {}
     for trend in (0, 1, 2):
-        model = BaNKRegressor(
+        model = LearnedKernelRegressor(
             8, n_burn_in=8, n_samples=16, thin=1, trend=trend, n_chains=1, random_state=0
         )
         deviations[trend] = model.fit(x, y).predict(ahead, return_std=True)[1]
@@ -179,7 +179,7 @@ def test_uncertainty_grows_without_bound_along_a_trend_and_only_there():
 def test_probabilities_are_those_of_the_draws():
     """Against the normal integrals of the logistic function, written out by quadrature."""
     labels = (Y > 40.0).astype(int)
-    model = BaNKClassifier(
+    model = LearnedKernelClassifier(
         6, "sparse", n_burn_in=8, n_samples=8, thin=1, n_chains=1, random_state=0
     )
     probability = model.fit(X, labels).predict_proba(NEW)[:, 1]
@@ -216,7 +216,7 @@ def test_many_waves_of_few_inputs_are_told_apart_in_single_precision(seed):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(3000, 3))
     y = np.sin(rows[:, 0]) + rows[:, 1] * rows[:, 2] + 0.1 * rng.normal(size=3000)
-    model = BaNKRegressor(
+    model = LearnedKernelRegressor(
         40, "sparse", dtype="float32", n_burn_in=5, n_samples=5, n_chains=1, random_state=seed
     )
     assert model.fit(rows, y).score(rows, y) > 0.99

@@ -23,7 +23,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bochner
-from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegressor
+from bochner import (
+    LearnedKernelClassifier,
+    LearnedKernelRegressor,
+    LocallyStationaryClassifier,
+    LocallyStationaryRegressor,
+)
 from bochner.learning.chains.moves import LOCAL_MOVES, Hamiltonian, PrecisionWalk, PriorParameters
 from bochner.learning.chains.start import DenseStructure, SparseStructure
 
@@ -33,11 +38,11 @@ LITTLE = {"n_frequencies": 10, "n_samples": 5, "thin": 1}
 
 @parametrize_with_checks(
     [
-        BaNKRegressor(**LITTLE, structure="dense", n_burn_in=12),
-        BaNKRegressor(**LITTLE, structure="dense", n_burn_in=12, likelihood="student_t"),
-        BaNKClassifier(**LITTLE, structure="sparse", n_burn_in=5),
-        BaNKClassifier(**LITTLE, structure="sparse", n_burn_in=5, likelihood="ordinal"),
-        GaBaSRRegressor(**LITTLE, structure="dense", n_burn_in=12),
+        LearnedKernelRegressor(**LITTLE, structure="dense", n_burn_in=12),
+        LearnedKernelRegressor(**LITTLE, structure="dense", n_burn_in=12, likelihood="student_t"),
+        LearnedKernelClassifier(**LITTLE, structure="sparse", n_burn_in=5),
+        LearnedKernelClassifier(**LITTLE, structure="sparse", n_burn_in=5, likelihood="ordinal"),
+        LocallyStationaryRegressor(**LITTLE, structure="dense", n_burn_in=12),
     ],
     xfail_strict=True,
 )
@@ -48,13 +53,17 @@ def test_estimator(estimator, check):
 @pytest.mark.slow
 @parametrize_with_checks(
     [
-        BaNKRegressor(**LITTLE, n_burn_in=12, dtype="float32"),
-        BaNKRegressor(**LITTLE, structure="sparse", n_burn_in=30, sampler="hmc", n_chains=2),
-        BaNKClassifier(**LITTLE, n_burn_in=5, structure="dense"),
-        GaBaSRRegressor(**LITTLE, n_burn_in=12, pairs="grid", n_envelope=2, dtype="float32"),
-        GaBaSRRegressor(**LITTLE, n_burn_in=12, structure="sparse", sampler="hmc"),
-        GaBaSRClassifier(**LITTLE, structure="sparse", n_burn_in=5),
-        GaBaSRClassifier(**LITTLE, n_burn_in=12, likelihood="paper", n_envelope=2),
+        LearnedKernelRegressor(**LITTLE, n_burn_in=12, dtype="float32"),
+        LearnedKernelRegressor(
+            **LITTLE, structure="sparse", n_burn_in=30, sampler="hmc", n_chains=2
+        ),
+        LearnedKernelClassifier(**LITTLE, n_burn_in=5, structure="dense"),
+        LocallyStationaryRegressor(
+            **LITTLE, n_burn_in=12, pairs="grid", n_envelope=2, dtype="float32"
+        ),
+        LocallyStationaryRegressor(**LITTLE, n_burn_in=12, structure="sparse", sampler="hmc"),
+        LocallyStationaryClassifier(**LITTLE, structure="sparse", n_burn_in=5),
+        LocallyStationaryClassifier(**LITTLE, n_burn_in=12, likelihood="paper", n_envelope=2),
     ],
     xfail_strict=True,
 )
@@ -125,7 +134,7 @@ def test_what_only_one_of_them_knows_is_refused_by_the_other():
         modulated_classifier(likelihood="paper", sampler="hmc").fit(X, THREE)
     with pytest.raises(ValueError, match="structure='auto' or 'dense' with it, got 'sparse'"):
         modulated_classifier(likelihood="paper", structure="sparse").fit(X, THREE)
-    with pytest.raises(ValueError, match="GaBaSRClassifier needs at least two classes"):
+    with pytest.raises(ValueError, match="LocallyStationaryClassifier needs at least two classes"):
         modulated_classifier().fit(X, np.ones(len(X)))
     with pytest.raises(ValueError, match="whole-number weights"):
         modulated_classifier(likelihood="paper").fit(X, THREE, np.linspace(0.5, 2.0, len(X)))
@@ -174,7 +183,7 @@ def test_what_is_not_fitted_says_so(make, use):
 
 def test_it_serves_in_pipelines_and_searches():
     model = make_pipeline(StandardScaler(), regressor(n_samples=4, n_burn_in=4))
-    search = GridSearchCV(model, {"bankregressor__trend": [0, 1]}, cv=2)
+    search = GridSearchCV(model, {"learnedkernelregressor__trend": [0, 1]}, cv=2)
     assert np.isfinite(search.fit(X, Y).predict(X)).all()
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 

@@ -110,14 +110,16 @@ def test_false_of_numpy_stops_and_stays():
     assert progress.is_stopped
 
 
-@pytest.mark.parametrize("model", [bochner.BaNKRegressor(**CHAINS), bochner.TableRegressor()])
+@pytest.mark.parametrize(
+    "model", [bochner.LearnedKernelRegressor(**CHAINS), bochner.TableRegressor()]
+)
 def test_a_callback_is_a_function(model):
     with pytest.raises(TypeError, match=r"callback must be a function of a bochner\.FitProgress"):
         model.fit(X, Y, callback="print")
 
 
 def test_verbose_prints_the_steps(capsys):
-    bochner.BaNKRegressor(**CHAINS, verbose=True, random_state=0).fit(X, Y)
+    bochner.LearnedKernelRegressor(**CHAINS, verbose=True, random_state=0).fit(X, Y)
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1].startswith("sampling 3/3: log evidence ")
 
@@ -125,9 +127,11 @@ def test_verbose_prints_the_steps(capsys):
 def test_a_search_hands_the_callback_to_its_fits():
     steps = []
     with sklearn.config_context(enable_metadata_routing=True):
-        model = bochner.BaNKRegressor(**CHAINS, random_state=0).set_fit_request(callback=True)
+        model = bochner.LearnedKernelRegressor(**CHAINS, random_state=0).set_fit_request(
+            callback=True
+        )
         search = GridSearchCV(
-            make_pipeline(StandardScaler(), model), {"bankregressor__trend": [0, 1]}, cv=2
+            make_pipeline(StandardScaler(), model), {"learnedkernelregressor__trend": [0, 1]}, cv=2
         )
         search.fit(X, Y, callback=steps.append)
     assert sum((step.stage, step.step) == ("sampling", 3) for step in steps) == 5

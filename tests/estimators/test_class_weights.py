@@ -65,6 +65,7 @@ def test_decisions_have_the_least_expected_cost(tmp_path):
         ({"costs": [1.0, 2.0]}, r"got the shape \(2,\)"),
         ({"class_weight": {"no": -1.0, "yes": 1.0}}, "class_weight must hold finite factors"),
         ({"class_weight": "even"}, "class_weight"),
+        ({"class_weight": {"no": np.inf, "yes": 1.0}}, "class_weight must be finite"),
         ({"class_weight": {"maybe": 2.0}}, "not in class_weight"),
     ],
 )
@@ -72,3 +73,9 @@ def test_what_is_no_weight_or_cost_is_refused(options, message):
     X, y = rare(60)
     with pytest.raises(ValueError, match=message):
         TableClassifier(**options, **QUICK).fit(X, y)
+
+
+def test_a_weight_that_is_no_number_is_refused():
+    X, y = rare(60)
+    with pytest.raises(TypeError, match="class_weight must be a number, got 'x'"):
+        TableClassifier(class_weight={"no": "x", "yes": 1.0}, **QUICK).fit(X, y)

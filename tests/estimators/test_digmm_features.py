@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from bochner import DIGMMFeatures, kernels
+from bochner import SimilarityFeatures, kernels
 from bochner.estimators.digmm_features import EXPECTATIONS
 from bochner.learning.mixtures.double_mixture.exact import Exact
 from bochner.learning.published import digmm_taylor
@@ -22,7 +22,7 @@ LIMIT = 4.5
 
 def model(kernel=SIGNED, n_components=64, **parameters):
     some = {"n_sketch": 20, "max_iter": 20, "n_starts": 2, "random_state": 0}
-    return DIGMMFeatures(kernel, n_components, **some | parameters)
+    return SimilarityFeatures(kernel, n_components, **some | parameters)
 
 
 @pytest.fixture(scope="module", params=WAYS)
@@ -183,7 +183,7 @@ def test_what_fitting_records(fitted):
     assert np.isfinite(fitted.elbo_).all()
     assert fitted.sketch_indices_.shape == (20,)
     assert len(set(fitted.sketch_indices_.tolist())) == 20
-    assert fitted.get_feature_names_out()[-1] == "digmmfeatures63"
+    assert fitted.get_feature_names_out()[-1] == "similarityfeatures63"
     assert fitted.transform(NEW).shape == (20, 64)
 
 
@@ -312,14 +312,14 @@ def test_similarities_that_no_kernel_explains_are_told():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
     noise = rng.normal(size=(40, 40))
-    unexplained = DIGMMFeatures("precomputed", 16, n_sketch=40, max_iter=20, random_state=0)
+    unexplained = SimilarityFeatures("precomputed", 16, n_sketch=40, max_iter=20, random_state=0)
     with pytest.warns(UserWarning, match="fits the similarities poorly.*larger n_sketch"):
         unexplained.fit(X, similarity=noise + noise.T)
 
 
 def test_similarities_that_cancel_leave_a_kernel_that_is_nearly_zero():
     similarity = [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [1.0, -1.0, 0.0]]
-    unexplained = DIGMMFeatures("precomputed", 16, random_state=0)
+    unexplained = SimilarityFeatures("precomputed", 16, random_state=0)
     with pytest.warns(UserWarning, match="fits the similarities poorly"):
         unexplained.fit([[0.0], [0.0], [1.0]], similarity=similarity)
     assert np.abs(unexplained.gram([[0.0], [1.0]])).max() < 1e-6
@@ -328,6 +328,8 @@ def test_similarities_that_cancel_leave_a_kernel_that_is_nearly_zero():
 @pytest.mark.parametrize("expectation", ["exact", "taylor"])
 def test_similarities_that_a_kernel_explains_are_taken_in_silence(expectation):
     X = np.random.default_rng(0).normal(size=(40, 2))
-    fitted = DIGMMFeatures("gaussian", 16, n_sketch=20, expectation=expectation, random_state=0)
+    fitted = SimilarityFeatures(
+        "gaussian", 16, n_sketch=20, expectation=expectation, random_state=0
+    )
     with warnings.catch_warnings(action="error"):
         fitted.fit(X)

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from persist.same import round_trip
 from scipy import stats
 
-from bochner import BaNKRegressor
+from bochner import LearnedKernelRegressor
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 FAMILY_ALPHA = 1e-6
@@ -27,7 +27,7 @@ every = pytest.mark.parametrize("name", CASES)
 
 
 def fitted(name):
-    return BaNKRegressor(6, **(SHORT | CASES[name])).fit(X, Y, WEIGHT)
+    return LearnedKernelRegressor(6, **(SHORT | CASES[name])).fit(X, Y, WEIGHT)
 
 
 def assert_moments(samples, mean, cov):

@@ -7,7 +7,7 @@ from laws.amplitude_laws import features
 from laws.noise_field_laws import heights
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner import BaNKClassifier, BaNKRegressor, GaBaSRRegressor
+from bochner import LearnedKernelClassifier, LearnedKernelRegressor, LocallyStationaryRegressor
 from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
 from bochner.learning.chains import models
 from bochner.learning.chains.basis import Grid
@@ -48,7 +48,7 @@ def test_with_a_constant_envelope_it_is_bank(parameters, pairs):
     """Constant amplitudes are not shared: a grid of them is the same frequencies."""
     parameters = {**SHORT, **parameters}
     model = modulated(**parameters, pairs=pairs, envelope="constant").fit(X, Y, WEIGHT)
-    bank = BaNKRegressor(**parameters).fit(X, Y, WEIGHT)
+    bank = LearnedKernelRegressor(**parameters).fit(X, Y, WEIGHT)
     assert_same_chain(model, bank)
     for found, expected in zip(
         model.predict(NEW, return_std=True), bank.predict(NEW, return_std=True), strict=True
@@ -65,7 +65,7 @@ def test_with_a_constant_envelope_it_is_bank(parameters, pairs):
 def test_with_a_constant_envelope_the_classifier_is_bank(structure, pairs):
     parameters = {**SHORT, "structure": structure}
     model = modulated_classifier(**parameters, pairs=pairs, envelope="constant").fit(X, THREE)
-    bank = BaNKClassifier(**parameters).fit(X, THREE)
+    bank = LearnedKernelClassifier(**parameters).fit(X, THREE)
     assert_same_chain(model, bank)
     assert_array_equal(model.predict_proba(NEW), bank.predict_proba(NEW))
 
@@ -275,18 +275,18 @@ def simulated(n, seed):
 
 def test_known_envelopes_of_signal_and_noise_are_found():
     inputs, y, envelope, noise = simulated(300, 0)
-    model = GaBaSRRegressor(40, n_burn_in=50, n_samples=30, thin=1, n_chains=1, random_state=0).fit(
-        inputs, y
-    )
+    model = LocallyStationaryRegressor(
+        40, n_burn_in=50, n_samples=30, thin=1, n_chains=1, random_state=0
+    ).fit(inputs, y)
     found = model.signal_std(inputs)
     assert np.corrcoef(found, envelope)[0, 1] > 0.7
     assert 0.5 < np.median(found / envelope) < 2.0
     noisy = model.noise_std(inputs)
     assert np.corrcoef(noisy, noise)[0, 1] > 0.7
     assert np.all(np.abs(np.log(noisy / noise)) < np.log(2.5))
-    flat = BaNKRegressor(40, n_burn_in=50, n_samples=30, thin=1, n_chains=1, random_state=0).fit(
-        inputs, y
-    )
+    flat = LearnedKernelRegressor(
+        40, n_burn_in=50, n_samples=30, thin=1, n_chains=1, random_state=0
+    ).fit(inputs, y)
     assert model.trace_.records["log_evidence"][0, -30:].mean() > (
         flat.trace_.records["log_evidence"][0, -30:].mean() + 10.0
     )

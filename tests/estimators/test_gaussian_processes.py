@@ -3,12 +3,20 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import multivariate_normal
 from sklearn import gaussian_process as theirs
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.gaussian_process.kernels import RBF, DotProduct, ExpSineSquared, Matern, WhiteKernel
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    CompoundKernel,
+    DotProduct,
+    ExpSineSquared,
+    Matern,
+    WhiteKernel,
+)
 
 import bochner
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor, kernels
@@ -86,9 +94,11 @@ def test_features_have_the_closed_form_of_their_covariance(n_landmarks):
 
 
 def test_the_evidence_of_other_hyper_parameters_is_of_their_features():
-    model = GaussianProcessRegressor(KERNEL, optimizer=None, **FEATURES).fit(X, Y)
+    # Landmarks would hide the features.
+    settings = {"optimizer": None, "n_landmarks": 0, **FEATURES}
+    model = GaussianProcessRegressor(KERNEL, **settings).fit(X, Y)
     theta = model.kernel_.theta + 0.5
-    other = GaussianProcessRegressor(KERNEL.clone_with_theta(theta), optimizer=None, **FEATURES)
+    other = GaussianProcessRegressor(KERNEL.clone_with_theta(theta), **settings)
     expected = other.fit(X, Y).log_marginal_likelihood()
     assert model.log_marginal_likelihood(theta) == pytest.approx(expected)
     np.testing.assert_array_equal(model.kernel_.theta, KERNEL.theta)
@@ -127,6 +137,33 @@ def test_the_default_kernel_is_learned_in_the_units_of_the_data(solver):
     assert 0.8 < np.mean(np.abs(y[400:] - mean) < 1.645 * std) < 0.97
     bounds = model.kernel_.bounds
     assert ((bounds[:, 0] < model.kernel_.theta) & (model.kernel_.theta < bounds[:, 1])).all()
+
+
+@pytest.mark.parametrize("settings", [{}, FEATURES], ids=["exact", "features"])
+def test_standard_deviations_and_covariances_have_the_scale_of_every_target(settings):
+    targets = np.column_stack((Y, 5.0 - 30.0 * Y))
+    model = GaussianProcessRegressor(KERNEL, optimizer=None, normalize_y=True, **settings)
+    model.fit(X, targets)
+    std = model.predict(NEW, return_std=True)[1]
+    cov = model.predict(NEW, return_cov=True)[1]
+    np.testing.assert_allclose(std**2, np.diagonal(cov, axis1=0, axis2=1).T)
+    np.testing.assert_allclose(std[:, 1], 30.0 * std[:, 0])
+
+
+def test_given_noise_is_not_learned_twice():
+    """The kernel's noise and ``alpha`` are the noise of standardised targets together."""
+    whole, rest = (
+        GaussianProcessRegressor(alpha=alpha, random_state=0).fit(X, Y).kernel_.k2.noise_level
+        for alpha in (1e-10, 0.005)
+    )
+    assert whole - rest == pytest.approx(0.005, rel=1e-3)
+
+
+def test_probabilities_of_classes_add_up_to_one():
+    model = GaussianProcessClassifier(
+        2.0 * RBF(1.0), optimizer=None, solver="features", n_components=64, random_state=0
+    ).fit(X, LABELS)
+    np.testing.assert_allclose(model.predict_proba(NEW).sum(axis=1), 1.0)
 
 
 def test_without_an_optimizer_the_default_kernel_is_scikit_learns():
@@ -181,6 +218,15 @@ def test_features_are_refused_with_a_reason(settings, message):
     model = GaussianProcessRegressor(**{**FEATURES, "kernel": KERNEL, **settings})
     with pytest.raises((TypeError, ValueError, np.linalg.LinAlgError), match=message):
         model.fit(X, Y)
+
+
+@pytest.mark.parametrize("model", [GaussianProcessRegressor, GaussianProcessClassifier])
+def test_text_and_names_of_kernels_lead_to_what_takes_them(model):
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": list("abab")})
+    with pytest.raises(ValueError, match=r"'a' of type str in column 'colour'\. TableRegressor"):
+        model().fit(frame, [0, 1, 0, 1])
+    with pytest.raises(TypeError, match=r"got the name 'rbf': write bochner\.kernels\.Gaussian"):
+        model("rbf").fit(X, LABELS)
 
 
 def test_a_failed_fit_leaves_the_earlier_one():
@@ -351,3 +397,12 @@ def test_many_rows():
     model = GaussianProcessRegressor(random_state=0).fit(rows, y)
     f = np.sin(2 * rows[:1000, 0]) * np.cos(rows[:1000, 1])
     assert np.sqrt(np.mean((model.predict(rows[:1000]) - f) ** 2)) < 0.02
+
+
+def test_labels_and_kernels_of_other_kinds_are_refused():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(ValueError, match="labels of one kind"):
+        GaussianProcessClassifier().fit(X, np.array(["a", 1] * 10, dtype=object))
+    kernel = CompoundKernel([RBF()])
+    with pytest.raises(ValueError, match="kernel cannot be a CompoundKernel"):
+        GaussianProcessRegressor(kernel).fit(X, X[:, 0])

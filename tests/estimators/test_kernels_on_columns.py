@@ -17,12 +17,12 @@ from sklearn.preprocessing import StandardScaler
 
 from bochner import (
     AsymmetricKernelRidge,
-    DIGMMFeatures,
     FourierFeatures,
     KernelGLMClassifier,
     KernelGLMRegressor,
     KreinRidge,
     KreinRidgeClassifier,
+    SimilarityFeatures,
     TableRegressor,
     diagnose,
     load,
@@ -109,7 +109,7 @@ ESTIMATORS = [
     KreinRidge(n_components=64),
     KreinRidgeClassifier(n_components=64),
     AsymmetricKernelRidge(n_components=64),
-    DIGMMFeatures(n_components=16, max_iter=2, n_starts=1),
+    SimilarityFeatures(n_components=16, max_iter=2, n_starts=1),
     KreinNystroem(n_components=16),
     KernelGLMRegressor("poisson", n_components=64),
     KernelGLMClassifier(n_components=64),

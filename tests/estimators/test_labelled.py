@@ -7,14 +7,19 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from bochner import BaNKClassifier, KernelGLMClassifier, KreinRidgeClassifier, TableClassifier
+from bochner import (
+    KernelGLMClassifier,
+    KreinRidgeClassifier,
+    LearnedKernelClassifier,
+    TableClassifier,
+)
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = X[:, 0] > 0.0
 FITTED = [
     KreinRidgeClassifier(n_components=32, random_state=0).fit(X, Y),
     KernelGLMClassifier(n_components=32, random_state=0).fit(X, Y),
-    BaNKClassifier(10, n_burn_in=4, n_samples=4, random_state=0).fit(X, Y),
+    LearnedKernelClassifier(10, n_burn_in=4, n_samples=4, random_state=0).fit(X, Y),
 ]
 
 

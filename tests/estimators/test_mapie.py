@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binom
 from sklearn.pipeline import make_pipeline
 
-from bochner import BaNKRegressor, KreinRidge, TableEncoder, TableRegressor
+from bochner import KreinRidge, LearnedKernelRegressor, TableEncoder, TableRegressor
 
 pytest.importorskip("mapie")
 
@@ -27,7 +27,7 @@ def ridge():
 
 MODELS = {
     "ridge": ridge,
-    "learned kernel": lambda: BaNKRegressor(
+    "learned kernel": lambda: LearnedKernelRegressor(
         8, n_chains=1, n_burn_in=4, n_samples=4, random_state=0
     ),
     "table": lambda: TableRegressor("gaussian", 64, random_state=0),

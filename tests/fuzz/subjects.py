@@ -119,24 +119,26 @@ SUBJECTS = {
     # Each row is a series of one column.
     "windows of series": _features(experimental.SequenceFeatures, window=1, **SMALL),
     "signatures of series": _features(experimental.SequenceFeatures, method="signature", **SMALL),
-    "mixture features": _features(bochner.DIGMMFeatures, max_iter=5, n_starts=1, **SMALL),
+    "mixture features": _features(bochner.SimilarityFeatures, max_iter=5, n_starts=1, **SMALL),
     "Taylor mixture features": _features(
-        bochner.DIGMMFeatures, expectation="taylor", max_iter=5, n_starts=1, **SMALL
+        bochner.SimilarityFeatures, expectation="taylor", max_iter=5, n_starts=1, **SMALL
     ),
     "positive features": _features(bochner.PositiveFeatures, **SMALL),
     "positive features, sampled": _features(bochner.PositiveFeatures, weights="sampled", **SMALL),
     "encoder": _features(bochner.TableEncoder),
-    "chain": Subject(bochner.BaNKRegressor, CHAINS, weight=3),
+    "chain": Subject(bochner.LearnedKernelRegressor, CHAINS, weight=3),
     "chain, outliers": Subject(
-        bochner.BaNKRegressor, {**CHAINS, "likelihood": "student_t"}, weight=2
+        bochner.LearnedKernelRegressor, {**CHAINS, "likelihood": "student_t"}, weight=2
     ),
-    "chain of classes": Subject(bochner.BaNKClassifier, CHAINS, "labels", weight=3),
+    "chain of classes": Subject(bochner.LearnedKernelClassifier, CHAINS, "labels", weight=3),
     "chain of ordered classes": Subject(
-        bochner.BaNKClassifier, {**CHAINS, "likelihood": "ordinal"}, "labels", weight=2
+        bochner.LearnedKernelClassifier, {**CHAINS, "likelihood": "ordinal"}, "labels", weight=2
     ),
-    "local chain": Subject(bochner.GaBaSRRegressor, {**CHAINS, "n_envelope": 2}, weight=2),
+    "local chain": Subject(
+        bochner.LocallyStationaryRegressor, {**CHAINS, "n_envelope": 2}, weight=2
+    ),
     "local chain of classes": Subject(
-        bochner.GaBaSRClassifier, {**CHAINS, "n_envelope": 2}, "labels", weight=2
+        bochner.LocallyStationaryClassifier, {**CHAINS, "n_envelope": 2}, "labels", weight=2
     ),
     "table": Subject(bochner.TableRegressor, {"kernel": "gaussian", "n_components": 32}, weight=2),
     "table of classes": Subject(

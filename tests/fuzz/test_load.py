@@ -27,7 +27,9 @@ def fitted(kind):
     if kind == "learned":
         return bochner.TableRegressor(effort="quick", random_state=0).fit(X, y), X
     if kind == "chains":
-        model = bochner.BaNKRegressor(8, n_burn_in=4, n_samples=4, n_chains=2, random_state=0)
+        model = bochner.LearnedKernelRegressor(
+            8, n_burn_in=4, n_samples=4, n_chains=2, random_state=0
+        )
         return model.fit(X, y), X
     return bochner.KreinRidge(n_components=128, random_state=0).fit(X, y), X
 

@@ -27,6 +27,7 @@ CONVERTED = [
     sk.ConstantKernel(3.0),
     sk.WhiteKernel(0.3),
     4.0 * sk.RBF(0.7),
+    3.0 * sk.ConstantKernel(2.5),
     2.0 * sk.RBF(0.7) + sk.WhiteKernel(0.3) * 2.0 + 1.5,
     2.0 * (sk.RBF(0.7) + sk.Matern(2.0)),
     sk.RBF(0.7) * sk.DotProduct(1.0) + sk.RationalQuadratic(),

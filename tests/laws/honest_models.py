@@ -11,12 +11,12 @@ from laws.honest_tables import Array, Kind
 from scipy.stats import norm
 
 from bochner import (
-    BaNKClassifier,
-    BaNKRegressor,
     KernelGLMClassifier,
     KernelGLMRegressor,
     KreinRidge,
     KreinRidgeClassifier,
+    LearnedKernelClassifier,
+    LearnedKernelRegressor,
     TableClassifier,
     TableRegressor,
 )
@@ -157,8 +157,10 @@ model(
     rounding=2e-3,  # Logarithms of length scales are rounded to a thousandth
 )
 _bank = {"n_frequencies": 30, "n_burn_in": 20, "n_samples": 20, "n_chains": 6}
-model("numbers", "bank", _encoded(BaNKRegressor, **_bank), **_few)
-model("classes", "bank classes", _encoded(BaNKClassifier, **_bank), is_sampled=True, **_few)
+model("numbers", "bank", _encoded(LearnedKernelRegressor, **_bank), **_few)
+model(
+    "classes", "bank classes", _encoded(LearnedKernelClassifier, **_bank), is_sampled=True, **_few
+)
 
 
 _NUMERIC = ("smooth", "drift", "weights over", "weights of three", "weights in")

@@ -5,10 +5,10 @@ import pytest
 from laws.function_laws import assert_draws, assert_normal_draws
 
 from bochner import (
-    BaNKRegressor,
     Forecaster,
     KernelGLMRegressor,
     KreinRidge,
+    LearnedKernelRegressor,
     TableRegressor,
     kernels,
 )
@@ -58,7 +58,9 @@ def test_samples_of_counts(name):
 
 
 def test_functions_of_learned_kernels():
-    model = BaNKRegressor(8, n_chains=1, n_burn_in=10, n_samples=40, random_state=0).fit(X, Y)
+    model = LearnedKernelRegressor(8, n_chains=1, n_burn_in=10, n_samples=40, random_state=0).fit(
+        X, Y
+    )
     mean, cov = model.predict(NEW, return_cov=True)
     values = model.sample_y(NEW, 4000, random_state=0)
     assert_draws(values, mean, cov)

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from bochner import (
-    BaNKClassifier,
-    BaNKRegressor,
-    GaBaSRClassifier,
-    GaBaSRRegressor,
     KernelGLMClassifier,
     KernelGLMRegressor,
     KreinRidge,
     KreinRidgeClassifier,
+    LearnedKernelClassifier,
+    LearnedKernelRegressor,
+    LocallyStationaryClassifier,
+    LocallyStationaryRegressor,
     kernels,
 )
 from bochner.features.units import Units
@@ -60,10 +60,14 @@ REGRESSORS = (
         lambda: KernelGLMRegressor(length_scale="evidence", **FEATURES),
         1e-3,
     ),
-    RowModel("learned kernel", lambda: BaNKRegressor(15, n_chains=4, **CHAINS), takes_seconds=True),
+    RowModel(
+        "learned kernel",
+        lambda: LearnedKernelRegressor(15, n_chains=4, **CHAINS),
+        takes_seconds=True,
+    ),
     RowModel(
         "locally stationary learned kernel",
-        lambda: GaBaSRRegressor(8, **CHAINS),
+        lambda: LocallyStationaryRegressor(8, **CHAINS),
         takes_seconds=True,
     ),
 )
@@ -73,7 +77,7 @@ ROBUST = (
     RowModel("student-t targets", lambda: KernelGLMRegressor("student_t", **FEATURES), 1e-4),
     RowModel(
         "learned kernel with outliers",
-        lambda: BaNKRegressor(8, likelihood="student_t", n_chains=1, **CHAINS),
+        lambda: LearnedKernelRegressor(8, likelihood="student_t", n_chains=1, **CHAINS),
         takes_seconds=True,
     ),
 )
@@ -94,11 +98,13 @@ CLASSIFIERS = (
     RowModel("classes by likelihood", lambda: KernelGLMClassifier(**FEATURES), 1e-4),
     RowModel(
         "classes of a learned kernel",
-        lambda: BaNKClassifier(10, n_chains=4, **CHAINS),
+        lambda: LearnedKernelClassifier(10, n_chains=4, **CHAINS),
         takes_seconds=True,
     ),
     RowModel(
-        "locally stationary classes", lambda: GaBaSRClassifier(6, **CHAINS), takes_seconds=True
+        "locally stationary classes",
+        lambda: LocallyStationaryClassifier(6, **CHAINS),
+        takes_seconds=True,
     ),
 )
 
@@ -160,7 +166,7 @@ def variance_of_noise(model, X):
     """Variances of the noise at rows, of weight one."""
     if hasattr(model, "likelihood_") and isinstance(model, KernelGLMRegressor):
         return np.full(len(X), model.likelihood_.scale**2)
-    if isinstance(model, GaBaSRRegressor):
+    if isinstance(model, LocallyStationaryRegressor):
         return model.noise_std(X) ** 2
     return np.full(len(X), model.noise_variance_)
 

@@ -28,7 +28,7 @@ from bochner.tables import (
     times_of_day,
     totals,
 )
-from bochner.tables.refusals import InputError
+from bochner.tables.errors import InputError
 
 
 def file_of(case: str | Brought, check=check_layout):

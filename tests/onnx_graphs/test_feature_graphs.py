@@ -9,7 +9,7 @@ from onnx_graphs.runtime import evaluate, onnxruntime, session
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bochner import DIGMMFeatures, FourierFeatures, export_onnx, kernels
+from bochner import FourierFeatures, SimilarityFeatures, export_onnx, kernels
 from bochner.spectral import NoMeasureError
 
 UNIT_ROUNDOFF = 2.0**-24  # float32
@@ -82,7 +82,7 @@ def test_one_feature():
 @pytest.mark.filterwarnings("ignore:The learned kernel fits the similarities poorly")
 def test_mixtures_learned_from_similarities():
     X = np.random.default_rng(0).normal(size=(60, 2))
-    features = DIGMMFeatures(kernels.Tanh(), 32, max_iter=3, n_starts=1, random_state=0).fit(X)
+    features = SimilarityFeatures(kernels.Tanh(), 32, max_iter=3, n_starts=1, random_state=0).fit(X)
     found = evaluate(export_onnx(features), X)["features"]
     assert_allclose(found, features.transform(X), atol=1e-13)
 

@@ -13,11 +13,11 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import bochner
 from bochner import (
-    BaNKRegressor,
     FourierFeatures,
-    GaBaSRRegressor,
     KreinRidge,
     KreinRidgeClassifier,
+    LearnedKernelRegressor,
+    LocallyStationaryRegressor,
     export_onnx,
     kernels,
 )
@@ -127,9 +127,9 @@ def test_probabilities_are_never_zero():
 @pytest.mark.parametrize(
     "model",
     [
-        BaNKRegressor(20, n_burn_in=3, n_samples=4, trend=2, random_state=0),
-        BaNKRegressor(20, structure="dense", n_burn_in=3, n_samples=4, random_state=0),
-        GaBaSRRegressor(16, n_burn_in=3, n_samples=4, random_state=0),
+        LearnedKernelRegressor(20, n_burn_in=3, n_samples=4, trend=2, random_state=0),
+        LearnedKernelRegressor(20, structure="dense", n_burn_in=3, n_samples=4, random_state=0),
+        LocallyStationaryRegressor(16, n_burn_in=3, n_samples=4, random_state=0),
     ],
     ids=["sparse", "dense", "locally stationary"],
 )

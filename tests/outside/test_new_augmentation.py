@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import bochner
-from bochner import BaNKRegressor
+from bochner import LearnedKernelRegressor
 from bochner.learning.chains.moves import Augmentation, augmented
 from bochner.likelihoods.numbers import LocationLikelihood
 
@@ -62,7 +62,9 @@ def test_it_is_sampled_and_saved(tmp_path):
     X = rng.uniform(-2, 2, size=(400, 1))
     f = np.sin(2.0 * X[:, 0])
     y = f + rng.laplace(0.0, 0.3, size=len(X))
-    model = BaNKRegressor(20, likelihood=LaplaceNoise(), n_chains=2, random_state=0).fit(X, y)
+    model = LearnedKernelRegressor(20, likelihood=LaplaceNoise(), n_chains=2, random_state=0).fit(
+        X, y
+    )
     mean, std = model.predict_latent(X)
     assert np.mean(((mean - f) / std) ** 2) < 2.0
     assert 0.25 < model.likelihood_.scale < 0.36

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy import stats
 
 import bochner
-from bochner import BaNKClassifier, BaNKRegressor, GaBaSRRegressor
+from bochner import LearnedKernelClassifier, LearnedKernelRegressor, LocallyStationaryRegressor
 from bochner.learning.chains.moves import LOCAL_MOVES, Move
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -42,7 +42,9 @@ SHORT = {"n_frequencies": 4, "n_burn_in": 60, "n_samples": 60, "thin": 1, "n_cha
 @pytest.mark.parametrize("structure", ["dense", "sparse"])
 def test_its_step_size_is_adapted_to_its_target(structure):
     short = SHORT | {"n_frequencies": 5, "n_burn_in": 120, "n_samples": 80}
-    model = BaNKRegressor(**short, structure=structure, sampler=WITH_IT, random_state=0).fit(X, Y)
+    model = LearnedKernelRegressor(
+        **short, structure=structure, sampler=WITH_IT, random_state=0
+    ).fit(X, Y)
     records = model.trace_.records
     assert 0.1 < records["acceptance_joint"][:, -80:].mean() < 0.6
     assert len(np.unique(records["step_size_joint"][:, -80:])) == 1
@@ -51,7 +53,7 @@ def test_its_step_size_is_adapted_to_its_target(structure):
 def test_it_leaves_the_posterior_as_it_is():
     means = [
         [
-            BaNKRegressor(**SHORT, structure="dense", sampler=sampler, random_state=seed)
+            LearnedKernelRegressor(**SHORT, structure="dense", sampler=sampler, random_state=seed)
             .fit(X, Y)
             .trace_.records["log_evidence"][:, -60:]
             .mean()
@@ -63,7 +65,12 @@ def test_it_leaves_the_posterior_as_it_is():
 
 
 @pytest.mark.parametrize(
-    ("kind", "y"), [(BaNKRegressor, Y), (BaNKClassifier, Y > 0.0), (GaBaSRRegressor, Y)]
+    ("kind", "y"),
+    [
+        (LearnedKernelRegressor, Y),
+        (LearnedKernelClassifier, Y > 0.0),
+        (LocallyStationaryRegressor, Y),
+    ],
 )
 def test_models_with_it_are_saved_and_loaded(kind, y, tmp_path):
     short = SHORT | {"n_burn_in": 6, "n_samples": 6, "structure": "dense"}
@@ -75,4 +82,4 @@ def test_models_with_it_are_saved_and_loaded(kind, y, tmp_path):
 
 def test_what_is_no_move_is_refused():
     with pytest.raises(TypeError, match="sampler must be"):
-        BaNKRegressor(**SHORT, sampler=[JointStep(), "pcn"]).fit(X, Y)
+        LearnedKernelRegressor(**SHORT, sampler=[JointStep(), "pcn"]).fit(X, Y)

@@ -14,18 +14,18 @@ from sklearn.preprocessing import StandardScaler
 import bochner
 from bochner import (
     AsymmetricKernelPCA,
-    BaNKClassifier,
-    BaNKRegressor,
-    DIGMMFeatures,
     FourierFeatures,
     Frequencies,
-    GaBaSRClassifier,
-    GaBaSRRegressor,
     KernelGLMClassifier,
     KernelGLMRegressor,
     KreinRidge,
     KreinRidgeClassifier,
+    LearnedKernelClassifier,
+    LearnedKernelRegressor,
+    LocallyStationaryClassifier,
+    LocallyStationaryRegressor,
     PositiveFeatures,
+    SimilarityFeatures,
     TableClassifier,
     TableRegressor,
     experimental,
@@ -148,7 +148,7 @@ def outputs(model, data):
             )
     # Krein spaces and conjugate gradients have neither evidence nor deviations.
     is_ridge = isinstance(model, KreinRidge) and hasattr(model, "log_evidence_")
-    if is_ridge or isinstance(model, TableRegressor | BaNKRegressor):
+    if is_ridge or isinstance(model, TableRegressor | LearnedKernelRegressor):
         digest.update(model.predict(data, return_std=True)[1].tobytes())
     return digest.hexdigest()
 
@@ -166,7 +166,7 @@ def features(**parameters):
 
 
 def digmm(kernel, **parameters):
-    return DIGMMFeatures(kernel, 32, max_iter=5, n_starts=1, random_state=0, **parameters)
+    return SimilarityFeatures(kernel, 32, max_iter=5, n_starts=1, random_state=0, **parameters)
 
 
 def table_model(cls):
@@ -243,21 +243,36 @@ FITTED = {
     "table by quantiles": lambda: (TableEncoder(numeric="normal_quantile").fit(TABLE), TABLE),
     "table regressor": lambda: (table_model(TableRegressor).fit(TABLE, Y), TABLE[::-1]),
     "table classifier": lambda: (table_model(TableClassifier).fit(TABLE, COLOURS), TABLE[::-1]),
-    "sparse learned kernel": lambda: (bank(BaNKRegressor, "sparse").fit(X, Y), NEW),
+    "sparse learned kernel": lambda: (bank(LearnedKernelRegressor, "sparse").fit(X, Y), NEW),
     "learned kernel and outliers": lambda: (
-        bank(BaNKRegressor, "sparse").set_params(likelihood=StudentTLikelihood(None)).fit(X, Y),
+        bank(LearnedKernelRegressor, "sparse")
+        .set_params(likelihood=StudentTLikelihood(None))
+        .fit(X, Y),
         NEW,
     ),
-    "dense learned kernel": lambda: (bank(BaNKRegressor, "dense").fit(FRAME, Y), FRAME[::-1]),
-    "learned kernels of classes": lambda: (bank(BaNKClassifier, "auto").fit(X, COLOURS), NEW),
-    "amplitudes and noise": lambda: (bank(GaBaSRRegressor, "sparse").fit(X, Y), NEW),
-    "shared amplitudes": lambda: (
-        bank(GaBaSRRegressor, "dense").set_params(pairs="grid", n_envelope=2).fit(FRAME, Y),
+    "dense learned kernel": lambda: (
+        bank(LearnedKernelRegressor, "dense").fit(FRAME, Y),
         FRAME[::-1],
     ),
-    "amplitudes of classes": lambda: (bank(GaBaSRClassifier, "dense").fit(X, COLOURS), NEW),
+    "learned kernels of classes": lambda: (
+        bank(LearnedKernelClassifier, "auto").fit(X, COLOURS),
+        NEW,
+    ),
+    "amplitudes and noise": lambda: (bank(LocallyStationaryRegressor, "sparse").fit(X, Y), NEW),
+    "shared amplitudes": lambda: (
+        bank(LocallyStationaryRegressor, "dense")
+        .set_params(pairs="grid", n_envelope=2)
+        .fit(FRAME, Y),
+        FRAME[::-1],
+    ),
+    "amplitudes of classes": lambda: (
+        bank(LocallyStationaryClassifier, "dense").fit(X, COLOURS),
+        NEW,
+    ),
     "paper's classes": lambda: (
-        bank(GaBaSRClassifier, "auto").set_params(likelihood="paper", n_envelope=2).fit(X, Y > 0),
+        bank(LocallyStationaryClassifier, "auto")
+        .set_params(likelihood="paper", n_envelope=2)
+        .fit(X, Y > 0),
         NEW,
     ),
     "nested": lambda: (Pair(head=ridge()).fit(TABLE, COLOURS), TABLE[::-1]),

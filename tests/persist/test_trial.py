@@ -3,12 +3,15 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bochner
 from bochner.persist import ModelFileError, container, trial
 
 X = np.random.default_rng(0).normal(size=(30, 2))
+
+_MONTHS = pd.date_range("2001-01-01", periods=40, freq="MS")
 
 
 def test_a_whitener_of_other_features_than_the_coefficients_is_refused(tmp_path):
@@ -52,7 +55,9 @@ def _ridge():
 
 
 def _chains():
-    model = bochner.BaNKRegressor(n_frequencies=4, n_burn_in=5, n_samples=3, random_state=0)
+    model = bochner.LearnedKernelRegressor(
+        n_frequencies=4, n_burn_in=5, n_samples=3, random_state=0
+    )
     return model.fit(X, X[:, 0])
 
 
@@ -124,7 +129,38 @@ def _without_encoder(tree, _):
     tree["attributes"]["tail_encoder_"]["attributes"] = {}
 
 
+def _classes():
+    return bochner.GaussianProcessClassifier(random_state=0).fit(X, X[:, 0] > 0.0)
+
+
+def _forecasts():
+    y = pd.Series(np.arange(40.0) + X[:, 0].repeat(2)[:40] % 1, _MONTHS)
+    return bochner.Forecaster(periods=[12], random_state=0).fit(y)
+
+
+def _parameter(name, value):
+    """Return a change of a constructor parameter."""
+    return lambda tree, _: tree["parameters"].update({name: value})
+
+
 LATER_CHANGES = {
+    "no facts about a table's fit": (
+        _table,
+        lambda tree, _: tree["attributes"]["record_"].update(items={}),
+    ),
+    "targets of a process of classes that are no classes": (_classes, _times("y_train_", 2.0)),
+    "curvatures of a process of classes below zero": (_classes, _times("W_sr_", -1.0)),
+    "another factor of a process of classes": (_classes, _times("L_", -1.0)),
+    "another kernel of a process of classes": (_classes, _times("length_scale", 3.0)),
+    "negative features of a process": (_process, _parameter("n_components", -1)),
+    "fractional landmarks of a process": (_process, _parameter("n_landmarks", 1e300)),
+    "negative noise of a process": (_process, _parameter("alpha", -1)),
+    "fractional iterations of a process": (_classes, _parameter("max_iter_predict", 50.0)),
+    "no number of landmarks": (_ridge, _parameter("residual", [])),
+    "months that begin after millions of years": (_forecasts, _number("offset", float(2**40))),
+    "a series of another length": (_forecasts, _number("span", 1e-3)),
+    "a last date that is another": (_forecasts, _number("stamp", 0)),
+    "an unknown transformation": (_forecasts, _parameter("transformation", "cube")),
     "noise of a table's kernel below zero": (_table, _number("alpha", -1e-3)),
     "signal of a table's kernel below zero": (_table, _times("signal", -1.0)),
     "weights of laws below zero": (_table, _times("head_.weights", -1.0)),

@@ -8,12 +8,12 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from bochner import (
-    BaNKClassifier,
-    BaNKRegressor,
     FourierFeatures,
+    LearnedKernelClassifier,
+    LearnedKernelRegressor,
     plot,
 )
-from bochner.estimators.gabasr import GaBaSRRegressor
+from bochner.estimators.gabasr import LocallyStationaryRegressor
 from bochner.kernels import Gaussian, LocallyStationary, Polynomial, SpectralMixture
 
 RNG = np.random.default_rng(0)
@@ -29,7 +29,7 @@ def learned(request):
     options = SHORT | {"n_chains": request.param}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # One chain as short as this warns
-        return BaNKRegressor(8, "dense", **options).fit(rows, np.sin(rows[:, 0]))
+        return LearnedKernelRegressor(8, "dense", **options).fit(rows, np.sin(rows[:, 0]))
 
 
 def test_kernels_are_drawn_along_each_input_in_its_units():
@@ -78,7 +78,7 @@ def test_the_band_of_a_learned_kernel_holds_its_share_of_draws(learned, level):
 
 def test_classifiers_have_the_draws_of_all_their_models():
     y = np.digitize(X[:, 0], [2.0, 4.0])
-    classifier = BaNKClassifier(6, "sparse", **SHORT).fit(X, y)
+    classifier = LearnedKernelClassifier(6, "sparse", **SHORT).fit(X, y)
     assert plot.kernel(classifier).lower.shape == (2, 201)
     few = classifier.learned_[0].draws
     assert few.frequencies.shape[0] * few.frequencies.shape[1] // 6 > 1
@@ -142,7 +142,7 @@ def test_envelopes_are_drawn_along_an_input_with_the_others_at_their_medians(i):
 
 def test_envelopes_of_a_learned_model():
     t = np.linspace(0.0, 1.0, 80)[:, None]
-    model = GaBaSRRegressor(8, **SHORT).fit(t, t[:, 0] * RNG.normal(size=80))
+    model = LocallyStationaryRegressor(8, **SHORT).fit(t, t[:, 0] * RNG.normal(size=80))
     display = plot.envelope(model, t)
     assert_allclose(display.curves["noise"][0], model.noise_std(display.places[0][:, None]))
     assert display.ax_.get_ylabel() == "standard deviation"

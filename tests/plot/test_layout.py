@@ -3,11 +3,13 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from plot.layout import faults
 
 from bochner import plot
+from bochner.diagnosis.contributions import Contributions
 from bochner.diagnosis.sensitivity import Effect, VarianceShares
 from bochner.plot.labels import columns_of, fitted, text_width
 
@@ -54,6 +56,18 @@ def effect(kind, *sides, classes=None):
     return plot.EffectDisplay(found, dates, label)
 
 
+def contributed(kind, count, n=60, scale=1.0):
+    """Return contributions of columns to n predictions, and a table of numbers, dates and text."""
+    names = names_of(kind, count)
+    values = scale * RNG.normal(size=(n, count)) * np.geomspace(1.0, 0.01, count)
+    base = 10.0 * scale
+    known = Contributions(tuple(names), base, values, 0.0 * values, base + values.sum(axis=1))
+    X = pd.DataFrame(scale * RNG.normal(size=(n, count)), columns=names)
+    X[names[-1]] = pd.date_range("2020-01-01", periods=n, freq="7h")
+    X[names[0]] = np.where(X[names[0]] > 0.0, "a level with a very long name of its own", "b")
+    return known, X
+
+
 def classes(kind, count, n=600):
     """Return observed classes, probabilities and all classes."""
     known = np.array(names_of(kind, count))
@@ -86,6 +100,11 @@ def pictures(kind):
         yield f"relevance {count}", plot.relevance(shares(kind, count))
         yield f"interactions {count}", plot.interactions(shares(kind, count, pairs=True))
     yield "no interactions", plot.interactions(shares(kind, 0, pairs=True))
+    for count, scale in ((1, 1.0), (4, 1e-7), (11, 3e8), (60, 12345.0)):
+        known = contributed(kind, count, scale=scale)
+        yield f"waterfall {count}", plot.waterfall(*known)
+        yield f"beeswarm {count}", plot.beeswarm(*known)
+    yield "labelled beeswarm", plot.beeswarm(*known, label=f"probability of {names_of(kind, 1)[0]}")
     for sides in SIDES:
         yield f"effect {sides}", effect(kind, *sides)
         for count in (2, 26):
@@ -171,6 +190,15 @@ def test_nor_has_one_in_the_axes_of_a_user(kind):
     ]
     assert all(display.figure_ is figure for display in drawn)
     assert drawn[-1].axes_ == tuple(grid[2, 1:])
+    assert not faults(figure)
+
+
+@pytest.mark.parametrize("size", [(6.9, 3.0), (5.0, 2.0)])
+def test_contributions_next_to_each_other_have_no_faults(size):
+    figure = Figure(figsize=size, layout="constrained")
+    left, right = figure.subplots(1, 2)
+    plot.waterfall(*contributed("medium", 14), ax=left)
+    plot.beeswarm(*contributed("medium", 14), ax=right)
     assert not faults(figure)
 
 

@@ -267,6 +267,8 @@ NO_MODEL = [
     lambda: plot.relevance(Normal()),
     lambda: plot.interactions(Normal()),
     lambda: plot.effect(Normal(), "x"),
+    lambda: plot.waterfall(Normal(), [[1.0]]),
+    lambda: plot.beeswarm(Normal(), [[1.0]]),
     lambda: plot.envelope(Normal(), [[1.0]]),
     lambda: plot.spectrum(Normal()),
     lambda: plot.trace(Normal()),

@@ -220,6 +220,21 @@ LINES = [
             ["1 row repeats the names"]),
     Brought("a total", generated("r,x,y", lambda i: f"r{i % 4},{X[i]},{Y[i]}")
             + f"Total,{sum(X)},{sum(Y)}\n", {"x": N}, ["The last row (Total) holds the sums"]),
+    Brought("a total and means", generated("r,x,y", lambda i: f"r{i % 4},{X[i]},{Y[i]}")
+            + f"Total,{sum(X)},{sum(Y)}\nMean,{np.mean(X)},{np.mean(Y)}\n,,\n", {"x": X},
+            ["The last 3 rows (Total, Mean) hold the sums and the means"]),
+    Brought("a total below numbers", generated("n,x,y", lambda i: f"{i % 7},{X[i]},{Y[i]}")
+            + f"Total:,{sum(X)},{sum(Y)}\n", {"n": [i % 7 for i in range(N)]},
+            ["The last row (Total:) holds the sums"],
+            later={"n,x,y\n1,1,2\n2,2,3\n3,3,5\nSum,6,10\n": [1, 2, 3]}),
+    Brought("a total below dates", generated("d;x;y", lambda i: f"{i % 28 + 1:02}.01.2020;{i},5;2")
+            + f"Summe;{N * N // 2},0;{2 * N}\n", {"d": N}, ["The last row (Summe) holds the sums"]),
+    Brought("a total of quantities", generated("x,r", lambda i: f"{i}.5 kg,r{i % 3}")
+            + f"{N * N / 2} kg,Total\n", {"x": [i + 0.5 for i in range(N)]},
+            ["The last row (Total) holds the sums"],
+            later={"x;r\n1,5 kg;a\n2,5 kg;b\n3,5 kg;c\n7,5 kg;Total\n": [1.5, 2.5, 3.5]}),
+    Brought("a label that is data", generated("r,x,y", lambda i: f"r{i % 4},{X[i]},{Y[i]}")
+            + "Total war,3.5,2.5\n", {"x": N + 1}),
     Brought("a total without a label", table(below=[f"{sum(X)},{sum(Y)},{sum(Z)}"]), {"x": X},
             ["The last row holds the sums"]),
     Brought("a total that is kept", table(below=[f"{sum(X)},{sum(Y)},{sum(Z)}"]), {"x": N + 1},

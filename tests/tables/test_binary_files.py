@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from tables.written import write
 
+from bochner.tables.errors import InputError
 from bochner.tables.options import ReadOptions
 from bochner.tables.reading import read
-from bochner.tables.refusals import InputError
 
 FRAME = pd.DataFrame(
     {

@@ -10,9 +10,9 @@ import pytest
 from tables.brought import BROUGHT, NAN, Brought, lines
 
 from bochner.tables.encoder import TableEncoder
+from bochner.tables.errors import InputError
 from bochner.tables.options import ReadOptions
 from bochner.tables.reading import read, read_table
-from bochner.tables.refusals import InputError
 
 
 def write(folder, case, content, name):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from bochner.tables.checks import check_table, check_target, drop_columns, infer_task, split_target
-from bochner.tables.refusals import InputError
+from bochner.tables.errors import InputError
 
 
 def refusal(call, *arguments, error=InputError):
@@ -49,6 +49,8 @@ class TestSplit:
     def test_drop(self):
         assert list(drop_columns(self.frame, ["area"]).columns) == ["price"]
         assert "Did you mean 'area'?" in refusal(drop_columns, self.frame, ["areas"])
+        message = refusal(drop_columns, self.frame, ["area, price"])
+        assert message.endswith("repeat the option, as in --drop area --drop price.")
 
 
 def repeated(n_values, n_rows):
@@ -116,7 +118,7 @@ def test_targets_that_suit():
 
 
 TABLES = {
-    "constant": ({"a": [1, 2, 3], "b": 7}, ["'b' (always 7)", "--drop b"]),
+    "nothing varies": ({"a": [1, 1], "b": 7}, ["No column of the table varies", "'b' (constant)"]),
     "spoilt decimals": ({"a": ["1.5", "2", "n/k", "3"]}, ["'a' (row 1: '1.5', row 3: 'n/k')"]),
     "spoilt integers": ({"a": ["?", "7", "8", "9"]}, ["'a' (row 2: '7', row 1: '?')", "--drop a"]),
     "infinite": ({"a": [1.0, np.inf, 3.0]}, ["'a'", "row 2: inf"]),

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bochner.tables.errors import InputError
 from bochner.tables.holidays import holiday_inputs
-from bochner.tables.refusals import InputError
 
 pytest.importorskip("holidays")
 

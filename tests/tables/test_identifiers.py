@@ -163,6 +163,30 @@ class TestText:
             check_table(found.frame)
 
 
+class TestConstantColumns:
+    """One rule for the command and for Python: they stay in the frame, and have no features."""
+
+    def test_they_are_noted(self, tmp_path):
+        gone, notes = left_out(tmp_path, table(site=["north"] * N, k=[7] * N))
+        assert gone == []
+        words = "have the same entry in every row and are not used"
+        assert notes == (f"'site' and 'k' {words} ('site': north).",)
+        (note,) = left_out(tmp_path, table(k=[7] * N))[1]
+        assert note == "'k' has the same entry in every row and is not used (7)."
+
+    def test_chosen_columns_and_gaps_are_not(self, tmp_path):
+        with_gaps = table(k=[7, None] * (N // 2))
+        assert left_out(tmp_path, with_gaps)[1] == ()
+        assert left_out(tmp_path, table(k=[7] * N), keep=["k"])[1] == ()
+        assert left_out(tmp_path, "k,x,y\n7,1,2\n7,2,4\n")[1] == ()  # Equal by chance
+
+    def test_the_encoder_agrees(self, tmp_path):
+        frame = read_text(tmp_path, table(k=[7] * N, who=["a"] * N)).frame
+        check_table(frame)
+        kinds = {state["name"]: state["kind"] for state in TableEncoder().fit(frame).columns_}
+        assert kinds["k"] == kinds["who"] == "constant"
+
+
 def test_several_columns_share_a_note(tmp_path):
     gone, notes = left_out(tmp_path, table(id=np.arange(N), n=np.arange(N)))
     assert gone == ["id", "n"]

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tables.written import column, read_text, refusal, write
 
 from bochner.tables.encoder import TableEncoder
+from bochner.tables.errors import InputError
 from bochner.tables.options import ReadOptions, read_types
 from bochner.tables.reading import read, read_table
-from bochner.tables.refusals import InputError
 
 
 class TestTypes:

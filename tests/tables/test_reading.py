@@ -8,8 +8,8 @@ import pytest
 from tables.written import write
 
 from bochner.tables.encoder import TableEncoder
+from bochner.tables.errors import InputError
 from bochner.tables.reading import read_table
-from bochner.tables.refusals import InputError
 
 GOOD = "size,colour,sold\n1.5,red,2020-01-31\n,blue,2020-02-01\n3,,\n"
 
@@ -192,3 +192,13 @@ def test_missing_file_and_directory(tmp_path):
     message = refusal(tmp_path, IsADirectoryError)
     assert "is a directory" in message
     assert "houses.csv" in message
+
+
+def test_text_that_is_no_unicode_is_refused_by_name():
+    texts = pd.Series(["x", "y\udcff", "x"], dtype=object)
+    frame = pd.DataFrame({"a": texts, "b": [1.0, 2.0, 3.0]})
+    with pytest.raises(InputError, match=r"Column 'a' holds text that is no Unicode \('y"):
+        read_table(frame)
+    names = pd.Index(["a\udcff", "b"], dtype=object)
+    with pytest.raises(InputError, match=r"The name 'a.udcff' is no Unicode: rename"):
+        read_table(pd.DataFrame(np.ones((3, 2)), columns=names))

@@ -2,9 +2,9 @@
 
 import pytest
 
+from bochner.tables.errors import InputError
 from bochner.tables.options import ReadOptions
 from bochner.tables.reading import read
-from bochner.tables.refusals import InputError
 
 
 def write(folder, name, content, encoding="utf-8"):

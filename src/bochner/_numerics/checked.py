@@ -45,7 +45,7 @@ _TABLES = " TableRegressor, TableClassifier and TableEncoder take text and dates
 
 def check_rows_given(X: object, name: str = "X", **options: Any) -> Any:
     """Return ``check_array(X, **options)`` of at most `LARGEST_ENTRY` in size, or raise."""
-    _refuse_foreign(name, X)
+    refuse_foreign(name, X)
     with named(name):
         rows = check_array(X, input_name=name, **options)
     check_size(name, rows)
@@ -60,7 +60,7 @@ def column_names(X: object) -> list[str] | None:
 
 def validated(model: object, X: object, **options: Any) -> Any:
     """Return scikit-learn's ``validate_data`` of rows for ``model``, or raise in plain words."""
-    _refuse_foreign("X", X)
+    refuse_foreign("X", X)
     with named("X"):
         rows = validate_data(model, X, **options)
     check_size("X", rows, fitted=options.get("reset", True))
@@ -71,7 +71,7 @@ def validated_with_numbers(
     model: object, X: object, y: object, **options: Any
 ) -> tuple[Any, NDArray[Any]]:
     """Return rows and numeric targets (n,) or (n, t), both checked, or raise in plain words."""
-    _refuse_foreign("X", X)
+    refuse_foreign("X", X)
     y = numbers(y)
     with named("X"):
         rows, targets = validate_data(model, X, y, y_numeric=True, **options)
@@ -84,7 +84,7 @@ def validated_with_labels(
     model: object, X: object, y: object, **options: Any
 ) -> tuple[Any, NDArray[Any]]:
     """Return rows and the labels (n,) of classes, both checked, or raise in plain words."""
-    _refuse_foreign("X", X)
+    refuse_foreign("X", X)
     y = labels(y)
     with named("X"):
         rows, checked_labels = validate_data(model, X, y, **options)
@@ -116,6 +116,10 @@ def numbers(y: object) -> Any:
     return y
 
 
+_NO_LABELS = "mMSV"
+"""Kinds of arrays that hold no labels: durations, dates, bytes and records."""
+
+
 def labels(y: object, name: str = "y") -> Any:
     """Return class labels; raise if labels are not classes or cannot be compared.
 
@@ -128,6 +132,11 @@ def labels(y: object, name: str = "y") -> Any:
     if values.dtype.kind == "U" and not hasattr(y, "dtype"):
         # NumPy makes text of all that a list with a text holds: of NaN, of numbers, of None.
         values = np.asarray(y, dtype=object)
+    if values.dtype.kind in _NO_LABELS:
+        raise ValueError(
+            f"{name} must hold labels that are text, booleans or whole numbers, got "
+            f"{values.dtype}, which model files cannot hold. Convert them to text."
+        )
     if values.dtype.kind != "O":
         return of_numpy(y)
     kinds: dict[type, Any] = {}
@@ -222,7 +231,7 @@ def check_weights(weight: Array) -> None:
         )
 
 
-def _refuse_foreign(name: str, X: Any) -> None:
+def refuse_foreign(name: str, X: Any) -> None:
     """Raise for inputs that scikit-learn would read as numbers or reject without explanation."""
     refuse_no_rows(name, X)
     refuse_masked(name, X, _TABLES_MASKED if name == "X" else "")

@@ -7,6 +7,8 @@ that it holds while it compiles.
 
 import signal
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -14,8 +16,31 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
-compiled = partial(njit, cache=True, nogil=True)
-"""The decorator of all loops: results are kept on the disk, and other threads go on."""
+_called: Any = partial(njit, nogil=True, no_cfunc_wrapper=True)  # Annotations of njit lack these
+
+
+def compiled(*, cache: bool = True, **options: Any) -> Callable[[Any], Any]:
+    """Return the decorator of loops that Python calls; other threads go on while they run.
+
+    Code is kept on the disk, next to the source or in the user's cache. Where neither can be
+    written, as in a container, each process compiles the loops that it uses.
+    """
+
+    def decorate(function: Any) -> Any:
+        if cache:
+            with suppress(RuntimeError):  # "no locator available"
+                return _called(cache=True, **options)(function)
+        return _called(**options)(function)
+
+    return decorate
+
+
+inner = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""The decorator of functions that only compiled loops call.
+
+They have no entry from Python, and are kept on the disk only as a part of the loops that call them:
+either would have to be compiled at the first fit.
+"""
 
 
 class _Deferred(event.Listener):

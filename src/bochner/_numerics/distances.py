@@ -107,6 +107,8 @@ def _add_sparse_columns(
         np.rint(column_sizes / unit),
         is_absolute,
         unit,
+        np.zeros(sums.shape[1]),
+        np.empty(sums.shape[1]),
         sums,
     )
     return True
@@ -124,12 +126,12 @@ def _add_corrected(
     column_sizes: Array,
     is_absolute: bool,
     unit: float,
+    shared: Array,
+    total: Array,
     sums: Array,
 ) -> None:
-    shared = np.zeros(sums.shape[1])
     for entry in range(places.size):
         shared[places[entry]] += column_sizes[entry]
-    total = np.empty(sums.shape[1])
     for i in range(sums.shape[0]):
         row_sum = 0.0
         for entry in range(starts[i], starts[i + 1]):

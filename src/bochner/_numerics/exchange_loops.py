@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.compiling import compiled
+from bochner._numerics.compiling import compiled, inner
 from bochner._numerics.wave_loops import LOOSE
 
 
-@compiled(fastmath=LOOSE | {"reassoc"})
+@inner(fastmath=LOOSE | {"reassoc"})
 def _dot(left: Array, right: Array) -> float:
     total = 0.0
     for i in range(left.size):
@@ -23,13 +23,20 @@ def _dot(left: Array, right: Array) -> float:
     return total
 
 
-@compiled(fastmath=LOOSE)
+# An assignment `out[:] = values` would compile the message on shapes that differ: three seconds.
+@inner(fastmath=LOOSE)
+def _copy(values: Array, out: Array) -> None:
+    for i in range(out.size):
+        out[i] = values[i]
+
+
+@inner(fastmath=LOOSE)
 def _add(factor: float, values: Array, out: Array) -> None:
     for i in range(out.size):
         out[i] += factor * values[i]
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def inverted(matrix: Array, out: Array) -> float:
     """Write the inverse of a matrix (w, w) to ``out``; return the logarithm of its determinant.
 
@@ -92,7 +99,7 @@ class _Room(NamedTuple):
     weights: Array  # (w,)
 
 
-@compiled()
+@inner()
 def _unit(
     index: int,
     w: int,
@@ -114,7 +121,7 @@ def _unit(
     )
 
 
-@compiled()
+@inner()
 def _take_out(unit: _Unit, mean: Array, room: _Room) -> tuple[float, float]:
     """Return the log determinant of a unit's precision, and the fit of its features.
 
@@ -128,7 +135,7 @@ def _take_out(unit: _Unit, mean: Array, room: _Room) -> tuple[float, float]:
     log_determinant = inverted(room.block, old)
     if np.isnan(log_determinant):
         return log_determinant, lost
-    without[:] = mean
+    _copy(mean, without)
     for a in range(w):
         room.weights[a] = 0.0
         for b in range(w):
@@ -141,13 +148,13 @@ def _take_out(unit: _Unit, mean: Array, room: _Room) -> tuple[float, float]:
     return log_determinant, lost
 
 
-@compiled()
+@inner()
 def _propagate(unit: _Unit, room: _Room) -> None:
     """Write the change of P C: products with the old features themselves cancel."""
     places, w = unit.places, unit.places.size
     for c in range(w):
         row = room.change[c]
-        row[:] = unit.propagated[c]
+        _copy(unit.propagated[c], row)
         for a in range(w):
             factor = 0.0
             for b in range(w):
@@ -157,7 +164,7 @@ def _propagate(unit: _Unit, room: _Room) -> None:
             row[places[a]] = 0.0
 
 
-@compiled()
+@inner()
 def _put_in(unit: _Unit, precision: float, room: _Room) -> tuple[float, float]:
     """Return the log determinant with the proposed features, or ``nan``, and their gain in fit."""
     w, gained = unit.places.size, 0.0
@@ -174,7 +181,7 @@ def _put_in(unit: _Unit, precision: float, room: _Room) -> tuple[float, float]:
     return log_determinant, gained
 
 
-@compiled()
+@inner()
 def _log_ratio(noise: Array, before: float, after: float, determinant: float) -> float:
     """Return the logarithm of a ratio of evidences; residuals are zero or more but for rounding."""
     before, after = max(before, 0.0), max(after, 0.0)
@@ -184,7 +191,7 @@ def _log_ratio(noise: Array, before: float, after: float, determinant: float) ->
     return float(ratio)
 
 
-@compiled()
+@inner()
 def _exchange(unit: _Unit, gram: Array, target: Array, mean: Array, room: _Room) -> None:
     """Write an accepted proposal to the sums over rows and to the posterior mean."""
     places, w = unit.places, unit.places.size
@@ -198,7 +205,7 @@ def _exchange(unit: _Unit, gram: Array, target: Array, mean: Array, room: _Room)
         for i in range(mean.size):
             gram[places[a], i] = unit.products[a, i]
             gram[i, places[a]] = unit.products[a, i]
-    mean[:] = room.without
+    _copy(room.without, mean)
     for a in range(w):
         factor = 0.0
         for b in range(w):
@@ -206,18 +213,19 @@ def _exchange(unit: _Unit, gram: Array, target: Array, mean: Array, room: _Room)
         _add(-factor, room.change[a], mean)
 
 
-@compiled()
+@inner()
 def _fill_factors(unit: _Unit, room: _Room, factors: Array, scaled: Array) -> None:
     """Write rows (2w, p) whose outer products are the change of P."""
     w = unit.places.size
     for a in range(w):
-        factors[a], factors[w + a] = unit.left[a], room.change[a]
+        _copy(unit.left[a], factors[a])
+        _copy(room.change[a], factors[w + a])
         for b in range(w):
             _add(-room.old[a, b], unit.left[b], scaled[a])
             _add(room.new[a, b], room.change[b], scaled[w + a])
 
 
-@compiled()
+@inner()
 def _carry(
     index: int,
     columns: NDArray[np.int64],

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.compiling import compiled
+from bochner._numerics.compiling import compiled, inner
 from bochner._numerics.wave_loops import LOOSE
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _two(old: Array, new: Array) -> None:
     half = old.size // 2
     for i in range(half):
@@ -23,7 +23,7 @@ def _two(old: Array, new: Array) -> None:
         new[i + half] = old[2 * i] - old[2 * i + 1]
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _four(old: Array, new: Array) -> None:
     """Apply two passes of :func:`_two` at once."""
     quarter = old.size // 4
@@ -36,7 +36,7 @@ def _four(old: Array, new: Array) -> None:
         new[i + 3 * quarter] = low - high
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _transform(values: Array, spare: Array) -> tuple[Array, Array]:
     """Return the transform, not scaled, in one of the two arrays, and the other one."""
     size = 1
@@ -50,7 +50,7 @@ def _transform(values: Array, spare: Array) -> tuple[Array, Array]:
     return values, spare
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _times(values: Array, factors: NDArray[Any], out: Array) -> None:
     for i in range(out.size):
         out[i] = values[i] * factors[i]

@@ -4,9 +4,12 @@ Sizes decide how fast a loop over blocks is and how much memory it takes; result
 only. Rounding limits are relative to the greatest number of a comparison.
 """
 
+import sys
 from typing import Final
 
-import numpy as np
+MOST_DIAGNOSED: Final = 1000
+"""Rows on which a kernel is analysed: the eigenvalues of their Gram matrix take time proportional
+to the cube."""
 
 MEBIBYTE: Final = 2**20
 """Bytes, the unit of the sizes below."""
@@ -31,7 +34,7 @@ CACHED_FEATURES_BYTES: Final = 256 * MEBIBYTE
 """Features of all rows that an iterative method computes once and keeps; more are computed again in
 every pass. Twice lets twice the rows be kept, in memory that other processes may need."""
 
-FLOAT64_EPS: Final = float(np.finfo(np.float64).eps)
+FLOAT64_EPS: Final = sys.float_info.epsilon
 """Spacing of float64 numbers at one, 2.2e-16."""
 
 NEGLIGIBLE: Final = 1e-12

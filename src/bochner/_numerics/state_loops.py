@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.compiling import compiled
+from bochner._numerics.compiling import compiled, inner
 from bochner._numerics.wave_loops import LOOSE
 
 _LOG_TWO_PI = 1.8378770664093453  # In the logarithm of a normal density
@@ -107,7 +107,7 @@ class Slopes(NamedTuple):
 
 
 # Rows are arguments of functions: only then is it known that their entries are contiguous.
-@compiled(fastmath=_FASTER)
+@inner(fastmath=_FASTER)
 def _dot(left: Array, right: Array) -> float:
     total = 0.0
     for i in range(left.size):
@@ -115,31 +115,38 @@ def _dot(left: Array, right: Array) -> float:
     return total
 
 
-@compiled(fastmath=_FASTER)
+# An assignment `out[:] = values` would compile the message on shapes that differ: three seconds.
+@inner(fastmath=_FASTER)
+def _copy(values: Array, out: Array) -> None:
+    for i in range(out.size):
+        out[i] = values[i]
+
+
+@inner(fastmath=_FASTER)
 def _add(factor: float, values: Array, out: Array) -> None:
     for i in range(out.size):
         out[i] += factor * values[i]
 
 
-@compiled(fastmath=_FASTER)
+@inner(fastmath=_FASTER)
 def _sum(factor: float, left: Array, factor_right: float, right: Array, out: Array) -> None:
     for i in range(out.size):
         out[i] = factor * left[i] + factor_right * right[i]
 
 
-@compiled(fastmath=_FASTER)
+@inner(fastmath=_FASTER)
 def _products(left: Array, by: Array, right: Array, by_right: Array, out: Array) -> None:
     for i in range(out.size):
         out[i] = left[i] * by[i] + right[i] * by_right[i]
 
 
-@compiled(fastmath=_FASTER)
+@inner(fastmath=_FASTER)
 def _taken(values: Array, places: NDArray[np.int64], out: Array) -> None:
     for i in range(out.size):
         out[i] = values[places[i]]
 
 
-@compiled(fastmath=_FASTER)
+@inner(fastmath=_FASTER)
 def _carried(
     mean: Array, cov: Array, diagonal: Array, other: Array, partner: NDArray[np.int64], work: Array
 ) -> None:
@@ -181,7 +188,7 @@ def filtered(
     return _filter(y, weights, steps, first, initial, noise, states), states
 
 
-@compiled(fastmath=_FASTER)
+@inner(fastmath=_FASTER)
 def _flush(values: Array) -> None:
     for i in range(values.size):
         if abs(values[i]) < _TINY:
@@ -239,7 +246,7 @@ def _fill_ahead(
             variance[t, n_groups] += weight[i] * _dot(cov[i], weight)
 
 
-@compiled(fastmath=_FASTER)
+@inner(fastmath=_FASTER)
 def _moved(mean: Array, cov: Array, steps: Steps, k: int, work: Array) -> None:
     """Replace mean and covariance of states by those after a step."""
     _carried(mean, cov, steps.own[k], steps.other[k], steps.partner, work)
@@ -277,12 +284,13 @@ def _filter(
             _add(v / total, g, mean)
             for i in range(s):
                 _add(-g[i] / total, g, cov[i])
-        states.mean[t] = mean
-        states.cov[t] = cov
+        _copy(mean, states.mean[t])
+        for i in range(s):
+            _copy(cov[i], states.cov[t, i])
     return evidence
 
 
-@compiled(fastmath=_FASTER)
+@inner(fastmath=_FASTER)
 def _back_through_value(
     d_mean: Array, d_cov: Array, weight: Array, states: Filtered, t: int, d_gain: Array
 ) -> float:
@@ -346,7 +354,7 @@ def _add_slopes(weights: Array, steps: Steps, states: Filtered, derivatives: Slo
     return d_noise
 
 
-@compiled()
+@inner()
 def _transposed(steps: Steps) -> Array:
     """Return the partners' entries of the transposed transition matrices."""
     back = np.empty_like(steps.other)
@@ -410,7 +418,7 @@ def _fill_moments(
         _carried(later, spread, steps.own[k], back[k], steps.partner, work)
 
 
-@compiled(fastmath=_FASTER)
+@inner(fastmath=_FASTER)
 def _learn_value(
     later: Array, spread: Array, weight: Array, states: Filtered, t: int, image: Array
 ) -> None:

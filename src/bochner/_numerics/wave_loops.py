@@ -19,7 +19,7 @@ from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from bochner._numerics.compiling import compiled
+from bochner._numerics.compiling import compiled, inner
 
 FARTHEST = 1e5
 """Radians up to which the loop reduces angles; arrays with angles beyond are left to the caller.
@@ -70,7 +70,7 @@ def _polynomials_by_type(r: Any) -> Any:
     return double
 
 
-@compiled(fastmath=LOOSE, inline="always")
+@inner(fastmath=LOOSE, inline="always")
 def _wave(theta: float, like: NDArray[Any]) -> Any:
     """Return cosine and sine, of the type of the entries of ``like``."""
     quarter = np.floor(theta * _QUARTERS + 0.5)
@@ -100,7 +100,7 @@ def _at_by_type(values: Any, j: int) -> Any:
 
 
 # Rows are arguments of a function: only then is it known that their entries are contiguous.
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _fill_row(
     angle: NDArray[Any], phase: Any, amplitude: Any, cosines: NDArray[Any], sines: NDArray[Any]
 ) -> int:

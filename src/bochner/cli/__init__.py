@@ -1,8 +1,9 @@
 """The command line: arguments in, one function call, tables out."""
 
 import os
-import signal
 import sys
+
+from bochner.cli.start import note_start
 
 _INTERRUPTED = 130
 """The code with which typer ends a command that was interrupted, without a message."""
@@ -10,6 +11,7 @@ _INTERRUPTED = 130
 
 def main() -> None:
     """Run the command ``bochner``, and end the process."""
+    note_start()
     try:
         from bochner.cli.app import app
     except ModuleNotFoundError as error:
@@ -17,8 +19,6 @@ def main() -> None:
             raise
         print(f"The command line needs {error.name}: pip install 'bochner[cli]'", file=sys.stderr)
         raise SystemExit(2) from None
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # All is imported
     try:
         app()
     except SystemExit as stop:

@@ -1,39 +1,40 @@
-"""The commands and their options."""
+"""The commands and their options.
 
+Each command imports what it needs when it runs, so that help and wrong options take no seconds.
+"""
+
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
-import pandas as pd  # noqa: F401  (imported here so that a missing extra is noticed at once)
 import typer
 from rich.console import Console
 
 from bochner import __version__
-from bochner.cli.demo import run_demo
-from bochner.cli.demo_table import run_table
-from bochner.cli.diagnosing import diagnose_table
-from bochner.cli.evaluating import EvaluateOptions, evaluate_table
-from bochner.cli.explaining import ExplainOptions, explain_table
+from bochner._numerics.limits import MOST_DIAGNOSED
+from bochner.cli.evaluate_options import EvaluateOptions
 from bochner.cli.fit_options import FitOptions
-from bochner.cli.fitting import fit_table
 from bochner.cli.forecast_options import ForecastOptions
-from bochner.cli.forecasting import forecast_table
-from bochner.cli.inspecting import inspect_model
+from bochner.cli.interrupts import all_is_imported
 from bochner.cli.options import (
     OUTPUT,
     Dropped,
     Json,
+    MissingWords,
     ModelFile,
     Quiet,
     SafeCsv,
     Seed,
+    SkippedLines,
     TableFile,
     TableName,
     fraction_option,
     with_options,
 )
-from bochner.cli.predicting import PredictOptions, predict_table
 from bochner.cli.refusals import Commands, refusals
-from bochner.diagnosis.diagnosis import MOST_ROWS
+
+if find_spec("pandas") is None:  # So that a missing extra is noticed at once
+    raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
 
 app = typer.Typer(
     name="bochner",
@@ -67,6 +68,9 @@ def common(
 def fit(file: TableFile, options: FitOptions) -> None:
     """Fit a model to a table, test it on held-out rows next to other methods, and save it."""
     with refusals():
+        from bochner.cli.fitting import fit_table
+
+        all_is_imported()
         fit_table(file, options, Console())
 
 
@@ -90,6 +94,8 @@ def predict(
         str, typer.Option(help="Columns of the table to copy: none, id or all.")
     ] = "id",
     table: TableName = None,
+    missing: MissingWords = None,
+    skip: SkippedLines = None,
     out: Annotated[
         Path | None, typer.Option(help="CSV file to write; - is standard output, as by default.")
     ] = None,
@@ -101,8 +107,13 @@ def predict(
     Errors are reported for rows whose target is in the table.
     """
     with refusals():
+        from bochner.cli.predicting import PredictOptions, predict_table
+
+        all_is_imported()
         level = None if interval is None else fraction_option("--interval", interval)
-        extra = PredictOptions(std, level, quantiles, keep, table, quiet, safe_csv)
+        extra = PredictOptions(
+            std, level, quantiles, keep, table, missing, skip, is_quiet=quiet, is_safe=safe_csv
+        )
         predict_table(model, file, extra, out, Console(stderr=True, soft_wrap=True))
 
 
@@ -111,6 +122,9 @@ def predict(
 def evaluate(model: ModelFile, file: TableFile, options: EvaluateOptions) -> None:
     """Measure errors and calibration of a model on a table with known targets."""
     with refusals():
+        from bochner.cli.evaluating import evaluate_table
+
+        all_is_imported()
         evaluate_table(model, file, options, Console())
 
 
@@ -124,10 +138,20 @@ def explain(
     ] = None,
     seed: Seed = 0,
     table: TableName = None,
+    missing: MissingWords = None,
+    skip: SkippedLines = None,
     out: Annotated[
         Path | None,
         typer.Option(
             help="CSV file for the contributions to all predictions, or to those of --row.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            help="PNG, SVG or PDF file for a picture of the contributions to the prediction of "
+            "--row, or to those of 50 rows.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -136,11 +160,17 @@ def explain(
 ) -> None:
     """Show how columns change predictions: on average, or the Shapley values of single rows."""
     with refusals():
+        from bochner.cli.explaining import ExplainOptions, explain_table
+
+        all_is_imported()
         options = ExplainOptions(
             rows=tuple(row or ()),
             seed=seed,
             table=table,
+            missing=missing,
+            skip=skip,
             out=out,
+            picture=picture,
             as_json=as_json,
             is_safe=safe_csv,
         )
@@ -152,8 +182,11 @@ def explain(
 )
 @with_options(ForecastOptions)
 def forecast(file: TableFile, options: ForecastOptions) -> None:
-    """Forecast series in the rows of a table, with intervals, and test it on their last values."""
+    """Forecast series in the rows of a table, with intervals and errors on their last values."""
     with refusals():
+        from bochner.cli.forecasting import forecast_table
+
+        all_is_imported()
         forecast_table(file, options, Console())
 
 
@@ -161,6 +194,9 @@ def forecast(file: TableFile, options: ForecastOptions) -> None:
 def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
     """Show the content of a model file: data, errors, kernels and important columns."""
     with refusals():
+        from bochner.cli.inspecting import inspect_model
+
+        all_is_imported()
         inspect_model(model, Console())
 
 
@@ -173,12 +209,15 @@ def diagnose(
     ] = None,
     drop: Dropped = None,
     rows: Annotated[
-        int, typer.Option(min=2, max=MOST_ROWS, help="Number of rows to use.")
-    ] = MOST_ROWS,
+        int, typer.Option(min=2, max=MOST_DIAGNOSED, help="Number of rows to use.")
+    ] = MOST_DIAGNOSED,
     seed: Seed = 0,
 ) -> None:
     """Analyse a kernel on a table: definiteness, error of its features, and which model to use."""
     with refusals():
+        from bochner.cli.diagnosing import diagnose_table
+
+        all_is_imported()
         left_out = [*(target or ()), *(drop or ())]
         diagnose_table(file, kernel, left_out, rows, seed, Console())
 
@@ -190,5 +229,9 @@ def demo(
 ) -> None:
     """Fit a model to the weather of Seattle, and forecast carbon dioxide for ten years."""
     with refusals():
+        from bochner.cli.demo import run_demo
+        from bochner.cli.demo_table import run_table
+
+        all_is_imported()
         run_table(out, seed, Console())
         run_demo(out, seed, Console())

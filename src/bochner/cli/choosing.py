@@ -9,7 +9,7 @@ import numpy as np
 
 from bochner.tables.checks import side_column
 from bochner.tables.columns import labels, read_column
-from bochner.tables.refusals import InputError
+from bochner.tables.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

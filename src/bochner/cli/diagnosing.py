@@ -20,8 +20,8 @@ from bochner.kernels import Metric, UnitSphere, kernel_called
 from bochner.spectral import profile
 from bochner.tables.checks import check_table, drop_columns
 from bochner.tables.encoder import TableEncoder
+from bochner.tables.errors import InputError
 from bochner.tables.reading import read
-from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,8 @@ def diagnose_table(
     """Read, encode and scale a table, diagnose the kernel on its rows, and print."""
     with reporting() as progress:
         progress(f"reading {path}")
-        frame = drop_columns(read(path, keep=left_out).frame, left_out)
+        table_read = read(path, keep=left_out)
+        frame = drop_columns(table_read.frame, left_out)
         if not frame.shape[1]:
             raise InputError("No column is left to diagnose the kernel on: leave fewer out.")
         if len(frame) < 2:
@@ -46,6 +47,8 @@ def diagnose_table(
         progress(f"diagnosing {kernel}")
         chosen = np.random.default_rng(seed).permutation(len(inputs))[:rows]
         diagnosis = diagnose(kernel, inputs[chosen], random_state=seed)
+    for note in table_read.notes:
+        console.print(Text(note))
     console.print(Text(f"{scaling}\n"))
     shown_facts = {
         **facts(diagnosis),

@@ -2,17 +2,16 @@
 
 import json
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-import typer
 from rich.console import Console
 from rich.text import Text
 
 from bochner._numerics.progress import Progress
 from bochner.cli.activity import reporting
+from bochner.cli.evaluate_options import EvaluateOptions
 from bochner.cli.models import (
     Fresh,
     fitted_rows,
@@ -21,7 +20,6 @@ from bochner.cli.models import (
     read_for,
     target_names,
 )
-from bochner.cli.options import Analysis, Interval, Json, Report, TableName, fraction_option
 from bochner.cli.output import check_report, plain
 from bochner.cli.predicting import of_new_rows
 from bochner.cli.records import evaluation_record, versions
@@ -29,31 +27,10 @@ from bochner.cli.screen import confusion_table, groups_table, print_errors, scor
 from bochner.comparison.outcomes import Outcome, by_group
 from bochner.comparison.study import Model, Study, own_outcomes, table_facts
 from bochner.tables.checks import side_column
-from bochner.tables.refusals import InputError
+from bochner.tables.errors import InputError
 
 _MOST_GROUPS = 12
 """Groups shown, the largest ones: a screen has room for a table of them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluateOptions:
-    """Options of `bochner evaluate`."""
-
-    group: Annotated[
-        str | None, typer.Option(help="Column of groups whose errors are shown one by one.")
-    ] = None
-    interval: Interval = None
-    table: TableName = None
-    report: Report = None
-    analysis: Analysis = True
-    as_json: Json = False
-
-    @property
-    def level(self) -> float | None:
-        """Level of the prediction intervals between 0 and 1, if one is given."""
-        if self.interval is None:
-            return None
-        return fraction_option("--interval", self.interval)
 
 
 def evaluate_table(
@@ -67,7 +44,7 @@ def evaluate_table(
     with reporting() as progress:
         progress(f"reading {path}")
         model = load_model(model_path)
-        fresh = read_for(model, path, options.table)
+        fresh = read_for(model, path, options.table, options.missing, options.skip)
         if fresh.targets is None:
             names = ", ".join(map(repr, target_names(model)))
             raise InputError(

@@ -21,16 +21,21 @@ from bochner.cli.models import Fresh, load_model, read_for, target_names
 from bochner.cli.output import (
     cells_table,
     check_csv_output,
+    check_picture,
     is_standard_output,
     plain,
     write_csv,
+    write_picture,
 )
 from bochner.cli.records import SCHEMA_VERSION
 from bochner.cli.screen import print_shares
+from bochner.comparison.shown import entry, number
 from bochner.comparison.study import Model
 from bochner.diagnosis.contributions import Contributions
 from bochner.diagnosis.sensitivity import Effect
-from bochner.tables.refusals import InputError
+from bochner.plot.contributed import entry_text
+from bochner.tables.columns import read_column
+from bochner.tables.errors import InputError
 
 _EFFECTS = 8
 """Number of the most important columns whose effects are shown, limited by a screen's lines."""
@@ -40,6 +45,9 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 _MOST_BARS = 12
 """Number of values of a column in a shown effect, limited by the length of a line."""
+
+_MOST_COLUMNS = 10
+"""Columns whose contributions to a prediction are shown; a screen has room for two rows."""
 
 _ROWS = 50
 """Number of rows for the mean absolute contributions, which take a few seconds."""
@@ -52,24 +60,34 @@ class ExplainOptions:
     rows: Sequence[int] = ()
     seed: int = 0
     table: str | None = None
+    missing: Sequence[str] | None = None
+    skip: int | None = None
     out: Path | None = None
     as_json: bool = False
+    picture: Path | None = None
     is_safe: bool = False  # Whether no text of the CSV file may begin a formula
 
 
 def explain_table(model_path: Path, path: Path, options: ExplainOptions, console: Console) -> None:
     """Show effects of columns, or the contributions of columns to the predictions of rows."""
     check_csv_output(options.out, model_path, *([] if str(path) == "-" else [path]))
+    if options.picture is not None:
+        check_picture(options.picture, model_path, *([] if str(path) == "-" else [path]))
+        if len(options.rows) > 1:
+            raise InputError("--picture draws one row or all of them: give --row once, or not.")
     writes_rows = is_standard_output(options.out)  # Standard output is a table then, without words
     if writes_rows and options.as_json:
         raise InputError("--json and --out - both write standard output: give one of them.")
     with reporting(is_quiet=options.as_json or writes_rows) as progress:
         progress(f"reading {path}")
         model = load_model(model_path)
-        fresh = read_for(model, path, options.table)
+        fresh = read_for(model, path, options.table, options.missing, options.skip)
         chosen = _chosen(len(fresh.features), options)
         progress(f"explaining {len(chosen)} predictions")
         contributions = model.contributions(fresh.features.iloc[chosen], random_state=options.seed)
+        if options.picture is not None:
+            progress("drawing")
+            _draw(model, contributions, fresh.features.iloc[chosen], options)
         if not options.rows and not options.as_json:
             progress("computing effects")
             importance, pairs = model.importance(), model.interactions()
@@ -83,8 +101,8 @@ def explain_table(model_path: Path, path: Path, options: ExplainOptions, console
         sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
         return
     if options.rows:
-        for number, row in enumerate(chosen):
-            _print_row(console, model, fresh, contributions, number, int(row))
+        for place, row in enumerate(chosen):
+            _print_row(console, model, fresh, contributions, place, int(row))
     else:
         print_shares(console, importance, pairs)
         for table in effects:
@@ -95,8 +113,20 @@ def explain_table(model_path: Path, path: Path, options: ExplainOptions, console
                 f"\nFor single predictions: bochner explain {plain(f'{model_path} {path}')} --row 1"
             )
         )
-    if options.out is not None:
-        console.print(Text(f"Wrote {plain(str(options.out))}"))
+    for written in filter(None, (options.out, options.picture)):
+        console.print(Text(f"Wrote {plain(str(written))}"))
+
+
+def _draw(
+    model: Model, contributions: Contributions, rows: pd.DataFrame, options: ExplainOptions
+) -> None:
+    """Draw the contributions to one prediction, or to those of all rows."""
+    from bochner import plot
+
+    assert options.picture is not None
+    draw = plot.waterfall if options.rows else plot.beeswarm
+    label = target_names(model)[0] if contributions.classes is None else None
+    write_picture(draw(contributions, rows, label=label).figure_, options.picture)
 
 
 def _chosen(n_rows: int, options: ExplainOptions) -> Any:
@@ -124,14 +154,14 @@ def _print_row(
     model: Model,
     fresh: Fresh,
     contributions: Contributions,
-    number: int,
+    place: int,
     row: int,
 ) -> None:
     """Print the contributions to one prediction, the largest first."""
     values, errors = (
-        np.atleast_2d(part[number].T) for part in (contributions.values, contributions.std_error)
+        np.atleast_2d(part[place].T) for part in (contributions.values, contributions.std_error)
     )
-    prediction = np.atleast_1d(contributions.prediction[number])
+    prediction = np.atleast_1d(contributions.prediction[place])
     base, names = np.atleast_1d(contributions.base), _outputs(model, contributions)
     # For two classes the second suffices; for more, the predicted class is most informative.
     is_classes = hasattr(model, "classes_")
@@ -141,24 +171,36 @@ def _print_row(
         console.print(
             Text(
                 plain(
-                    f"Row {row + 1}: {output_name} is predicted as {prediction[output]:.4g}; the "
-                    f"average prediction is {base[output]:.4g}."
+                    f"Row {row + 1}: {output_name} is predicted as {number(prediction[output])}; "
+                    f"the average prediction is {number(base[output])}."
                 ),
                 style="bold",
             )
         )
         order = np.argsort(-np.abs(values[output]), kind="stable")
+        n_shown = len(order) if len(order) <= _MOST_COLUMNS + 1 else _MOST_COLUMNS
         cells = [
             (
                 contributions.columns[i],
-                str(fresh.features[contributions.columns[i]].iloc[row]).removesuffix(" 00:00:00"),
-                f"{values[output, i]:+.4g}",
-                f"{errors[output, i]:.2g}" if errors[output, i] > 0.0 else "exact",
+                _entry(fresh.features[contributions.columns[i]], row),
+                _signed(values[output, i]),
+                number(errors[output, i], 2) if errors[output, i] > 0.0 else "exact",
             )
-            for i in order
+            for i in order[:n_shown]
         ]
+        if n_others := len(order) - n_shown:
+            rest = float(values[output, order[n_shown:]].sum())
+            cells.append((f"{n_others} more together", "", _signed(rest), ""))
         console.print(cells_table(("column", "value", "contribution", "std error"), cells))
         console.print()
+
+
+def _entry(column: pd.Series, row: int) -> str:
+    return entry_text(read_column(str(column.name), column.iloc[[row]]), 0).replace("−", "-")
+
+
+def _signed(value: float) -> str:
+    return f"{'+' if value > 0.0 else ''}{number(value)}"
 
 
 def _effects(model: Model, columns: Sequence[Any]) -> list[Table]:
@@ -188,23 +230,24 @@ def _effect_cells(effect: Effect) -> list[str]:
     spread = (high - low) or 1.0
     bars = "".join(_BARS[int((len(_BARS) - 1) * (value - low) / spread)] for value in mean)
     ends = [_value(values[0]), _value(values[-1])]
-    least, greatest = (
-        f"{mean[i]:.4g} at {_value(values[i])}" for i in (mean.argmin(), mean.argmax())
-    )
-    return [name, *ends, bars, least, greatest]
+    extremes = []
+    for i in (int(mean.argmin()), int(mean.argmax())):  # Bars show which end is meant
+        where = "" if i in (0, len(mean) - 1) else f" at {_value(values[i])}"
+        extremes.append(f"{number(mean[i])}{where}")
+    return [name, *ends, bars, *extremes]
 
 
-def _value(value: object) -> str:
-    return value if isinstance(value, str) else f"{value:.6g}"
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else entry(float(value), 6)
 
 
 def _frame(model: Model, contributions: Contributions, rows: object) -> pd.DataFrame:
     """Return the contributions to predictions, a row each, or one for each row and output."""
     names = _outputs(model, contributions)
     parts = []
-    for number, name in enumerate(names):
-        values, prediction = _of_output(contributions, number)
-        base = float(np.ravel(contributions.base)[number])
+    for output, name in enumerate(names):
+        values, prediction = _of_output(contributions, output)
+        base = float(np.ravel(contributions.base)[output])
         part = pd.DataFrame(values, columns=list(contributions.columns))
         part.insert(0, "prediction", prediction)
         part.insert(0, "average", base)

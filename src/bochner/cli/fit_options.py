@@ -27,18 +27,9 @@ from bochner.cli.options import (
     fraction_option,
 )
 from bochner.cli.output import check_model_output, check_report
-from bochner.learning.tables.efforts import EFFORTS
-from bochner.learning.tables.transformations import TRANSFORMATIONS
-from bochner.tables.checks import Task
+from bochner.tables.errors import InputError, nearest
 from bochner.tables.options import ReadOptions, read_types
-from bochner.tables.refusals import InputError, nearest
 
-_CHOICES: Mapping[str, Sequence[str]] = {
-    "task": ("auto", *get_args(Task)),
-    "effort": tuple(EFFORTS),
-    "transformation": ("auto", *TRANSFORMATIONS),
-    "split": ("auto", "random", "time", "group"),
-}
 _REPEATED = (
     "target", "task", "effort", "transformation", "time_limit", "weight", "id", "split",
     "time", "group", "test_size", "interval", "seed", "compare", "analysis", "drop",
@@ -194,7 +185,7 @@ class FitOptions:
 
     def check(self, path: Path) -> None:
         """Raise an error that needs no data, where the options do not suit each other."""
-        for name, choices in _CHOICES.items():
+        for name, choices in _choices().items():
             value = getattr(self, name)
             if value not in choices:
                 near = nearest(value, choices)
@@ -234,3 +225,17 @@ class FitOptions:
             elif value != defaults[name]:
                 words += [f"--{option}", str(value)]
         return " ".join(f'"{word}"' if any(map(str.isspace, word)) else word for word in words)
+
+
+def _choices() -> Mapping[str, Sequence[str]]:
+    """Return the values of options that have few, from modules that help pages do without."""
+    from bochner.learning.tables.efforts import EFFORTS
+    from bochner.learning.tables.transformations import TRANSFORMATIONS
+    from bochner.tables.checks import Task
+
+    return {
+        "task": ("auto", *get_args(Task)),
+        "effort": tuple(EFFORTS),
+        "transformation": ("auto", *TRANSFORMATIONS),
+        "split": ("auto", "random", "time", "group"),
+    }

@@ -24,6 +24,7 @@ from bochner.cli.output import noting_warnings, plain
 from bochner.cli.records import fit_record, versions
 from bochner.cli.screen import print_studies
 from bochner.cli.stages import LEAST_SECONDS, Stages
+from bochner.cli.start import seconds_since_start
 from bochner.comparison.contenders import timed_fit
 from bochner.comparison.others import add_others
 from bochner.comparison.split import Split, split_rows
@@ -40,10 +41,10 @@ from bochner.tables.checks import (
     side_column,
     split_target,
 )
+from bochner.tables.errors import InputError
 from bochner.tables.fingerprints import fingerprint
 from bochner.tables.options import ReadOptions
 from bochner.tables.reading import TableRead, named_by, read
-from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,7 +107,7 @@ def _stages(options: FitOptions) -> Stages:
         "report": options.report is not None,
     }
     weights = {name: part for name, part in _PARTS.items() if is_asked.get(name, True)}
-    return Stages(weights, options.time_limit)
+    return Stages(weights, options.time_limit, used=seconds_since_start())
 
 
 def _print_end(

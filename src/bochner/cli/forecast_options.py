@@ -24,15 +24,12 @@ from bochner.cli.options import (
 from bochner.cli.output import (
     check_csv_output,
     check_model_output,
-    check_output,
+    check_picture,
     check_report,
     is_standard_output,
 )
-from bochner.learning.series.transformations import TRANSFORMATIONS
+from bochner.tables.errors import InputError, nearest
 from bochner.tables.options import ReadOptions, read_types
-from bochner.tables.refusals import InputError, nearest
-
-PICTURES = (".png", ".svg", ".pdf")
 
 SERIES = "Series"
 
@@ -184,6 +181,8 @@ class ForecastOptions:
 
     def check(self, path: Path) -> None:
         """Raise an error that needs no data, where the options do not suit each other."""
+        from bochner.learning.series.transformations import TRANSFORMATIONS
+
         choices = ("auto", *TRANSFORMATIONS)
         if self.transformation not in choices:
             near = nearest(self.transformation, choices)
@@ -203,13 +202,7 @@ class ForecastOptions:
 
             check_report(self.report, *inputs)
         if self.picture is not None:
-            import matplotlib  # noqa: F401  (as above)
-
-            check_output(self.picture, *inputs, option="--picture")
-            if self.picture.suffix.lower() not in PICTURES:
-                raise InputError(
-                    f"--picture must end in {', '.join(PICTURES)}, got {self.picture.name!r}."
-                )
+            check_picture(self.picture, *inputs)
         outputs = [each for each in (self.out, self.picture, self.report, self.model) if each]
         absolute = [each.absolute() for each in outputs]
         if len(set(absolute)) < len(absolute):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner import persist
-from bochner._numerics.files import replacing
 from bochner._numerics.progress import Progress
 from bochner.cli.activity import reporting
 from bochner.cli.forecast_options import ForecastOptions
@@ -25,7 +24,9 @@ from bochner.cli.output import (
     noting_warnings,
     plain,
     write_csv,
+    write_picture,
 )
+from bochner.cli.series_fits import fit_each, report_refused
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecasts import (
     SeriesForecast,
@@ -36,11 +37,9 @@ from bochner.comparison.forecasts import (
 from bochner.comparison.origins import OriginScores, mean_mase, origin_scores
 from bochner.comparison.shown import counted, number
 from bochner.estimators.forecaster import Forecaster
-from bochner.estimators.series_rows import read_series
-from bochner.tables.holidays import holiday_inputs
 from bochner.tables.reading import read
-from bochner.tables.refusals import InputError
 from bochner.tables.series_table import (
+    ONE,
     SeriesColumns,
     TableSeries,
     series_columns,
@@ -62,9 +61,6 @@ _MOST_COMPARED = 20
 _MOST_DRAWN = 8
 """Most series of a picture."""
 
-_DPI = 200
-"""Dots per inch of a picture in PNG."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Forecasts:
@@ -75,6 +71,7 @@ class _Forecasts:
     series: Sequence[SeriesForecast]
     scores: Mapping[str, OriginScores]
     level: float
+    refused: Mapping[str, str]  # Reasons, by the names of series that have no forecast
 
     @property
     def is_single(self) -> bool:
@@ -100,8 +97,9 @@ def forecast_table(path: Path, options: ForecastOptions, console: Console) -> No
     options.check(path)
     with noting_warnings() as notes, reporting(is_quiet=options.quiet) as progress:
         progress(f"reading {path}")
-        columns, all_series, remarks = _read(path, options)
+        columns, all_series, remarks, unread = _read(path, options)
         forecasts = _forecast(all_series, columns, options, level, progress)
+        forecasts = replace(forecasts, refused={**unread, **forecasts.refused})
         frame = forecasts.table()
         _write(forecasts, options, str(path), progress)
     write_csv(frame, options.out, is_safe=options.safe_csv)
@@ -113,12 +111,14 @@ def forecast_table(path: Path, options: ForecastOptions, console: Console) -> No
         shown = Console(stderr=True) if options.writes_table else console
         _print(shown, path, forecasts, notes)
         _print_files(shown, options)
+    if forecasts.refused:
+        report_refused(forecasts.refused, len(forecasts.series))
 
 
 def _read(
     path: Path, options: ForecastOptions
-) -> tuple[SeriesColumns, list[TableSeries], list[str]]:
-    """Return the columns, the series and the notes on the files."""
+) -> tuple[SeriesColumns, list[TableSeries], list[str], dict[str, str]]:
+    """Return the columns, the series, the notes on the files, and the series that are refused."""
     names = (options.target, options.time, options.series, *options.inputs)
     keep = {name for name in names if name is not None}
     layout = options.reading()
@@ -130,7 +130,8 @@ def _read(
     if options.future is not None:
         more = read(options.future, table.layout, keep=keep, text=text)
         later, notes = more.frame, [*notes, *more.notes]
-    return columns, table_series(frame, columns, later), notes
+    all_series, refused = table_series(frame, columns, later)
+    return columns, all_series, notes, refused
 
 
 def _forecast(
@@ -141,92 +142,18 @@ def _forecast(
     progress: Progress,
 ) -> _Forecasts:
     """Fit a model to every series, forecast it, and measure forecasts from past origins."""
-    steps = {one.name: _steps(one, columns, options) for one in all_series}
-    inputs = {one.name: _inputs(one, steps[one.name], options) for one in all_series}
-    model = Forecaster(
-        transformation=options.transformation, n_jobs=options.n_jobs, random_state=options.seed
-    )
-    values = {one.name: one.values for one in all_series}
-    past = {name: _part(X, len(values[name])) for name, X in inputs.items()}
-    if columns.series is None:
-        (one,) = all_series
-        model.fit(one.values, past[one.name], callback=progress.relay)
-    else:
-        model.fit(values, past, callback=progress.relay)
-    progress("forecasting")
-    series = [
-        _one_forecast(model, one, columns, steps[one.name], inputs[one.name], level)
-        for one in all_series
-    ]
+    fits = fit_each(all_series, columns, options, level, progress)
     scores = {}
     if options.compare:
-        every = max(1, -(-len(all_series) // _MOST_COMPARED))
-        for place, one in enumerate(some := all_series[::every]):
+        every = max(1, -(-len(fits.series) // _MOST_COMPARED))
+        for place, one in enumerate(some := fits.series[::every]):
             progress("forecasting from past origins", place + 1, len(some))
-            horizon = len(series[place * every].mean)
-            result = origin_scores(model, one.values, past[one.name], horizon, level)
+            key = ONE if columns.series is None else one.name
+            past = None if one.inputs is None else one.inputs.iloc[: len(one.values)]
+            result = origin_scores(fits.model, one.values, past, len(one.mean), level)
             if result is not None:
-                scores[one.name] = result
-    return _Forecasts(model, columns, series, scores, level)
-
-
-def _steps(one: TableSeries, columns: SeriesColumns, options: ForecastOptions) -> int:
-    """Return the number of steps to forecast of one series."""
-    of = "" if columns.series is None else f" of the series {one.name!r}"
-    n_later = len(one.later)
-    if options.horizon is None and not n_later:
-        raise InputError(
-            f"How far to forecast is not known: give --horizon, or add rows with the times to "
-            f"forecast{of} and without {columns.target!r}."
-        )
-    steps = n_later if options.horizon is None else options.horizon
-    if columns.inputs and steps > n_later:
-        raise InputError(
-            f"The known inputs{of} reach {counted(n_later, 'row')} beyond the last known "
-            f"{columns.target!r}, and {steps} are to be forecast: add rows with the known inputs, "
-            "in FILE or by --future."
-        )
-    return steps
-
-
-def _inputs(one: TableSeries, steps: int, options: ForecastOptions) -> pd.DataFrame | None:
-    """Return the known inputs at the times of a series and its forecast, holidays included."""
-    import pandas as pd
-
-    n_values = len(one.values)
-    inputs = None if one.inputs is None else one.inputs.iloc[: n_values + steps]
-    if options.holidays is None:
-        return inputs
-    future: Any = one.later[:steps]
-    if len(future) < steps:
-        future = read_series(one.values, None, None).timeline.future(steps).index
-    if future is None:
-        raise InputError("--holidays needs dates, and the times are numbers.")
-    times = one.values.index.append(pd.Index(future))
-    calendar = holiday_inputs(times, n_values, options.holidays).set_axis(times)
-    return calendar if inputs is None else pd.concat([inputs, calendar], axis=1)
-
-
-def _part(X: pd.DataFrame | None, n_values: int) -> pd.DataFrame | None:
-    return None if X is None else X.iloc[:n_values]
-
-
-def _one_forecast(
-    model: Forecaster,
-    one: TableSeries,
-    columns: SeriesColumns,
-    steps: int,
-    X: pd.DataFrame | None,
-    level: float,
-) -> SeriesForecast:
-    horizon: Any = one.later[:steps] if len(one.later) >= steps else steps
-    later = None if X is None else X.iloc[len(one.values) :]
-    fitted = model if columns.series is None else model.of(one.name)
-    mean = fitted.predict(horizon, later)
-    lower, upper = fitted.predict_interval(horizon, level, later)
-    means, lows, highs = (np.asarray(values) for values in (mean, lower, upper))
-    name = columns.target if columns.series is None else one.name
-    return SeriesForecast(name, one.values, mean.index, means, lows, highs, X)
+                scores[key] = result
+    return _Forecasts(fits.model, columns, fits.series, scores, level, fits.refused)
 
 
 def _write(
@@ -268,8 +195,7 @@ def _draw(forecasts: _Forecasts, path: Path) -> None:
         axes = np.ravel(figure.subplots(len(drawn), 1))
     for display, axis in zip(displays, axes, strict=True):
         display.plot(axis)
-    with replacing(path) as fresh:
-        figure.savefig(fresh, format=path.suffix[1:].lower(), dpi=_DPI)
+    write_picture(figure, path)
 
 
 def _record(forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, Any]:
@@ -296,7 +222,8 @@ def _record(forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, Any]:
                 scores.other: {"mase": scores.mase(scores.other), "mae": scores.mae(scores.other)},
             }
         series.append(record)
-    return {"level": forecasts.level, "series": series, "notes": list(notes)}
+    record = {"level": forecasts.level, "series": series, "notes": list(notes)}
+    return record | ({"refused": dict(forecasts.refused)} if forecasts.refused else {})
 
 
 def _print(console: Console, path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> None:

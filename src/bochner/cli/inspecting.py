@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
 from bochner.cli.activity import reporting
+from bochner.cli.models import check_table_model
 from bochner.cli.output import cells_table, facts_table
 from bochner.cli.screen import print_shares
 from bochner.estimators.bank import BaNK
@@ -44,7 +45,7 @@ def inspect_model(path: Path, console: Console) -> None:
     if not isinstance(model, TableModel):
         console.print(facts_table({"model": type(model).__name__, **_facts(model)}))
         return
-    check_is_fitted(model)
+    check_table_model(model)
     kinds = {
         state["name"]: _KINDS.get(state["kind"], state["kind"]) for state in model.encoder_.columns_
     }

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner import persist
 from bochner._numerics.limits import LARGEST_TARGET
 from bochner._numerics.naming import naming
+from bochner.cli.model_record import check_record
 from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.shown import counted
 from bochner.comparison.split import Split
@@ -21,10 +22,10 @@ from bochner.comparison.study import Model
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.tables.columns import KIND_NAMES, Column, read_column
+from bochner.tables.errors import InputError
 from bochner.tables.fingerprints import training_rows
 from bochner.tables.options import ReadOptions
 from bochner.tables.reading import read
-from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,8 +64,14 @@ def load_model(path: Path) -> Any:
             f"{path} holds a {type(model).__name__}: expected a model that `bochner fit` "
             "wrote. Load it in Python with bochner.load."
         )
-    check_is_fitted(model)
+    check_table_model(model)
     return model
+
+
+def check_table_model(model: Any) -> None:
+    """Raise an error unless a model of a table is fitted, and the facts on its fit are usable."""
+    check_is_fitted(model)
+    check_record(model.record_, np.size(getattr(model, "target_mean_", 0.0)))
 
 
 def target_names(model: Model) -> list[str]:
@@ -78,13 +85,26 @@ def interval_level(model: Model) -> float:
     return float(model.record_.get("interval", LEVEL))
 
 
-def read_for(model: Model, path: Path, table: str | None = None) -> Fresh:
-    """Read a table as that of the fit was read."""
+def read_for(
+    model: Model,
+    path: Path,
+    table: str | None = None,
+    missing: Sequence[str] | None = None,
+    skip: int | None = None,
+) -> Fresh:
+    """Read a table as that of the fit was read.
+
+    ``missing`` has further entries that are missing in every column. ``table`` and ``skip`` replace
+    those of the fit unless they are None.
+    """
     record = model.record_
     is_older = "layout" not in record
     layout = ReadOptions() if is_older else ReadOptions.from_record(record["layout"])
     if table is not None:
         layout = replace(layout, table=table)
+    if skip is not None:
+        layout = replace(layout, skip=skip)
+    layout = replace(layout, missing=(*layout.missing, *(missing or ())))
     states = {state["name"]: state for state in model.encoder_.columns_}
     text = [name for name, state in states.items() if state["kind"] == "text"]
     roles = {record[name] for name in ("weight", "group", "id") if name in record}

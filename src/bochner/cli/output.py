@@ -10,15 +10,14 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from pandas.api.types import is_numeric_dtype
 from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
 from bochner._numerics.files import replacing
+from bochner.tables.errors import InputError
 from bochner.tables.files import BINARY_ENDINGS, COMPRESSIONS
 from bochner.tables.files import TEXT_ENDINGS as CSV_ENDINGS
-from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +25,10 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 HTML_ENDINGS = (".html", ".htm")
+PICTURES = (".png", ".svg", ".pdf")
+
+_DPI = 200
+"""Dots per inch of a picture in PNG."""
 
 _NO_MODEL = (
     *CSV_ENDINGS, *BINARY_ENDINGS, *COMPRESSIONS, *HTML_ENDINGS,
@@ -151,6 +154,21 @@ def check_output(path: Path, *inputs: Path, option: str = "--out") -> None:
         ) from error
 
 
+def check_picture(path: Path, *inputs: Path) -> None:
+    """Raise before any work if no picture can be written to ``path``."""
+    import matplotlib  # noqa: F401  (so that a missing extra is noticed before the work)
+
+    check_output(path, *inputs, option="--picture")
+    if path.suffix.lower() not in PICTURES:
+        raise InputError(f"--picture must end in {', '.join(PICTURES)}, got {path.name!r}.")
+
+
+def write_picture(figure: Any, path: Path) -> None:
+    """Write a figure of matplotlib to a file, in the format of its ending."""
+    with replacing(path) as fresh:
+        figure.savefig(fresh, format=path.suffix[1:].lower(), dpi=_DPI)
+
+
 def check_model_output(path: Path, *inputs: Path) -> None:
     """Raise before any work if no model file can be written to ``path``."""
     check_output(path, *inputs)
@@ -198,6 +216,7 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     """Escape the text of a table, including column names, so that none begins a formula."""
+    from pandas.api.types import is_numeric_dtype
 
     def quoted(entry: object) -> Any:
         is_formula = isinstance(entry, str) and entry.startswith(_FORMULAS)

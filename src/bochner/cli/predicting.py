@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import Model, own_outcomes
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.estimators.table_regressor import TableRegressor
-from bochner.tables.refusals import InputError
+from bochner.tables.errors import InputError
 
 _KEPT = ("none", "id", "all")
 
@@ -42,6 +43,8 @@ class PredictOptions:
     quantiles: str | None = None
     keep: str = "id"
     table: str | None = None
+    missing: Sequence[str] | None = None
+    skip: int | None = None
     is_quiet: bool = False
     is_safe: bool = False  # Whether no text of the output may begin a formula
 
@@ -54,7 +57,7 @@ def predict_table(
         raise InputError(f"--keep must be one of {', '.join(_KEPT)}, got {options.keep!r}.")
     check_csv_output(out, model_path, *([] if str(path) == "-" else [path]))
     model = load_model(model_path)
-    fresh = read_for(model, path, options.table)
+    fresh = read_for(model, path, options.table, options.missing, options.skip)
     predicted = _predictions(model, fresh.features, options)
     predictions = pd.concat([_kept(model, fresh, options.keep, predicted), predicted], axis=1)
     write_csv(predictions, out, is_safe=options.is_safe)

@@ -12,7 +12,7 @@ from bochner.cli.output import cells_table, plain
 from bochner.cli.stages import shown_seconds
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import Outcome, Score
-from bochner.comparison.shown import METRICS, OF_CLASSES, OF_NUMBERS, counted, number
+from bochner.comparison.shown import METRICS, OF_CLASSES, OF_NUMBERS, counted, number, sum_of_shares
 from bochner.comparison.study import Study, TableFacts
 from bochner.comparison.verdict import calibration, verdict
 from bochner.diagnosis.sensitivity import VarianceShares
@@ -26,9 +26,6 @@ _SHOWN_PAIRS = 4
 
 LEAST_PAIR = 0.01
 """Least share of a pair that is listed or drawn."""
-
-_MORE_THAN_ALL = 1.05
-"""Sum of shares that is explained: less is within their standard errors."""
 
 _MOST_CLASSES = 12
 """Most classes of a confusion matrix on a screen: its columns fit into 100 characters."""
@@ -80,8 +77,8 @@ def print_shares(
     for table in share_tables(importance, pairs):
         console.print()
         console.print(table)
-    if importance.share.sum() > _MORE_THAN_ALL:
-        console.print("\nShares of columns include their interactions, and sum to more than 100 %.")
+    if note := sum_of_shares(float(importance.share.sum())):
+        console.print(f"\n{note}")
 
 
 def _print_table_facts(console: Console, study: Study, warned: Sequence[str]) -> None:

@@ -31,6 +31,8 @@ class Stages:
         Seconds for all stages; ``None`` for no limit.
     clock : callable, default=time.perf_counter
         Function that returns the time in seconds.
+    used : float, default=0.0
+        Seconds of the limit that are used before the first stage.
 
     Attributes
     ----------
@@ -45,11 +47,12 @@ class Stages:
         weights: Mapping[str, float],
         limit: float | None = None,
         clock: Callable[[], float] = perf_counter,
+        used: float = 0.0,
     ) -> None:
         self._weights = dict(weights)
         self._clock = clock
         self.limit = limit
-        self._all = Deadline(inf if limit is None else limit, clock)
+        self._all = Deadline(inf if limit is None else limit - used, clock)
         self.seconds: dict[str, float] = {}
         self.left_out: list[str] = []
 

@@ -28,6 +28,17 @@ PLAIN = (1e-4, 1e6)
 """Sizes of numbers that are written without a power of ten: at most eight characters."""
 
 
+_LESS_THAN_ALL, _MORE_THAN_ALL = 0.8, 1.05
+"""Sums of shares that are explained: sums of independent columns that do not interact are one, and
+differ by their standard errors."""
+
+_PLAIN_ENTRIES = (PLAIN[0], 1e12)
+"""Sizes of entries without a power of ten: codes of parcels have ten digits and more."""
+
+_YEARS = 10_000.0
+"""Numbers below have no comma as entries, because they may be years."""
+
+
 def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) -> str:
     """Format a number with ``digits`` significant digits and commas between thousands.
 
@@ -48,6 +59,36 @@ def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) ->
     decimals = max(0, digits - 1 - (int(np.floor(np.log10(size))) if size else 0))
     text = f"{value:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def entry(value: float, digits: int = 4) -> str:
+    """Format an entry of a column: whole numbers below 10,000 may be years and have no comma.
+
+    Examples
+    --------
+    >>> entry(1999.0), entry(12345.0), entry(0.123456), entry(526301100.0, 9)
+    ('1999', '12,345', '0.1235', '526,301,100')
+    """
+    text = number(value, digits, _PLAIN_ENTRIES)
+    return text.replace(",", "") if abs(value) < _YEARS else text
+
+
+def sum_of_shares(total: float) -> str:
+    """Return a sentence on shares of columns that do not sum to about 100 %, or an empty text.
+
+    Examples
+    --------
+    >>> sum_of_shares(0.95), sum_of_shares(0.224)[:20]
+    ('', 'Shares sum to 22 %: ')
+    """
+    if total > _MORE_THAN_ALL:
+        return "Shares of columns include their interactions, and sum to more than 100 %."
+    if total >= _LESS_THAN_ALL:
+        return ""
+    return (
+        f"Shares sum to {100.0 * total:.0f} %: a share is that of one column alone, and correlated "
+        "columns have most of their effect together."
+    )
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import LEVEL, Outcome, outcome
+from bochner.comparison.shown import entry
 from bochner.comparison.split import Split
 from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.estimators.table_classifier import TableClassifier
@@ -94,6 +95,9 @@ def table_facts(frame: pd.DataFrame, source: str, notes: Sequence[str] = ()) -> 
     return TableFacts(source, len(frame), columns, tuple(notes))
 
 
+_DIGITS = 6
+"""Digits of the ends of a column of numbers, so that most are exact."""
+
 _MOST_TEXTS = 3
 """Texts that the summary of a column lists: they fit into a line."""
 
@@ -104,7 +108,8 @@ def _column_facts(name: str, series: pd.Series) -> ColumnFacts:
     if not len(present):
         return ColumnFacts(name, KIND_NAMES[column.kind], len(series), 0, "")
     if column.kind == "numeric":
-        low, high = (f"{end:.6g}" for end in (np.nanmin(column.values), np.nanmax(column.values)))
+        ends = np.nanmin(column.values), np.nanmax(column.values)
+        low, high = (entry(float(end), _DIGITS) for end in ends)
         n_distinct, summary = len(np.unique(column.values[column.present])), f"{low} to {high}"
     elif column.kind == "date":
         times = column.wall_times()

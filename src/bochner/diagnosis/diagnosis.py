@@ -9,7 +9,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array, RandomState, dense_rows
 from bochner._numerics.checked import check_rows_given, column_names
-from bochner._numerics.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING
+from bochner._numerics.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING, MOST_DIAGNOSED
 from bochner.diagnosis.errors import Features, HeldOutSplit, features_of
 from bochner.diagnosis.spectrum import SingularValues, Spectrum, singular_values_of, spectrum_of
 from bochner.diagnosis.tables import advise, page
@@ -22,9 +22,6 @@ from bochner.features.length_scales import (
 )
 from bochner.features.parameters import count_frequencies, generators
 from bochner.kernels import Definiteness, Kernel, LocallyStationary
-
-# Rows examined: the eigenvalues of their Gram matrix take time proportional to the cube.
-MOST_ROWS = 1000
 
 # Share of rows held out to measure errors on: twice leaves half of the rows to fit weights, half
 # leaves a quarter as many pairs to measure on.
@@ -154,7 +151,7 @@ def diagnose(
     n_frequencies = _counts(n_components)
     scale_rng, rows_rng, draw_rng = generators(random_state, 3)
     kernel = resolve_kernel(kernel, "median", X, scale_rng, names=names)
-    chosen = rows_rng.permutation(X.shape[0])[:MOST_ROWS]
+    chosen = rows_rng.permutation(X.shape[0])[:MOST_DIAGNOSED]
     size = X.shape[0], len(chosen), X.shape[1]
     message = _domain_message(kernel, X)
     if message:

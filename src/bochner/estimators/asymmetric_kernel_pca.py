@@ -1,7 +1,8 @@
 """Kernel principal components of an asymmetric kernel."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,8 @@ from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_right
 from bochner.estimators.two_sided import TwoSidedEstimator
 from bochner.features.length_scales import AnyKernel
+from bochner.features.parameter_checks import Check
+from bochner.features.parameters import count_frequencies
 from bochner.features.region import check_rows
 from bochner.learning.ridge.singular import SingularComponents, triangular_factor
 from bochner.registry import register
@@ -75,6 +78,12 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
     >>> bool(np.allclose(model.singular_values_, values[:3]))
     True
     """
+
+    _checks: ClassVar[Mapping[str, Check]] = {
+        **TwoSidedEstimator._checks,
+        "n_components": as_count,
+        "n_features": lambda name, value: count_frequencies(value, name),
+    }
 
     n_components: int = 2
     kernel: AnyKernel | str = "gaussian"

@@ -229,6 +229,7 @@ class BaNK(BaseEstimator, ABC):
         Chains run on the device of the empty array ``home``, or on the host if it is ``None``.
         """
         choice = self._choice()
+        self._check_parameters()
         settings = settings_of(self, choice, len(problems.X))
         self._scaling = Scaling.of(problems.X)
         scaled = self._scaling.apply(problems.X)
@@ -360,6 +361,10 @@ class BaNK(BaseEstimator, ABC):
     def _choice(self) -> Choice:
         """Return the model, moves and structures that the parameter ``sampler`` selects."""
         return sampler_choice(self.sampler, self._choices)
+
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        settings_of(self, self._choice(), n_rows=1)
 
     def _model(self, choice: Choice, scaled: Array) -> Model:
         """Return the model to sample, given scaled rows."""

@@ -30,19 +30,19 @@ _NAMES: Mapping[str, type[Likelihood]] = {
 """Likelihoods of labels by name."""
 
 
-@register
+@register(former_names=("BaNKClassifier",))
 @documented
 @dataclass(eq=False, repr=False)
-class BaNKClassifier(BaNKClassification):
+class LearnedKernelClassifier(BaNKClassification):
     r"""Classification with a learned kernel (BaNK).
 
     .. math:: P(y = 1 \mid x) = 1 / (1 + e^{-f(x)}), \quad f = \Phi_\omega \beta + T \gamma,
 
-    with the frequencies as in :class:`bochner.BaNKRegressor`. Pólya-Gamma variables make the
-    likelihood Gaussian, so that frequencies are sampled with all weights integrated out. More than
-    two classes are learned one against the rest, with separate frequencies for each class. Ordered
-    classes share one function, with cutpoints between neighbouring classes (proportional odds),
-    and have two Pólya-Gamma variables per row.
+    with the frequencies as in :class:`bochner.LearnedKernelRegressor`. Pólya-Gamma variables make
+    the likelihood Gaussian, so that frequencies are sampled with all weights integrated out. More
+    than two classes are learned one against the rest, with separate frequencies for each class.
+    Ordered classes share one function, with cutpoints between neighbouring classes (proportional
+    odds), and have two Pólya-Gamma variables per row.
 
     <left out>
     Probabilities are calibrated by temperature scaling: they are raised to the power that fits the
@@ -54,8 +54,8 @@ class BaNKClassifier(BaNKClassification):
         Number of frequencies; each makes a cosine and a sine.
     <structure>
     sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
-        Moves of the frequencies, as in :class:`bochner.BaNKRegressor`. ``"mh"`` is the paper's
-        joint move of a frequency and its two weights.
+        Moves of the frequencies, as in :class:`bochner.LearnedKernelRegressor`. ``"mh"`` is the
+        paper's joint move of a frequency and its two weights.
     <iterations>
     <chains>
     likelihood : {"logistic", "ordinal"} or OrdinalLikelihood, default="logistic"
@@ -85,9 +85,9 @@ class BaNKClassifier(BaNKClassification):
     Examples
     --------
     >>> from sklearn.datasets import make_moons
-    >>> from bochner import BaNKClassifier
+    >>> from bochner import LearnedKernelClassifier
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
-    >>> model = BaNKClassifier(30, n_burn_in=20, n_samples=20, random_state=0).fit(X, y)
+    >>> model = LearnedKernelClassifier(30, n_burn_in=20, n_samples=20, random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.93)
     True
     >>> model.predict_proba(X).shape
@@ -97,11 +97,20 @@ class BaNKClassifier(BaNKClassification):
     _: KW_ONLY
     likelihood: Likelihood | str = "logistic"
 
+    def _chosen_law(self) -> LabelLikelihood:
+        also = "Numbers are learned by LearnedKernelRegressor."
+        law = resolve_likelihood(self.likelihood, _NAMES, LabelLikelihood, also)
+        assert isinstance(law, LabelLikelihood)
+        return law
+
+    def _check_parameters(self) -> None:
+        self._chosen_law()
+        super()._check_parameters()
+
     def _problems(
         self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, labels: object = None
     ) -> Problems:
-        also = "Numbers are learned by BaNKRegressor."
-        law = resolve_likelihood(self.likelihood, _NAMES, LabelLikelihood, also)
+        law = self._chosen_law()
         problems = super()._problems(X, y, sample_weight, labels)
         if isinstance(law, BernoulliLikelihood):
             return problems
@@ -110,7 +119,6 @@ class BaNKClassifier(BaNKClassification):
                 "Rows of Dask collections have the likelihood 'logistic'; for another one, pass "
                 "rows in memory, such as X.compute()."
             )
-        assert isinstance(law, LabelLikelihood)
         if law.n_classes not in (None, len(self.classes_)):
             raise ValueError(
                 f"y has {len(self.classes_)} classes, and {law!r} is for {law.n_classes}: give one "
@@ -155,3 +163,7 @@ class BaNKClassifier(BaNKClassification):
         """Return the likelihood of every draw of ordered classes; empty for nominal classes."""
         each = (self._draws.law_of(index) for index in range(self._draws.n_draws))
         return [law for law in each if isinstance(law, OrdinalLikelihood)]
+
+
+BaNKClassifier = LearnedKernelClassifier
+"""The paper's name of :class:`bochner.LearnedKernelClassifier`."""

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from bochner._numerics.arrays import LARGEST_COUNT, as_positive_scalar
 from bochner._numerics.threads import checked_n_jobs
+from bochner.features.parameters import check_dtype, check_seed
 from bochner.learning.chains.models import LocallyStationaryModel, StationaryModel
 from bochner.learning.chains.moves import (
     LOCAL_MOVES,
@@ -95,6 +96,8 @@ def settings_of(model: Any, choice: Choice, n_rows: int) -> SamplerSettings:
 
     A parameter of the wrong type raises ``TypeError``, one out of range ``ValueError``.
     """
+    check_dtype(model.dtype)
+    check_seed(model.random_state)
     leasts = {"n_frequencies": 1, "n_samples": 1, "n_chains": 1, "n_burn_in": 0}
     counts = default_sizes(n_rows)
     for name, least in leasts.items():

@@ -7,6 +7,7 @@ from operator import add
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
@@ -78,3 +79,15 @@ def mean_kernel(kernels: list[Kernel]) -> Kernel:
         np.concatenate([np.asarray(k.means) for k in mixtures]),
         np.concatenate([np.asarray(k.covariances) for k in mixtures]),
     )
+
+
+def repetitions(weight: Array) -> NDArray[np.intp]:
+    """Return the indices of rows, each repeated by its whole-number weight (n,)."""
+    times = np.rint(weight)
+    if not np.array_equal(times, weight):
+        wrong = weight[times != weight][0]
+        raise ValueError(
+            f"sample_weight must hold whole numbers for censored targets, repetitions of rows, "
+            f"got {wrong:g}; use KernelGLMRegressor for others."
+        )
+    return np.repeat(np.arange(len(weight)), times.astype(np.intp))

@@ -21,7 +21,7 @@ from bochner.estimators.bank_models import (
     positive_rows,
 )
 from bochner.estimators.bank_parameters import documented
-from bochner.estimators.bank_problems import Problems
+from bochner.estimators.bank_problems import Problems, repetitions
 from bochner.estimators.inputs import check_one_spread, is_dask, lazily
 from bochner.estimators.kernel_glm import NUMBERS
 from bochner.estimators.kernel_glm_head import checked_exposure, resolve_likelihood
@@ -37,10 +37,10 @@ from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.registry import register
 
 
-@register
+@register(former_names=("BaNKRegressor",))
 @documented
 @dataclass(eq=False, repr=False)
-class BaNKRegressor(LawPredictions, BaNKRegression):
+class LearnedKernelRegressor(LawPredictions, BaNKRegression):
     r"""Regression with a learned kernel (BaNK).
 
     The frequencies :math:`\omega_j` of the features have a nonparametric prior. They are sampled
@@ -109,11 +109,11 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner import BaNKRegressor
+    >>> from bochner import LearnedKernelRegressor
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(0, 10, size=(200, 1))
     >>> y = np.sin(2 * np.pi * X[:, 0]) + 0.1 * rng.normal(size=200)
-    >>> model = BaNKRegressor(50, n_burn_in=30, n_samples=30, random_state=0).fit(X, y)
+    >>> model = LearnedKernelRegressor(50, n_burn_in=30, n_samples=30, random_state=0).fit(X, y)
     >>> mean, std = model.predict([[3.25]], return_std=True)
     >>> bool(abs(mean[0] - 1.0) < 0.1), bool(std[0] < 0.2)
     (True, True)
@@ -121,7 +121,8 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
     A few gross outliers, which Student-t noise ignores:
 
     >>> y[::20] += 30.0
-    >>> robust = BaNKRegressor(50, likelihood="student_t", n_chains=2, random_state=0).fit(X, y)
+    >>> robust = LearnedKernelRegressor(50, likelihood="student_t", n_chains=2, random_state=0)
+    >>> robust = robust.fit(X, y)
     >>> bool(abs(robust.predict([[3.25]])[0] - 1.0) < 0.1)
     True
     """
@@ -160,7 +161,7 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
             Time, area or population in which the counts of a row arose. The mean is multiplied by
             it; ``None`` means ones. For counts only.
         checkpoint, callback
-            As in :meth:`bochner.BaNKClassifier.fit`.
+            As in :meth:`bochner.LearnedKernelClassifier.fit`.
 
         Raises
         ------
@@ -169,10 +170,7 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
             likelihood, chains cannot sample the likelihood, the checkpoint belongs to another fit,
             or a checkpoint is passed with Dask collections.
         """
-        also = "Classes are learned by BaNKClassifier."
-        law = resolve_likelihood(self.likelihood, NUMBERS, NumberLikelihood, also)
-        assert isinstance(law, NumberLikelihood)
-        self._law_ = law
+        self._law_ = law = self._chosen_law()
         if law == NORMAL:
             checked_exposure(exposure, 0, law)
             super().fit(X, y, sample_weight, checkpoint=checkpoint, callback=callback)
@@ -190,6 +188,16 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
         problems = self._outcomes(law, X, y, sample_weight, exposure)
         self._learn(problems, checkpoint, self._progress(callback))
         return self
+
+    def _chosen_law(self) -> NumberLikelihood:
+        also = "Classes are learned by LearnedKernelClassifier."
+        law = resolve_likelihood(self.likelihood, NUMBERS, NumberLikelihood, also)
+        assert isinstance(law, NumberLikelihood)
+        return law
+
+    def _check_parameters(self) -> None:
+        self._chosen_law()
+        super()._check_parameters()
 
     def _outcomes(
         self,
@@ -393,13 +401,5 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
             yield rows, Predictive(laws, mean, variance, self._scale)
 
 
-def repetitions(weight: Array) -> Any:
-    """Return the indices of rows, each repeated by its whole-number weight (n,)."""
-    times = np.rint(weight)
-    if not np.array_equal(times, weight):
-        wrong = weight[times != weight][0]
-        raise ValueError(
-            f"sample_weight must hold whole numbers for censored targets, repetitions of rows, "
-            f"got {wrong:g}; use KernelGLMRegressor for others."
-        )
-    return np.repeat(np.arange(len(weight)), times.astype(np.intp))
+BaNKRegressor = LearnedKernelRegressor
+"""The paper's name of :class:`bochner.LearnedKernelRegressor`."""

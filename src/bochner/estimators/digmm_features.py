@@ -15,7 +15,6 @@ from bochner._numerics.arrays import (
     Array,
     MatrixLike,
     as_count,
-    as_positive_scalar,
     as_scale,
 )
 from bochner._numerics.checked import check_rows_given, validated
@@ -25,6 +24,13 @@ from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.features.length_scales import AnyKernel, median_distance, resolve_kernel
+from bochner.features.parameter_checks import (
+    KERNEL_CHECKS,
+    Check,
+    check_each,
+    check_kernel,
+    optional,
+)
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, SpectralMixture
@@ -46,9 +52,34 @@ PRECOMPUTED = "precomputed"
 _POOR_FIT = 0.5
 
 
-@register
+def _check_sketch(name: str, value: Any) -> None:
+    if as_count(name, value) < 2:
+        raise ValueError(f"{name} must be at least 2, because pairs of rows are compared; got 1.")
+
+
+def _check_similarity(name: str, value: Any) -> None:
+    if not (isinstance(value, str) and value == PRECOMPUTED):
+        check_kernel(name, value)
+
+
+_CHECKS: Mapping[str, Check] = {
+    **KERNEL_CHECKS,
+    "kernel": _check_similarity,
+    "expectation": lambda name, value: resolved(name, value, Expectation, EXPECTATIONS),
+    "n_sketch": _check_sketch,
+    "truncation": as_count,
+    "shift": as_scale,
+    "concentration": as_scale,
+    "noise": optional(as_scale),
+    "max_iter": optional(as_count),
+    "n_starts": as_count,
+}
+"""Checks of the constructor parameters, by name."""
+
+
+@register(former_names=("DIGMMFeatures",))
 @dataclass(eq=False, repr=False)
-class DIGMMFeatures(
+class SimilarityFeatures(
     KernelParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     r"""Random Fourier features of a kernel learned from similarities (DIGMM).
@@ -150,10 +181,10 @@ class DIGMMFeatures(
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner import DIGMMFeatures, kernels
+    >>> from bochner import SimilarityFeatures, kernels
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
     >>> k = kernels.Gaussian(2.0) - 0.5 * kernels.Gaussian(0.5)
-    >>> map = DIGMMFeatures(k, n_sketch=100, random_state=0).fit(X)
+    >>> map = SimilarityFeatures(k, n_sketch=100, random_state=0).fit(X)
     >>> map.transform(X).shape
     (300, 512)
     >>> bool(np.abs(map.kernel_(X) - k(X)).max() < 0.05)
@@ -161,7 +192,7 @@ class DIGMMFeatures(
 
     Similarities without a formula are given as a matrix:
 
-    >>> map = DIGMMFeatures("precomputed", n_sketch=100, random_state=0)
+    >>> map = SimilarityFeatures("precomputed", n_sketch=100, random_state=0)
     >>> map.fit(X, similarity=np.tanh(2.0 * k(X))).signature_.shape
     (512,)
     """
@@ -214,6 +245,7 @@ class DIGMMFeatures(
             not symmetric, all zero, or missing.
         """
         X = validated(self, X, dtype=FLOATS, ensure_min_samples=2)
+        self._check_parameters()
         n_frequencies = count_frequencies(self.n_components)
         expectation = resolved("expectation", self.expectation, Expectation, EXPECTATIONS)
         settings = self._settings(expectation)
@@ -243,20 +275,20 @@ class DIGMMFeatures(
         right = left if Y is None else self.transform(Y)
         return np.asarray((left * self.signature_) @ right.T)
 
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        check_each(self, _CHECKS)
+
     def _settings(self, expectation: Expectation) -> MixtureSettings:
-        if as_count("n_sketch", self.n_sketch) < 2:
-            raise ValueError(
-                "n_sketch must be at least 2, because pairs of rows are compared; got 1."
-            )
         max_iter = expectation.max_iter if self.max_iter is None else self.max_iter
         return MixtureSettings(
-            truncation=as_count("truncation", self.truncation),
-            shift=as_scale("shift", self.shift),
-            concentration=as_scale("concentration", self.concentration),
-            noise=None if self.noise is None else as_scale("noise", self.noise),
-            max_iter=as_count("max_iter", max_iter),
-            tol=as_positive_scalar("tol", self.tol),
-            n_starts=as_count("n_starts", self.n_starts),
+            truncation=int(self.truncation),
+            shift=float(self.shift),
+            concentration=float(self.concentration),
+            noise=None if self.noise is None else float(self.noise),
+            max_iter=int(max_iter),
+            tol=float(self.tol),
+            n_starts=int(self.n_starts),
         )
 
     def _similarities(
@@ -338,3 +370,7 @@ def _warn_if_unexplained(gram: Array, noise: float) -> None:
             f"their size. Use a larger n_sketch; or, if the similarities are not a function of the "
             f"difference of rows, FourierFeatures(function, weights='least_squares')."
         )
+
+
+DIGMMFeatures = SimilarityFeatures
+"""The paper's name of :class:`bochner.SimilarityFeatures`."""

@@ -64,6 +64,8 @@ class FittedSeries:
     def try_out(self) -> None:
         """Forecast one time."""
         law, timeline = self.law, self.timeline
+        timeline.check()
+        law.check_last(timeline.last)
         if timeline.step is not None:
             timeline.future(1)
         after = np.array([timeline.last + (timeline.step or 1.0)])

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_count, as_level, as_levels
+from bochner._numerics.arrays import Array, as_count, as_flag, as_level, as_levels
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import checked_n_jobs, single_threaded_blas, threads_for
 from bochner._numerics.whole_fits import all_or_nothing
@@ -21,7 +21,7 @@ from bochner.estimators.series_rows import (
     series_values,
     several,
 )
-from bochner.features.parameters import check_choice, generators
+from bochner.features.parameters import check_choice, check_seed, generators
 from bochner.learning.series.mixture import PredictiveMixture
 from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.registry import register
@@ -405,4 +405,6 @@ class Forecaster(BaseEstimator):
             raise TypeError(
                 f"periods must be 'auto' or a sequence of lengths, got {self.periods!r}."
             )
+        as_flag("find_cycle", self.find_cycle)
         checked_n_jobs(self.n_jobs)
+        check_seed(self.random_state)

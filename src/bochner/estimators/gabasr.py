@@ -47,10 +47,14 @@ class GaBaSR(BaNK):
     n_envelope: int = 8
     envelope: str = "learned"
 
-    def _model(self, choice: Choice, scaled: Array) -> Model:
+    def _check_parameters(self) -> None:
         check_name("pairs", self.pairs, _PAIRS)
         check_name("envelope", self.envelope, self._envelopes)
         check_name("amplitudes", self.amplitudes, _AMPLITUDES)
+        as_count("n_envelope", self.n_envelope)
+        super()._check_parameters()
+
+    def _model(self, choice: Choice, scaled: Array) -> Model:
         n_envelope = as_count("n_envelope", self.n_envelope)
         varies: dict[str, bool] = {}
         signal, varies["noise"] = _VARYING[self.envelope]
@@ -79,23 +83,23 @@ class GaBaSR(BaNK):
         return model
 
 
-@register
+@register(former_names=("GaBaSRRegressor",))
 @documented
-class GaBaSRRegressor(GaBaSR, BaNKRegression):
+class LocallyStationaryRegressor(GaBaSR, BaNKRegression):
     r"""Regression with a learned, locally stationary kernel (GaBaSR).
 
-    The frequencies of :class:`bochner.BaNKRegressor` have amplitudes that vary with the inputs,
-    and so does the noise:
+    The frequencies of :class:`bochner.LearnedKernelRegressor` have amplitudes that vary with the
+    inputs, and so does the noise:
 
     .. math:: y = \sum_j a_j(x) [\beta_{2j} \cos(s_j \cdot x) + \beta_{2j+1} \sin(s_j \cdot x)]
               + T \gamma + e^{h(x)/2} \varepsilon, \quad
               a_j(x) = \sqrt 2 \cos(v_j \cdot x / 2 + \psi_j),
 
     with unknown distributions of ``s`` and ``v``. If :math:`v_j = 0`, which has a high prior
-    probability, the amplitude is one: for stationary data the kernel is that of ``BaNKRegressor``.
-    The kernel of one frequency and its amplitude is the locally stationary function
-    :math:`\cos(v \cdot u + 2 \psi) \cos(s \cdot \delta)` with :math:`u = (x + y)/2` and
-    :math:`\delta = x - y`, plus a stationary kernel that makes the sum positive definite.
+    probability, the amplitude is one: for stationary data the kernel is that of
+    ``LearnedKernelRegressor``. The kernel of one frequency and its amplitude is the locally
+    stationary function :math:`\cos(v \cdot u + 2 \psi) \cos(s \cdot \delta)` with :math:`u = (x +
+    y)/2` and :math:`\delta = x - y`, plus a stationary kernel that makes the sum positive definite.
 
     Parameters
     ----------
@@ -114,7 +118,7 @@ class GaBaSRRegressor(GaBaSR, BaNKRegression):
     envelope : {"learned", "signal", "noise", "constant"}, default="learned"
         Quantities that vary with the inputs: ``"learned"`` for amplitudes and noise, ``"signal"``
         for amplitudes, ``"noise"`` for noise, ``"constant"`` for the model of
-        :class:`bochner.BaNKRegressor`.
+        :class:`bochner.LearnedKernelRegressor`.
     <chains>
 
     Attributes
@@ -137,11 +141,11 @@ class GaBaSRRegressor(GaBaSR, BaNKRegression):
     Noise that grows along the input, which a stationary model assumes to be constant:
 
     >>> import numpy as np
-    >>> from bochner import GaBaSRRegressor
+    >>> from bochner import LocallyStationaryRegressor
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(0, 1, size=(300, 1))
     >>> y = np.sin(6 * X[:, 0]) + (0.02 + 0.5 * X[:, 0]) * rng.normal(size=300)
-    >>> model = GaBaSRRegressor(30, n_burn_in=50, n_samples=50, random_state=0).fit(X, y)
+    >>> model = LocallyStationaryRegressor(30, n_burn_in=50, n_samples=50, random_state=0).fit(X, y)
     >>> mean, std = model.predict([[0.1], [0.9]], return_std=True)
     >>> bool(std[1] > 3 * std[0])
     True
@@ -168,16 +172,16 @@ class GaBaSRRegressor(GaBaSR, BaNKRegression):
         return self.target_scale_ * total / draws.n_draws
 
 
-@register
+@register(former_names=("GaBaSRClassifier",))
 @documented
 @dataclass(eq=False, repr=False)
-class GaBaSRClassifier(GaBaSR, BaNKClassification):
+class LocallyStationaryClassifier(GaBaSR, BaNKClassification):
     r"""Classification with a learned, locally stationary kernel (GaBaSR).
 
     .. math:: P(y = 1 \mid x) = 1 / (1 + e^{-f(x)}),
 
-    with ``f`` as in :class:`bochner.GaBaSRRegressor`. Frequencies and amplitudes are sampled with
-    all weights integrated out, as in :class:`bochner.BaNKClassifier`.
+    with ``f`` as in :class:`bochner.LocallyStationaryRegressor`. Frequencies and amplitudes are
+    sampled with all weights integrated out, as in :class:`bochner.LearnedKernelClassifier`.
 
     Parameters
     ----------
@@ -185,7 +189,8 @@ class GaBaSRClassifier(GaBaSR, BaNKClassification):
         Number of waves; each makes two features.
     <structure>
     sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
-        As in :class:`bochner.GaBaSRRegressor`; ``"mh"`` also uses the paper's likelihood.
+        As in :class:`bochner.LocallyStationaryRegressor`; ``"mh"`` also uses the paper's
+        likelihood.
     <iterations>
     likelihood : {"logistic", "paper"}, default="logistic"
         ``"paper"`` is the paper's model, sampler and likelihood: least-squares weights in a
@@ -193,7 +198,8 @@ class GaBaSRClassifier(GaBaSR, BaNKClassification):
         its probabilities lie near one half.
     <amplitudes>
     envelope : {"learned", "constant"}, default="learned"
-        Whether amplitudes vary; ``"constant"`` is the model of :class:`bochner.BaNKClassifier`.
+        Whether amplitudes vary; ``"constant"`` is the model of
+        :class:`bochner.LearnedKernelClassifier`.
     <chains>
 
     Attributes
@@ -213,9 +219,10 @@ class GaBaSRClassifier(GaBaSR, BaNKClassification):
     Examples
     --------
     >>> from sklearn.datasets import make_moons
-    >>> from bochner import GaBaSRClassifier
+    >>> from bochner import LocallyStationaryClassifier
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
-    >>> model = GaBaSRClassifier(30, n_burn_in=20, n_samples=20, random_state=0).fit(X, y)
+    >>> model = LocallyStationaryClassifier(30, n_burn_in=20, n_samples=20, random_state=0)
+    >>> model = model.fit(X, y)
     >>> bool(model.score(X, y) > 0.93)
     True
     """
@@ -250,3 +257,10 @@ class GaBaSRClassifier(GaBaSR, BaNKClassification):
         inputs, _ = self._rows(X)
         columns = [learned.draws.signal_std(inputs) for learned in self.learned_]
         return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+
+GaBaSRRegressor = LocallyStationaryRegressor
+"""The paper's name of :class:`bochner.LocallyStationaryRegressor`."""
+
+GaBaSRClassifier = LocallyStationaryClassifier
+"""The paper's name of :class:`bochner.LocallyStationaryClassifier`."""

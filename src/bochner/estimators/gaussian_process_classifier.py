@@ -14,12 +14,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.checked import labels as class_labels
+from bochner._numerics.checked import refuse_foreign
 from bochner._numerics.promises import NotPromisedError
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier
 from bochner.estimators.process_kernels import (
     as_process_kernel,
     kernel_of_classes,
+    refuse_names,
     without_noise,
 )
 from bochner.features.parameters import KernelParameters, drawn_seed
@@ -161,13 +164,16 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
             If a parameter is out of range, there is one class only, or ``solver="features"`` and
             the kernel has no random features.
         """
-        self._validate_params()
+        refuse_names(self.kernel)
+        self._check_parameters()
         if isinstance(self.kernel, sk.CompoundKernel):
             raise ValueError("kernel cannot be a CompoundKernel")
         takes_objects = is_sklearn_kernel(self.kernel) and not self.kernel.requires_vector_input
         dtype = None if takes_objects else "numeric"
+        if not takes_objects:
+            refuse_foreign("X", X)
         rows, labels = validate_data(
-            self, X, y, multi_output=False, ensure_2d=not takes_objects, dtype=dtype
+            self, X, class_labels(y), multi_output=False, ensure_2d=not takes_objects, dtype=dtype
         )
         seed = drawn_seed(self.random_state)
         kernel = as_process_kernel(self.kernel, getattr(self, "feature_names_in_", None), rows)
@@ -355,6 +361,10 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
         pairs = zip(kernels, each, strict=True)
         models = self._on_features([kernel.clone_with_theta(theta) for kernel, theta in pairs])
         return float(np.mean([model.log_evidence_ for model in models]))
+
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        self._validate_params()
 
     def _try_out(self) -> None:
         """Raise ValueError unless the kernel of a model from a file has finite parameters."""

@@ -13,10 +13,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.checked import refuse_foreign
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.process_kernels import (
     as_process_kernel,
     learned_kernel,
+    refuse_names,
     start_kernel,
     without_noise,
 )
@@ -176,7 +178,10 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         numpy.linalg.LinAlgError
             If the Gram matrix of an exact process is not positive definite.
         """
-        self._validate_params()
+        refuse_names(self.kernel)
+        self._check_parameters()
+        if isinstance(self.kernel, sk.CompoundKernel):
+            raise ValueError("kernel cannot be a CompoundKernel, which has a value for each class.")
         rows, targets = _checked(self, X, y)
         seed = drawn_seed(self.random_state)
         kernel = as_process_kernel(self.kernel, getattr(self, "feature_names_in_", None), rows)
@@ -287,6 +292,10 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         """
         return as_array(super().sample_y(X, n_samples, random_state))
 
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        self._validate_params()
+
     def _try_out(self) -> None:
         """Raise ValueError unless the kernel of a model from a file has finite parameters."""
         if hasattr(self, "n_features_in_") and not np.isfinite(self.kernel_.theta).all():
@@ -384,6 +393,8 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
 def _checked(model: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """Return the validated rows and targets; rows are objects if the kernel takes objects."""
     takes_objects = is_sklearn_kernel(model.kernel) and not model.kernel.requires_vector_input
+    if not takes_objects:
+        refuse_foreign("X", X)
     options = {"multi_output": True, "y_numeric": True, "ensure_2d": not takes_objects}
     X, y = validate_data(model, X, y, dtype=None if takes_objects else "numeric", **options)
     n_targets = y.shape[1] if y.ndim > 1 else 1

@@ -78,10 +78,11 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         target, with a standard deviation of ten units of the latent function. If ``False``, the
         constant is fixed at the link of the mean target.
     time_limit : float or None, default=None
-        Seconds after which the search for ``alpha``, the parameters of the likelihood and those of
-        the kernel begins no further step and returns the best values so far. The step in progress
-        and the mode of the weights are completed. With a limit, the result depends on the speed
-        of the machine.
+        Seconds for the fit. The number of features is reduced to what the machine can do in the
+        time, with a warning, but not below 32. The search for ``alpha``, the parameters of the
+        likelihood and those of the kernel begins no further step after the limit; a step in
+        progress and the mode of the weights are completed. With a limit, the result depends on the
+        speed of the machine.
 
     Attributes
     ----------
@@ -123,6 +124,9 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         likelihood = resolve_likelihood(self.likelihood, NUMBERS, NumberLikelihood, also)
         assert isinstance(likelihood, NumberLikelihood)
         return likelihood
+
+    def _check_likelihood(self) -> None:
+        self._resolved_likelihood()
 
     @all_or_nothing
     def fit(

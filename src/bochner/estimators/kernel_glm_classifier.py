@@ -92,6 +92,9 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
         assert isinstance(likelihood, LabelLikelihood)
         return likelihood
 
+    def _check_likelihood(self) -> None:
+        self._resolved_likelihood(n_classes=2)
+
     @all_or_nothing
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.

@@ -17,17 +17,23 @@ from bochner._numerics.arrays import (
     Array,
     MatrixLike,
     as_array,
-    as_flag,
-    as_positive_scalar,
     row_blocks,
 )
 from bochner._numerics.checked import named, validated
 from bochner._numerics.foreign import refuse_masked
 from bochner._numerics.limits import LARGEST_WEIGHT
+from bochner._numerics.warn import warn_user
 from bochner.estimators.inputs import checked_alpha, checked_weight, refuse_asymmetric
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.chunks import Chunk
 from bochner.features.length_scales import AnyKernel, resolve_kernel
+from bochner.features.parameter_checks import (
+    KERNEL_CHECKS,
+    Check,
+    check_each,
+    length_scale_check,
+    unchecked,
+)
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region, check_rows
 from bochner.frequencies import Frequencies
@@ -37,13 +43,26 @@ from bochner.learning.families.selection import canonical_rows
 from bochner.learning.laplace.approximation import LaplacePosterior, latent_features
 from bochner.learning.laplace.evidence import LaplaceProblem
 from bochner.learning.laplace.selection import MOST_SEARCHED, select_latent_kernel
+from bochner.learning.laplace.sizes import affordable_frequencies
+from bochner.learning.tables.efforts import measured_rate
 from bochner.likelihoods import GaussianLikelihood, Likelihood
 from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.sampling import Scheme
 
+_SHARE_OF_FIT = 0.5
+"""Share of a time limit that is left for the fit to all rows if length scales are searched for."""
+
 _MOST_WEIGHT = 1e6
 """Largest weight of a row: at 1e8 equal rows the prior is lost in the rounding of the curvature of
 the likelihood."""
+
+_CHECKS: Mapping[str, Check] = {
+    **KERNEL_CHECKS,
+    "likelihood": unchecked,  # By _check_likelihood
+    "alpha": lambda _, value: checked_alpha(value),
+    "length_scale": length_scale_check("auto", "median", "evidence"),
+}
+"""Checks of the constructor parameters, by name."""
 
 
 @dataclass(eq=False, repr=False)
@@ -69,16 +88,25 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
     posterior_: LaplacePosterior = field(init=False)
 
     @abstractmethod
+    def _check_likelihood(self) -> None:
+        """Raise an error for an unusable parameter ``likelihood``."""
+
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        self._check_likelihood()
+        check_each(self, _CHECKS)
+
+    @abstractmethod
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """Fit the model."""
 
     def _fit_rows(self, rows: Chunk, exposure: Array | None, likelihood: Likelihood) -> None:
         """Fit to rows with numeric targets; an error keeps the attributes of an earlier fit."""
+        self._check_parameters()
         deadline = np.inf
         if self.time_limit is not None:
-            deadline = perf_counter() + as_positive_scalar("time_limit", self.time_limit)
+            deadline = perf_counter() + float(self.time_limit)
         alpha = checked_alpha(self.alpha)
-        has_constant = as_flag("fit_intercept", self.fit_intercept)
         y = likelihood.checked(rows.y)
         exposures = np.ones(len(rows)) if exposure is None else exposure
         # Rows of weight zero must not influence the number of rows or the kernel.
@@ -98,7 +126,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
             started if moved is None else moved,
             likelihood.unknown,
             alpha,
-            has_constant and started.has_constant,
+            bool(self.fit_intercept) and started.has_constant,
             deadline,
         )
         kernel, frequencies, region = self._approximation(problem)
@@ -129,13 +157,31 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         first, total, _ = canonical_rows(rows, np.column_stack((y, exposures)))
         return y[first], exposures[first], total
 
+    def _n_frequencies(self, problem: LaplaceProblem) -> int:
+        """Return the number of frequencies, reduced to what a time limit allows."""
+        requested = count_frequencies(self.n_components)
+        if self.time_limit is None:
+            return requested
+        rate = measured_rate()
+        seconds = problem.deadline - perf_counter()
+        if self._is_by_evidence:
+            seconds *= _SHARE_OF_FIT
+        n_latent = problem.likelihood.n_latent
+        m = affordable_frequencies(requested, len(problem.rows), n_latent, seconds, rate)
+        if m < requested:
+            warn_user(
+                f"The model has {2 * m} features in place of n_components={self.n_components}, "
+                f"because of time_limit={self.time_limit:g}. Give it more seconds or fewer rows."
+            )
+        return m
+
     def _approximation(
         self, problem: LaplaceProblem
     ) -> tuple[AnyKernel, Frequencies, Region | None]:
         """Resolve the kernel and draw its frequencies."""
         kernel_rng, draw_rng, data_rng = generators(self.random_state, 3)
-        recipe = Recipe(count_frequencies(self.n_components), self.scheme, self.weights)
         rows = problem.rows
+        recipe = Recipe(self._n_frequencies(problem), self.scheme, self.weights)
         kernel = native(self.kernel, rows.X.shape[1])
         names = getattr(self, "feature_names_in_", None)
         length_scale = self.length_scale

@@ -220,10 +220,9 @@ class OnlineHead(RidgeHead, ABC):
 
     def _try_out(self) -> None:
         """Raise ValueError unless rows could be added to a model that was loaded."""
-        as_bytes(self.memory_limit)
         if self.sums_ is None:  # No rows can be added
             return
-        self._plan(self._learning_features)  # Checks the parameters that only updates use
+        self._plan(self._learning_features)
         sums = self._solved_sums  # Of all rows, those before a refresh included
         assert sums is not None
         if not sums.are_of_rows:

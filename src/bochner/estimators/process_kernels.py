@@ -48,6 +48,16 @@ def as_process_kernel(kernel: Any, names: Any = None, X: Any = None) -> Any:
     return kernel
 
 
+def refuse_names(kernel: Any) -> None:
+    """Raise TypeError for the name of a kernel, which other estimators take."""
+    if isinstance(kernel, str):
+        raise TypeError(
+            f"kernel must be a kernel object or None, got the name {kernel!r}: write "
+            "bochner.kernels.Gaussian(1.0) or sklearn.gaussian_process.kernels.RBF(1.0) for a "
+            "Gaussian kernel. None learns one with a length scale for each input."
+        )
+
+
 def default_kernel(X: Array, signal: float, noise: float, scale: Any) -> Any:
     """Return a constant times a Gaussian kernel with a length scale per input, and white noise."""
     scale = np.broadcast_to(scale, X.shape[1]).astype(np.float64)

@@ -1,6 +1,7 @@
 """Base of the ridge regressor and classifier: features, their sums and the solution."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
@@ -30,6 +31,13 @@ from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
 from bochner.features.fading import FadingFeatures
 from bochner.features.length_scales import AnyKernel, resolve_kernel
+from bochner.features.parameter_checks import (
+    KERNEL_CHECKS,
+    Check,
+    check_each,
+    length_scale_check,
+    one_of,
+)
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region, check_rows
 from bochner.features.residual import FeatureMap, ResidualFeatures
@@ -41,10 +49,30 @@ from bochner.kernels.foreign import native
 from bochner.learning.families.selection import select_kernel
 from bochner.learning.ridge.iterative import IterativeSolution, fit_iteratively
 from bochner.learning.ridge.krein import fit_krein
-from bochner.learning.ridge.plan import RidgeProblem, plan_ridge
+from bochner.learning.ridge.plan import SOLVERS, RidgeProblem, plan_ridge
 from bochner.learning.ridge.posterior import best_alpha, fit_ridge
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
+
+
+def _check_tolerance(name: str, tol: Any) -> None:
+    if as_positive_scalar(name, tol) >= 1.0:
+        raise ValueError(
+            f"{name} must be below 1, got {tol:g}: it is relative to the residual of weights that "
+            "are all zero. Use 1e-4, for instance."
+        )
+
+
+_CHECKS: Mapping[str, Check] = {
+    **KERNEL_CHECKS,
+    "alpha": lambda _, value: checked_alpha(value),
+    "length_scale": length_scale_check("auto", "median", "evidence"),
+    "associated": as_flag,
+    "solver": one_of(SOLVERS),
+    "tol": _check_tolerance,
+    "memory_limit": lambda _, value: as_bytes(value),
+}
+"""Checks of the constructor parameters, by name."""
 
 
 @dataclass(eq=False, repr=False)
@@ -83,6 +111,10 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
     ) -> Any:
         """Fit the head."""
 
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        check_each(self, _CHECKS)
+
     def _checked_rows(
         self,
         X: object,
@@ -105,9 +137,8 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
 
         ``keep_sums`` stores the sums, so that later rows can be added.
         """
+        self._check_parameters()
         alpha, limit = checked_alpha(self.alpha), as_bytes(self.memory_limit)
-        for name in ("fit_intercept", "associated"):
-            as_flag(name, getattr(self, name))
         n_landmarks = self._n_landmarks
         # A generator for each step, so that optional steps do not change the draws of other steps.
         *rngs, solver_rng, landmark_rng = generators(self.random_state, 5)
@@ -165,12 +196,6 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         self.sums_, self.posterior_, self.fading_ = sums, posterior, None
 
     def _problem(self, features: FeatureMap, targets: Targets, alpha: float | None) -> RidgeProblem:
-        tol = as_positive_scalar("tol", self.tol)
-        if tol >= 1.0:
-            raise ValueError(
-                f"tol must be below 1, got {tol:g}: it is relative to the residual of weights that "
-                "are all zero. Use 1e-4, for instance."
-            )
         return RidgeProblem(
             p=features.n_features,
             t=targets.n_targets,
@@ -178,7 +203,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
             alpha=alpha,
             scale=float(np.abs(features.weight).sum()),
             is_indefinite=bool((self._signs(features) < 0).any()),
-            tol=tol,
+            tol=float(self.tol),
         )
 
     def _approximation(

@@ -28,7 +28,12 @@ from bochner.estimators.table_predictors import Predictor
 from bochner.estimators.table_rows import TableRows, table_rows
 from bochner.estimators.table_summary import html_summary
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
-from bochner.features.parameters import KernelParameters, count_frequencies, generators
+from bochner.features.parameters import (
+    KernelParameters,
+    check_seed,
+    count_frequencies,
+    generators,
+)
 from bochner.kernels import Kernel, named_kernel
 from bochner.kernels.foreign import is_sklearn_kernel
 from bochner.learning.tables.efforts import EFFORTS
@@ -72,6 +77,10 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
     def _predictor(self) -> Predictor:
         """Return the head in units of the targets; raise NotFittedError before a fit."""
 
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        self._learner()
+
     def _learner(self) -> SumLearner | OneKernelLearner:
         """Return the learner of the parameters; raise an error for an invalid parameter."""
         check_name("effort", self.effort, tuple(EFFORTS))
@@ -79,6 +88,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         if self.time_limit is not None:
             as_positive_scalar("time_limit", self.time_limit)
         checked_n_jobs(self.n_jobs)
+        check_seed(self.random_state)
         if isinstance(self.kernel, Kernel):
             refuse_asymmetric(self.kernel, associated=False)
         elif not isinstance(self.kernel, str) and not is_sklearn_kernel(self.kernel):
@@ -375,6 +385,9 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
             if not hasattr(encoder, "columns_"):
                 raise ValueError("an encoder of the table is not fitted")
             encoder._try_out()
+        n_samples = self.record_.get("n_samples")
+        if type(n_samples) is not int or n_samples < 1:
+            raise ValueError(f"record_ has {n_samples!r} for the number of rows of the fit")
         check_background(self._encoders(), self.background_, self.background_values_)
 
     def __sklearn_tags__(self) -> Tags:

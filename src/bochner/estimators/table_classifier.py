@@ -1,5 +1,6 @@
 """Classification on a whole table."""
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from bochner._numerics.arrays import Array, MatrixLike, as_array
+from bochner._numerics.arrays import Array, MatrixLike, as_array, as_finite_scalar
 from bochner._numerics.checked import labels, named
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.whole_fits import all_or_nothing
@@ -76,6 +77,17 @@ class TableClassifier(LabelledClassifier, TableModel):
 
     head_: SoftmaxOfLaws | OneKernelClassification = field(init=False)
 
+    def _check_parameters(self) -> None:
+        weights = self.class_weight
+        if not (weights is None or weights == "balanced" or isinstance(weights, Mapping)):
+            raise ValueError(
+                "class_weight must be None, 'balanced' or a dictionary of factors by class, got "
+                f"{weights!r}."
+            )
+        for factor in weights.values() if isinstance(weights, Mapping) else ():
+            as_finite_scalar("class_weight", factor)
+        super()._check_parameters()
+
     @all_or_nothing
     def fit(
         self,
@@ -94,6 +106,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         ValueError
             If the table, the labels or a parameter is not valid.
         """
+        self._check_parameters()
         if y is not None and self.costs is not None and not is_partitioned(X):
             self._checked_costs(len(np.unique(column_or_1d(labels(y)))))
         if self.class_weight is not None:

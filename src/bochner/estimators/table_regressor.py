@@ -140,6 +140,10 @@ class TableRegressor(ScoredRegressor, TableModel):
     target_mean_: float | Array = field(init=False)
     target_scale_: float | Array = field(init=False)
 
+    def _check_parameters(self) -> None:
+        check_name("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
+        super()._check_parameters()
+
     @all_or_nothing
     def fit(
         self,
@@ -189,7 +193,7 @@ class TableRegressor(ScoredRegressor, TableModel):
         TypeError
             If a parameter or an entry of the table has the wrong type.
         """
-        check_name("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
+        self._check_parameters()
         learner, progress = self._learner(), Progress(callback)
         name = self.transformation
         if name != "none" and not isinstance(learner, SumLearner):

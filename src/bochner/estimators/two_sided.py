@@ -1,8 +1,9 @@
 """Base classes of the estimators with left and right features of a kernel."""
 
 from abc import ABC
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from bochner.estimators.inputs import checked_alpha, checked_weight
 from bochner.estimators.predictions import RegressionAttributes
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
+from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region
 from bochner.frequencies import Frequencies
@@ -24,6 +26,11 @@ from bochner.spectral import Decomposition
 @dataclass(eq=False, repr=False)
 class TwoSidedEstimator(KernelParameters, BaseEstimator, ABC):
     """An estimator on the left and right features of a kernel."""
+
+    _checks: ClassVar[Mapping[str, Check]] = {
+        **KERNEL_CHECKS,
+        "alpha": lambda _, value: checked_alpha(value),
+    }
 
     _: KW_ONLY
     length_scale: Any = "median"
@@ -37,6 +44,10 @@ class TwoSidedEstimator(KernelParameters, BaseEstimator, ABC):
     frequencies_: Frequencies = field(init=False)
     signature_: Array = field(init=False)
     _region: Region | None = field(init=False)
+
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        check_each(self, self._checks)
 
     def _approximate(
         self,
@@ -54,6 +65,7 @@ class TwoSidedEstimator(KernelParameters, BaseEstimator, ABC):
         together. Rows or pairs of weight zero are ignored. ``name`` is the name of the parameter
         that gives ``n_components``.
         """
+        self._check_parameters()
         recipe = Recipe(
             count_frequencies(n_components, name),
             self.scheme,

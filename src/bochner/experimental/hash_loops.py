@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.compiling import compiled
+from bochner._numerics.compiling import compiled, inner
 
 # SplitMix64: 2^64 over the golden ratio, and the two odd multipliers of its finaliser (Steele, Lea
 # and Flood, "Fast splittable pseudorandom number generators", 2014)
@@ -23,7 +23,7 @@ _30, _27, _31, _63, _ONE = (
 )
 
 
-@compiled()
+@inner()
 def _mixed(state: np.uint64) -> np.uint64:
     """Return 64 pseudorandom bits, a bijection of the given bits."""
     z = state + _GOLDEN

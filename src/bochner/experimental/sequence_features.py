@@ -23,7 +23,14 @@ from bochner.experimental.sequence_maps import (
 from bochner.experimental.sequences import Sequences, alphabet_of, coded, read_sequences
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import resolve_kernel
-from bochner.features.parameters import KernelParameters, check_choice, check_dtype, generators
+from bochner.features.parameter_checks import (
+    KERNEL_CHECKS,
+    Check,
+    check_each,
+    one_of,
+    unchecked,
+)
+from bochner.features.parameters import KernelParameters, check_choice, generators
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.registry import register
@@ -180,16 +187,18 @@ class SequenceFeatures(
             window, of another width, or not finite; or if the kernel has no positive measure in
             closed form.
         """
-        method = check_choice("method", self.method, tuple(_METHODS))
-        as_count("window", self.window), as_count("depth", self.depth)  # Also the one not in use
-        check_dtype(self.dtype)
+        self._check_parameters()
         read = read_sequences(X)
         self.alphabet_ = alphabet_of(read) if isinstance(read, list) else None
         sequences = read if isinstance(read, Sequences) else coded(read, str(self.alphabet_))
         self.n_columns_ = sequences.width
-        self.kernel_, self.map_ = _METHODS[method](self, sequences)
+        self.kernel_, self.map_ = _METHODS[self.method](self, sequences)
         self._n_features_out = self.map_.n_features
         return self
+
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        check_each(self, _CHECKS)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the features (n, n_features) of n sequences of the kind given to :meth:`fit`."""
@@ -284,6 +293,16 @@ def _fit_signature(model: SequenceFeatures, sequences: Sequences) -> tuple[Kerne
 _METHODS: Mapping[str, Any] = MappingProxyType(
     {"windows": _fit_windows, "signature": _fit_signature}
 )
+
+_CHECKS: Mapping[str, Check] = {
+    **KERNEL_CHECKS,
+    "n_components": as_count,
+    "method": one_of(tuple(_METHODS)),
+    "window": as_count,
+    "depth": as_count,
+    "level_weights": unchecked,  # Their number is that of the levels of the method
+}
+"""Checks of the constructor parameters, by name."""
 
 
 def _resolved(model: SequenceFeatures, rows: Array, rng: np.random.Generator) -> Kernel:

@@ -82,14 +82,19 @@ def generators(random_state: RandomState, n: int) -> list[np.random.Generator]:
 
 def drawn_seed(random_state: RandomState) -> int:
     """Return a whole number drawn from a scikit-learn ``random_state``."""
+    return int(check_seed(random_state).randint(np.iinfo(np.int32).max))
+
+
+def check_seed(random_state: RandomState) -> np.random.RandomState:
+    """Return the generator of a ``random_state``; raise ``ValueError`` for an unusable one."""
     try:
-        state = check_random_state(random_state)
+        state: np.random.RandomState = check_random_state(random_state)
     except ValueError as error:
         raise ValueError(
             "random_state must be None, a whole number from 0 to 4294967295 or a "
             f"numpy.random.RandomState, got {random_state!r}."
         ) from error
-    return int(state.randint(np.iinfo(np.int32).max))
+    return state
 
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> str:

@@ -1,5 +1,6 @@
 """The scikit-learn transformer of positive features for attention."""
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -15,8 +16,8 @@ from bochner._numerics.arrays import FLOATS, Array, as_array, as_count, as_scale
 from bochner._numerics.checked import check_rows_given, validated
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.features.approximation import WEIGHTS
-from bochner.features.parameters import check_choice, generators
+from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each
+from bochner.features.parameters import generators
 from bochner.frequencies import PositiveFrequencies
 from bochner.registry import register
 from bochner.sampling import Scheme
@@ -35,6 +36,13 @@ _MOST_CANDIDATES = 1024
 _RIDGE = 1e-4
 """Penalty of weights, relative to the mean square of their term: errors are some per cent at the
 least."""
+
+_CHECKS: Mapping[str, Check] = {
+    **KERNEL_CHECKS,
+    "n_components": as_count,
+    "temperature": as_scale,
+}
+"""Checks of the constructor parameters, by name."""
 
 
 @register
@@ -147,9 +155,10 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             If a parameter or the data are invalid, or queries and keys have different widths.
         """
         X = validated(self, X, dtype=FLOATS).astype(np.float64)
+        self._check_parameters()
         m = as_count("n_components", self.n_components)
         temperature = as_scale("temperature", self.temperature)
-        fitted = check_choice("weights", self.weights, WEIGHTS) == "least_squares"
+        fitted = self.weights == "least_squares"
         Y = X if right is None else self._checked_keys(right, "right").astype(np.float64)
         _check_size(X, Y, temperature)
         draw_rng, data_rng = generators(self.random_state, 2)
@@ -170,6 +179,10 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.log_scale_ = sum(self._tops)
         self._n_features_out = self.frequencies_.n_features
         return self
+
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        check_each(self, _CHECKS)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the features (n, n_features) of queries (n, d), in float32 if ``X`` is.

@@ -1,5 +1,6 @@
 """The scikit-learn transformer of random Fourier features."""
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -29,9 +30,9 @@ from bochner._numerics.namespaces import (
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
+from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each, one_of
 from bochner.features.parameters import (
     KernelParameters,
-    check_choice,
     check_dtype,
     count_frequencies,
     generators,
@@ -44,6 +45,9 @@ from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
 
 OUTPUTS = ("left", "concatenated")
+
+_CHECKS: Mapping[str, Check] = {**KERNEL_CHECKS, "output": one_of(OUTPUTS)}
+"""Checks of the constructor parameters, by name."""
 
 
 @register
@@ -234,9 +238,8 @@ class FourierFeatures(
             If no measure is known for the kernel, and weights are not fitted.
         """
         X = validated(self, X, accept_sparse="csr", dtype=float_types(X, FLOATS))
+        self._check_parameters()
         n_frequencies = count_frequencies(self.n_components)
-        check_dtype(self.dtype)
-        check_choice("output", self.output, OUTPUTS)
         if right is not None:
             same_namespace(X, right)
             dtypes = float_types(right, FLOATS)
@@ -267,6 +270,10 @@ class FourierFeatures(
         self.signature_ = self.frequencies_.signature[: self.n_components]
         self._n_features_out = self.n_components + len(self._others())
         return self
+
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        check_each(self, _CHECKS)
 
     def transform(self, X: MatrixLike) -> NDArray[Any]:
         """Return the features (n, n_components) of rows (n, d), dense or CSR: cosines, then sines.

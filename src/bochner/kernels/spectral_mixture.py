@@ -103,7 +103,7 @@ class ModulatedWaves(Kernel):
     with :math:`a_q = 1` where :math:`v_q = 0`. Positive definite for all parameters. Each term is
     :math:`w_q [\cos(v_q \cdot u + 2 \psi_q) + \cos(v_q \cdot \delta / 2)] \cos(s_q \cdot \delta)`
     with :math:`u = (x + y)/2` and :math:`\delta = x - y`: the sum of a locally stationary kernel
-    and a stationary one. :class:`bochner.GaBaSRRegressor` learns such kernels.
+    and a stationary one. :class:`bochner.LocallyStationaryRegressor` learns such kernels.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Learning from data: posteriors, evidence and the choice of kernels.
 
-The learned kernels, such as :class:`bochner.BaNKRegressor`, take objects in place of the names that
-``structure`` and ``sampler`` accept. The moves of a sampler are in
+The learned kernels, such as :class:`bochner.LearnedKernelRegressor`, take objects in place of the
+names that ``structure`` and ``sampler`` accept. The moves of a sampler are in
 :mod:`bochner.learning.chains.moves`.
 """
 

@@ -30,12 +30,13 @@ def export_onnx(
     model with standard operators (opset 17): matrix products, cosines and sines. Its outputs are
     named
 
-    - ``features`` (n, p) for :class:`bochner.FourierFeatures`, :class:`bochner.DIGMMFeatures` and
-      :class:`bochner.Frequencies`,
+    - ``features`` (n, p) for :class:`bochner.FourierFeatures`, :class:`bochner.SimilarityFeatures`
+      and :class:`bochner.Frequencies`,
     - ``mean`` and, with ``return_std``, ``std``, of shape (n,) or (n, t), for
       :class:`bochner.KreinRidge`,
     - ``label`` (n,) and ``probabilities`` (n, n_classes) for :class:`bochner.KreinRidgeClassifier`,
-    - ``mean`` (n,) for :class:`bochner.BaNKRegressor` and :class:`bochner.GaBaSRRegressor`,
+    - ``mean`` (n,) for :class:`bochner.LearnedKernelRegressor` and
+      :class:`bochner.LocallyStationaryRegressor`,
 
     and, for a scikit-learn ``Pipeline`` whose earlier steps are ``StandardScaler`` or
     ``FourierFeatures``, the outputs of its last step.

@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bochner.estimators.bank_models import BaNKRegression
-from bochner.estimators.digmm_features import DIGMMFeatures
+from bochner.estimators.digmm_features import SimilarityFeatures
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.ridge_head import frequencies_alone
@@ -21,8 +21,9 @@ from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.onnx.graph import Graph
 
 EXPORTED = (
-    "FourierFeatures, DIGMMFeatures, Frequencies, KreinRidge, KreinRidgeClassifier, the mean of "
-    "BaNKRegressor and GaBaSRRegressor, and a Pipeline of these after StandardScaler"
+    "FourierFeatures, SimilarityFeatures, Frequencies, KreinRidge, KreinRidgeClassifier, the mean "
+    "of LearnedKernelRegressor and LocallyStationaryRegressor, and a Pipeline of these after "
+    "StandardScaler"
 )
 
 
@@ -55,7 +56,7 @@ def transformed(step: object, graph: Graph, X: str) -> tuple[str, int]:
 def _refuse_step(step: object) -> NoReturn:
     raise TypeError(
         f"{type(step).__name__} cannot be exported to ONNX as a step of a pipeline; use "
-        f"StandardScaler, FourierFeatures or DIGMMFeatures, or export the last step alone."
+        f"StandardScaler, FourierFeatures or SimilarityFeatures, or export the last step alone."
     )
 
 
@@ -74,7 +75,7 @@ def _(step: Frequencies, graph: Graph, X: str) -> tuple[str, int]:
 
 
 @transformed.register
-def _(step: DIGMMFeatures, graph: Graph, X: str) -> tuple[str, int]:
+def _(step: SimilarityFeatures, graph: Graph, X: str) -> tuple[str, int]:
     width = len(step.signature_)
     return graph.first_columns(graph.features(X, step.frequencies_), width), width
 
@@ -90,7 +91,7 @@ def _(step: FourierFeatures, graph: Graph, X: str) -> tuple[str, int]:
 
 
 @add_outputs.register(Frequencies)
-@add_outputs.register(DIGMMFeatures)
+@add_outputs.register(SimilarityFeatures)
 @add_outputs.register(FourierFeatures)
 def _(model: Any, graph: Graph, X: str, return_std: bool) -> None:
     _without_std(model, return_std)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from bochner._numerics.on_demand import import_all
 from bochner.kernels import Kernel
 from bochner.persist.container import ModelFileError
 from bochner.persist.parts import (
@@ -206,15 +207,15 @@ def holds_function(cls: type) -> bool:
 _REMOVED: Mapping[str, str] = {
     "BaNKForecaster": "fit Forecaster to the series again",
     **{
-        f"LearnedTable{task}": f"fit Table{task} to the table again, or BaNK{task} to its encoded "
-        "columns"
+        f"LearnedTable{task}": f"fit Table{task} to the table again, or LearnedKernel{task} to its "
+        "encoded columns"
         for task in ("Regressor", "Classifier")
     },
 }
 """Advice by names of classes in older files that the library no longer has."""
 
 
-_EXPERIMENTAL = "bochner.experimental"
+_PUBLIC, _EXPERIMENTAL = "bochner", "bochner.experimental"
 """Module that registers further classes when it is imported: for models that have one of them."""
 
 
@@ -223,9 +224,10 @@ def class_named(name: str, *, estimator: bool) -> Any:
     if estimator and name in PARTS:
         return PARTS[name]
     cls = registered_class(name)
-    if cls is None:
-        import_module(_EXPERIMENTAL)
-        cls = registered_class(name)
+    for room in (_PUBLIC, _EXPERIMENTAL):
+        if cls is None:
+            import_all(import_module(room))
+            cls = registered_class(name)
     if cls is None or not (is_estimator(cls) if estimator else is_value(cls)):
         if name in _REMOVED:
             raise ValueError(f"bochner has no {name} any more; {_REMOVED[name]}")

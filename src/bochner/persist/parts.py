@@ -176,6 +176,15 @@ def portable(cls: type, parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: None if name in dropped else value for name, value in parameters.items()}
 
 
+def check_parameters(estimator: BaseEstimator, attributes: Mapping[str, Any]) -> None:
+    """Raise ``TypeError`` or ``ValueError`` for a parameter that no fit of the estimator takes.
+
+    Estimators without a fit may have any parameters, which their ``fit`` refuses.
+    """
+    if attributes and hasattr(estimator, "_check_parameters"):
+        estimator._check_parameters()
+
+
 def check_part(estimator: BaseEstimator, version: str) -> None:
     """Raise ``ValueError`` if a part is not consistent; warn if another scikit-learn wrote it."""
     for name in _OF_THE_MACHINE:

@@ -62,6 +62,10 @@ ATTRIBUTES: Mapping[type, Mapping[str, Any]] = {
 PROCESS_PARTS: Mapping[str, type] = {cls.__name__.lstrip("_"): cls for cls in ATTRIBUTES}
 """Classes by their names in model files."""
 
+_FACTOR_ERROR = 1e-5
+"""Largest difference of a matrix from the product of its Cholesky factor, relative to entries: far
+above rounding, also of files from machines that round otherwise."""
+
 _WITHOUT = ("random_state", "n_jobs", "verbose")
 """Parameters of fitted parts that files do not hold: they matter for fits only."""
 
@@ -103,4 +107,27 @@ def made_part(cls: type, parameters: Mapping[str, Any], attributes: Mapping[str,
         part.theta, part.bounds  # noqa: B018  # Errors of unusable values come here
         part.diag(np.zeros((1, 1)))
     vars(part).update(attributes)
+    if attributes and cls is _BinaryGaussianProcessClassifierLaplace:
+        _check_binary(part)
     return part
+
+
+def _check_binary(part: Any) -> None:
+    """Raise ValueError unless labels of the rows are 0 and 1, and probabilities are theirs."""
+    labels, probabilities = part.y_train_, part.pi_
+    if not np.isin(labels, (0, 1)).all() or len(labels) != len(part.X_train_):
+        raise ValueError("each row of a binary process must have a label 0 or 1")
+    if probabilities.shape != labels.shape or not (abs(probabilities - 0.5) <= 0.5).all():
+        raise ValueError("each row of a binary process must have a probability")
+    roots = np.sqrt(probabilities * (1.0 - probabilities))
+    expected = np.eye(len(roots)) + roots[:, None] * part.kernel_(part.X_train_) * roots
+    lower = np.tril(part.L_)
+    if part.W_sr_.shape != roots.shape or lower.shape != expected.shape:
+        raise ValueError(
+            "the parts of a binary process must have a row for each row it was fitted to"
+        )
+    is_factor = np.allclose(lower @ lower.T, expected, rtol=_FACTOR_ERROR, atol=_FACTOR_ERROR)
+    if not np.allclose(part.W_sr_, roots, atol=_FACTOR_ERROR) or not is_factor:
+        raise ValueError("the Cholesky factor of a binary process must be that of its kernel")
+    if (np.diagonal(lower) <= 0.0).any():
+        raise ValueError("the Cholesky factor of a binary process must have a positive diagonal")

@@ -44,7 +44,7 @@ from bochner.persist.packing import (
     unpack_table,
     unpack_triangle,
 )
-from bochner.persist.parts import check_part, is_part, part_name, portable
+from bochner.persist.parts import check_parameters, check_part, is_part, part_name, portable
 from bochner.persist.process_parts import (
     ATTRIBUTES,
     PROCESS_PARTS,
@@ -184,13 +184,15 @@ class Encoder:
             parameters["random_state"] = None
         check_attributes(type(value), attributes)
         part = is_part(type(value))
-        return {
+        node = {
             "$": "estimator",
             "class": part_name(type(value)) if part else type(value).__name__,
             **({"version": sklearn.__version__} if part else {}),
             "parameters": self._members(parameters, path),
             "attributes": self._members(attributes, path),
         }
+        check_parameters(value, attributes)  # After values that no file holds
+        return node
 
     def _process_part(self, value: Any, path: Path) -> Node:
         if not is_of_process(value):
@@ -344,6 +346,7 @@ class _Decoder:
         check_attributes(cls, attributes)
         estimator = cls(**parameters)
         vars(estimator).update(attributes)
+        check_parameters(estimator, attributes)
         if is_part(cls):
             check_part(estimator, _member(node, "version", str))
         return estimator

@@ -11,6 +11,7 @@ extra ``plot``, is imported on the first drawing, and its global parameters are 
 >>> display.figure_.savefig("kernel.pdf")  # doctest: +SKIP
 """
 
+from bochner.plot.beeswarms import BeeswarmDisplay, beeswarm
 from bochner.plot.chains import TraceDisplay, trace
 from bochner.plot.classes import ConfusionDisplay, RocDisplay, confusion, roc
 from bochner.plot.comparisons import ComparisonDisplay, comparison
@@ -26,8 +27,10 @@ from bochner.plot.shares import InteractionsDisplay, RelevanceDisplay, interacti
 from bochner.plot.spectra import SpectrumDisplay, spectrum
 from bochner.plot.style import styled
 from bochner.plot.svg import to_svg
+from bochner.plot.waterfalls import WaterfallDisplay, waterfall
 
 __all__ = [
+    "BeeswarmDisplay",
     "CalibrationDisplay",
     "ComparisonDisplay",
     "ComponentsDisplay",
@@ -43,6 +46,8 @@ __all__ = [
     "RocDisplay",
     "SpectrumDisplay",
     "TraceDisplay",
+    "WaterfallDisplay",
+    "beeswarm",
     "calibration",
     "comparison",
     "components",
@@ -60,4 +65,5 @@ __all__ = [
     "styled",
     "to_svg",
     "trace",
+    "waterfall",
 ]

@@ -86,7 +86,7 @@ def envelope(
 
     Parameters
     ----------
-    model : GaBaSRRegressor or GaBaSRClassifier
+    model : LocallyStationaryRegressor or LocallyStationaryClassifier
     X : array-like of shape (n, d)
         Rows whose ranges are shown.
     inputs, names, ax, theme
@@ -106,17 +106,18 @@ def envelope(
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner import GaBaSRRegressor, plot
+    >>> from bochner import LocallyStationaryRegressor, plot
     >>> X = np.linspace(0.0, 1.0, 60)[:, None]
     >>> y = X[:, 0] * np.random.default_rng(0).normal(size=60)
-    >>> model = GaBaSRRegressor(8, n_burn_in=4, n_samples=4, n_chains=2, random_state=0).fit(X, y)
+    >>> model = LocallyStationaryRegressor(8, n_burn_in=4, n_samples=4, n_chains=2, random_state=0)
+    >>> model = model.fit(X, y)
     >>> list(plot.envelope(model, X).curves)
     ['signal', 'noise']
     """
     if not hasattr(model, "signal_std"):
         raise TypeError(
-            "envelope takes a fitted GaBaSRRegressor or GaBaSRClassifier, got "
-            f"{type(model).__name__}."
+            "envelope takes a fitted LocallyStationaryRegressor or LocallyStationaryClassifier, "
+            f"got {type(model).__name__}."
         )
     rows = check_rows_given(X, dtype=np.float64)
     all_names = input_names(model, names, rows.shape[1], X)

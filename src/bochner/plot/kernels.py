@@ -128,8 +128,8 @@ def kernel(
     Parameters
     ----------
     model : Kernel, callable k(X, Y), or fitted estimator
-        An estimator with learned draws (:class:`bochner.BaNKRegressor` and its relatives), or one
-        with a ``kernel_``, which for a table model is along its encoded columns.
+        An estimator with learned draws (:class:`bochner.LearnedKernelRegressor` and its relatives),
+        or one with a ``kernel_``, which for a table model is along its encoded columns.
     X : array-like of shape (n, d), default=None
         Rows that determine the midpoints and the number of inputs. Without ``X``, a kernel object
         has one input, and midpoints at -1, 0 and 1.

@@ -172,7 +172,7 @@ def spectrum(
     Parameters
     ----------
     model : fitted estimator
-        One with learned draws (:class:`bochner.BaNKRegressor` and its relatives), or with
+        One with learned draws (:class:`bochner.LearnedKernelRegressor` and its relatives), or with
         ``frequencies_``, such as :class:`bochner.FourierFeatures`.
     inputs : sequence of int or str, default=None
         Inputs with panels, by number or name; ``None`` means the first six.
@@ -246,7 +246,7 @@ def _frequencies(model: BaseEstimator) -> tuple[Array, Array, bool]:
     if features is None:
         raise TypeError(
             "spectrum takes a fitted model with learned draws or frequencies_, such as "
-            f"BaNKRegressor or FourierFeatures, got {type(model).__name__}."
+            f"LearnedKernelRegressor or FourierFeatures, got {type(model).__name__}."
         )
     size = np.abs(features.weight)
     return features.omega, size / size.sum(), False

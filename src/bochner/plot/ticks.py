@@ -13,6 +13,9 @@ _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _LONG, _SHORT = 1e5, 1e-3
 """Numbers from here on have a prefix, and below here a power of ten."""
 
+_COMMAS = 1e4
+"""Largest number of an axis from which on thousands have commas; smaller ones may be years."""
+
 _MOST_DECIMALS, _EXACT = 6, 1e-3
 """Most decimals of a tick, and the share of a step by which texts may differ from numbers."""
 
@@ -64,7 +67,8 @@ def number_texts(values: Array) -> list[str]:
     step = np.abs(np.diff(shown)).min() if len(values) > 1 else np.abs(shown).max()
     exact = (d for d in range(_MOST_DECIMALS) if np.ptp(shown - shown.round(d)) < _EXACT * step)
     decimals = next(exact, _MOST_DECIMALS)
-    texts = [f"{value:.{decimals}f}{unit}" for value in shown]
+    comma = "," if largest >= _COMMAS and not unit else ""
+    texts = [f"{value:{comma}.{decimals}f}{unit}" for value in shown]
     zero = f"{0.0:.{decimals}f}{unit}"
     return ["0" if t.lstrip("-") == zero else t.replace("-", "−") for t in texts]
 
@@ -75,9 +79,11 @@ def number_text(value: float) -> str:
     Examples
     --------
     >>> number_text(-0.00002), number_text(1234.56), number_text(13900.0)
-    ('−2e−5', '1235', '13900')
+    ('−2e−5', '1235', '13,900')
     """
     text = f"{value:.5g}" if value == round(value) else f"{value:.4g}"
+    if _COMMAS <= abs(value) < _LONG:
+        text = f"{value:,.0f}"
     if "e" in text:
         digits, _, power = text.partition("e")
         text = f"{digits}e{int(power)}"

@@ -13,15 +13,22 @@ from bochner.comparison.study import ColumnFacts, Study
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.tree_laws import TreeLaw
-from bochner.report.blocks import Block, Bullets, Cell, Facts, Listing, Paragraph, Section, Table
+from bochner.report.blocks import (
+    MOST_UNFOLDED,
+    Block,
+    Bullets,
+    Cell,
+    Facts,
+    Listing,
+    Paragraph,
+    Section,
+    Table,
+)
 from bochner.report.subject import Subject
 from bochner.report.words import cut, listed, number, percent, plain, quoted
 
 _MOST_COLUMNS = 200
 """Columns of the table that are listed: more would be most of the file's size."""
-
-_MOST_UNFOLDED = 12
-"""Most columns that are shown without a click: more fill a screen."""
 
 _PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
 """Packages whose versions affect numerical results."""
@@ -81,7 +88,7 @@ def _columns_table(study: Study) -> Table:
     note = f"{counted(n_unlisted, 'more column')} not listed." if n_unlisted else ""
     heads = ("column", "kind", "missing", "distinct", "range, or most frequent texts")
     rows = [_column_row(column, study.table.n_rows) for column in shown]
-    return Table("Columns", heads, rows, note, is_folded=len(rows) > _MOST_UNFOLDED)
+    return Table("Columns", heads, rows, note, is_folded=len(rows) > MOST_UNFOLDED)
 
 
 def _column_row(column: ColumnFacts, n_rows: int) -> list[Cell]:

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import ClassVar
 
+MOST_UNFOLDED = 12
+"""Most columns that are shown without a click: more fill a screen."""
+
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:

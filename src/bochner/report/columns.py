@@ -7,11 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from bochner.comparison.shown import counted
+from bochner.comparison.shown import counted, sum_of_shares
 from bochner.diagnosis.sensitivity import Effect, VarianceShares
 from bochner.plot import EffectDisplay, InteractionsDisplay, RelevanceDisplay
 from bochner.plot.labels import dates_of
-from bochner.report.blocks import Block, Cell, Figure, Figures, Paragraph, Section, Table
+from bochner.report.blocks import (
+    MOST_UNFOLDED,
+    Block,
+    Cell,
+    Figure,
+    Figures,
+    Paragraph,
+    Section,
+    Table,
+)
 from bochner.report.dates import cycles_of, date_effects
 from bochner.report.figures import drawn
 from bochner.report.subject import Subject
@@ -40,14 +49,16 @@ def importance_section(subject: Subject) -> Section | None:
         return None
     text = (
         "The share of a column is that of the variance of predictions which involves it: how much "
-        "predictions change when rows take this column from other rows. Shares sum to more than "
-        "100 % if columns interact. ± is one standard error."
+        "predictions change when rows take this column from other rows. ± is one standard error."
     )
+    if note := sum_of_shares(float(shares.share.sum())):
+        text += f" {note}"
     if subject.n_targets > 1:
         text += " Shares are those of all targets together, in units of their standard deviations."
     figures = [_importance_figure(shares)]
     blocks: list[Block] = [Paragraph(text), Figures(figures)]
-    blocks.append(_shares_table("Columns by importance", "column", shares))
+    table = _shares_table("Columns by importance", "column", shares)
+    blocks.append(replace(table, is_folded=len(table.rows) > MOST_UNFOLDED))
     if pairs is not None:
         is_strong = pairs.share >= _LEAST_PAIR
         if is_strong.any():

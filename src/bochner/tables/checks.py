@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from bochner._numerics.limits import LARGEST_ENTRY
-from bochner._numerics.naming import naming
 from bochner.tables.columns import KIND_NAMES, Column, Kind, read_column
 from bochner.tables.delimited import looks_like_numbers
 from bochner.tables.encoder import TableEncoder
+from bochner.tables.errors import InputError, nearest
 from bochner.tables.local_numbers import written_numbers
 from bochner.tables.reading import text_columns
-from bochner.tables.refusals import InputError, drop_advice, nearest, refuse_mixed
+from bochner.tables.refusals import refuse_mixed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +39,10 @@ def drop_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """Return a table without some columns, or raise InputError if it lacks one of them."""
     names = list(names)
     for name in names:
+        parts = [part.strip() for part in name.split(",")]
+        if name not in frame and len(parts) > 1 and set(parts) <= set(frame):
+            flags = " ".join(f"--drop {shlex.quote(part)}" for part in parts)
+            raise InputError(f"No column {name!r} in the table: repeat the option, as in {flags}.")
         check_name(frame, name)
     return frame.drop(columns=names)
 
@@ -124,20 +129,12 @@ def check_table(features: pd.DataFrame) -> None:
     """Raise an error for columns that no model should be fitted to.
 
     Refused columns are columns that `TableEncoder.fit` refuses (with infinite numbers, for
-    instance), text columns with mostly numbers, and columns that are constant. `TableEncoder` only
-    drops constant columns, because a part of a valid table may have some; in a whole table they are
-    a mistake. Columns without entries have no features, as in `TableEncoder`.
+    instance), and text columns with mostly numbers. Columns that are constant or without entries
+    have no features, as in `TableEncoder`; reading the table notes them.
     """
     examples = [(name, _mixed_text(features[name])) for name in text_columns(features)]
     refuse_mixed([(name, example) for name, example in examples if example])
-    states = TableEncoder().fit(features).columns_
-    constant = [(state["name"], f"always {features[state['name']].iloc[0]}")
-                for state in states if state["kind"] == "constant"]  # fmt: skip
-    if constant:
-        raise InputError(
-            f"Only one value in {naming(constant)}: expected at least two, since a constant "
-            f"column cannot help a prediction; {drop_advice(constant)}."
-        )
+    TableEncoder().fit(features)
 
 
 def _mixed_text(series: pd.Series) -> str:

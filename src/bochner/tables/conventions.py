@@ -13,7 +13,7 @@ from bochner.tables.guesses import Guess, Interpretation, PlainNumbers
 from bochner.tables.local_dates import ORDERS, LocalDates, Order
 from bochner.tables.local_numbers import LocalNumbers, find_numbers, has_mark
 from bochner.tables.options import DATE_KINDS, NUMBER_KINDS, ReadOptions
-from bochner.tables.quantities import Quantities
+from bochner.tables.quantities import Quantities, find_quantities
 
 _FEWEST_DATES = 5
 """Fewest distinct dates whose rising order is evidence: five random dates rise once in 120."""
@@ -105,9 +105,17 @@ def own_kind(texts: Any, kind: str | None, options: ReadOptions, delimiter: str)
     has_recorded, has_other = has_mark(texts, recorded), has_mark(texts, mark)
     if delimiter != other or has_recorded or not has_other:
         return None
-    if recorded == "." and kind is not None:  # Separators of thousands, as at the fit
-        return None
-    return None if find_numbers(texts, (mark,)) is None else note
+    if recorded == "." and kind is not None and _are_numbers(texts, recorded):
+        return None  # Separators of thousands, as at the fit
+    return note if _are_numbers(texts, mark) else None
+
+
+def _are_numbers(texts: Any, mark: str) -> bool:
+    """Return whether texts (n,) are numbers or quantities with a decimal mark."""
+    if find_numbers(texts, (mark,)) is not None:
+        return True
+    found = find_quantities(texts, (mark,), is_recorded=True)
+    return isinstance(found, Quantities) and not found.unread.any()
 
 
 def _explicit(dates: str | None) -> Order | None:

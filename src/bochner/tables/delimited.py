@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from bochner._numerics.naming import refuse_repeated
+from bochner.tables.errors import InputError
 from bochner.tables.layout import DelimitedText, reader, records
-from bochner.tables.refusals import InputError
 
 MISSING = (
     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",

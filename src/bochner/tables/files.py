@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from bochner._numerics.files import as_path
-from bochner.tables.refusals import InputError, nearest
+from bochner.tables.errors import InputError, nearest
 
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 BINARY_ENDINGS = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner.tables.refusals import InputError, nearest
+from bochner.tables.errors import InputError, nearest
 from bochner.tables.stamps import read_dates
 
 if TYPE_CHECKING:

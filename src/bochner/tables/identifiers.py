@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner.tables.guesses import MARKERS
-from bochner.tables.remarks import Remarks
+from bochner.tables.remarks import Remarks, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,8 @@ _FEWEST_INDEX_ROWS = 2
 """Fewest rows for the detection of an index: one row, numbered 0 or 1, is not evidence."""
 
 _FEWEST_ROWS = 20
-"""Fewest rows of other identifiers: a short column of quantities may count or differ by chance."""
+"""Fewest rows of other identifiers and of constant columns: few rows count, differ or are equal by
+chance."""
 
 _FEWEST_LEFT = 2
 """Columns that must remain if a column of row numbers is left out: an input and a target."""
@@ -93,7 +94,9 @@ def _names_identifiers(words: Sequence[str]) -> bool:
 def leave_out(
     columns: Mapping[str, pd.Series], keep: Collection[str], remarks: Remarks, only_index: bool
 ) -> list[str]:
-    """Return the names of columns to leave out, with a remark on each.
+    """Return the names of columns to leave out, with a remark on each and on constant columns.
+
+    Constant columns stay, because a part of a table may have some: the encoder leaves them out.
 
     Parameters
     ----------
@@ -120,7 +123,19 @@ def leave_out(
         elif not only_index and series.dtype.kind in "iu" and may_identify(name, series.to_numpy()):
             what = "in nearly every row and may be an identifier; --drop leaves it out"
             remarks.add(name, f"differs {what}", f"differ {what}")
+        elif not only_index and _is_constant(series):
+            what = "the same entry in every row and"
+            words = f"has {what} is not used", f"have {what} are not used"
+            remarks.add(name, *words, shown(series.iloc[0]))
     return left
+
+
+def _is_constant(series: pd.Series) -> bool:
+    """Return whether all rows have one entry, as `TableEncoder` finds it.
+
+    Tables of a few rows are often rows to predict, which are equal by chance.
+    """
+    return len(series) >= _FEWEST_ROWS and not series.isna().any() and series.nunique() == 1
 
 
 def _reason(

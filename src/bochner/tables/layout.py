@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from bochner.tables.errors import InputError
 from bochner.tables.files import is_standard_input, place
 from bochner.tables.headings import (
     LOOKED_AT,
@@ -21,7 +22,6 @@ from bochner.tables.headings import (
     footer_note,
 )
 from bochner.tables.options import ReadOptions
-from bochner.tables.refusals import InputError
 
 DELIMITERS = (",", ";", "\t", "|")
 """Delimiters that are tried; the earlier one is taken if two fit equally well."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from bochner._numerics.files import as_path
-from bochner.tables.refusals import InputError, nearest
+from bochner.tables.errors import InputError, nearest
 
 DECIMALS = ("auto", ".", ",")
 DATES = ("auto", "iso", "dayfirst", "monthfirst", "none")

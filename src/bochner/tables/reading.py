@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from bochner._numerics.naming import refuse_repeated
 from bochner.tables.binary import SPREADSHEETS, WITH_TABLES, read_frame
 from bochner.tables.delimited import read_columns, without_repeated_names
+from bochner.tables.errors import InputError
 from bochner.tables.files import TEXT_ENDINGS, content_of, find, place
 from bochner.tables.identifiers import is_index, leave_out
 from bochner.tables.layout import find_layout
 from bochner.tables.local_numbers import LARGEST_EXACT
 from bochner.tables.options import ReadOptions, check_names
-from bochner.tables.refusals import InputError
-from bochner.tables.remarks import Remarks
-from bochner.tables.resolving import RawColumns, resolve
+from bochner.tables.resolving import RawColumns
+from bochner.tables.summary_rows import resolve_rows
 from bochner.tables.totals import find_totals
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ def read(
         frame = path.reset_index(drop=True)
         raw = RawColumns({str(name): series for name, series in frame.items()}, ())
         refuse_repeated(list(map(str, path.columns)))
+        _refuse_broken_names(raw.columns)
     else:
         path, ending = find(path)
         source, index = str(place(path)), None
@@ -130,14 +131,12 @@ def read(
     keep = [named_by(raw.first, name) for name in keep]
     if not options.recorded:
         check_names(options.types, raw.columns)
-    remarks = Remarks()
-    resolved = resolve(raw, options, text, remarks)
+    has_totals = options.skip is None and ending in _WITH_TOTALS
+    resolved, remarks, note = resolve_rows(raw, options, text, has_totals=has_totals)
     columns, conventions = resolved.columns, resolved.conventions
-    notes = raw.notes
-    if options.skip is None and ending in _WITH_TOTALS:
-        note = find_totals(columns)
-        columns = _without_last(columns) if note else columns
-        notes += (note,) * bool(note)
+    if has_totals and not note and (note := find_totals(columns)):
+        columns = _without_last(columns)
+    notes = (*raw.notes, note) if note else raw.notes
     keep_names = {*keep, *text, *options.types, *resolved.mixed}
     left = leave_out(columns, keep_names, remarks, options.recorded)
     frame = pd.DataFrame({name: column for name, column in columns.items() if name not in left})
@@ -162,6 +161,15 @@ def read(
         delimiter=raw.delimiter or options.delimiter,
     )
     return TableRead(frame, (*notes, *remarks.sentences()), layout, raw.first)
+
+
+def _refuse_broken_names(names: Collection[str]) -> None:
+    """Raise InputError for a name that is no Unicode, as of a file read in another encoding."""
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"The name {name!a} is no Unicode: rename the column.") from None
 
 
 def named_by(first: Sequence[str], name: str) -> str:

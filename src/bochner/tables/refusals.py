@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,19 +11,13 @@ from bochner._numerics.limits import LARGEST_ENTRY
 from bochner._numerics.naming import MOST_NAMED, ColumnDetails, naming
 from bochner.tables.columns import Column, kind_of
 from bochner.tables.encodings import State, changed_kind
+from bochner.tables.errors import nearest
 from bochner.tables.local_dates import are_dates
 from bochner.tables.local_numbers import are_decimals
 from bochner.tables.quantities import are_quantities
 
 _SAMPLE_SIZE = 100
 """Distinct texts that are looked at first: other text than numbers and dates fails within them."""
-
-_LEAST_SIMILARITY = 0.5
-"""difflib's ratio from which a name counts as a misspelling: "Prize" and "price" have 0.8."""
-
-
-class InputError(ValueError):
-    """A file or a table that cannot be used; the message says what to do."""
 
 
 def drop_advice(columns: ColumnDetails) -> str:
@@ -36,13 +29,6 @@ def drop_advice(columns: ColumnDetails) -> str:
     listed = ", ".join([*map(repr, shown), *dots])
     pronoun = "it" if len(columns) == 1 else "them"
     return f"drop {pronoun}: X.drop(columns=[{listed}]), or {flags} on the command line"
-
-
-def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate most similar to a name, ignoring case, or None."""
-    folded = {candidate.casefold(): candidate for candidate in candidates}
-    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=_LEAST_SIMILARITY)
-    return folded[close[0]] if close else None
 
 
 def refuse_small(n: int, d: int, fewest_rows: int) -> None:

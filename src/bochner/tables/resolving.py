@@ -58,7 +58,11 @@ def resolve(
         kind = requested.get(name)
         if kind == "ignore":
             continue
-        prepared = prepare(name, column, kind) if hasattr(column, "iloc") else column
+        prepared = (
+            prepare(name, column, kind, is_later=options.recorded)
+            if hasattr(column, "iloc")
+            else column
+        )
         columns[name] = prepared
         if not hasattr(prepared, "iloc"):
             if other := own_kind(prepared, kind, options, raw.delimiter):

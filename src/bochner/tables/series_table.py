@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bochner.tables.checks import check_name
 from bochner.tables.columns import KIND_NAMES, Column, read_column
-from bochner.tables.refusals import InputError
+from bochner.tables.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,8 +84,11 @@ def series_columns(
 
 def table_series(
     frame: pd.DataFrame, columns: SeriesColumns, later: pd.DataFrame | None = None
-) -> list[TableSeries]:
-    """Return the series of a table, in the order of their first rows.
+) -> tuple[list[TableSeries], dict[str, str]]:
+    """Return the series of a table, in the order of their first rows, and those it refuses.
+
+    Series with a time that occurs twice, or without known values, are refused if there are others:
+    the dictionary has the reasons by their names.
 
     ``later`` is a table of rows to forecast with the times, the known inputs and, for several
     series, their names. Raises InputError for entries that are missing or of another kind, times
@@ -102,22 +105,42 @@ def table_series(
     times = _times(frame, columns.time)
     inputs = _inputs(frame, columns.inputs)
     names = _names(frame, columns.series)
-    all_series = []
+    all_series: list[TableSeries] = []
+    refused: dict[str, InputError] = {}
     for name in dict.fromkeys(names.tolist()):
         rows = np.flatnonzero(names == name)
-        rows = rows[np.argsort(times[rows], kind="stable")]
-        _check_different(times[rows], rows, columns, name)
-        known_places = np.flatnonzero(np.isfinite(values[rows]))
-        if not len(known_places):
-            of = f" of the series {name!r}" if columns.series else ""
-            raise InputError(f"All values {columns.target!r}{of} are missing: expected some.")
-        first, end = known_places[0], known_places[-1] + 1
-        series = pd.Series(values[rows[first:end]], index=times[rows[first:end]])
-        known_inputs = None
-        if inputs is not None:
-            known_inputs = inputs.iloc[rows[first:]].set_axis(times[rows[first:]])
-        all_series.append(TableSeries(str(name), series, known_inputs, times[rows[end:]]))
-    return all_series
+        try:
+            all_series.append(_one_series(str(name), rows, times, values, inputs, columns))
+        except InputError as error:
+            refused[str(name)] = error
+    if not all_series:
+        raise next(iter(refused.values()))
+    return all_series, {name: str(error) for name, error in refused.items()}
+
+
+def _one_series(
+    name: str,
+    rows: NDArray[np.intp],
+    times: pd.Index[Any],
+    values: NDArray[np.float64],
+    inputs: pd.DataFrame | None,
+    columns: SeriesColumns,
+) -> TableSeries:
+    """Return the series in some rows; InputError for a time that occurs twice, or no values."""
+    import pandas as pd
+
+    rows = rows[np.argsort(times[rows], kind="stable")]
+    _check_different(times[rows], rows, columns, name)
+    known_places = np.flatnonzero(np.isfinite(values[rows]))
+    if not len(known_places):
+        of = f" of the series {name!r}" if columns.series else ""
+        raise InputError(f"All values {columns.target!r}{of} are missing: expected some.")
+    first, end = known_places[0], known_places[-1] + 1
+    series = pd.Series(values[rows[first:end]], index=times[rows[first:end]])
+    known_inputs = None
+    if inputs is not None:
+        known_inputs = inputs.iloc[rows[first:]].set_axis(times[rows[first:]])
+    return TableSeries(name, series, known_inputs, times[rows[end:]])
 
 
 def _values(frame: pd.DataFrame, name: str) -> NDArray[np.float64]:

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from bochner.tables.conventions import BY_ENTRIES, BY_OPTION, Conventions
 from bochner.tables.delimited import MISSING
+from bochner.tables.errors import InputError
 from bochner.tables.guesses import Guess, IsoDates, PlainNumbers, Truths
 from bochner.tables.local_dates import ORDERS, LocalDates, Order, other_order
 from bochner.tables.local_numbers import MARKS, LocalNumbers, has_mark
 from bochner.tables.options import NUMBER_KINDS, ReadOptions
 from bochner.tables.quantities import Quantities
-from bochner.tables.refusals import InputError
 from bochner.tables.remarks import Remarks, shown
 from bochner.tables.text_columns import Settled, settle_text
 from bochner.tables.times_of_day import ClockTimes
@@ -50,7 +50,7 @@ def settle(
         isinstance(interpretation, ClockTimes)
         and not (interpretation.unread & _present(column)).any()
     ):
-        settled = _times(column, interpretation, remarks)
+        settled = _times(column, interpretation, options, remarks)
     elif isinstance(interpretation, IsoDates):
         settled = Settled(_zoned(interpretation.times, interpretation.clock), None)
     elif isinstance(interpretation, LocalDates):
@@ -203,7 +203,7 @@ def _time_unit(times: ClockTimes) -> str:
     return "duration" if times.is_duration else "time of day"
 
 
-def _times(column: Guess, times: ClockTimes, remarks: Remarks) -> Settled:
+def _times(column: Guess, times: ClockTimes, options: ReadOptions, remarks: Remarks) -> Settled:
     row = int(np.argmax(_present(column)))
     entry = shown(column.cleaned[row])
     if times.is_duration or column.kind in NUMBER_KINDS:
@@ -211,10 +211,9 @@ def _times(column: Guess, times: ClockTimes, remarks: Remarks) -> Settled:
         remarks.add(column.name, f"holds {words}", f"hold {words}",
                     f"{entry} is read as {times.hours[row]:.6g}")  # fmt: skip
         return replace(_settled(times.hours, "number"), unit=_time_unit(times))
-    words = (
-        "times of day, which are cyclic: 23:59 is next to 0:00; a type number (--types FILE) makes "
-        "them durations"
-    )
+    words = "times of day, which are cyclic: 23:59 is next to 0:00"
+    if not options.recorded:
+        words += "; a type number (--types FILE) makes them durations"
     remarks.add(column.name, f"holds {words}", f"hold {words}", entry)
     return replace(_settled(times.entries(), "date"), unit=_time_unit(times))
 

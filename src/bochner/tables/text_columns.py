@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner.tables.errors import InputError
 from bochner.tables.guesses import Guess, PlainNumbers, guess, looks_otherwise
 from bochner.tables.local_dates import ORDERS, LocalDates, other_order
 from bochner.tables.local_numbers import MARKS, SHARE_READ, LocalNumbers, numbers_among
 from bochner.tables.options import DATE_KINDS, NUMBER_KINDS, ReadOptions
 from bochner.tables.quantities import MixedUnits, Quantities
-from bochner.tables.refusals import InputError
 from bochner.tables.remarks import Remarks, shown
 from bochner.tables.times_of_day import ClockTimes
 
@@ -169,9 +169,16 @@ def _refusal(column: Guess, options: ReadOptions) -> InputError:
     n_present = len(column.cleaned) - column.cleaned.null_count
     return InputError(
         f"Column {column.name!r} should hold {expected}, but {n_bad} of {n_present} entries are "
-        f"something else ({example}). Correct them, leave unknown ones empty, name them by "
-        "missing= (--missing), or give the column another type (--types FILE)."
+        f"something else ({example}). Correct them, leave unknown ones empty, {_advice(options)}."
     )
+
+
+def _advice(options: ReadOptions) -> str:
+    """Return the options that read other entries; the fit has decided the type of a later file."""
+    named = "name them by missing= (--missing)"
+    if options.recorded:
+        return f"or {named}"
+    return f"{named}, or give the column another type (--types FILE)"
 
 
 def _listed_units(rows: Mapping[str, int]) -> str:

@@ -57,6 +57,9 @@ _NAMED_LENGTHS: Mapping[str, Mapping[str, float]] = {
 }
 """Lengths of periods by kind of times and name, in their unit."""
 
+_ROUNDING = 1e-9
+"""Largest departure of a date from its number, relative to it: nanoseconds in days are rounded."""
+
 _WHOLE = 0.002
 """Departure from whole days, or from a whole part of a day, relative to it, up to which a period is
 one of the clock: tides and the moon are ten times farther away."""
@@ -112,6 +115,17 @@ class Timeline:
     def calendar(self) -> list[tuple[float, str]]:
         """Periods of the calendar in units of the times, with their names."""
         return [(period, self.name(period)) for period in _CALENDAR[self.kind]]
+
+    def check(self) -> None:
+        """Raise ValueError unless the last time is that of its date, as after loading a file."""
+        if not self._has_dates:
+            return
+        stamp = np.array([self.stamp], dtype="M8[ns]")
+        (number,) = self._numbers(Dates(stamp, stamp, None))[0].tolist()
+        if abs(number - self.last) > _ROUNDING * max(1.0, abs(self.last)):
+            raise ValueError(f"the last time is {self.last:g}, and its date is {number:g}")
+        if self.frequency is not None:
+            from_text(self.frequency)
 
     def length(self, period: Any) -> float:
         """Return a period, a number in units of the times or a name such as "year", as a number.

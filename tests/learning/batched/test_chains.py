@@ -147,8 +147,12 @@ NOISE = InverseGammaNoise(0.5, 1e-6)
 HMC = Sampler((Hamiltonian(),))
 REFUSED = {
     "moves": (some_data(), {"sampler": HMC}, "moves of sampler='pcn'"),
-    "model": (some_data(binary=True), {"model": PublishedBaNK()}, "model of BaNKRegressor"),
-    "amplitudes": (replace(some_data(), basis=Matched()), {}, "model of BaNKRegressor"),
+    "model": (
+        some_data(binary=True),
+        {"model": PublishedBaNK()},
+        "model of LearnedKernelRegressor",
+    ),
+    "amplitudes": (replace(some_data(), basis=Matched()), {}, "model of LearnedKernelRegressor"),
     "law": (
         some_data(),
         {"model": StationaryModel(VaryingNoise(NOISE, None))},

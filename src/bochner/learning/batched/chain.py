@@ -110,8 +110,8 @@ def check_chain(chain: Any) -> None:
     is_plain = isinstance(chain, CollapsedChain) and isinstance(chain.rows, TrainingData)
     if not is_plain or chain.rows.basis != PLAIN:
         raise ValueError(
-            "Chains on a device support the model of BaNKRegressor with rows in memory; pass NumPy "
-            "arrays for sampler='mh' and for Dask collections."
+            "Chains on a device support the model of LearnedKernelRegressor with rows in memory; "
+            "pass NumPy arrays for sampler='mh' and for Dask collections."
         )
     if not isinstance(chain.likelihood, ConstantNoise | LogisticLabels):
         raise ValueError(

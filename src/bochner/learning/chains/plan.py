@@ -66,11 +66,11 @@ class Sampler:
 
     Examples
     --------
-    >>> from bochner import BaNKRegressor
+    >>> from bochner import LearnedKernelRegressor
     >>> from bochner.learning import Sampler, SparseStructure
     >>> from bochner.learning.chains.moves import LOCAL_MOVES, Hamiltonian
     >>> sampler = Sampler((Hamiltonian(), *LOCAL_MOVES), discrete_moves=LOCAL_MOVES)
-    >>> model = BaNKRegressor(structure=SparseStructure(), sampler=sampler)
+    >>> model = LearnedKernelRegressor(structure=SparseStructure(), sampler=sampler)
     """
 
     moves: tuple[Move, ...] = LOCAL_MOVES
@@ -85,7 +85,7 @@ class Sampler:
 
 @dataclass(frozen=True, slots=True)
 class SamplerSettings:
-    """Settings of the sampler; see :class:`bochner.BaNKRegressor`."""
+    """Settings of the sampler; see :class:`bochner.LearnedKernelRegressor`."""
 
     n_frequencies: int
     # Candidates, of which the one with the greatest evidence in short trials is used

@@ -58,7 +58,7 @@ Start = tuple[Array, FrequencyPrior]
 class Structure(ABC):
     """A family of priors of frequencies, with a starting point that depends on the data.
 
-    ``BaNKRegressor(structure=...)`` takes an instance or its name.
+    ``LearnedKernelRegressor(structure=...)`` takes an instance or its name.
 
     Attributes
     ----------

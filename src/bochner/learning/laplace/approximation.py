@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,9 @@ _MOST_STEPS = 100
 _DECREMENT = 1e-18
 """Predicted gain of the log density in nats (Newton decrement) at which the search ends: weights
 are then exact to 1e-9 of their posterior standard deviation."""
+
+_LATE_DECREMENT = 1e-2
+"""The same after a time limit: weights are exact to a tenth of their posterior deviation."""
 
 _ROUNDINGS = 10.0
 """Number of rounding errors of the log density (but at least `NEGLIGIBLE`) below which a predicted
@@ -276,10 +280,15 @@ class Mode:
 
 
 def find_mode(
-    rows: LatentRows, likelihood: Likelihood, precision: Array, start: Array | None = None
+    rows: LatentRows,
+    likelihood: Likelihood,
+    precision: Array,
+    start: Array | None = None,
+    deadline: float = np.inf,
 ) -> Mode:
     """Return the mode of the weights by Newton's method with backtracking.
 
+    After ``deadline``, a time of ``perf_counter``, weights near the mode are enough.
     ``precision`` (P,) is the prior precision, ``start`` (P, L) are weights near the mode. Raises
     ``LinAlgError`` if no mode is found.
     """
@@ -297,7 +306,8 @@ def find_mode(
         rounding = limits.FLOAT64_EPS * (1.0 + abs(value))
         is_small = decrement < max(limits.NEGLIGIBLE, _ROUNDINGS * rounding)
         is_rounding = is_small and decrement > _STALLED * before
-        if root.is_exact and (decrement < _DECREMENT or is_rounding):
+        is_late = perf_counter() > deadline and decrement < _LATE_DECREMENT
+        if root.is_exact and (decrement < _DECREMENT or is_rounding or is_late):
             return Mode(likelihood, precision, weights, latent, root, value, n_iter)
         step = (root.matrix @ forward).reshape(shape[::-1]).T
         # Latent values are linear in the weights: backtracking needs no pass over the rows.

@@ -139,7 +139,7 @@ class LaplaceSearch:
             precision[-1] = (CONSTANT_SPREAD * self.likelihood.unit) ** -2
         likelihood = self.likelihood.with_vector(self.names, vector)
         # The last mode is close: Newton's method needs few steps from it.
-        mode = find_mode(self.rows, likelihood, precision, self._weights)
+        mode = find_mode(self.rows, likelihood, precision, self._weights, self.deadline)
         self._weights, self.n_iter = mode.weights, self.n_iter + mode.n_iter
         return mode
 

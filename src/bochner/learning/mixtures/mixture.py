@@ -6,8 +6,8 @@ r"""A Dirichlet-process mixture of Gaussians over frequencies, and its Gibbs sam
 The weights are integrated out, so that labels follow a Chinese restaurant process. Only the
 parameters of components with frequencies are stored (Neal's algorithm 2).
 
-Sources: Oliva et al. (2016; see :class:`bochner.BaNKRegressor`), sections 2.2, 3.1 and 3.2. Neal,
-"Markov chain sampling methods for Dirichlet process mixture models", 2000.
+Sources: Oliva et al. (2016; see :class:`bochner.LearnedKernelRegressor`), sections 2.2, 3.1 and
+3.2. Neal, "Markov chain sampling methods for Dirichlet process mixture models", 2000.
 """
 
 from bisect import bisect_right

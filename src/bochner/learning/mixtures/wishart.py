@@ -9,9 +9,9 @@ with the inverse Wishart density proportional to
 :math:`\Psi / (\nu - d - 1)` where :math:`\nu > d + 1`.
 
 Sources: Gelman, Carlin, Stern and Rubin, "Bayesian data analysis", 2004, section 3.6. Oliva et al.
-(2016; see :class:`bochner.BaNKRegressor`), sections 2.2 and 3.2. Escobar and West, "Bayesian
-density estimation and inference using mixtures", 1995. Smith and Hocking, "Wishart variate
-generator", 1972.
+(2016; see :class:`bochner.LearnedKernelRegressor`), sections 2.2 and 3.2. Escobar and West,
+"Bayesian density estimation and inference using mixtures", 1995. Smith and Hocking, "Wishart
+variate generator", 1972.
 """
 
 from dataclasses import dataclass, field

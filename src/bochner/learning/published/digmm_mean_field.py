@@ -5,7 +5,7 @@ r"""The fully factorised posterior of one mixture, as Liu et al. (2020) infer it
 with Beta sticks, Gaussian means, Wishart precisions and Gaussian frequencies. The update of a
 frequency depends only on its factors and on the factors of components, so that frequencies with
 equal factors stay equal. They are stored as groups, and the cost does not depend on their number.
-The updates are in section IV and the appendix; :class:`bochner.DIGMMFeatures` names the paper.
+The updates are in section IV and the appendix; :class:`bochner.SimilarityFeatures` names the paper.
 """
 
 from dataclasses import dataclass

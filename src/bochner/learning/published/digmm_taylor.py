@@ -17,7 +17,7 @@ the covariance :math:`A^{-1}`. Consequences: similarities cannot distinguish com
 kernel decays faster, frequencies become *smaller*; and as :math:`\sigma \to 0` all frequencies
 vanish, so that features are constant in the directions of the sketch. The published features are
 useful because of the prior. The bound has an exact data term and may decrease.
-:class:`bochner.DIGMMFeatures` names the paper.
+:class:`bochner.SimilarityFeatures` names the paper.
 """
 
 from dataclasses import dataclass

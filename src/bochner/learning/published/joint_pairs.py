@@ -125,7 +125,7 @@ class JointPairChain:
     where ``L`` is the density of the approximation. The approximations depend only on the weights
     of other frequencies, so that the chain is exact even if they are rough. A proposal costs
     :math:`O(nd)`. It is the move of section 3.3.2 of the paper (see
-    :class:`bochner.BaNKClassifier`), where the mode of equation (16) is an arg max.
+    :class:`bochner.LearnedKernelClassifier`), where the mode of equation (16) is an arg max.
     """
 
     rows: TrainingData  # target holds kappa = y - 1/2; without weights

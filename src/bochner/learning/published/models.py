@@ -142,8 +142,8 @@ class LeastSquaresChain:
     and 1. Its values are near the labels, so that the logistic function of them is between one half
     and three quarters. This is therefore no likelihood of a model, and probabilities are not
     calibrated; the chain is for comparison only. Every proposal needs a factorisation, as in
-    section 3.2.3 of the paper (see :class:`bochner.GaBaSRClassifier`). Its :math:`V_0` is a
-    precision.
+    section 3.2.3 of the paper (see :class:`bochner.LocallyStationaryClassifier`). Its :math:`V_0`
+    is a precision.
     """
 
     rows: TrainingData  # targets y - 1/2, no weights

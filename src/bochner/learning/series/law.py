@@ -33,6 +33,9 @@ _KEPT_DRAWS = 64
 _LEAST_MODEL = 0.01
 """Share of the evidence of all models below which a model is dropped: forecasts hardly change."""
 
+_TIMES_ERROR = 1e-6
+"""Largest error of the time of a row, in ranges: more than rounding, less than a step."""
+
 _WEIGHTS_ERROR = 1e-6
 """Largest deviation of a sum of weights from one in a model file: more than rounding errors."""
 
@@ -193,6 +196,12 @@ class SeriesLaw:
         steps = np.diff(self.horizons, prepend=0.0)
         if min(steps.min(initial=np.inf), self.factors.min(initial=np.inf)) <= 0.0:
             raise ValueError("horizons and their factors must be positive, and horizons increase")
+
+    def check_last(self, last: float) -> None:
+        """Raise ValueError unless the last of the rows is at a time, as after loading a file."""
+        scaled = (last - self.units.start) / self.units.span
+        if abs(scaled - self.times[-1]) > _TIMES_ERROR:
+            raise ValueError(f"the last time is {scaled:g} ranges, and its row {self.times[-1]:g}")
 
     @classmethod
     def of(

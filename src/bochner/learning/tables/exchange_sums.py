@@ -7,13 +7,13 @@ of a column by :math:`\delta` changes the squared distance to the row ``z`` by t
 :math:`|a|^2`, less :math:`2 \delta W_z`.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.compiling import compiled
+from bochner._numerics.compiling import compiled, inner
 from bochner._numerics.wave_loops import LOOSE
 
 Integers = NDArray[np.int64]
@@ -74,7 +74,7 @@ class Mixed(NamedTuple):
     norms: Array  # (q,): Squared norms of the images
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _add_columns(
     kind: int, values: Array, new: Array, old: Array, first: int, start: int, sums: Array
 ) -> None:
@@ -94,13 +94,19 @@ def _add_columns(
                 sums[k] += step * column[k]
 
 
-@compiled(fastmath=LOOSE)
-def _add_levels(codes: Integers, change: Array, sums: Array) -> None:
+@inner(fastmath=LOOSE)
+def _add_levels(codes: Integers, distances: Array, sums: Array) -> None:
     for k in range(sums.size):
-        sums[k] += change[codes[k]]
+        sums[k] += distances[codes[k]]
 
 
-@compiled()
+@inner(fastmath=LOOSE)
+def _exchange_levels(codes: Integers, new: Array, old: Array, sums: Array) -> None:
+    for k in range(sums.size):
+        sums[k] += new[codes[k]] - old[codes[k]]
+
+
+@inner()
 def _update(
     training: Training, mixed: Mixed, number: int, base: int, start: int, sums: Array
 ) -> None:
@@ -122,10 +128,10 @@ def _update(
         for block in range(training.first_code[group], training.first_code[group + 1]):
             levels = slice(training.first_level[block], training.first_level[block + 1])
             codes = training.codes[block, start : start + sums.size]
-            _add_levels(codes, mixed.levels[new, levels] - mixed.levels[old, levels], sums)
+            _exchange_levels(codes, mixed.levels[new, levels], mixed.levels[old, levels], sums)
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _add_distances(kind: int, column: Array, entry: float, sums: Array) -> None:
     if kind == ABSOLUTE:
         for k in range(sums.size):
@@ -135,7 +141,7 @@ def _add_distances(kind: int, column: Array, entry: float, sums: Array) -> None:
             sums[k] += (entry - column[k]) * (entry - column[k])
 
 
-@compiled()
+@inner()
 def _fill(training: Training, mixed: Mixed, number: int, start: int, sums: Array) -> None:
     """Write the distances of a mixed row to the training rows from ``start`` on."""
     stop = start + sums.size
@@ -156,7 +162,7 @@ def _fill(training: Training, mixed: Mixed, number: int, start: int, sums: Array
             _add_levels(training.codes[block, start:stop], mixed.levels[source, levels], sums)
 
 
-@compiled(fastmath=LOOSE | {"reassoc"})
+@inner(fastmath=LOOSE | {"reassoc"})
 def _largest(sums: Array, largest: Array) -> float:
     """Raise the largest distances to the current ones; return the least excess over their share."""
     least = 0.0
@@ -167,7 +173,7 @@ def _largest(sums: Array, largest: Array) -> float:
     return least
 
 
-@compiled()
+@inner()
 def _renew(
     training: Training, mixed: Mixed, number: int, start: int, sums: Array, largest: Array
 ) -> None:
@@ -178,7 +184,7 @@ def _renew(
             largest[k] = sums[k]
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _exponentials(values: Array, powers: Array, bits: Integers) -> None:
     """Replace non-positive numbers by their exponentials; ``bits`` is ``powers`` as integers."""
     for k in range(values.size):
@@ -207,7 +213,7 @@ def _exponentials(values: Array, powers: Array, bits: Integers) -> None:
         values[k] *= powers[k]
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _arguments(profile: ExponentialProfile, sums: Array, arguments: Array, values: Array) -> None:
     """Write ``u`` of the profile, and minus ``u``."""
     factor = profile.factor
@@ -221,14 +227,14 @@ def _arguments(profile: ExponentialProfile, sums: Array, arguments: Array, value
         values[k] = -arguments[k]
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _times_polynomial(profile: ExponentialProfile, arguments: Array, values: Array) -> None:
     p0, p1, p2 = profile.p0, profile.p1, profile.p2
     for k in range(values.size):
         values[k] *= p0 + arguments[k] * (p1 + arguments[k] * p2)
 
 
-@compiled(fastmath=LOOSE | {"reassoc"})
+@inner(fastmath=LOOSE | {"reassoc"})
 def _product(values: Array, coef: Array) -> float:
     total = 0.0
     for k in range(values.size):
@@ -236,15 +242,15 @@ def _product(values: Array, coef: Array) -> float:
     return total
 
 
-@compiled()
-def _bases(mixed: Mixed, sizes: Integers) -> tuple[Integers, NDArray[np.bool_]]:
-    """Return the base row (q,) from which each mixed row is updated, and which rows equal it.
+@inner()
+def _bases(mixed: Mixed, sizes: Integers, base: Integers, is_equal: NDArray[np.bool_]) -> None:
+    """Write the base row (q,) from which each mixed row is updated, and which rows equal it.
 
     The base is the last recomputed row or the preceding row, whichever differs in fewer
     columns. A recomputed row is its own base.
     """
     n_mixed, n_groups = mixed.sources.shape
-    base, is_equal = np.zeros(n_mixed, dtype=np.int64), np.zeros(n_mixed, dtype=np.bool_)
+    base[0], is_equal[0] = 0, False
     # The last recomputed row, the preceding row, and the number of columns.
     anchor, before, most = 0, 0, 0
     for group in range(n_groups):
@@ -263,24 +269,44 @@ def _bases(mixed: Mixed, sizes: Integers) -> tuple[Integers, NDArray[np.bool_]]:
         # An update adds one term and subtracts one for each changed column.
         if 2 * min(of_anchor, of_before) >= most:
             base[number], anchor = number, number
-    return base, is_equal
+
+
+class ExchangeMemory(NamedTuple):
+    """Memory of :func:`add_kernel_sums`, which NumPy allocates sooner than compiled code."""
+
+    room: Array  # (6, TILE)
+    bits: Integers  # (TILE,): The last row of ``room`` as integers
+    base: Integers  # (q,)
+    is_equal: NDArray[np.bool_]  # (q,)
+
+    @classmethod
+    def of(cls, n_mixed: int) -> Self:
+        """Allocate the memory for mixed rows."""
+        room = np.empty((6, _TILE))
+        bits = room[5].view(np.int64)
+        return cls(room, bits, np.empty(n_mixed, np.int64), np.empty(n_mixed, np.bool_))
 
 
 @compiled()
 def add_kernel_sums(
-    training: Training, profile: ExponentialProfile, mixed: Mixed, sizes: Integers, out: Array
+    training: Training,
+    profile: ExponentialProfile,
+    mixed: Mixed,
+    sizes: Integers,
+    scratch: ExchangeMemory,
+    out: Array,
 ) -> None:
     """Add sums (q, t) of kernel values times coefficients over the training rows.
 
     ``sizes`` (g,) are numbers of columns of groups; zero if the kernel does not use the group.
     """
-    base, is_equal = _bases(mixed, sizes)
-    room = np.empty((6, _TILE))
+    room, base, is_equal = scratch.room, scratch.base, scratch.is_equal
+    _bases(mixed, sizes, base, is_equal)
     for start in range(0, training.coef.shape[1], _TILE):
         size = min(_TILE, training.coef.shape[1] - start)
         anchor, sums, largest = room[0, :size], room[1, :size], room[2, :size]
         arguments, values, powers = room[3, :size], room[4, :size], room[5, :size]
-        bits = powers.view(np.int64)
+        bits = scratch.bits[:size]
         newest = 0
         for number in range(len(base)):
             if is_equal[number]:

@@ -22,6 +22,7 @@ from bochner.learning.tables.exchange_sums import (
     ABSOLUTE,
     MAPPED,
     SQUARED,
+    ExchangeMemory,
     ExponentialProfile,
     Integers,
     Mixed,
@@ -198,7 +199,8 @@ class _KernelSums:
             np.sum(images**2, axis=1),
         )
         means = np.zeros((len(mixed), len(self.training.coef)))
-        add_kernel_sums(self.training, self.profile, mixed_rows, self.sizes, means)
+        scratch = ExchangeMemory.of(len(mixed))
+        add_kernel_sums(self.training, self.profile, mixed_rows, self.sizes, scratch, means)
         return means
 
 

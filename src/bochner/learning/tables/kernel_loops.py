@@ -10,14 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 from numba.extending import overload
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from bochner._numerics.arrays import Array, Floats
-from bochner._numerics.compiling import compiled
+from bochner._numerics.compiling import compiled, inner
 from bochner._numerics.wave_loops import LOOSE
 from bochner.learning.tables.exchange_sums import _exponentials as _double_exponentials
 
 Codes = NDArray[np.uint16]
+Bits = NDArray[np.int32] | NDArray[np.int64]  # Of numbers in either precision
 
 _TILE = 512
 """Rows whose distances are summed together: a hundred columns of them fit the second cache."""
@@ -36,6 +37,7 @@ _C6, _C5, _C4, _C3 = (
     np.float32(1.0 / 24.0),
     np.float32(1.0 / 6.0),
 )
+_BYTES = np.dtype(np.float32).itemsize
 _HALF, _ONE = np.float32(0.5), np.float32(1.0)  # A double would make the sums double
 
 
@@ -48,12 +50,12 @@ class Columns(NamedTuple):
     steps: Floats  # (b,): Distance of two levels
 
 
-def _exponentials(values: Floats, powers: Floats) -> None:
+def _exponentials(values: Floats, powers: Floats, bits: Bits) -> None:
     """Replace non-positive numbers (n,) by exponentials; ``powers`` (n,) is scratch space."""
     raise NotImplementedError
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _single_exponentials(values: Floats, powers: Floats, bits: NDArray[np.int32]) -> None:
     # exp(x) = 2^n exp(r) with |r| <= log(2) / 2, so that a short series of exp(r) suffices.
     for k in range(values.size):
@@ -75,18 +77,18 @@ def _single_exponentials(values: Floats, powers: Floats, bits: NDArray[np.int32]
 
 
 @overload(_exponentials)
-def _exponentials_by_type(values: Any, powers: Any) -> Any:
+def _exponentials_by_type(values: Any, powers: Any, bits: Any) -> Any:
     # Numba compares the annotations of an overload with those of what it returns.
-    def single(values: Any, powers: Any) -> None:
-        _single_exponentials(values, powers, powers.view(np.int32))
+    def single(values: Any, powers: Any, bits: Any) -> None:
+        _single_exponentials(values, powers, bits)
 
-    def double(values: Any, powers: Any) -> None:
-        _double_exponentials(values, powers, powers.view(np.int64))
+    def double(values: Any, powers: Any, bits: Any) -> None:
+        _double_exponentials(values, powers, bits)
 
     return single if values.dtype == types.float32 else double
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _add_column(is_absolute: bool, column: Floats, entry: float, sums: Floats) -> None:
     if is_absolute:
         for k in range(sums.size):
@@ -96,7 +98,7 @@ def _add_column(is_absolute: bool, column: Floats, entry: float, sums: Floats) -
             sums[k] += (entry - column[k]) * (entry - column[k])
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _add_four_columns(
     is_absolute: bool,
     columns: tuple[Floats, Floats, Floats, Floats],
@@ -117,14 +119,14 @@ def _add_four_columns(
             )
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _add_levels(codes: Codes, code: int, step: float, sums: Floats) -> None:
     zero = step - step  # In the precision of the step
     for k in range(sums.size):
         sums[k] += step if codes[k] != code else zero
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _add_four_levels(
     codes: tuple[Codes, Codes, Codes, Codes],
     levels: Codes,
@@ -142,7 +144,7 @@ def _add_four_levels(
         )
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _add_polynomial(
     is_root: bool, profile: Floats, sums: Floats, arguments: Floats, polynomial: Floats
 ) -> None:
@@ -159,7 +161,7 @@ def _add_polynomial(
         arguments[k] = -arguments[k]
 
 
-@compiled(fastmath=LOOSE | {"reassoc"})
+@inner(fastmath=LOOSE | {"reassoc"})
 def _product(values: Floats, coef: Floats) -> float:
     total = values[0] * coef[0]  # A zero to begin with would be a double
     for k in range(1, values.size):
@@ -167,7 +169,13 @@ def _product(values: Floats, coef: Floats) -> float:
     return total  # type: ignore[no-any-return]
 
 
-@compiled()
+@inner()
+def _part(values: Any, place: int, start: int, size: int) -> Any:
+    # A function, because Numba takes long to translate the slice at each place of its use.
+    return values[place, start : start + size]
+
+
+@inner()
 def _tile(
     columns: Columns,
     is_root: bool,
@@ -176,42 +184,43 @@ def _tile(
     levels: Codes,
     start: int,
     scratch: tuple[Floats, Floats, Floats, Floats],
+    bits: Bits,
 ) -> None:
     """Write the kernel values of a row at rows of a law, from ``start`` on, to ``scratch[1]``."""
     sums, values, polynomial, powers = scratch
     size = sums.size
     for k in range(size):
         sums[k] = 0.0
-    stop, values_of, codes_of = start + size, columns.values, columns.codes
+    values_of, codes_of = columns.values, columns.codes
     n_fours = row.size // 4 * 4
     for c in range(0, n_fours, 4):
         of_values = (
-            values_of[c, start:stop],
-            values_of[c + 1, start:stop],
-            values_of[c + 2, start:stop],
-            values_of[c + 3, start:stop],
+            _part(values_of, c, start, size),
+            _part(values_of, c + 1, start, size),
+            _part(values_of, c + 2, start, size),
+            _part(values_of, c + 3, start, size),
         )
         _add_four_columns(columns.is_absolute, of_values, row, c, sums)
     for c in range(n_fours, row.size):
-        _add_column(columns.is_absolute, values_of[c, start:stop], row[c], sums)
+        _add_column(columns.is_absolute, _part(values_of, c, start, size), row[c], sums)
     n_fours = levels.size // 4 * 4
     for b in range(0, n_fours, 4):
         of_codes = (
-            codes_of[b, start:stop],
-            codes_of[b + 1, start:stop],
-            codes_of[b + 2, start:stop],
-            codes_of[b + 3, start:stop],
+            _part(codes_of, b, start, size),
+            _part(codes_of, b + 1, start, size),
+            _part(codes_of, b + 2, start, size),
+            _part(codes_of, b + 3, start, size),
         )
         _add_four_levels(of_codes, levels, columns.steps, b, sums)
     for b in range(n_fours, levels.size):
-        _add_levels(codes_of[b, start:stop], levels[b], columns.steps[b], sums)
+        _add_levels(_part(codes_of, b, start, size), levels[b], columns.steps[b], sums)
     _add_polynomial(is_root, profile, sums, values, polynomial)
-    _exponentials(values, powers)
+    _exponentials(values, powers, bits)
     if profile[2] != 0.0:
         _multiply(polynomial, values)
 
 
-@compiled(fastmath=LOOSE)
+@inner(fastmath=LOOSE)
 def _multiply(factors: Floats, values: Floats) -> None:
     for k in range(values.size):
         values[k] *= factors[k]
@@ -225,43 +234,46 @@ def add_kernel_products(
     rows: Floats,
     levels: Codes,
     coef: Floats,
+    scratch: Floats,
+    bits: Bits,
     out: Array,
+    values: Floats,
 ) -> None:
-    """Add sums (n', t) of kernel values times coefficients (t, n).
+    """Add sums (n', t) of kernel values times coefficients (t, n), or write the kernel values.
 
     ``rows`` (n', c) and ``levels`` (n', b) are the numbers and the codes of new rows. ``profile``
     (4,) has the factor, ``p0 = 1``, ``p1`` and ``p2`` of
-    :class:`~bochner.learning.tables.exchange_sums.ExponentialProfile`.
+    :class:`~bochner.learning.tables.exchange_sums.ExponentialProfile`. Kernel values are written to
+    ``values`` (n', n) unless it has no columns. ``scratch`` and ``bits`` are memory from
+    :func:`scratch_of`. One function for both has its tiles compiled once.
     """
     n_rows = coef.shape[1]
-    scratch = np.empty((4, _TILE), coef.dtype)
     for start in range(0, n_rows, _TILE):
         size = min(_TILE, n_rows - start)
-        parts = scratch[0, :size], scratch[1, :size], scratch[2, :size], scratch[3, :size]
+        parts = (
+            _part(scratch, 0, 0, size),
+            _part(scratch, 1, 0, size),
+            _part(scratch, 2, 0, size),
+            _part(scratch, 3, 0, size),
+        )
         for i in range(len(rows)):
-            _tile(columns, is_root, profile, rows[i], levels[i], start, parts)
+            _tile(columns, is_root, profile, rows[i], levels[i], start, parts, bits[:size])
             for target in range(len(coef)):
-                out[i, target] += _product(parts[1], coef[target, start : start + size])
+                out[i, target] += _product(parts[1], _part(coef, target, start, size))
+            if values.shape[1] > 0:
+                _write(parts[1], _part(values, i, start, size))
 
 
-@compiled()
-def write_kernel_values(
-    columns: Columns,
-    is_root: bool,
-    profile: Floats,
-    rows: Floats,
-    levels: Codes,
-    out: Floats,
-) -> None:
-    """Write kernel values (n', m) of new rows at the first rows of a law."""
-    scratch = np.empty((4, _TILE), out.dtype)
-    for start in range(0, out.shape[1], _TILE):
-        size = min(_TILE, out.shape[1] - start)
-        parts = scratch[0, :size], scratch[1, :size], scratch[2, :size], scratch[3, :size]
-        for i in range(len(rows)):
-            _tile(columns, is_root, profile, rows[i], levels[i], start, parts)
-            for k in range(size):
-                out[i, start + k] = parts[1][k]
+@inner()
+def _write(values: Floats, out: Floats) -> None:
+    for k in range(values.size):
+        out[k] = values[k]
+
+
+def scratch_of(dtype: DTypeLike) -> tuple[Floats, Bits]:
+    """Return the memory (4, TILE) for one tile, and its last row as integers."""
+    scratch = np.empty((4, _TILE), dtype)
+    return scratch, scratch[3].view(np.int32 if scratch.itemsize == _BYTES else np.int64)
 
 
 @compiled()

@@ -15,7 +15,7 @@ from bochner.learning.tables.kernel_loops import (
     Columns,
     add_kernel_products,
     level_codes,
-    write_kernel_values,
+    scratch_of,
 )
 from bochner.learning.tables.rows import Chosen
 
@@ -136,16 +136,21 @@ class KernelSums:
         """Return means (n', t) of encoded rows (n', d) with their levels of all blocks."""
         means = np.zeros((len(X), self.law.coef.shape[1]))
         arguments = self._loop_arguments(X, levels, self.of_means)
-        coef = np.array(self.law.coef.T, arguments[2].dtype, order="C")
-        add_kernel_products(self.of_means, *arguments, coef, means)
+        dtype = arguments[2].dtype
+        coef, memory = np.array(self.law.coef.T, dtype, order="C"), scratch_of(dtype)
+        add_kernel_products(
+            self.of_means, *arguments, coef, *memory, means, np.empty((len(X), 0), dtype)
+        )
         return means
 
     def latent(self, X: Array, levels: Codes) -> Array:
         """Return variances (n',) of the function, relative to the signal's."""
         factor = self.law.factor
-        values = np.empty((len(X), len(factor)), factor.dtype)
+        dtype, n_landmarks = factor.dtype, len(factor)
+        values, none = np.empty((len(X), n_landmarks), dtype), np.empty((0, n_landmarks), dtype)
         arguments = self._loop_arguments(X, levels, self.of_variances)
-        write_kernel_values(self.of_variances, *arguments, values)
+        means = np.empty((len(X), 0))
+        add_kernel_products(self.of_variances, *arguments, none, *scratch_of(dtype), means, values)
         # Squares are summed in float64: the variance is a small difference from one.
         explained = np.sum((values @ factor) ** 2, axis=1, dtype=np.float64)
         return np.maximum(1.0 - explained, 0.0)

@@ -25,6 +25,9 @@ LEAST_SINGLE = 1e-3
 have relative errors of about 1e-4, and predictions of 5,000 rows have errors of a hundredth of the
 target's standard deviation; at a tenth of the ratio both are up to ten times as large."""
 
+_WIDTH = 64
+"""Columns of a matrix that are copied together: rows of them fit the first cache."""
+
 Learnable = Gaussian | Laplacian | Matern | Exponential
 
 
@@ -196,15 +199,13 @@ def factor_inverse(lower: NDArray[Any]) -> NDArray[Any]:
     return lower.T
 
 
-@compiled()
 def _mirror(upper: Array) -> None:
-    """Copy the upper triangle of a matrix (n, n) in C order to the lower one, tile by tile."""
-    n_rows, tile = len(upper), 64
-    for first in range(0, n_rows, tile):
-        for second in range(first, n_rows, tile):
-            for i in range(first, min(first + tile, n_rows)):
-                for j in range(max(second, i + 1), min(second + tile, n_rows)):
-                    upper[j, i] = upper[i, j]
+    """Copy the upper triangle of a matrix (n, n) in C order to the lower one, by columns."""
+    for first in range(0, len(upper), _WIDTH):
+        stop = first + _WIDTH
+        upper[stop:, first:stop] = upper[first:stop, stop:].T
+        square = upper[first:stop, first:stop]
+        np.copyto(square, square.T, where=np.tri(len(square), k=-1, dtype=np.bool_))
 
 
 def _gram_and_slope(kernel: Learnable, distance: Array) -> tuple[Array, Array]:

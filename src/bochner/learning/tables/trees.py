@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.compiling import compiled
+from bochner._numerics.compiling import compiled, inner
 from bochner.learning.tables.rows import Chosen
 from bochner.registry import register
 
@@ -286,7 +286,7 @@ def _add_values(
                 outputs[start + i, output[tree]] += value[places[i]]
 
 
-@compiled()
+@inner()
 def _children(
     left: Chosen, right: Chosen, is_leaf: NDArray[np.bool_], roots: Chosen
 ) -> tuple[NDArray[np.uint32], Chosen]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from learning.mixtures.double_mixture.problems import component_law, problem
 
-from bochner import DIGMMFeatures, kernels
+from bochner import SimilarityFeatures, kernels
 from bochner.learning.mixtures.double_mixture import exact, sticks
 from bochner.learning.mixtures.double_mixture.bound import N_LATENT
 from bochner.learning.mixtures.double_mixture.evidence import component_evidence
@@ -41,7 +41,7 @@ class Watched:
 
 
 def fitted(one, expectation, seed):
-    model = DIGMMFeatures(
+    model = SimilarityFeatures(
         one.kernel,
         8,
         n_sketch=len(one.X),
@@ -167,7 +167,7 @@ def test_a_difference_of_mixtures_is_recovered(parts, seed):
     X, rows, others = (1.5 * rng.normal(size=(n, 2)) for n in (500, 200, 200))
     positive, negative = parts
     kernel = positive - negative
-    model = DIGMMFeatures(kernel, 64, n_sketch=500, random_state=seed).fit(X)
+    model = SimilarityFeatures(kernel, 64, n_sketch=500, random_state=seed).fit(X)
     assert rmse(model.kernel_, kernel, rows, others) <= ERROR
     assert rmse(model.positive_, positive, rows, others) <= ERROR
     assert rmse(model.negative_, negative, rows, others) <= ERROR
@@ -175,7 +175,7 @@ def test_a_difference_of_mixtures_is_recovered(parts, seed):
 
 def test_the_best_start_goes_on_to_the_last_iteration():
     X = np.random.default_rng(0).normal(size=(60, 2))
-    model = DIGMMFeatures(
+    model = SimilarityFeatures(
         ONE[0], 8, n_sketch=60, max_iter=exact._TRIAL + 4, tol=1e-15, n_starts=2, random_state=0
     )
     assert model.fit(X).n_iter_ > exact._TRIAL + 1

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bochner import DIGMMFeatures, kernels
+from bochner import SimilarityFeatures, kernels
 from bochner.learning.mixtures.double_mixture.sketch import Sketch, observed, spread_rows
 from bochner.learning.mixtures.double_mixture.starts import from_width
 
@@ -75,7 +75,9 @@ def test_what_is_learned_reaches_rows_far_from_the_rest():
     far, near = X[1_700:1_703], X[:200]
     errors = {}
     for expectation in ("exact", "taylor"):
-        map = DIGMMFeatures(kernel, n_sketch=40, expectation=expectation, random_state=0).fit(X)
+        map = SimilarityFeatures(kernel, n_sketch=40, expectation=expectation, random_state=0).fit(
+            X
+        )
         seen = np.isin(map.sketch_indices_, np.arange(1_700, 1_703)).any()
         assert seen == (expectation == "exact")
         errors[expectation] = np.abs(map.kernel_(near, far) - kernel(near, far)).max()

@@ -14,7 +14,7 @@ class Move(ABC):
     r"""A Markov kernel that leaves the posterior of a chain's state invariant.
 
     A move changes the state in place and returns numbers for the trace. A round of a chain is a
-    sequence of moves; ``BaNKRegressor(sampler=...)`` takes such a sequence.
+    sequence of moves; ``LearnedKernelRegressor(sampler=...)`` takes such a sequence.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Move(ABC):
     standard normal, so that the ratio of evidences decides:
 
     >>> import numpy as np
-    >>> from bochner import BaNKRegressor
+    >>> from bochner import LearnedKernelRegressor
     >>> from bochner.learning.chains.moves import LOCAL_MOVES, Move
     >>> class JointCrankNicolson(Move):
     ...     name, step_size, target_acceptance = "joint", 0.1, 0.3
@@ -51,8 +51,9 @@ class Move(ABC):
     ...             state.evidence = proposed
     ...         return {"acceptance_joint": float(np.exp(min(log_ratio, 0.0)))}
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> model = BaNKRegressor(5, sampler=[JointCrankNicolson(), *LOCAL_MOVES], n_burn_in=10,
-    ...                       n_samples=30, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> sampler = [JointCrankNicolson(), *LOCAL_MOVES]
+    >>> model = LearnedKernelRegressor(5, sampler=sampler, n_burn_in=10, n_samples=30,
+    ...                                random_state=0).fit(X, np.sin(X[:, 0]))
     >>> sorted(name for name in model.trace_.records if "joint" in name)
     ['acceptance_joint', 'step_size_joint']
     """

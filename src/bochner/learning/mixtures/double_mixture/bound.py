@@ -1,6 +1,6 @@
 r"""The evidence lower bound of two mixtures, and its gradient.
 
-The model is that of section III of the paper (see :class:`bochner.DIGMMFeatures`), with the
+The model is that of section III of the paper (see :class:`bochner.SimilarityFeatures`), with the
 frequencies of both signs together. With :math:`c_\pm` the masses, ``M`` frequencies of each sign,
 and two Dirichlet-process mixtures,
 

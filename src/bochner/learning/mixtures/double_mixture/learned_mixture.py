@@ -88,7 +88,7 @@ class LearnedMixture:
 
 @dataclass(frozen=True, slots=True)
 class MixtureSettings:
-    """Valid parameters of an inference; :class:`bochner.DIGMMFeatures` documents them."""
+    """Valid parameters of an inference; :class:`bochner.SimilarityFeatures` documents them."""
 
     truncation: int = 5
     shift: float = 1.1

@@ -1,0 +1,53 @@
+"""Public names of a package that are imported when they are first used (PEP 562).
+
+``import bochner`` would otherwise import scikit-learn, SciPy's statistics, Numba and pandas, which
+takes seconds.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from types import ModuleType
+
+
+def on_demand(
+    package: str, homes: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package with names by their module.
+
+    A module without names is public itself. Other modules of the package are attributes as well,
+    as they are once they are imported.
+    """
+    module_of = {name: module for module, names in homes.items() for name in names}
+    submodules = {module.rpartition(".")[2] for module, names in homes.items() if not names}
+    listed = sorted({*module_of, *submodules, "__version__"})
+
+    def attribute(name: str) -> object:
+        if name in module_of:
+            value = getattr(import_module(module_of[name]), name)
+        else:
+            value = _submodule(package, name)
+        setattr(sys.modules[package], name, value)  # Found without this function from now on
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *listed})
+
+    return attribute, names, listed
+
+
+def _submodule(package: str, name: str) -> ModuleType:
+    """Import a module of a package; AttributeError if it or one that it needs is missing."""
+    missing = AttributeError(f"module {package!r} has no attribute {name!r}")
+    if name.startswith("_"):  # Python and other libraries ask for many such names
+        raise missing
+    try:
+        return import_module(f"{package}.{name}")
+    except ModuleNotFoundError as error:
+        raise missing from (None if error.name == f"{package}.{name}" else error)
+
+
+def import_all(package: ModuleType) -> None:
+    """Import all public names of a package, which registers their classes."""
+    for name in package.__all__:
+        getattr(package, name)

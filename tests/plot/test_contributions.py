@@ -1,0 +1,213 @@
+"""Contributions to one prediction and to many: bars and points are the model's own numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bochner import TableRegressor, plot
+from bochner.diagnosis.contributions import Contributions
+from bochner.plot.beeswarms import _offsets
+from bochner.plot.contributed import entry_text, fixed
+from bochner.tables.columns import read_column
+
+RNG = np.random.default_rng(0)
+
+
+def random_contributions(n, d, classes=None, scale=1.0):
+    shape = (n, d) if classes is None else (n, d, len(classes))
+    sizes = np.geomspace(1.0, 0.01, d).reshape(d, *[1] * (len(shape) - 2))
+    values = scale * sizes * RNG.normal(size=shape)
+    base = 2.0 if classes is None else np.arange(float(len(classes)))
+    names = tuple(f"c{i}" for i in range(d))
+    labels = None if classes is None else np.array(classes)
+    return Contributions(names, base, values, 0.0 * values, base + values.sum(axis=1), labels)
+
+
+def bars_of(axis):
+    return [(bar.get_x(), bar.get_width()) for bar in axis.patches]
+
+
+def texts_of(side):
+    return [text.get_text() for text in side.get_yticklabels()]
+
+
+@pytest.mark.parametrize("row", [0, 7, -1])
+def test_bars_lead_from_the_average_to_the_prediction(regressor, test_rows, row):
+    X, _ = test_rows
+    known = regressor.contributions(X.iloc[[row]], random_state=0)
+    display = plot.waterfall(regressor, X, row, random_state=0)
+    assert display.base == known.base
+    np.testing.assert_allclose(display.ends[-1], regressor.predict(X.iloc[[row]])[0])
+    order = np.argsort(-np.abs(known.values[0]))
+    np.testing.assert_allclose(display.steps, known.values[0, order])
+    # Every bar begins where the one above ends.
+    bars = bars_of(display.ax_)
+    np.testing.assert_allclose([left for left, _ in bars], display.ends[:-1])
+    np.testing.assert_allclose([left + width for left, width in bars], display.ends[1:])
+    assert display.ax_.yaxis_inverted()
+    assert [name.partition(" = ")[0] for name in display.names] == [X.columns[i] for i in order]
+    entries = dict(name.split(" = ") for name in display.names)
+    assert entries["kind"] == X["kind"].iloc[row]
+    assert entries["day"] == str(X["day"].iloc[row].date())
+
+
+def test_classes_have_steps_to_the_probability_of_the_most_probable_one(classifier, test_rows):
+    X, _ = test_rows
+    probability = classifier.predict_proba(X.iloc[[3]])[0]
+    display = plot.waterfall(classifier, X, 3, random_state=0)
+    assert display.ends[-1] == pytest.approx(probability.max())
+    assert display.label == f"probability of {classifier.classes_[probability.argmax()]}"
+    for label, share in zip(classifier.classes_, probability, strict=True):
+        chosen = plot.waterfall(classifier, X, 3, output=label, random_state=0)
+        assert chosen.ends[-1] == pytest.approx(share)
+
+
+def test_several_targets_have_steps_to_one_of_them():
+    X = RNG.normal(size=(120, 3))
+    Y = np.column_stack([X[:, 0], 5.0 - X[:, 1]])
+    model = TableRegressor("gaussian", 32, random_state=0).fit(X, Y)
+    for place, name in enumerate(["target 0", "target 1"]):
+        display = plot.waterfall(model, X, 4, output=name, random_state=0)
+        assert display.label == f"prediction of {name}"
+        np.testing.assert_allclose(display.ends[-1], model.predict(X[4:5])[0, place])
+    assert plot.waterfall(model, X, 4).label == "prediction of target 0"
+
+
+@given(st.integers(1, 30), st.integers(1, 20), st.integers(0, 3))
+@settings(max_examples=40, deadline=None)
+def test_no_contribution_is_lost(n_columns, most, row):
+    known = random_contributions(4, n_columns)
+    steps = plot.waterfall(known, row=row, most=most)
+    np.testing.assert_allclose(steps.ends[-1], known.prediction[row])
+    X = RNG.normal(size=(4, n_columns))
+    swarm = plot.beeswarm(known, X, most=most)
+    np.testing.assert_allclose(swarm.values.sum(axis=1), known.values.sum(axis=1))
+    assert swarm.share.sum() == pytest.approx(1.0)
+    # One column more than the limit is shown, because it takes no more room than its number.
+    n_single = n_columns if n_columns <= most + 1 else most
+    for display in (steps, swarm):
+        assert len(display.names) == n_single + (n_columns > n_single)
+        if n_columns > n_single:
+            assert display.names[-1] == f"{n_columns - n_single} more columns"
+
+
+def test_points_are_the_contributions_to_all_predictions(regressor, test_rows):
+    X = test_rows[0][:40]
+    known = regressor.contributions(X, random_state=0)
+    display = plot.beeswarm(regressor, X, random_state=0)
+    size = np.abs(known.values).mean(axis=0)
+    order = np.argsort(-size)
+    assert display.names == [X.columns[i] for i in order]
+    np.testing.assert_allclose(display.share, size[order] / size.sum())
+    points = [part.get_offsets() for part in display.ax_.collections]
+    for row, i in enumerate(order):
+        of_row = np.vstack([part for part in points if len(part) and round(part[0, 1]) == row])
+        np.testing.assert_allclose(np.sort(of_row[:, 0]), np.sort(known.values[:, i]))
+        assert np.abs(of_row[:, 1] - row).max() <= 0.4
+    (side,) = display.ax_.child_axes
+    assert texts_of(side) == [f"{100.0 * share:.0f} %" for share in display.share]
+
+
+def test_colours_are_the_ranks_of_the_entries(regressor, test_rows):
+    X = test_rows[0][:40]
+    display = plot.beeswarm(regressor, X, random_state=0)
+    rank = dict(zip(display.names, display.rank.T, strict=True))
+    assert np.isnan(rank["kind"]).all()
+    assert np.isnan(rank["width"]).tolist() == X["width"].isna().tolist()
+    assert (np.diff(rank["day"]) > 0.0).all()
+    assert rank["height"][X["height"].argmin()] == 0.0
+    assert rank["height"][X["height"].argmax()] == 1.0
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
+        "low entry",
+        "high entry",
+        "text or missing",
+    ]
+
+
+def test_columns_that_are_together_are_no_text():
+    known = random_contributions(5, 14)
+    display = plot.beeswarm(known, RNG.normal(size=(5, 14)))
+    assert display.n_left_out == 4
+    assert np.isnan(display.rank[:, -1]).all()
+    assert len(display.ax_.get_legend().get_texts()) == 2
+
+
+def test_equal_entries_have_one_colour():
+    X = np.column_stack([np.zeros(4), [0.0, 0.0, 1.0, 1.0]])
+    rank = plot.beeswarm(random_contributions(4, 2), X).rank
+    assert np.array_equal(rank[:, 0], np.full(4, 0.5))
+    assert np.array_equal(rank[:, 1], [0.0, 0.0, 1.0, 1.0])
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=200))
+@settings(max_examples=50, deadline=None)
+def test_equal_values_lie_above_each_other_within_a_row(values):
+    values = np.asarray(values)
+    heights = _offsets(values, (np.ptp(values) or 1.0) / 50.0)
+    assert np.abs(heights).max() <= 0.4 + 1e-12
+    for value in set(values.tolist()):
+        assert len(set(heights[values == value].tolist())) == (values == value).sum()
+
+
+@pytest.mark.parametrize(
+    ("entries", "text"),
+    [
+        ([1999, 2001], "1999"),
+        ([123456.0, 1.0], "123,456"),
+        ([0.123456, 1.0], "0.1235"),
+        ([-3.0, 1.0], "−3"),
+        ([True, False], "True"),
+        (["plain", "striped"], "plain"),
+        ([None, 1.0], "missing"),
+        (pd.to_datetime(["2020-03-01", "2020-04-01"]), "2020-03-01"),
+        (pd.to_datetime(["2020-03-01 14:30", "2020-04-01 00:00"]), "2020-03-01 14:30"),
+        (pd.to_datetime(["2020-03-01 14:30:05"]), "2020-03-01 14:30:05"),
+        (pd.to_datetime(["2020-07-01 14:30"]).tz_localize("Europe/Berlin"), "2020-07-01 14:30"),
+    ],
+)
+def test_entries_are_written_as_people_write_them(entries, text):
+    assert entry_text(read_column("x", pd.Series(entries)), 0) == text
+
+
+def test_numbers_of_a_picture_have_one_number_of_decimals():
+    known = Contributions(
+        ("a", "b"), 12345.6, np.array([[1234.5, -0.2]]), np.zeros((1, 2)), np.array([13579.9])
+    )
+    display = plot.waterfall(known)
+    (side,) = display.ax_.child_axes
+    assert texts_of(side) == ["12,346", "+1,234", "0", "13,580"]
+    assert fixed(0.0004, 3, "+") == "0.000"
+
+
+REFUSED = [
+    (lambda m, X: plot.waterfall(m), ValueError, "X must be a table"),
+    (lambda m, X: plot.waterfall(m, X, len(X)), ValueError, "row must be a whole number below"),
+    (lambda m, X: plot.waterfall(m, X, True), ValueError, "row must be"),
+    (lambda m, X: plot.waterfall(m, X, output="a"), ValueError, "output must be None"),
+    (lambda m, X: plot.waterfall(random_contributions(3, 4), X), ValueError, "the 3 rows"),
+    (lambda m, X: plot.beeswarm(random_contributions(3, 4), X), ValueError, "3 and"),
+    (lambda m, X: plot.waterfall(m, X, most=0), ValueError, "most"),
+    (lambda m, X: plot.beeswarm(object(), X), TypeError, "got object"),
+    (
+        lambda m, X: plot.waterfall(random_contributions(3, 4, ["a", "b"]), output="c"),
+        ValueError,
+        "output must be one of 'a', 'b', got 'c'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("draw", "error", "message"), REFUSED)
+def test_what_cannot_be_explained_is_refused(regressor, test_rows, draw, error, message):
+    with pytest.raises(error, match=message):
+        draw(regressor, test_rows[0])
+
+
+def test_text_alternatives_name_the_largest_columns():
+    known = random_contributions(3, 12)
+    steps = plot.waterfall(known, label="price").describe()
+    assert steps.startswith("The price is ")
+    assert "12 more" not in steps
+    assert "2 more columns" in steps
+    assert "Contributions to 3 predictions" in plot.beeswarm(known, np.zeros((3, 12))).describe()
