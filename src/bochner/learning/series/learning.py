@@ -68,8 +68,8 @@ def _first(
 ) -> tuple[SeriesUnits, Searcher, Fit, float]:
     """Return units, searcher and fit of a transformation, and the logarithm of its weight.
 
-    The weight depends on the evidence of the values. The log slopes of the transformation make the evidence a density of the untransformed values, so
-    that transformations can be compared.
+    The weight depends on the evidence of the values. The log slopes of the transformation make the
+    evidence a density of the untransformed values, so that transformations can be compared.
     """
     function = TRANSFORMATIONS[name]
     # Units are those of transformed values.
@@ -89,5 +89,4 @@ def _first(
     known_values = values[np.isfinite(values)]
     slopes = function.log_slope(positive(known_values) if name != "none" else known_values)
     density = fit.score + float(np.sum(slopes)) - len(known_values) * np.log(units.deviation)
-    weight = plan.priors.log_weight(density) + plan.priors.transformations[name]
-    return units, searcher, fit, weight
+    return units, searcher, fit, plan.priors.log_weight_of_scale(density, name)

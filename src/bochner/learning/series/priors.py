@@ -98,13 +98,14 @@ OWN_PRIORS = PriorTable({})
 class SeriesPriors:
     """Priors for series of one calendar: of parameters, trends and transformations.
 
-    ``power`` is the power of the evidence in the weight of a model; ``trends`` and
-    ``transformations`` are log odds by name.
+    ``power`` is the power of the evidence in the weight of a model, and ``transformation_power``
+    that in the choice of a transformation; ``trends`` and ``transformations`` are log odds by name.
     """
 
     parameters: Mapping[str, ParameterPrior] = field(default_factory=dict)
     common_std: float = 0.0
     power: float = 1.0
+    transformation_power: float = 1.0
     trends: Mapping[str, float] = field(
         default_factory=lambda: {"level": 0.0, "slope": 0.0, "line": 0.0}
     )
@@ -117,9 +118,14 @@ class SeriesPriors:
         length = float(-np.log(step * _USUAL_LENGTH))
         return PriorTable(self.parameters, self.common_std, length)
 
-    def log_weight(self, log_evidence: float) -> float:
-        """Return the logarithm of the weight that a model has by its evidence."""
-        return self.power * log_evidence
+    def log_weight(self, log_evidence: float, trend: str) -> float:
+        """Return the logarithm of the weight of a model in forecasts."""
+        return self.power * log_evidence + self.trends[trend]
+
+    def log_weight_of_scale(self, log_evidence: float, transformation: str) -> float:
+        """Return the logarithm of the weight of a transformation, the greatest of which is used."""
+        odds = self.transformations[transformation]
+        return self.transformation_power * log_evidence + odds
 
     def entry(self) -> dict[str, Any]:
         """Return the entry of the priors in the file."""
@@ -127,6 +133,7 @@ class SeriesPriors:
             "parameters": dict(self.parameters),
             "common_std": self.common_std,
             "power": self.power,
+            "transformation_power": self.transformation_power,
             "trends": dict(self.trends),
             "transformations": dict(self.transformations),
         }
@@ -135,8 +142,7 @@ class SeriesPriors:
     def of(cls, entry: Mapping[str, Any]) -> "SeriesPriors":
         """Return the priors that an entry of the file has."""
         parameters = {name: ParameterPrior(*law) for name, law in entry["parameters"].items()}
-        odds = (entry["trends"], entry["transformations"])
-        return cls(parameters, entry["common_std"], entry["power"], *odds)
+        return cls(**{**entry, "parameters": parameters})
 
 
 def _read() -> Mapping[str, SeriesPriors]:

@@ -196,13 +196,8 @@ class Searcher:
 
     def log_weights(self, fits: Sequence[Fit]) -> Array:
         """Return the logarithms of the weights of fits in forecasts, up to a constant."""
-        return np.array(
-            [
-                self.priors.log_weight(fit.score)
-                + self.priors.trends[trend_name(fit.structure.trend)]
-                for fit in fits
-            ]
-        )
+        weight = self.priors.log_weight
+        return np.array([weight(fit.score, trend_name(fit.structure.trend)) for fit in fits])
 
     def _within_reach(self, fits: Sequence[Fit]) -> list[Fit]:
         """Return the fits whose weight is close enough to the greatest, the greatest first."""
