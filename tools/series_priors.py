@@ -268,7 +268,8 @@ def stacked(fits: Sequence[list[Candidate]], priors: SeriesPriors) -> SeriesPrio
     def odds(point: Array) -> tuple[float, Array, Array]:
         # The last trend and the last transformation have odds of one.
         ends = np.split(point[1:], [len(trends) - 1])
-        return float(np.exp(point[0])), *(np.append(end, 0.0) for end in ends)
+        of_trends, of_transformations = (np.append(end, 0.0) for end in ends)
+        return float(np.exp(point[0])), of_trends, of_transformations
 
     def loss(point: Array) -> float:
         power, of_trends, of_transformations = odds(point)
@@ -281,7 +282,7 @@ def stacked(fits: Sequence[list[Candidate]], priors: SeriesPriors) -> SeriesPrio
             score += float(np.mean(np.logaddexp(mixed, floor)))
         # Odds are e^2 or less, and the power is one within a factor of e, with probability 0.68.
         penalty = 0.5 * (point[0] ** 2 + float(np.sum((point[1:] / 2.0) ** 2)))
-        return (penalty - score) / len(arrays)
+        return float(penalty - score) / len(arrays)
 
     start = np.zeros(len(trends) + len(transformations) - 1)
     power, of_trends, of_transformations = odds(minimize(loss, start, method="BFGS").x)

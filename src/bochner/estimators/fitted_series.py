@@ -17,7 +17,6 @@ from bochner.learning.series.priors import GENERAL, PRIORS, SeriesPriors
 from bochner.registry import register
 from bochner.tables.timelines import Future, Timeline, labelled
 
-
 _MONTH = 365.2425 / 12.0  # Mean days of a month in the Gregorian calendar
 
 _STEPS_OF_YEAR = {"year": 1.0, "quarter": 4.0, "month": 12.0}

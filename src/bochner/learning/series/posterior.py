@@ -125,7 +125,9 @@ def draws(
     mean, std = mode.model.prior.mean, mode.model.prior.std
     theta = np.clip(theta, mean - _FARTHEST * std, mean + _FARTHEST * std)
     proposal = -0.5 * (_DEGREES + k) * np.log1p(np.sum(steps**2, axis=1) / _DEGREES)
-    target = np.array([log_density(mode.model, draw, rows) for draw in theta])
+    evidence = SeriesEvidence(mode.model, rows)
+    z = mode.model.prior.standardised(theta.T)
+    target = np.array([evidence.value(draw) for draw in theta]) - 0.5 * np.sum(z**2, axis=0)
     ratio = np.where(np.isfinite(target), target - proposal, -np.inf)
     weights = np.exp(ratio - ratio.max())
     weights = np.minimum(weights, weights.mean() * np.sqrt(count))

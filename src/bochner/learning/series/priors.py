@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner.learning.series.parts import Prior
 
 _USUAL_LENGTH = 30.0
@@ -45,8 +45,7 @@ class NormalPrior:
     @property
     def std(self) -> Array:
         """Standard deviations (k,)."""
-        std: Array = np.sqrt(np.sum(self.factor**2, axis=1))
-        return std
+        return as_array(np.sqrt(np.sum(self.factor**2, axis=1)))
 
     def at(self, z: Array) -> Array:
         """Return the parameters (k,) of independent standard normal numbers (k,)."""
@@ -54,8 +53,8 @@ class NormalPrior:
         return theta
 
     def standardised(self, theta: Array) -> Array:
-        """Return the independent standard normal numbers (k,) of parameters (k,)."""
-        z: Array = np.linalg.solve(self.factor, theta - self.mean)
+        """Return the independent standard normal numbers (k, ...) of parameters (k, ...)."""
+        z: Array = np.linalg.solve(self.factor, (theta.T - self.mean).T)
         return z
 
 
@@ -87,7 +86,7 @@ class PriorTable:
         ]
         loadings = self.common_std * np.array([one.power for one in own], dtype=np.float64)
         cov = np.diag(np.square(std)) + np.outer(loadings, loadings)
-        return NormalPrior(np.array(mean), np.linalg.cholesky(cov))
+        return NormalPrior(np.array(mean), as_array(np.linalg.cholesky(cov)))
 
 
 OWN_PRIORS = PriorTable({})
