@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from benchmarks.asymmetric.benchmark import ASYMMETRIC
 from benchmarks.attention import ATTENTION
 from benchmarks.bank.benchmark import BANK
+from benchmarks.competitions.benchmark import COMPETITIONS
 from benchmarks.digmm.benchmark import DIGMM
 from benchmarks.evidence.benchmark import EVIDENCE
 from benchmarks.first import FIRST_MINUTE
@@ -43,7 +44,16 @@ __all__ = [
 BENCHMARKS: Mapping[str, Benchmark] = {
     each.name: each
     for each in (
-        *(PUBLISHED, REAL, FORECASTS, GAUSSIAN, SCHEMES_BENCHMARK, INDEFINITE, ASYMMETRIC),
+        *(
+            PUBLISHED,
+            REAL,
+            FORECASTS,
+            COMPETITIONS,
+            GAUSSIAN,
+            SCHEMES_BENCHMARK,
+            INDEFINITE,
+            ASYMMETRIC,
+        ),
         *(
             BANK,
             GABASR,

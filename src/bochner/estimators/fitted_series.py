@@ -13,8 +13,22 @@ from bochner.estimators.series_rows import SeriesRows, future_inputs
 from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.learning import Plan, learn
 from bochner.learning.series.model import ScaledSeries
+from bochner.learning.series.priors import GENERAL, PRIORS, SeriesPriors
 from bochner.registry import register
 from bochner.tables.timelines import Future, Timeline, labelled
+
+_MONTH = 365.2425 / 12.0  # Mean days of a month in the Gregorian calendar
+
+_STEPS_OF_YEAR = {"year": 1.0, "quarter": 4.0, "month": 12.0}
+"""Values of a series in a year, by the name of its priors."""
+
+_NEAR = 0.05
+"""Relative difference of a number of steps a year that is taken for that of the calendar: leap
+years and months of different lengths change it by less."""
+
+_MOST_YEARS = 40
+"""Most values of a series without dates that are taken for years. Yearly series are rarely longer,
+and series of quarters or months rarely shorter."""
 
 
 class Ahead(NamedTuple):
@@ -85,10 +99,35 @@ def fitted_series(
         n_threads,
         progress,
         timeline.follows_clock,
+        _priors(timeline, periods is None, len(series.values), [length for length, _ in seasons]),
     )
     rows = series.learned
     law = learn(rows.times, rows.values, rows.inputs, plan, rng, rows.clock)
     return FittedSeries(timeline, law, series.input_names)
+
+
+def _priors(
+    timeline: Timeline, is_auto: bool, n_rows: int, lengths: Sequence[float]
+) -> SeriesPriors:
+    """Return the priors for the calendar of a series.
+
+    Without dates, seasons of four or twelve steps stand for quarters or months, and short series
+    without a season for years.
+    """
+    step = timeline.step
+    if step is None:
+        return GENERAL
+    if timeline.kind in ("months", "days"):
+        months = step if timeline.kind == "months" else step / _MONTH
+        steps_of_year = 12.0 / months
+    elif is_auto:
+        steps_of_year = 1.0 if n_rows <= _MOST_YEARS else 0.0
+    else:
+        steps_of_year = max(lengths, default=0.0) / step
+    for name, count in _STEPS_OF_YEAR.items():
+        if abs(steps_of_year - count) < _NEAR * count:
+            return PRIORS[name]
+    return GENERAL
 
 
 def _check_lengths(lengths: Sequence[float], series: SeriesRows) -> None:

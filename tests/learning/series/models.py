@@ -29,7 +29,7 @@ MODELS = {
 def model_and_theta(name, seed=1):
     """Return a model and parameters drawn around the means of its priors."""
     model = SeriesModel(MODELS[name])
-    mean, std = model.priors
+    mean, std = model.prior.mean, model.prior.std
     spread = 0.3 * np.random.default_rng(seed).normal(size=len(mean))
     return model, mean + std * spread
 

@@ -24,7 +24,7 @@ def rows():
 @pytest.fixture(scope="module")
 def grid(rows):
     """Parameters (g, 3) on a grid of the prior, their log weights, and the log evidence."""
-    mean, std = MODEL.priors
+    mean, std = MODEL.prior.mean, MODEL.prior.std
     axes = [
         np.linspace(np.log(0.3), np.log(2.5), 41),  # The values' deviation is about 0.7
         mean[1] + std[1] * np.linspace(-4.0, 4.0, 29),
@@ -39,7 +39,7 @@ def grid(rows):
 
 def test_the_mode_has_no_slope(rows):
     mode = find_mode(MODEL, rows)
-    _, std = MODEL.priors
+    std = MODEL.prior.std
     for unit in 0.02 * np.eye(3):
         for step in (unit * std, -unit * std):
             assert log_density(MODEL, mode.theta + step, rows) < mode.log_density + 1e-3
@@ -48,7 +48,7 @@ def test_the_mode_has_no_slope(rows):
 
 def test_a_start_leads_to_the_same_mode(rows):
     first = find_mode(MODEL, rows)
-    mean, std = MODEL.priors
+    mean, std = MODEL.prior.mean, MODEL.prior.std
     other = find_mode(MODEL, rows, mean + std * [1.0, -1.0, 0.5])
     assert_allclose(other.log_density, first.log_density, atol=0.02)
 
@@ -84,7 +84,7 @@ def test_directions_are_no_wider_than_the_prior():
     """A series that says nothing leaves the prior, and an evidence with no volume lost."""
     few = rows_of(12, gaps=range(1, 12), n_inputs=0)
     mode = find_mode(MODEL, few)
-    _, std = MODEL.priors
+    std = MODEL.prior.std
     scaled = mode.factor / std[:, None]
     assert np.linalg.eigvalsh(scaled @ scaled.T).max() <= 1.0 + 1e-12
     assert mode.log_evidence <= mode.log_density

@@ -207,16 +207,18 @@ class SeriesLaw:
     def of(
         cls,
         fits: Sequence[Fit],
+        log_weights: Array,
         rows: ScaledSeries,
         transformation: str,
         units: SeriesUnits,
         rng: Generator,
         n_threads: int,
     ) -> "SeriesLaw":
-        """Return the law of models, weighted by their evidence."""
-        # Log evidences with prior odds, whose exponentials are the models' weights.
-        scores = np.array([fit.score for fit in fits])
-        shares = np.exp(scores - scores.max())
+        """Return the law of models, whose weights have the given logarithms (m,).
+
+        The first model has the greatest weight.
+        """
+        shares = np.exp(log_weights - log_weights.max())
         chosen = np.flatnonzero(shares > _LEAST_MODEL * shares.sum())
         shares = shares[chosen] / shares[chosen].sum()
         # A stream per model, so that draws do not depend on the number of threads.
@@ -224,7 +226,7 @@ class SeriesLaw:
 
         def drawn(place: int) -> tuple[Array, Array]:
             # The points of a Sobol sequence are balanced for powers of two.
-            count = 2 ** int(np.log2(max(_FEWEST_DRAWS, shares[place] * _N_DRAWS / shares.max())))
+            count = 2 ** int(np.log2(max(_FEWEST_DRAWS, shares[place] * _N_DRAWS)))
             theta, weights = draws(fits[chosen[place]].mode, rows, count, seeds[place])
             return theta, shares[place] * weights
 

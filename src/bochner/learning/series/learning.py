@@ -10,6 +10,7 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import single_threaded_blas
 from bochner.learning.series.law import SeriesLaw, SeriesUnits
+from bochner.learning.series.priors import GENERAL, SeriesPriors
 from bochner.learning.series.search import Fit, Searcher, Season, never
 from bochner.learning.series.transformations import TRANSFORMATIONS, candidates, positive
 
@@ -31,6 +32,7 @@ class Plan:
     n_threads: int = 1
     progress: Progress = silent
     follows_clock: Callable[[float], bool] = never
+    priors: SeriesPriors = GENERAL
 
 
 def learn(
@@ -58,16 +60,16 @@ def learn(
     rows = units.rows(times, TRANSFORMATIONS[name].forward(values), inputs, clock)
     fits = searcher.best(rows, fit, plan.find_seasons, plan.find_cycle)
     plan.progress("drawing from the posterior of the parameters")
-    return SeriesLaw.of(fits, rows, name, units, rng, plan.n_threads)
+    return SeriesLaw.of(fits, searcher.log_weights(fits), rows, name, units, rng, plan.n_threads)
 
 
 def _first(
     times: Array, values: Array, inputs: Array, clock: Array | None, name: str, plan: Plan
 ) -> tuple[SeriesUnits, Searcher, Fit, float]:
-    """Return units, searcher and fit of a transformation, and the log evidence of the values.
+    """Return units, searcher and fit of a transformation, and the logarithm of its weight.
 
-    The log slopes of the transformation make the evidence a density of the untransformed values, so
-    that transformations can be compared.
+    The weight depends on the evidence of the values. The log slopes of the transformation make the
+    evidence a density of the untransformed values, so that transformations can be compared.
     """
     function = TRANSFORMATIONS[name]
     # Units are those of transformed values.
@@ -80,10 +82,11 @@ def _first(
         plan.n_threads,
         plan.progress,
         lambda period: plan.follows_clock(period * units.span),
+        plan.priors,
     )
     seasons = [Season(length / units.span, label) for length, label in plan.seasons]
     fit = searcher.first(units.rows(times, transformed, inputs, clock), seasons)
     known_values = values[np.isfinite(values)]
     slopes = function.log_slope(positive(known_values) if name != "none" else known_values)
     density = fit.score + float(np.sum(slopes)) - len(known_values) * np.log(units.deviation)
-    return units, searcher, fit, density
+    return units, searcher, fit, plan.priors.log_weight_of_scale(density, name)

@@ -1,6 +1,5 @@
 r"""State-space model of a series: a sum of processes and noise, its evidence and forecasts."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,7 +16,13 @@ from bochner._numerics.state_loops import (
     moments_ahead,
     slopes,
 )
-from bochner.learning.series.parts import RealOrComplex, Remainder, SeriesProcess
+from bochner.learning.series.parts import (
+    RealOrComplex,
+    Remainder,
+    SeriesProcess,
+    StateTransition,
+)
+from bochner.learning.series.priors import OWN_PRIORS, NormalPrior, PriorTable
 
 _IMAGINARY = 1e-100
 """Imaginary step of a parameter: complex-step derivatives have no cancellation error."""
@@ -67,14 +72,29 @@ class ScaledSeries:
 
 @dataclass(frozen=True)
 class SeriesModel:
-    """A sum of parts and noise; ``theta`` (k,) concatenates the parameters of the parts."""
+    """A sum of parts and noise; ``theta`` (k,) concatenates the parameters of the parts.
+
+    ``table`` has priors of parameters that were learned from other series; other parameters have
+    the priors of their parts.
+    """
 
     parts: tuple[SeriesProcess, ...]
+    table: PriorTable = OWN_PRIORS
 
     @cached_property
-    def priors(self) -> Array:
-        """Means and standard deviations (2, k) of the parameters' normal priors."""
-        return np.array([prior for part in self.parts for prior in part.priors]).T
+    def prior(self) -> NormalPrior:
+        """The normal prior of the parameters."""
+        return self.table.prior([prior for part in self.parts for prior in part.priors])
+
+    @cached_property
+    def places(self) -> list[tuple[slice, slice]]:
+        """Positions of the parameters and of the states of each part."""
+        ends = np.cumsum([[len(part.priors), len(part.partners)] for part in self.parts], axis=0)
+        starts = np.vstack([[0, 0], ends[:-1]])
+        return [
+            (slice(*parameters), slice(*states))
+            for parameters, states in np.stack([starts, ends], axis=-1).tolist()
+        ]
 
     @cached_property
     def partners(self) -> NDArray[np.int64]:
@@ -100,11 +120,9 @@ class SeriesModel:
 
     def place(self, part: SeriesProcess) -> slice:
         """Return the positions of the parameters of a part in ``theta``."""
-        start = 0
-        for other in self.parts:
+        for other, (parameters, _) in zip(self.parts, self.places, strict=True):
             if other is part:
-                return slice(start, start + len(part.priors))
-            start += len(other.priors)
+                return parameters
         raise ValueError(f"The model has no part {part!r}.")
 
     def weights(self, rows: ScaledSeries) -> Array:
@@ -177,35 +195,27 @@ class SeriesModel:
         return mean, spread + self.noise(theta)
 
     def _moved(self, theta: RealOrComplex, lengths: Array) -> list[RealOrComplex]:
-        moves = [
-            part.move(part_theta, lengths)
-            for part, part_theta in zip(self.parts, self._shares(theta), strict=True)
-        ]
-        shape = (*np.shape(theta)[:-1], len(lengths))
-        joined = []
-        for arrays in zip(*moves, strict=True):
-            broadcast = [np.broadcast_to(array, (*shape, array.shape[-1])) for array in arrays]
-            joined.append(np.ascontiguousarray(np.concatenate(broadcast, axis=-1)))
+        shape = (*np.shape(theta)[:-1], len(lengths), self.places[-1][1].stop)
+        joined = [np.empty(shape, dtype=theta.dtype) for _ in StateTransition._fields]
+        for part, (parameters, states) in zip(self.parts, self.places, strict=True):
+            moves = part.move(theta[..., parameters], lengths)
+            for array, move in zip(joined, moves, strict=True):
+                array[..., states] = move
         return joined
 
     def _initial(self, theta: RealOrComplex) -> RealOrComplex:
-        shares = zip(self.parts, self._shares(theta), strict=True)
-        initial = [np.asarray(part.initial(part_theta)) for part, part_theta in shares]
-        shape = np.shape(theta)[:-1]
-        broadcast = [
-            np.broadcast_to(variances, (*shape, variances.shape[-1])) for variances in initial
-        ]
-        return np.concatenate(broadcast, axis=-1)
+        shape = (*np.shape(theta)[:-1], self.places[-1][1].stop)
+        initial = np.empty(shape, dtype=theta.dtype)
+        for part, (parameters, states) in zip(self.parts, self.places, strict=True):
+            initial[..., states] = part.initial(theta[..., parameters])
+        return initial
 
     def _noise(self, theta: RealOrComplex) -> Any:
-        shares = zip(self.parts, self._shares(theta), strict=True)
         return sum(
-            part.noise(part_theta) for part, part_theta in shares if isinstance(part, Remainder)
+            part.noise(theta[..., parameters])
+            for part, (parameters, _) in zip(self.parts, self.places, strict=True)
+            if isinstance(part, Remainder)
         )
-
-    def _shares(self, theta: RealOrComplex) -> Sequence[RealOrComplex]:
-        ends = np.cumsum([len(part.priors) for part in self.parts])
-        return np.split(theta, ends[:-1], axis=-1)
 
 
 def _lengths(times: Array) -> tuple[Array, NDArray[np.int64]]:
@@ -228,6 +238,16 @@ class SeriesEvidence:
         self.model, self.rows = model, rows
         self._weights = model.weights(rows)
         self._lengths, self._which = _lengths(rows.times)
+
+    def value(self, theta: Array) -> float:
+        """Return the log evidence."""
+        model = self.model
+        own, other, variance, covariance = map(as_array, model._moved(theta, self._lengths))
+        steps = Steps(self._which, own, other, variance, covariance, model.partners)
+        initial = model.initial(theta)
+        zero = np.zeros(len(initial))
+        noise = model.noise(theta)
+        return filtered(self.rows.values, self._weights, steps, zero, initial, noise)[0]
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
         """Return the log evidence and its gradient (k,); minus infinity if it overflows."""

@@ -45,15 +45,21 @@ RealOrComplex = NDArray[np.inexact[Any]]
 
 
 class Prior(NamedTuple):
-    """Normal prior of the logarithm of a parameter."""
+    """Normal prior of the logarithm of a parameter.
+
+    ``name`` identifies the parameter in tables of learned priors; without a name it has none.
+    ``power`` is the power of the values' unit in the parameter.
+    """
 
     mean: float
     std: float
+    name: str = ""
+    power: int = 0
 
 
-def _around(value: float, factor: float) -> Prior:
+def _around(value: float, factor: float, name: str = "", power: int = 0) -> Prior:
     """Return the prior of a number within a factor of a value with probability 0.68."""
-    return Prior(float(np.log(value)), float(np.log(factor)))
+    return Prior(float(np.log(value)), float(np.log(factor)), name, power)
 
 
 class StateTransition(NamedTuple):
@@ -146,7 +152,10 @@ class Slope(SeriesProcess):
     def priors(self) -> tuple[Prior, ...]:
         # Slopes change the level by a third of a deviation over the range, or by much less. With a
         # line, which takes the lasting part, slopes return slowly.
-        return Prior(np.log(0.1), 3.0), _around(0.3, 4.5) if self.has_line else _around(3.0, 2.7)
+        trend = "line" if self.has_line else "slope"
+        diffusion = Prior(float(np.log(0.1)), 3.0, f"{trend} diffusion", 2)
+        rate = (0.3, 4.5) if self.has_line else (3.0, 2.7)
+        return diffusion, _around(*rate, f"{trend} return")
 
     @property
     def partners(self) -> NDArray[np.int64]:
@@ -211,7 +220,7 @@ class Variation(SeriesProcess):
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        return _around(0.2, 7.4), _around(self.memory, 2.7)
+        return _around(0.2, 7.4, "slow std", 1), _around(self.memory, 2.7, "slow memory")
 
     @property
     def partners(self) -> NDArray[np.int64]:
@@ -248,7 +257,11 @@ class Remainder(SeriesProcess):
     @property
     def priors(self) -> tuple[Prior, ...]:
         # A tenth of the standard deviation of the values, and an arbitrary share.
-        return _around(0.1, 7.4), Prior(0.0, 2.0), _around(self.memory, 2.7)
+        return (
+            _around(0.1, 7.4, "remainder std", 1),
+            Prior(0.0, 2.0, "remainder share"),
+            _around(self.memory, 2.7, "remainder memory"),
+        )
 
     @property
     def partners(self) -> NDArray[np.int64]:
@@ -295,9 +308,11 @@ class Waves(SeriesProcess):
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        priors = [_around(0.2, 4.5), _around(self.memory, 4.5)]
+        # Priors are learned for seasons of the calendar, whose period is fixed.
+        names = ("", "", "") if self.freedom else ("season std", "season memory", "season decay")
+        priors = [_around(0.2, 4.5, names[0], 1), _around(self.memory, 4.5, names[1])]
         if self.n_harmonics > 1:
-            priors.append(_around(1.0, 2.0))  # Amplitudes fall about like 1 / h
+            priors.append(_around(1.0, 2.0, names[2]))  # Amplitudes fall about like 1 / h
         if self.freedom:
             priors.append(Prior(float(np.log(self.period)), self.freedom))
         return tuple(priors)
@@ -359,7 +374,7 @@ class Inputs(SeriesProcess):
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        return (_around(0.3, 4.5),)
+        return (_around(0.3, 4.5, power=1),)
 
     @property
     def partners(self) -> NDArray[np.int64]:

@@ -47,24 +47,18 @@ class LaplaceApproximation:
     log_evidence: float
 
 
-def _standardised(model: SeriesModel, theta: Array) -> Array:
-    mean, std = model.priors
-    z: Array = (theta - mean) / std
-    return z
-
-
 class _Objective:
     """Minus the log density of values and parameters, over standardised parameters."""
 
     def __init__(self, model: SeriesModel, rows: ScaledSeries) -> None:
-        self.mean, self.std = model.priors
+        self.prior = model.prior
         self.evidence = SeriesEvidence(model, rows)
 
     def __call__(self, z: Array) -> tuple[float, Array]:
-        evidence, gradient = self.evidence(self.mean + self.std * z)
+        evidence, gradient = self.evidence(self.prior.at(z))
         if not np.isfinite(evidence) or not np.isfinite(gradient).all():
             return np.inf, np.zeros(len(z))
-        return 0.5 * float(z @ z) - evidence, z - self.std * gradient
+        return 0.5 * float(z @ z) - evidence, z - self.prior.factor.T @ gradient
 
 
 def log_density(model: SeriesModel, theta: Array, rows: ScaledSeries) -> float:
@@ -73,7 +67,7 @@ def log_density(model: SeriesModel, theta: Array, rows: ScaledSeries) -> float:
     The constant is the normalisation of k standard normals. Laplace's approximation of the evidence
     does not need it: it cancels with the volume of the approximation.
     """
-    z = _standardised(model, theta)
+    z = model.prior.standardised(theta)
     return model.filtered(theta, rows)[0] - 0.5 * float(z @ z)
 
 
@@ -82,15 +76,15 @@ def find_mode(
 ) -> LaplaceApproximation:
     """Return the mode reached by a search from ``start`` (k,), by default the prior mean."""
     objective = _Objective(model, rows)
-    z = np.zeros(len(objective.mean)) if start is None else _standardised(model, start)
+    z = np.zeros(len(model.prior.mean)) if start is None else model.prior.standardised(start)
     z = np.clip(z, -_FARTHEST, _FARTHEST)
     bounds = [(-_FARTHEST, _FARTHEST)] * len(z)
     end = minimised(objective, z, n_steps=_MOST_STEPS, bounds=bounds, decrease=_TOLERANCE)
     factor, volume = _laplace(objective, end.point)
     density = -end.loss
-    theta = objective.mean + objective.std * end.point
+    theta = model.prior.at(end.point)
     return LaplaceApproximation(
-        model, theta, density, objective.std[:, None] * factor, density + volume
+        model, theta, density, model.prior.factor @ factor, density + volume
     )
 
 
@@ -127,11 +121,13 @@ def draws(
     points = np.clip(points, np.finfo(np.float64).eps, 1.0 - np.finfo(np.float64).eps)
     stretch = np.sqrt(chi2.ppf(points[:, k], _DEGREES) / _DEGREES)
     steps = ndtri(points[:, :k]) / stretch[:, None]
-    mean, std = mode.model.priors
     theta = mode.theta + steps @ mode.factor.T
+    mean, std = mode.model.prior.mean, mode.model.prior.std
     theta = np.clip(theta, mean - _FARTHEST * std, mean + _FARTHEST * std)
     proposal = -0.5 * (_DEGREES + k) * np.log1p(np.sum(steps**2, axis=1) / _DEGREES)
-    target = np.array([log_density(mode.model, draw, rows) for draw in theta])
+    evidence = SeriesEvidence(mode.model, rows)
+    z = mode.model.prior.standardised(theta.T)
+    target = np.array([evidence.value(draw) for draw in theta]) - 0.5 * np.sum(z**2, axis=0)
     ratio = np.where(np.isfinite(target), target - proposal, -np.inf)
     weights = np.exp(ratio - ratio.max())
     weights = np.minimum(weights, weights.mean() * np.sqrt(count))

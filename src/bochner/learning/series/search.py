@@ -22,6 +22,7 @@ from bochner.learning.series.parts import (
     Waves,
 )
 from bochner.learning.series.posterior import LaplaceApproximation, find_mode, log_density
+from bochner.learning.series.priors import GENERAL, SeriesPriors
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -97,14 +98,15 @@ class SeriesStructure:
     seasons: tuple[Waves, ...] = ()
     cycle: Waves | None = None
 
-    def model(self, step: float, n_inputs: int) -> SeriesModel:
+    def model(self, step: float, n_inputs: int, priors: SeriesPriors = GENERAL) -> SeriesModel:
         """Return the model for rows that are usually ``step`` apart."""
         cycles = () if self.cycle is None else (self.cycle,)
         inputs = (Inputs(n_inputs),) if n_inputs else ()
         # A few steps of some hundred rows: the geometric mean of step and range, over three.
         remainder = Remainder(float(np.sqrt(step)) / 3.0)
         slow = Variation(_SLOW)
-        return SeriesModel((self.trend, slow, *self.seasons, *cycles, *inputs, remainder))
+        parts = (self.trend, slow, *self.seasons, *cycles, *inputs, remainder)
+        return SeriesModel(parts, priors.table(step))
 
     @property
     def log_odds(self) -> float:
@@ -114,6 +116,19 @@ class SeriesStructure:
 
 TRENDS = (ConstantLevel(), Slope(has_line=False), Slope(has_line=True))
 """Candidate trends: a level, a slope that dies out, and a line with a varying slope."""
+
+
+def season_waves(period: float, step: float, name: str) -> Waves:
+    """Return a season with a fixed period, of rows that are ``step`` apart."""
+    n_harmonics = min(_N_HARMONICS, int(0.5 * period / step + 1e-6))
+    return Waves(period, max(1, n_harmonics), _SEASON_MEMORY, 0.0, name)
+
+
+def trend_name(trend: SeriesProcess) -> str:
+    """Return the name of a trend in tables of learned priors."""
+    if isinstance(trend, ConstantLevel):
+        return "level"
+    return "line" if getattr(trend, "has_line", False) else "slope"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,6 +159,7 @@ class Searcher:
     n_threads: int = 1
     progress: Progress = silent
     follows_clock: Callable[[float], bool] = never
+    priors: SeriesPriors = GENERAL
 
     def first(self, rows: ScaledSeries, seasons: Sequence[Season]) -> Fit:
         """Return the fit with a line and all seasons that have enough periods in the rows."""
@@ -172,31 +188,43 @@ class Searcher:
                 fit = self._with_lines(rows, fit)
             structures = (replace(fit.structure, trend=trend) for trend in TRENDS[:-1])
             fits = [fit, *self._map(lambda structure: self._fit(rows, structure, fit), structures)]
-            fits = _within_reach(fits)
+            fits = self._within_reach(fits)
             if find_cycle and not self.progress.is_stopped:
                 self.progress("looking for a cycle")
-                fits = _within_reach([*fits, *self._with_cycle(rows, fits)])
+                fits = self._within_reach([*fits, *self._with_cycle(rows, fits)])
         return fits
 
+    def log_weights(self, fits: Sequence[Fit]) -> Array:
+        """Return the logarithms of the weights of fits in forecasts, up to a constant."""
+        weight = self.priors.log_weight
+        return np.array([weight(fit.score, trend_name(fit.structure.trend)) for fit in fits])
+
+    def _within_reach(self, fits: Sequence[Fit]) -> list[Fit]:
+        """Return the fits whose weight is close enough to the greatest, the greatest first."""
+        weights = self.log_weights(fits)
+        order = np.argsort(-weights, kind="stable")
+        return [fits[place] for place in order if weights[place] > weights[order[0]] + _HOPELESS]
+
     def _waves(self, season: Season, freedom: float = 0.0) -> Waves:
-        n_harmonics = min(_N_HARMONICS, int(0.5 * season.period / self.step + 1e-6))
         by_clock = self.follows_clock(season.period)
-        return Waves(
-            season.period, max(1, n_harmonics), _SEASON_MEMORY, freedom, season.name, by_clock
+        return replace(
+            season_waves(season.period, self.step, season.name), freedom=freedom, by_clock=by_clock
         )
 
     def _fit(self, rows: ScaledSeries, structure: SeriesStructure, near: Fit | None = None) -> Fit:
         """Return the fit of a structure, searched from the parameters that ``near`` has, too."""
-        model = structure.model(self.step, self.n_inputs)
+        model = structure.model(self.step, self.n_inputs, self.priors)
         start = None if near is None else _start(model, near.mode)
         return Fit(structure, find_mode(model, rows, start))
 
     def _without_idle_seasons(self, rows: ScaledSeries, fit: Fit) -> Fit:
         for season in fit.structure.seasons:
             theta = fit.mode.theta.copy()
-            mean, std = fit.mode.model.priors
+            prior = fit.mode.model.prior
             place = fit.mode.model.place(season).start
-            theta[place] = mean[place] - 3.0 * std[place]  # A hundredth of the prior's size
+            theta[place] = (
+                prior.mean[place] - 3.0 * prior.std[place]
+            )  # A hundredth of the prior's size
             if log_density(fit.mode.model, theta, rows) - fit.mode.log_density < _HOPELESS:
                 continue
             seasons = tuple(wave for wave in fit.structure.seasons if wave is not season)
@@ -250,13 +278,13 @@ class Searcher:
         def tried(period: float) -> tuple[float, SeriesStructure, Array]:
             cycle = self._cycle(period)
             structure = replace(best.structure, cycle=cycle)
-            model = structure.model(self.step, self.n_inputs)
+            model = structure.model(self.step, self.n_inputs, self.priors)
             theta = _start(model, best.mode)
             place = model.place(cycle).start
             options = []
             for size in _CYCLE_SIZES:
                 start = theta.copy()
-                start[place] += size * model.priors[1, place]
+                start[place] += size * model.prior.std[place]
                 options.append((log_density(model, start, rows), start))
             density, theta = max(options, key=lambda option: option[0])
             return density, structure, theta
@@ -265,7 +293,7 @@ class Searcher:
         best_fits = self._map(
             lambda option: Fit(
                 option[1],
-                find_mode(option[1].model(self.step, self.n_inputs), rows, option[2]),
+                find_mode(option[1].model(self.step, self.n_inputs, self.priors), rows, option[2]),
             ),
             options[:2],
         )
@@ -302,7 +330,7 @@ class Searcher:
             seasons=tuple(map(renamed, fit.structure.seasons)),
             cycle=None if cycle is None else renamed(cycle),
         )
-        model = structure.model(self.step, self.n_inputs)
+        model = structure.model(self.step, self.n_inputs, self.priors)
         return Fit(structure, replace(fit.mode, model=model))
 
     def _map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
@@ -311,15 +339,9 @@ class Searcher:
 
 def _start(model: SeriesModel, near: LaplaceApproximation) -> Array:
     """Return the prior means, with a mode's parameters for the parts that both models have."""
-    theta: Array = model.priors[0].copy()
+    theta: Array = model.prior.mean.copy()
     for part in model.parts:
         for shared_part in near.model.parts:
             if part == shared_part:
                 theta[model.place(part)] = near.theta[near.model.place(shared_part)]
     return theta
-
-
-def _within_reach(fits: Sequence[Fit]) -> list[Fit]:
-    """Return the fits whose evidence is close enough to the best, the best first."""
-    ordered = sorted(fits, key=lambda fit: -fit.score)
-    return [fit for fit in ordered if fit.score > ordered[0].score + _HOPELESS]
