@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from bochner.tables.series_table import SeriesColumns, table_series
+from bochner.tables.series_table import SeriesColumns
+from bochner.tables.series_table import table_series as series_and_refused
 
 DAYS = pd.date_range("2022-01-01", periods=10, freq="D")
 VALUES = np.array([np.nan, 1.0, 2.0, np.nan, 4.0, 5.0, 6.0, np.nan, np.nan, np.nan])
@@ -11,6 +12,13 @@ FRAME = pd.DataFrame(
     {"day": DAYS, "y": VALUES, "price": np.arange(10.0), "sky": list("abbbcbbabb")}
 )
 COLUMNS = SeriesColumns("day", "y", None, ("price", "sky"))
+
+
+def table_series(*arguments):
+    """Return the series of a table, none of which is refused."""
+    all_series, refused = series_and_refused(*arguments)
+    assert not refused
+    return all_series
 
 
 def test_series_do_not_depend_on_the_order_of_rows():
