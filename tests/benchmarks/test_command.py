@@ -23,7 +23,8 @@ def test_a_benchmark_that_does_not_exist(tmp_path, capsys):
     assert main(["tabels", "--out", str(out)]) == 2
     known = (
         "gabasr, real, published, gaussian, processes, forecasts, attention, asymmetric, "
-        "bank, speed, first, schemes, evidence, sequences, indefinite, histograms, gpu, digmm"
+        "competitions, bank, speed, first, schemes, evidence, sequences, indefinite, histograms, "
+        "gpu, digmm"
     )
     message = f"Error: There is no benchmark 'tabels'; there are {known}.\n"
     assert capsys.readouterr().err == message

@@ -25,6 +25,7 @@ from bochner.tables import (
     reading,
     resolving,
     settling,
+    summary_rows,
     times_of_day,
     totals,
 )
@@ -68,7 +69,7 @@ plant("marks_at_school_are_negative", quantities, "_are_classes",
 plant("a_half_is_enough", guesses, "_without_words", "SHARE_READ * n_present", "0.0",
       "many words among numbers")  # fmt: skip
 plant("words_are_not_recorded", resolving, "resolve", "if settled.words:", "if False:",
-      "a unit and a few words", users=[reading])  # fmt: skip
+      "a unit and a few words", users=[summary_rows])  # fmt: skip
 plant("afternoons_are_mornings", times_of_day, "find_times", "_DAY / 2 * is_evening", "0",
       "halves of the day", users=[guesses])  # fmt: skip
 plant("durations_are_times_of_day", times_of_day, "find_times", "(hour >= _DAY)", "(hour < 0)",

@@ -10,7 +10,7 @@ from cli.command import fit, table
 from comparison import test_deadline, test_others
 from mutants.registry import edit, planted
 
-from bochner.cli import app, evaluating, output, screen
+from bochner.cli import evaluating, output, screen
 from bochner.cli.activity import Activity
 from bochner.cli.stages import Stages
 from bochner.comparison import others
@@ -50,7 +50,6 @@ planted(check_evaluation, name="evaluations_analyse_for_nothing")(
         "evaluate_table",
         "options.report is not None and options.analysis",
         "options.analysis",
-        app,
     )
 )
 

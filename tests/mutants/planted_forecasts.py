@@ -9,7 +9,7 @@ from comparison.test_origins import NAN
 from mutants.registry import edit, plant_edits, planted
 from tables import test_holidays, test_series_table
 
-from bochner.cli import forecasting
+from bochner.cli import forecasting, series_fits
 from bochner.comparison import forecasts, origins
 from bochner.comparison.contenders import OURS
 from bochner.tables import holidays, series_table
@@ -131,16 +131,18 @@ for name, old, new, check in (
         "inputs.iloc[rows].set_axis(times[rows])",
         test_series_table.test_inputs_are_those_of_the_values_and_of_the_rows_to_forecast,
     ),
-    (
-        "all_series_have_the_values_of_the_first",
-        "np.flatnonzero(names == name)",
-        "np.flatnonzero(names == names[0])",
-        test_series_table.test_several_series_are_those_of_their_rows,
-    ),
 ):
-    planted(check, name=name)(
-        edit(series_table, "table_series", old, new, test_series_table, forecasting)
+    planted(check, name=name)(edit(series_table, "_one_series", old, new))
+planted(
+    test_series_table.test_several_series_are_those_of_their_rows,
+    name="all_series_have_the_values_of_the_first",
+)(
+    lambda patch: (
+        edit(series_table, "table_series", "np.flatnonzero(names == name)",
+             "np.flatnonzero(names == names[0])", forecasting)(patch),
+        patch.setattr(test_series_table, "series_and_refused", series_table.table_series),
     )
+)  # fmt: skip
 planted(
     test_series_table.test_levels_of_text_have_an_indicator_each_but_the_commonest,
     name="all_levels_have_an_indicator",
@@ -167,16 +169,17 @@ def check_rows_without_a_value():
 
 
 planted(check_the_forecast, name="intervals_have_a_level_of_their_own")(
-    edit(forecasting, "_one_forecast", "predict_interval(horizon, level, later)",
+    edit(series_fits, "_one_forecast", "predict_interval(horizon, level, later)",
          "predict_interval(horizon, 0.5, later)")
 )  # fmt: skip
 planted(check_known_inputs, name="forecasts_have_the_first_inputs")(
-    edit(forecasting, "_one_forecast", "X.iloc[len(one.values) :]",
+    edit(series_fits, "_one_forecast", "X.iloc[len(one.values) :]",
          "X.iloc[: len(X) - len(one.values)].set_axis(X.index[len(one.values) :])")
 )  # fmt: skip
-planted(check_known_inputs, name="series_have_the_forecast_of_the_first")(
-    edit(forecasting, "_one_forecast", "model.of(one.name)", "model.of(next(iter(model.series_)))")
-)
+planted(check_known_inputs, name="series_have_the_model_of_the_first")(
+    edit(series_fits, "fit_each", "_fitted(clone(unfitted), one, columns",
+         "_fitted(clone(unfitted), all_series[0], columns", forecasting)
+)  # fmt: skip
 planted(check_rows_without_a_value, name="the_last_row_is_not_forecast")(
-    edit(forecasting, "_steps", "steps = n_later if", "steps = n_later - 1 if")
+    edit(series_fits, "_steps", "steps = n_later if", "steps = n_later - 1 if")
 )
