@@ -54,8 +54,7 @@ class NormalPrior:
 
     def standardised(self, theta: Array) -> Array:
         """Return the independent standard normal numbers (k, ...) of parameters (k, ...)."""
-        z: Array = np.linalg.solve(self.factor, (theta.T - self.mean).T)
-        return z
+        return as_array(np.linalg.solve(self.factor, (theta.T - self.mean).T))
 
 
 class ParameterPrior(NamedTuple):
