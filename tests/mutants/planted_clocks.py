@@ -80,10 +80,10 @@ planted(
     "prepare",
     in_folder(test_clocks.test_columns_of_parquet_keep_their_clock, BY_CLOCK),
 )
-def files_with_zones_are_read_in_utc(right, name, series, kind):
+def files_with_zones_are_read_in_utc(right, name, series, kind, **options):
     if isinstance(series.dtype, pd.DatetimeTZDtype):
         series = series.dt.tz_convert("UTC").dt.tz_localize(None)
-    return right(name, series, kind)
+    return right(name, series, kind, **options)
 
 
 @changes(columns.Column, "wall_times", test_clocks.test_facts_of_a_table_are_days_by_the_clock)
