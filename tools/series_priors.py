@@ -29,12 +29,12 @@ from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array
-from bochner.learning.series.law import SeriesUnits
 from bochner.learning.series.model import ScaledSeries
 from bochner.learning.series.posterior import LaplaceApproximation, find_mode
 from bochner.learning.series.priors import ParameterPrior, SeriesPriors
 from bochner.learning.series.search import TRENDS, SeriesStructure, season_waves, trend_name
 from bochner.learning.series.transformations import TRANSFORMATIONS, candidates, positive
+from bochner.learning.series.units import SeriesUnits
 
 KINDS = {"year": (1, 6), "quarter": (4, 8), "month": (12, 18)}
 """Season and horizon of the kinds of series."""

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from benchmarks.competitions import design
-from benchmarks.competitions.methods import forecast, installed
+from benchmarks.competitions.methods import forecast
 from benchmarks.competitions.series import contest, count
+from benchmarks.forecasts.methods import installed
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.results import Row, group_table, grouped, markdown_table
 
@@ -17,7 +18,7 @@ _N_RESAMPLES = 2000
 def _cells(options: Options) -> Iterable[Cell]:
     if not options.from_folder:
         return grid((design.BUNDLED,), (design.OURS,), 1)
-    methods = installed()
+    methods = installed(design.METHODS, without=(design.OURS,))
     return [
         cell for name in design.KINDS for cell in grid((name,), methods, count(name, options.data))
     ]

@@ -1,8 +1,6 @@
 """Quantiles of forecasts by ``bochner`` and by the models of statsforecast."""
 
-import warnings
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -23,18 +21,6 @@ class Quantiles(NamedTuple):
 
     values: Array
     seconds: float
-
-
-def installed() -> tuple[str, ...]:
-    """Return the methods whose packages are installed, with a warning if some are not."""
-    if find_spec("statsforecast"):
-        return design.METHODS
-    warnings.warn(
-        "The models of statsforecast are left out, as the package is missing; "
-        "pip install 'bochner[forecasts]' installs it.",
-        stacklevel=2,
-    )
-    return (design.OURS,)
 
 
 # The cells of one series run one after the other: the median needs the forecasts of four models.

@@ -20,9 +20,8 @@ def _cells(options: Options) -> Iterable[Cell]:
     names = [
         name for name, series in design.SERIES.items() if options.from_folder or series.is_bundled
     ]
-    return [
-        cell for name in names for cell in grid((name,), installed(), design.SERIES[name].origins)
-    ]
+    methods = installed(design.METHODS, without=(design.OURS, design.NAIVE))
+    return [cell for name in names for cell in grid((name,), methods, design.SERIES[name].origins)]
 
 
 def _run(cell: Cell, options: Options) -> Mapping[str, float]:

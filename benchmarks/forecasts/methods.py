@@ -24,16 +24,16 @@ class Forecast(NamedTuple):
     upper: Array
 
 
-def installed() -> tuple[str, ...]:
-    """Return the methods whose packages are installed, with a warning if some are not."""
+def installed(methods: tuple[str, ...], *, without: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the methods; without statsforecast, those that do not need it, with a warning."""
     if find_spec("statsforecast"):
-        return design.METHODS
+        return methods
     warnings.warn(
         "The models of statsforecast are left out, as the package is missing; "
         "pip install 'bochner[forecasts]' installs it.",
         stacklevel=2,
     )
-    return design.OURS, design.NAIVE
+    return without
 
 
 def forecast(method: str, past: Record, series: Series) -> Forecast:

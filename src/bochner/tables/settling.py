@@ -35,28 +35,9 @@ def settle(
 
     Raises InputError if entries are not of the requested kind.
     """
-    interpretation, settled = column.interpretation, None
+    interpretation = column.interpretation
     _refuse_other_unit(column, options)
-    if isinstance(interpretation, PlainNumbers):
-        settled = _plain_numbers(column, interpretation, conventions, options, remarks)
-    elif isinstance(interpretation, LocalNumbers):
-        settled = _local_numbers(column, interpretation, conventions, options, remarks)
-    elif (
-        isinstance(interpretation, Quantities)
-        and not (interpretation.unread & _present(column)).any()
-    ):
-        settled = _quantities(column, interpretation, conventions, options, remarks)
-    elif (
-        isinstance(interpretation, ClockTimes)
-        and not (interpretation.unread & _present(column)).any()
-    ):
-        settled = _times(column, interpretation, options, remarks)
-    elif isinstance(interpretation, IsoDates):
-        settled = Settled(_zoned(interpretation.times, interpretation.clock), None)
-    elif isinstance(interpretation, LocalDates):
-        settled = _local_dates(column, interpretation, conventions, remarks)
-    elif isinstance(interpretation, Truths):
-        settled = _settled(interpretation.values, None)
+    settled = _interpreted(column, conventions, options, remarks)
     if settled is None:
         return settle_text(column, options, remarks)
     markers = column.markers()
@@ -76,6 +57,28 @@ def settle(
         is_date = isinstance(interpretation, IsoDates | LocalDates)
         settled = replace(settled, kind="date" if is_date else "number")
     return replace(settled, words=column.words)
+
+
+def _interpreted(
+    column: Guess, conventions: Conventions, options: ReadOptions, remarks: Remarks
+) -> Settled | None:
+    """Return the values by the interpretation of a column; None if they stay text."""
+    match column.interpretation:
+        case PlainNumbers() as plain:
+            return _plain_numbers(column, plain, conventions, options, remarks)
+        case LocalNumbers() as numbers:
+            return _local_numbers(column, numbers, conventions, options, remarks)
+        case Quantities() as quantities if not (quantities.unread & _present(column)).any():
+            return _quantities(column, quantities, conventions, options, remarks)
+        case ClockTimes() as times if not (times.unread & _present(column)).any():
+            return _times(column, times, options, remarks)
+        case IsoDates() as dates:
+            return Settled(_zoned(dates.times, dates.clock), None)
+        case LocalDates() as dates:
+            return _local_dates(column, dates, conventions, remarks)
+        case Truths() as truths:
+            return _settled(truths.values, None)
+    return None
 
 
 def _present(column: Guess) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 import numpy as np
 from learning.series.dense import clock_at
 
-from bochner.learning.series.law import Member, SeriesLaw, SeriesUnits
+from bochner.learning.series.law import Member, SeriesLaw
 from bochner.learning.series.model import ScaledSeries, SeriesModel
 from bochner.learning.series.parts import (
     ConstantLevel,
@@ -13,6 +13,7 @@ from bochner.learning.series.parts import (
     Variation,
     Waves,
 )
+from bochner.learning.series.units import SeriesUnits
 
 SEASON = Waves(0.2, 3, 5.0, 0.0, "season")
 CYCLE = Waves(0.31, 1, 0.9, 0.3, "cycle")

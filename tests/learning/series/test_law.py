@@ -7,8 +7,9 @@ from learning.series.models import MODELS, law_of, rows_of
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from bochner.learning.series.law import SeriesUnits, _resampled
+from bochner.learning.series.law import _resampled
 from bochner.learning.series.model import ScaledSeries
+from bochner.learning.series.units import SeriesUnits
 
 LATER = np.array([1.02, 1.1, 1.35, 2.0])
 INSIDE = np.array([0.05, 0.33, 0.5, 0.9])

@@ -18,6 +18,7 @@ from bochner.learning.series.paths import paths
 from bochner.learning.series.posterior import draws
 from bochner.learning.series.search import Fit
 from bochner.learning.series.transformations import TRANSFORMATIONS
+from bochner.learning.series.units import SeriesUnits
 from bochner.registry import register
 
 _N_DRAWS = 256
@@ -104,51 +105,6 @@ class Member:
     def model(self) -> SeriesModel:
         """The model."""
         return SeriesModel(tuple(self.parts))
-
-
-@register(shapes={"mean": "d", "scale": "d"}, former_names=("Units",))
-@dataclass(frozen=True, slots=True, eq=False)
-class SeriesUnits:
-    """Units of a series: of times, transformed values and inputs."""
-
-    start: float
-    span: float
-    step: float
-    centre: float
-    deviation: float
-    mean: Array  # (d,)
-    scale: Array  # (d,)
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for units that are not positive, or different numbers of inputs."""
-        units = (self.span, self.step, self.deviation, *self.scale)
-        if len(self.mean) != len(self.scale) or not all(unit > 0.0 for unit in units):
-            raise ValueError("units of times, values and inputs must be positive")
-
-    def rows(
-        self, times: Array, transformed: Array, inputs: Array, clock: Array | None = None
-    ) -> ScaledSeries:
-        """Return rows in the units of `bochner.learning.series.parts`."""
-        return ScaledSeries(
-            (times - self.start) / self.span,
-            (transformed - self.centre) / self.deviation,
-            (inputs - self.mean) / self.scale,
-            None if clock is None else clock / self.span,
-        )
-
-    @classmethod
-    def of(cls, times: Array, transformed: Array, inputs: Array) -> "SeriesUnits":
-        """Return units in which times range from zero to one and standard deviations are one."""
-        scale = inputs.std(axis=0)
-        return cls(
-            float(times[0]),
-            float(times[-1] - times[0]),
-            float(np.median(np.diff(times))),
-            float(np.nanmean(transformed)),
-            float(np.nanstd(transformed)),
-            inputs.mean(axis=0),
-            np.where(scale > 0.0, scale, 1.0),
-        )
 
 
 @register(

@@ -9,10 +9,11 @@ from numpy.random import Generator
 from bochner._numerics.arrays import Array
 from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import single_threaded_blas
-from bochner.learning.series.law import SeriesLaw, SeriesUnits
+from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.priors import GENERAL, SeriesPriors
 from bochner.learning.series.search import Fit, Searcher, Season, never
 from bochner.learning.series.transformations import TRANSFORMATIONS, candidates, positive
+from bochner.learning.series.units import SeriesUnits
 
 
 @dataclass(frozen=True, slots=True)

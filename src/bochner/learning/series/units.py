@@ -1,0 +1,54 @@
+"""Units in which a series is modelled."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+from bochner.learning.series.model import ScaledSeries
+from bochner.registry import register
+
+
+@register(shapes={"mean": "d", "scale": "d"}, former_names=("Units",))
+@dataclass(frozen=True, slots=True, eq=False)
+class SeriesUnits:
+    """Units of a series: of times, transformed values and inputs."""
+
+    start: float
+    span: float
+    step: float
+    centre: float
+    deviation: float
+    mean: Array  # (d,)
+    scale: Array  # (d,)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for units that are not positive, or different numbers of inputs."""
+        units = (self.span, self.step, self.deviation, *self.scale)
+        if len(self.mean) != len(self.scale) or not all(unit > 0.0 for unit in units):
+            raise ValueError("units of times, values and inputs must be positive")
+
+    def rows(
+        self, times: Array, transformed: Array, inputs: Array, clock: Array | None = None
+    ) -> ScaledSeries:
+        """Return rows in the units of `bochner.learning.series.parts`."""
+        return ScaledSeries(
+            (times - self.start) / self.span,
+            (transformed - self.centre) / self.deviation,
+            (inputs - self.mean) / self.scale,
+            None if clock is None else clock / self.span,
+        )
+
+    @classmethod
+    def of(cls, times: Array, transformed: Array, inputs: Array) -> "SeriesUnits":
+        """Return units in which times range from zero to one and standard deviations are one."""
+        scale = inputs.std(axis=0)
+        return cls(
+            float(times[0]),
+            float(times[-1] - times[0]),
+            float(np.median(np.diff(times))),
+            float(np.nanmean(transformed)),
+            float(np.nanstd(transformed)),
+            inputs.mean(axis=0),
+            np.where(scale > 0.0, scale, 1.0),
+        )
