@@ -9,9 +9,9 @@ series. The method is described in `bochner.learning.series.priors`:
 2. The odds of trends and transformations and the power of the evidence maximise the densities of
    the last values before that part, forecast from the values before them.
 
-Monthly series keep the priors of their processes, with which the last values were forecast better
-(MASE 0.83 instead of 0.90), and the transformation with the greatest evidence, whose forecasts had
-the same errors as those of the weighted one.
+Monthly series keep the priors of their processes, with which the last values were forecast better,
+and the transformation with the greatest evidence, whose forecasts were as good as those of the
+weighted one.
 """
 
 import json
