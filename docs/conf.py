@@ -65,13 +65,29 @@ autosummary_ignore_module_all = False
 autosummary_imported_members = True
 # Each public name has one page: that of the package, for a name that a room offers as well.
 _rooms = ("spectral", "frequencies", "diagnosis", "persist")
+
+# Pages of classes hold inherited methods, too, but none of those that another package defines.
+_rooms_with_classes = (bochner, *(import_module(f"bochner.{room}") for room in _rooms))
+_public_classes = {
+    value
+    for room in _rooms_with_classes
+    for name in room.__all__
+    if isinstance(value := getattr(room, name), type)
+}
+_foreign_classes = {
+    ancestor.__name__
+    for public_class in _public_classes
+    for ancestor in public_class.__mro__
+    if not ancestor.__module__.startswith("bochner")
+}
 autosummary_context = {
+    "foreign_classes": ", ".join(sorted(_foreign_classes)),
     "documented_above": [
         f"bochner.{room}.{name}"
         for room in _rooms
         for name in import_module(f"bochner.{room}").__all__
         if getattr(bochner, name, None) is getattr(import_module(f"bochner.{room}"), name)
-    ]
+    ],
 }
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
