@@ -1,4 +1,5 @@
 import sys
+import tomllib
 from importlib import import_module
 from importlib.metadata import version as installed_version
 from importlib.util import find_spec
@@ -91,15 +92,26 @@ autosummary_context = {
 }
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"  # Names of methods fit next to a page
 numpydoc_show_class_members = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"bochner {release}"
 html_show_sourcelink = False
 html_css_files = ["site.css"]
+html_favicon = "_static/mark.svg"
+# The address of the repository, once pyproject.toml has one.
+_pyproject = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+_repository = tomllib.loads(_pyproject)["project"]["urls"]["Homepage"]
+_links = [{"name": "Repository", "url": _repository, "icon": "fa-solid fa-code-branch"}]
 html_theme_options = {
-    "logo": {"text": "bochner"},
-    "navbar_end": ["theme-switcher"],
+    "icon_links": [] if "REPLACE" in _repository else _links,
+    "logo": {
+        "text": "bochner",
+        "image_light": "_static/mark.svg",
+        "image_dark": "_static/mark.svg",
+    },
+    "navbar_end": ["theme-switcher", "navbar-icon-links"],
     "header_links_before_dropdown": 7,  # All parts of the site: see index.md
     "show_prev_next": False,
     "secondary_sidebar_items": {"gallery/index": [], "index": [], "**": ["page-toc"]},
