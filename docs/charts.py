@@ -8,10 +8,11 @@ matplotlib.use("agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
-from measured import rows_of
+from measured import ratios_to_best, rows_of
 
 from benchmarks.published import design
-from bochner.plot import styled
+from bochner.plot import styled, to_svg
+from bochner.plot.style import MODEL, THEMES
 
 FOLDER = Path(__file__).parent / "results" / "charts"
 _SHOWN = {"boosted trees": ("o", "C3"), "exact GP": ("s", "C2"), "bochner": ("D", "C0")}
@@ -138,12 +139,74 @@ def forecasts():
     return figure
 
 
+def _draw_ratios(ax, metric, title):
+    """Draw the errors of real tables relative to the best other method, all in one colour."""
+    ratios = sorted(ratios_to_best(metric).items(), key=lambda item: -item[1][0])
+    percents = [100.0 * (ratio - 1.0) for _, (ratio, _) in ratios]
+    places = range(len(ratios))
+    ax.hlines(places, 0.0, percents, color=MODEL, linewidth=1.6)
+    ax.plot(percents, places, "o", color=MODEL, markersize=4)
+    for place, percent in zip(places, percents, strict=True):
+        text = f"{percent:+.1f}".replace("-", "\N{MINUS SIGN}")
+        side = -1.0 if percent < 0.0 else 1.0
+        alignment = "right" if side < 0.0 else "left"
+        ax.annotate(
+            *(text, (percent, place), (4.0 * side, 0.0)),
+            textcoords="offset points",
+            ha=alignment,
+            va="center",
+            fontsize="x-small",
+        )
+    ax.axvline(0.0, color=THEMES["light"].ink, linewidth=0.8)
+    ax.set_yticks(places, [name.replace("_", " ") for name, _ in ratios])
+    ax.set(title=title, xlabel="% above the best other method", xlim=(-17.0, 9.0))
+    ax.tick_params(axis="y", length=0.0)
+    ax.grid(visible=False, axis="y")
+    others = ax.secondary_yaxis("right")
+    others.set_yticks(places, [other for _, (_, other) in ratios])
+    others.tick_params(length=0.0)
+    others.spines["right"].set_visible(False)
+
+
+RATIOS = {"rmse": "RMSE of numbers", "log_loss": "log loss of classes"}
+
+
+def ratios_of(metric):
+    """Return the figure of one panel of :func:`tables`."""
+    with styled():
+        figure, ax = plt.subplots(figsize=(3.5, 2.9), layout="constrained")
+        _draw_ratios(ax, metric, RATIOS[metric])
+    return figure
+
+
+def tables():
+    """Return the figure of errors on real tables relative to the best other method."""
+    with styled():
+        figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.9), layout="constrained")
+        for ax, (metric, title) in zip(axes, RATIOS.items(), strict=True):
+            _draw_ratios(ax, metric, title)
+    return figure
+
+
+_COLOURS = (
+    f"<style>svg {{ color: {THEMES['light'].ink} }} @media (prefers-color-scheme: dark) "
+    f"{{ svg {{ color: {THEMES['dark'].ink} }} }}</style>"
+)
+
+
+def write_readme_chart(path):
+    """Write the chart of the README, in the colours that its reader's system prefers."""
+    svg = to_svg(tables(), title="Errors of bochner relative to the best other method")
+    start = svg.index(">") + 1
+    path.write_text(f"{svg[:start]}{_COLOURS}{svg[start:]}\n", encoding="utf-8")
+
+
 def draw():
     """Write all charts, as SVG without a date, so that equal figures give equal files."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     options = {"svg.hashsalt": "bochner", "text.parse_math": True}
     with styled(), matplotlib.rc_context(options):
-        for make in (errors, coverage, seconds, forecasts):
+        for make in (errors, coverage, seconds, forecasts, tables):
             figure = make()
             figure.savefig(FOLDER / f"{make.__name__}.svg", metadata={"Date": None})
             plt.close(figure)

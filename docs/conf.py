@@ -1,4 +1,5 @@
 import sys
+import tomllib
 from importlib import import_module
 from importlib.metadata import version as installed_version
 from importlib.util import find_spec
@@ -65,25 +66,52 @@ autosummary_ignore_module_all = False
 autosummary_imported_members = True
 # Each public name has one page: that of the package, for a name that a room offers as well.
 _rooms = ("spectral", "frequencies", "diagnosis", "persist")
+
+# Pages of classes hold inherited methods, too, but none of those that another package defines.
+_rooms_with_classes = (bochner, *(import_module(f"bochner.{room}") for room in _rooms))
+_public_classes = {
+    value
+    for room in _rooms_with_classes
+    for name in room.__all__
+    if isinstance(value := getattr(room, name), type)
+}
+_foreign_classes = {
+    ancestor.__name__
+    for public_class in _public_classes
+    for ancestor in public_class.__mro__
+    if not ancestor.__module__.startswith("bochner")
+}
 autosummary_context = {
+    "foreign_classes": ", ".join(sorted(_foreign_classes)),
     "documented_above": [
         f"bochner.{room}.{name}"
         for room in _rooms
         for name in import_module(f"bochner.{room}").__all__
         if getattr(bochner, name, None) is getattr(import_module(f"bochner.{room}"), name)
-    ]
+    ],
 }
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"  # Names of methods fit next to a page
 numpydoc_show_class_members = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"bochner {release}"
 html_show_sourcelink = False
 html_css_files = ["site.css"]
+html_favicon = "_static/mark.svg"
+# The address of the repository, once pyproject.toml has one.
+_pyproject = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+_repository = tomllib.loads(_pyproject)["project"]["urls"]["Homepage"]
+_links = [{"name": "Repository", "url": _repository, "icon": "fa-solid fa-code-branch"}]
 html_theme_options = {
-    "logo": {"text": "bochner"},
-    "navbar_end": ["theme-switcher"],
+    "icon_links": [] if "REPLACE" in _repository else _links,
+    "logo": {
+        "text": "bochner",
+        "image_light": "_static/mark.svg",
+        "image_dark": "_static/mark.svg",
+    },
+    "navbar_end": ["theme-switcher", "navbar-icon-links"],
     "header_links_before_dropdown": 7,  # All parts of the site: see index.md
     "show_prev_next": False,
     "secondary_sidebar_items": {"gallery/index": [], "index": [], "**": ["page-toc"]},

@@ -54,7 +54,7 @@ class KernelFeatures(
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return the features (n, len(signature_)) of rows (n, d), in float32 if ``X`` is."""
+        """Return the features (n, ``len(signature_)``) of rows (n, d), in float32 if ``X`` is."""
         check_is_fitted(self)
         X = validated(self, X, dtype=FLOATS, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
