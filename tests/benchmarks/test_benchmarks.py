@@ -56,6 +56,14 @@ def test_every_picture_is_drawn_and_shown(quick_run, name):
         assert figure.read_text(encoding="utf-8").startswith("<svg")
 
 
+def write_competitions(path):
+    """Write as many series of each season and horizon as the folder of data sets has."""
+    counts = {(12, 18): 350, (4, 8): 250, (1, 6): 250, (1, 13): 80, (24, 48): 40}
+    season, horizon = np.repeat(list(counts), list(counts.values()), axis=0).T
+    ends = np.cumsum(2 * horizon)
+    np.savez(path, season=season, horizon=horizon, ends=ends, values=np.zeros(ends[-1]))
+
+
 @pytest.mark.parametrize("name", DESIGNED)
 def test_the_committed_rows_are_those_of_the_design(tmp_path, name, monkeypatch):
     """Designs depend on the numbers of inputs alone, and opponents are run wholly or not at all."""
@@ -71,6 +79,7 @@ def test_the_committed_rows_are_those_of_the_design(tmp_path, name, monkeypatch)
               "spambase": 57}  # fmt: skip
     for dataset, d in widths.items():
         np.savez(tmp_path / f"{dataset}.npz", X=np.eye(60, d), y=np.arange(60) % 2)
+    write_competitions(tmp_path / "m3.npz")
     settings = find(name).settings
     wanted = {
         (cell.dataset, cell.method, cell.seed, *(str(cell.settings[key]) for key in settings))

@@ -105,6 +105,7 @@ import bochner
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40_000, 2))
 y = X[:, 0]
+bochner.KreinRidge(n_components=16, random_state=0).fit(X[:200], y[:200])  # Loads the libraries.
 limit = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (limit + int(sys.argv[1]) * 2**20,) * 2)
 try:

@@ -63,8 +63,8 @@ def contributed(kind, count, n=60, scale=1.0):
     base = 10.0 * scale
     known = Contributions(tuple(names), base, values, 0.0 * values, base + values.sum(axis=1))
     X = pd.DataFrame(scale * RNG.normal(size=(n, count)), columns=names)
-    X[names[-1]] = pd.date_range("2020-01-01", periods=n, freq="7h")
     X[names[0]] = np.where(X[names[0]] > 0.0, "a level with a very long name of its own", "b")
+    X[names[-1]] = pd.date_range("2020-01-01", periods=n, freq="7h")
     return known, X
 
 
