@@ -227,7 +227,8 @@ def test_the_import_changes_no_global_state():
     )
     code = (
         "import sys, bochner; assert 'torch' not in sys.modules\n"
-        "import warnings, numpy as np, sklearn.base, torch  # scikit-learn adds filters of its own\n"
+        "import warnings, numpy as np, torch\n"
+        "import sklearn.base  # It adds filters of warnings of its own.\n"
         f"before = {state}\nimport bochner.torch\nassert ({state}) == before\n"
         "assert bochner.torch is not torch"
     )
