@@ -52,7 +52,7 @@ def test_origins_are_as_many_as_the_series_allows(n, n_origins):
 def _scores(ours, other, season=12):
     errors = {OURS: np.full(3, ours), SEASON_REPEATED if season > 1 else LAST_REPEATED: [other] * 3}
     errors = {name: np.asarray(values, float) for name, values in errors.items()}
-    return OriginScores(3, 1, season, errors, errors, np.ones(3))
+    return OriginScores(3, 1, season, errors, errors, np.ones(3), np.zeros(3, int))
 
 
 @pytest.mark.parametrize(
@@ -86,9 +86,21 @@ def test_errors_from_origins_use_the_values_before_them_only():
 
 
 def test_the_sentence_on_coverage_counts_all_values():
-    scores = [replace(_scores(1.0, 1.0), covered=np.array(c)) for c in ([1, 1, 1], [1, 0, 1, 1])]
-    expected = "The 90 % intervals contain 86 % of these 7 values."
-    assert forecast_coverage(scores, 0.9) == expected
+    scores = [
+        replace(_scores(1.0, 1.0), covered=np.array(c), origins=np.zeros(len(c), int))
+        for c in ([1, 1, 1], [1, 0, 1, 1])
+    ]
+    expected = "The 90 % intervals contain 86 % of these 7 values, as expected"
+    assert forecast_coverage(scores, 0.9).startswith(expected)
+
+
+def test_values_of_one_forecast_are_no_independent_values():
+    """All 72 values of three forecasts may be covered, all of 72 forecasts may not."""
+    every = replace(_scores(1.0, 1.0), covered=np.ones(72))
+    three = replace(every, origins=np.repeat(np.arange(3), 24))
+    assert "100 % of these 72 values, as expected" in forecast_coverage([three], 0.9)
+    many = replace(every, origins=np.arange(72))
+    assert "100 % of these 72 values, wider than necessary" in forecast_coverage([many], 0.9)
 
 
 def test_values_have_as_many_decimals_as_their_intervals_deserve():

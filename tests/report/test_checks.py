@@ -8,9 +8,12 @@ import pytest
 from report.studies import build, of_classes, of_laws, table
 
 from bochner import TableRegressor
+from bochner.comparison.coverage import are_outside, coverage_of
 from bochner.comparison.outcomes import Outcome
+from bochner.comparison.verdict import calibration
 from bochner.kernels import Gaussian
 from bochner.report import data_checks, error_checks
+from bochner.report.accuracy import intervals_section
 from bochner.report.diagnostics import diagnostics_section, findings
 from bochner.report.drift import drift
 from bochner.report.subject import subjects_of
@@ -88,6 +91,56 @@ def test_where_intervals_are_too_narrow():
     found = error_checks.coverage_by_size(subject(outcome(3000, errors=growing)))
     assert "too narrow in the highest third" in found.meaning
     assert "too wide in the lowest third" in found.meaning
+
+
+def fixed_coverage(n_covered, n=80):
+    """Predictions of which as many are within 90 % intervals, evenly in all thirds."""
+    mean = np.arange(float(n))
+    outside = np.zeros(n, dtype=bool)
+    outside[np.linspace(0, n - 1, n - n_covered).astype(int)] = True
+    y = mean + np.where(outside, 3.0, np.linspace(-1.0, 1.0, n))
+    return Outcome(y, mean, mean - 1.645, mean + 1.645, unit=10.0)
+
+
+@pytest.mark.parametrize(
+    ("n_covered", "judgement", "weight"),
+    [(65, "too narrow", "check"), (67, "as expected", "fine"), (80, "wider than", "note")],
+)
+def test_all_texts_on_coverage_agree(n_covered, judgement, weight):
+    """65 of 80 values in 90 % intervals have a probability of about 1 %."""
+    checked = subject(fixed_coverage(n_covered))
+    assert judgement in calibration(checked.study)
+    assert error_checks.coverage(checked).weight == weight
+    section = intervals_section(checked)
+    assert judgement in section.blocks[0].text
+    caption, share = section.blocks[1].caption, f"{n_covered / 0.8:.1f} %"
+    at_level = coverage_of(np.arange(80) < n_covered, 0.9)
+    assert (at_level in are_outside([at_level])) == (weight != "fine")
+    if n_covered == 65:
+        assert "is outside of the range" in caption
+        assert share in error_checks.coverage(checked).title
+
+
+def test_a_third_with_narrow_intervals_is_named():
+    """19 of 27 values of a third in 90 % intervals are too few, also among three thirds."""
+    own = fixed_coverage(80, 81)
+    y = own.y.copy()
+    y[27:35] = own.prediction[27:35] + 3.0
+    found = error_checks.coverage_by_size(subject(replace(own, y=y)))
+    assert "too narrow in the middle third" in found.meaning
+
+
+def test_the_range_of_coverage_is_that_of_repeated_samples():
+    """Calibrated intervals are outside in 5 % of the samples, in 11 % with 30 clusters."""
+    rng = np.random.default_rng(0)
+    clusters = np.repeat(np.arange(30), 10)
+    outside = np.zeros(2)
+    for _ in range(1000):
+        alone = rng.random(300) < 0.9
+        group = rng.normal(size=30)[clusters] * 0.8 + 0.6 * rng.normal(size=300) < 1.2816
+        found = [coverage_of(alone, 0.9), coverage_of(group, 0.9, clusters)]
+        outside += [len(are_outside([each])) for each in found]
+    assert (outside / 1000 <= (0.06, 0.12)).all()
 
 
 def test_the_share_of_the_worst_rows_is_counted():

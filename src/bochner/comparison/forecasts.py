@@ -10,8 +10,9 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.comparison.contenders import OURS
+from bochner.comparison.coverage import coverage_of
 from bochner.comparison.origins import SEASON_REPEATED, OriginScores, mean_mase
-from bochner.comparison.shown import number
+from bochner.comparison.shown import counted, number, percent
 from bochner.learning.series.law import SeriesLaw
 
 if TYPE_CHECKING:
@@ -108,7 +109,15 @@ def forecast_verdict(scores: Collection[OriginScores]) -> str:
 
 
 def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
-    """Return a sentence on the share of values within the intervals."""
-    covered = np.concatenate([each.covered for each in scores])
-    text = f"The {100.0 * level:g} % intervals contain {covered.mean():.0%} of these"
-    return f"{text} {number(len(covered))} values.".replace("%", " %").replace("  %", " %")
+    """Return a sentence on the share of values within the intervals, and its usual range.
+
+    Values of one forecast are dependent.
+    """
+    covered = np.concatenate([each.covered for each in scores]).astype(np.bool_)
+    forecasts = [f"{i} {origin}" for i, each in enumerate(scores) for origin in each.origins]
+    found = coverage_of(covered, level, np.asarray(forecasts))
+    return (
+        f"The {100.0 * level:g} % intervals contain {percent(found.observed)} of these "
+        f"{counted(len(covered), 'value')}, {found.judgement} (calibrated intervals contain "
+        f"{percent(found.lower)} to {percent(found.upper)})."
+    )

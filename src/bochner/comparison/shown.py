@@ -61,6 +61,27 @@ def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) ->
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def percent(share: float, error: float = float("nan"), *, digits: int | None = None) -> str:
+    """Return a share in per cent, by default with a decimal below ten and next to a hundred.
+
+    Examples
+    --------
+    >>> percent(0.583), percent(0.0312), percent(0.9934), percent(0.583, 0.031), percent(1.0)
+    ('58 %', '3.1 %', '99.3 %', '58.3 ± 3.1 %', '100 %')
+    """
+    if not np.isfinite(share):
+        return "–"
+    if np.isfinite(error):
+        return f"{100.0 * share:.1f} ± {100.0 * error:.1f} %"
+    size = abs(share)
+    if digits is None:
+        digits = 0 if size in (0.0, 1.0) or 0.1 <= size < 0.985 or size > 2.0 else 1
+    text = f"{100.0 * share:.{digits}f}"
+    if 0.0 < size < 1.0 and text.lstrip("-") in ("0.0", "100.0"):
+        return "less than 0.1 %" if size < 0.5 else "more than 99.9 %"
+    return f"{text} %"
+
+
 def entry(value: float, digits: int = 4) -> str:
     """Format an entry of a column: whole numbers below 10,000 may be years and have no comma.
 
