@@ -10,10 +10,14 @@ from report.studies import build, of_classes, of_laws, table
 from bochner import TableRegressor
 from bochner.comparison.coverage import are_outside, coverage_of
 from bochner.comparison.outcomes import Outcome
+from bochner.comparison.shown import no_pairs
+from bochner.comparison.study import row_names
 from bochner.comparison.verdict import calibration
+from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.kernels import Gaussian
 from bochner.report import data_checks, error_checks
 from bochner.report.accuracy import intervals_section
+from bochner.report.columns import importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
 from bochner.report.drift import drift
 from bochner.report.subject import subjects_of
@@ -145,10 +149,35 @@ def test_the_range_of_coverage_is_that_of_repeated_samples():
 
 def test_the_share_of_the_worst_rows_is_counted():
     errors = np.ones(1000)
-    errors[:10] = 30.0
+    errors[:10] = 30.0 - 0.01 * np.arange(10.0)
     own = outcome(1000, errors=lambda rng, mean: errors)
-    share = 10 * 900.0 / (10 * 900.0 + 990.0)
-    assert f"{100.0 * share:.0f} %" in error_checks.heavy_tails(subject(own)).title
+    share = np.sum(errors[:10] ** 2) / np.sum(errors**2)
+    names = [f"row {place} ('id' 7{place})" for place in range(1000)]
+    found = error_checks.heavy_tails(subject(own, row_names=names))
+    assert f"{100.0 * share:.0f} %" in found.title
+    assert found.weight == "check"  # More than half of the squared error
+    shown = [f"{names[i]} (observed {number(own.y[i])}, predicted {number(own.prediction[i])})"
+             for i in range(5)]  # fmt: skip
+    assert f"The largest errors: {'; '.join(shown)}." in found.meaning
+    assert "row 1 of the test rows (observed" in error_checks.heavy_tails(subject(own)).meaning
+
+
+def test_rows_of_a_file_are_named_by_their_numbers():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "pid": ["x", "y", "z"]})
+    assert row_names(frame.iloc[[2, 0]]) == ["row 3", "row 1"]
+    assert row_names(frame.iloc[[1]], frame["pid"]) == ["row 2 ('pid' y)"]
+    X, y = frame[["a"]].set_axis([7, 8, 9]), np.array([1.0, 2.0, 4.0])
+    model = TableRegressor("gaussian", 16, random_state=0).fit(X, y)
+    assert model.report(X, y).studies[0].row_names == ["row 7", "row 8", "row 9"]
+
+
+def test_what_is_said_of_pairs_is_what_was_examined():
+    pairs = VarianceShares((("a", "b"), ("a", "c"), ("b", "c")), np.array([5e-3, 1e-3, 0.0]),
+                           np.array([1e-3] * 3))  # fmt: skip
+    expected = "No pair of the 3 most important columns has an interaction with a share of 1 %"
+    assert no_pairs(pairs).startswith(expected)
+    section = importance_section(subject(interactions=pairs))
+    assert no_pairs(pairs) in [block.text for block in section.blocks if hasattr(block, "text")]
 
 
 def test_drifts_are_named():

@@ -5,6 +5,8 @@ from types import MappingProxyType
 
 import numpy as np
 
+from bochner.diagnosis.sensitivity import VarianceShares
+
 METRICS: Mapping[str, str] = MappingProxyType(
     {
         "rmse": "RMSE",
@@ -27,6 +29,9 @@ OF_CLASSES = ("log_loss", "error", "auc")
 PLAIN = (1e-4, 1e6)
 """Sizes of numbers that are written without a power of ten: at most eight characters."""
 
+
+LEAST_PAIR = 0.01
+"""Least share of a pair of columns that is listed or drawn: columns in pairs have as much each."""
 
 _LESS_THAN_ALL, _MORE_THAN_ALL = 0.8, 1.05
 """Sums of shares that are explained: sums of independent columns that do not interact are one, and
@@ -110,6 +115,17 @@ def sum_of_shares(total: float) -> str:
         f"Shares sum to {100.0 * total:.0f} %: a share is that of one column alone, and correlated "
         "columns have most of their effect together."
     )
+
+
+def no_pairs(pairs: VarianceShares) -> str:
+    """Return a sentence on the examined pairs of columns, none of which is strong."""
+    if not len(pairs.share):
+        return "Fewer than two columns are important, so that no pair of columns is examined."
+    n_columns = len({name for pair in pairs.columns for name in pair})
+    least = f"a share of {100.0 * LEAST_PAIR:.0f} % or more"
+    if n_columns == 2:
+        return f"The interaction of the two most important columns does not have {least}."
+    return f"No pair of the {n_columns} most important columns has an interaction with {least}."
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

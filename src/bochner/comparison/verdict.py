@@ -146,9 +146,10 @@ def calibration(study: Study) -> str:
     judgement = _judged(
         excess.value, chance, "more often than predicted", "less often than predicted"
     )
+    predicted, observed = (percent(float(np.mean(share)), digits=1) for share in (highest, right))
     return (
-        f"Predicted classes have a mean probability of {percent(float(np.mean(highest)), digits=1)} and are "
-        f"right for {percent(float(np.mean(right)), digits=1)} of the {n:,} test rows, {judgement}."
+        f"Predicted classes have a mean probability of {predicted} and are right for {observed} of "
+        f"the {n:,} test rows, {judgement}."
     )
 
 

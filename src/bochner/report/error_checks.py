@@ -25,6 +25,13 @@ _WORST = 0.01
 _HEAVY = 3.0
 """Times the share of the squared error that normal errors have in their worst rows."""
 
+_HALF = 0.5
+"""Share of the squared error from which the worst rows need attention: the RMSE is then mostly
+that of these rows, and hardly changes with the errors of all others."""
+
+_MOST_NAMED = 5
+"""Most rows that a finding names: they fit into three lines."""
+
 _LEAST_SHARE = 0.01
 """Least share of the squared mean residual in the mean squared error for which a bias is reported;
 correcting a smaller bias gains nothing."""
@@ -209,10 +216,22 @@ def heavy_tails(subject: Subject) -> Finding | None:
     if share < _HEAVY * normal:
         return fine(f"The error is spread over many rows: {text}.")
     return Finding(
-        "note",
+        "check" if share >= _HALF else "note",
         f"A few rows dominate the error: {text}",
         f"With normal errors, their share would be {percent(normal)}. A few rows determine the "
-        "RMSE; the median error describes the other rows better.",
+        "RMSE; the median error describes the other rows better. The largest errors: "
+        f"{_worst_rows(subject, n_worst)}.",
         "Inspect these rows: they may contain mistakes, or come from a group that the columns do "
         "not describe.",
+    )
+
+
+def _worst_rows(subject: Subject, n_worst: int) -> str:
+    """Return the names of the rows with the largest errors, with observations and predictions."""
+    outcome, sizes = subject.study.own, np.abs(subject.residuals)
+    worst = np.argsort(-sizes, kind="stable")[: min(n_worst, _MOST_NAMED)]
+    return "; ".join(
+        f"{subject.row_name(place)} (observed {number(float(outcome.y[place]))}, predicted "
+        f"{number(float(outcome.prediction[place]))})"
+        for place in worst
     )
