@@ -2,7 +2,6 @@
 
 import io
 import re
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,6 +1,7 @@
 """Forecasts that repeat a season, and errors from past origins."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from bochner.comparison.forecasts import (
     SeriesForecast,
     forecast_coverage,
     forecast_verdict,
+    model_facts,
     shown_times,
 )
 from bochner.comparison.origins import (
@@ -58,9 +60,9 @@ def _scores(ours, other, season=12):
 @pytest.mark.parametrize(
     ("ours", "other", "season", "message"),
     [
-        (0.5, 1.0, 12, "50 % smaller than those of the last season repeated."),
-        (1.5, 1.0, 1, "50 % larger than those of the last value repeated."),
-        (1.01, 1.0, 12, "as large as those of the last season repeated."),
+        (0.5, 1.0, 12, "50 % smaller than those of forecasts that repeat the last season."),
+        (1.5, 1.0, 1, "50 % larger than those of forecasts that repeat the last value."),
+        (1.01, 1.0, 12, "as large as those of forecasts that repeat the last season."),
         (1.0, NAN, 12, "could not be compared"),
     ],
 )
@@ -101,6 +103,26 @@ def test_values_of_one_forecast_are_no_independent_values():
     assert "100 % of these 72 values, as expected" in forecast_coverage([three], 0.9)
     many = replace(every, origins=np.arange(72))
     assert "100 % of these 72 values, wider than necessary" in forecast_coverage([many], 0.9)
+
+
+def test_shares_of_trends_add_up():
+    """Shares of 77.4, 21.6, 0.7 and 0.3 % are rounded together."""
+    shares = {"a level": 0.774, "a line": 0.216, "a slope": 0.007, "a walk": 0.003}
+    part = SimpleNamespace(name="1 year")
+    members = [
+        SimpleNamespace(weights=np.array([w]), model=SimpleNamespace(components=names))
+        for w, names in ((0.7, ["trend", "1 year"]), (0.3, ["trend", "1 year", "cycle of 9"]))
+    ]
+    law = SimpleNamespace(
+        trends=lambda: shares,
+        periods=lambda: [part],
+        components=["trend", "1 year", "cycle of 9", "remainder"],
+        members=members,
+        transformation="none",
+    )
+    facts = model_facts(law)
+    assert facts["Trend"] == "a level (77 %), a line (22 %), a slope (1 %)"
+    assert facts["Seasons"] == "1 year, cycle of 9 (probability 30 %)"
 
 
 def test_values_have_as_many_decimals_as_their_intervals_deserve():

@@ -1,6 +1,6 @@
 """Names of metrics, and numbers as texts with few digits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -85,6 +85,21 @@ def percent(share: float, error: float = float("nan"), *, digits: int | None = N
     if 0.0 < size < 1.0 and text.lstrip("-") in ("0.0", "100.0"):
         return "less than 0.1 %" if size < 0.5 else "more than 99.9 %"
     return f"{text} %"
+
+
+def whole_percents(shares: Sequence[float]) -> list[int]:
+    """Return shares as whole per cents that add up as the shares do, by the largest remainders.
+
+    Examples
+    --------
+    >>> whole_percents([0.767, 0.217, 0.016]), whole_percents([1.0]), whole_percents([0.5, 0.5])
+    ([77, 22, 1], [100], [50, 50])
+    """
+    exact = 100.0 * np.asarray(shares, dtype=np.float64)
+    whole = np.floor(exact).astype(int)
+    missing = round(float(exact.sum())) - int(whole.sum())
+    whole[np.argsort(whole - exact, kind="stable")[:missing]] += 1
+    return [int(share) for share in whole]
 
 
 def entry(value: float, digits: int = 4) -> str:

@@ -10,15 +10,18 @@ from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_level
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.labels import date_ticks, finish, panel_points
-from bochner.plot.style import BAND, FULL_WIDTH, MODEL, Theme
+from bochner.plot.labels import date_ticks, finish, fitted, panel_points, width_of
+from bochner.plot.style import BAND, FULL_WIDTH, MODEL, SMALL, Theme
 from bochner.plot.times import forecast_times
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_HEIGHT = 1.1
-"""Inches of a panel, which is as wide as a page."""
+_HEIGHT = 1.2
+"""Inches of a panel with its title."""
+
+_LEFT = 40.0
+"""Points of the ticks next to a panel, beside which its title is."""
 
 _LAST = 0.3
 """Inches for the ticks and the label below the last panel."""
@@ -59,10 +62,13 @@ class ComponentsDisplay(Display):
             axis.fill_between(self.times, lower, upper, color=MODEL, alpha=BAND, lw=0)
             axis.margins(x=0.01)
             label = self.xlabel if number == len(axes) - 1 else ""
+            shown = fitted(name, width_of(axis) - _LEFT)
+            # Next to the panel, there is no room for "cycle of 14.2 days (log)".
+            axis.set_title(shown, loc="left", fontsize=SMALL, parse_math=False)
             if self.times.dtype.kind != "M":
-                finish(axis, label, name)
+                finish(axis, label, "")
                 continue
-            finish(axis, label, name, ticks="y")
+            finish(axis, label, "", ticks="y")
             times = self.times.astype("M8[us]")
             date_ticks(axis.xaxis, times, panel_points(axis)[0], label)
 

@@ -73,7 +73,8 @@ def importance_section(subject: Subject) -> Section | None:
 
 def _pairs_table(strong: VarianceShares, n_weak: int) -> Table:
     table = _shares_table("Interactions of columns", "columns", strong)
-    note = f"{counted(n_weak, 'more pair')} of important columns: less than {100.0 * LEAST_PAIR:.0f} % each."
+    least = f"{100.0 * LEAST_PAIR:.0f} %"
+    note = f"{counted(n_weak, 'more pair')} of important columns: less than {least} each."
     return replace(table, note=note if n_weak else "")
 
 

@@ -216,7 +216,8 @@ def _values(one: SeriesForecast, level: float) -> Table:
     hidden = len(one.times) - len(rows)
     note = f"{number(hidden)} further times are in the CSV file." if hidden else ""
     level_text = f"{100.0 * level:g} % from"
-    return Table("Forecast", ["time", "forecast", level_text, "to"], rows, note)
+    head = cut(one.times.name or "time")
+    return Table("Forecast", [head, "forecast", level_text, "to"], rows, note)
 
 
 def _value(one: SeriesForecast, value: float) -> Cell:
