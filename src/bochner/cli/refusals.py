@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bochner.cli.output import NamedOutput, plain
+from bochner.cli.usage import plain_usage_errors
 
 _INVALID = (ValueError, TypeError, OSError, MemoryError, NotImplementedError)
 
@@ -25,7 +26,7 @@ class Commands(typer.core.TyperGroup):
         raise typer.Exit
 
     def invoke(self, ctx: Any) -> Any:
-        with refusals():
+        with refusals(), plain_usage_errors():
             return super().invoke(ctx)
 
 
