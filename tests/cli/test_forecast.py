@@ -93,6 +93,21 @@ def test_the_figures_of_a_report_have_the_width_and_the_text_of_all_reports(made
         assert name in ("trend", "inputs", "remainder") or name in seasons
 
 
+def test_a_model_of_a_series_says_what_it_is_for(made, tmp_path):
+    """`bochner predict` names the ways to use it, and `inspect` has the words of `forecast`."""
+    result, _, files = made
+    path = write(sales(), tmp_path / "new.csv")
+    said = refusal(tmp_path, "predict", files["bochner"], path)
+    assert "holds a model of a series" in said
+    assert "`bochner inspect`" in said
+    shown = " ".join(bochner("inspect", files["bochner"]).stdout.split())
+    law = next(iter(library.load(files["bochner"]).series_.values())).law
+    for name, text in model_facts(law).items():
+        assert f"{name.lower()} {text}" in shown
+        assert text in " ".join(result.stdout.split())
+    assert "independent" not in shown
+
+
 def test_the_picture_says_what_it_shows(monkeypatch, tmp_path):
     drawn = []
     monkeypatch.setattr(forecasting, "write_picture", lambda figure, path: drawn.append(figure))

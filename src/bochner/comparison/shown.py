@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bochner.diagnosis.sensitivity import VarianceShares
 
@@ -26,6 +27,15 @@ OF_NUMBERS = ("rmse", "mae", "r2", "coverage")
 OF_CLASSES = ("log_loss", "error", "auc")
 """Metrics of a classification that tables show."""
 
+FUNCTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "rough": "kinks along every input",
+        "turned": "kinks in any direction",
+        "smooth": "smooth, with two derivatives",
+    }
+)
+"""Descriptions of the functions of a part of a table model, by the name of the part."""
+
 PLAIN = (1e-4, 1e6)
 """Sizes of numbers that are written without a power of ten: at most eight characters."""
 
@@ -37,11 +47,11 @@ _LESS_THAN_ALL, _MORE_THAN_ALL = 0.8, 1.05
 """Sums of shares that are explained: sums of independent columns that do not interact are one, and
 differ by their standard errors."""
 
-_PLAIN_ENTRIES = (PLAIN[0], 1e12)
+PLAIN_ENTRIES = (PLAIN[0], 1e12)
 """Sizes of entries without a power of ten: codes of parcels have ten digits and more."""
 
-_YEARS = 10_000.0
-"""Numbers below have no comma as entries, because they may be years."""
+_YEARS = (1_000.0, 3_000.0)
+"""Numbers from the first to below the second may be years, and have no comma as entries."""
 
 
 def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) -> str:
@@ -102,16 +112,41 @@ def whole_percents(shares: Sequence[float]) -> list[int]:
     return [int(share) for share in whole]
 
 
+def may_be_years(values: ArrayLike) -> bool:
+    """Return whether all numbers may be years, which have no comma.
+
+    Examples
+    --------
+    >>> may_be_years([1872.0, 2010.0]), may_be_years([1470.0, 7440.0]), may_be_years([0.0, 2000.0])
+    (True, False, False)
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    low, high = _YEARS
+    return bool(numbers.size and ((numbers >= low) & (numbers < high)).all()
+                and (numbers == np.round(numbers)).all())  # fmt: skip
+
+
+def entries(values: Sequence[float], digits: int = 4) -> list[str]:
+    """Format entries of a column, with commas unless all of them may be years.
+
+    Examples
+    --------
+    >>> entries([1872.0, 2010.0]), entries([1470.0, 7440.0])
+    (['1872', '2010'], ['1,470', '7,440'])
+    """
+    texts = [number(value, digits, PLAIN_ENTRIES) for value in values]
+    return [text.replace(",", "") for text in texts] if may_be_years(values) else texts
+
+
 def entry(value: float, digits: int = 4) -> str:
-    """Format an entry of a column: whole numbers below 10,000 may be years and have no comma.
+    """Format an entry of a column: a whole number that may be a year has no comma.
 
     Examples
     --------
     >>> entry(1999.0), entry(12345.0), entry(0.123456), entry(526301100.0, 9)
     ('1999', '12,345', '0.1235', '526,301,100')
     """
-    text = number(value, digits, _PLAIN_ENTRIES)
-    return text.replace(",", "") if abs(value) < _YEARS else text
+    return entries([value], digits)[0]
 
 
 def sum_of_shares(total: float) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import LEVEL, Outcome, outcome
-from bochner.comparison.shown import entry
+from bochner.comparison.shown import entries
 from bochner.comparison.split import Split
 from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.estimators.table_classifier import TableClassifier
@@ -119,7 +119,7 @@ def _column_facts(name: str, series: pd.Series) -> ColumnFacts:
         return ColumnFacts(name, KIND_NAMES[column.kind], len(series), 0, "")
     if column.kind == "numeric":
         ends = np.nanmin(column.values), np.nanmax(column.values)
-        low, high = (entry(float(end), _DIGITS) for end in ends)
+        low, high = entries([float(end) for end in ends], _DIGITS)
         n_distinct, summary = len(np.unique(column.values[column.present])), f"{low} to {high}"
     elif column.kind == "date":
         times = column.wall_times()

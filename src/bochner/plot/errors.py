@@ -80,7 +80,7 @@ class ResidualsDisplay(Display):
 
     def levels(self) -> tuple[list[str], Array]:
         """Return the most frequent levels, and the quartiles (k, 3) of their residuals."""
-        texts = np.array(["missing" if v is None else str(v) for v in self.against], dtype=object)
+        texts = self._texts()
         names, number, counts = np.unique(texts, return_inverse=True, return_counts=True)
         most_frequent = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
         # By number: NumPy would compare a name without the null characters at its end.
@@ -89,6 +89,16 @@ class ResidualsDisplay(Display):
             for level in most_frequent
         ]
         return [str(name) for name in names[most_frequent]], as_array(quartiles)
+
+    def level_means(self) -> Array:
+        """Return the means (k,) of the residuals of the most frequent levels."""
+        texts = [str(name) for name in self._texts()]
+        return as_array(
+            [np.mean(self.residuals[[text == name for text in texts]]) for name in self.levels()[0]]
+        )
+
+    def _texts(self) -> NDArray[Any]:
+        return np.array(["missing" if v is None else str(v) for v in self.against], dtype=object)
 
     def describe(self) -> str:
         lower, middle, upper = np.quantile(self.residuals, (0.25, 0.5, 0.75))
@@ -106,10 +116,11 @@ class ResidualsDisplay(Display):
             names, quartiles = self.levels()
             rows = np.arange(len(names))
             axis.hlines(rows, *quartiles[:, [0, 2]].T, color=MODEL, alpha=2.0 * BAND, lw=3.0)
-            axis.plot(quartiles[:, 1], rows, "o", color=MODEL)
+            # Means, which sentences and tests on levels are about.
+            axis.plot(self.level_means(), rows, "o", color=MODEL)
             axis.axvline(0.0, color=theme.ink, lw=0.7, zorder=1)
             name_rows(axis, names)
-            finish(axis, f"{self.ylabel}: median and quartiles", self.xlabel, ticks="x")
+            finish(axis, f"{self.ylabel}: mean and quartiles", self.xlabel, ticks="x")
             return
         axis.plot(self.against, self.residuals, "o", color=DATA, ms=2.0, **cloud(len(self.against)))
         axis.axhline(0.0, color=theme.ink, lw=0.7, zorder=1)
