@@ -20,6 +20,7 @@ from bochner.report.accuracy import intervals_section
 from bochner.report.columns import importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
 from bochner.report.drift import drift
+from bochner.report.residuals import residuals_section
 from bochner.report.subject import subjects_of
 from bochner.report.words import number
 from bochner.tables.columns import read_column
@@ -160,6 +161,17 @@ def test_the_share_of_the_worst_rows_is_counted():
              for i in range(5)]  # fmt: skip
     assert f"The largest errors: {'; '.join(shown)}." in found.meaning
     assert "row 1 of the test rows (observed" in error_checks.heavy_tails(subject(own)).meaning
+
+
+def test_residuals_beyond_the_axis_are_counted():
+    own = outcome(600)
+    y = own.y.copy()
+    y[[3, 77]] = own.prediction[[3, 77]] + [-400.0, 300.0]
+    section = residuals_section(subject(replace(own, y=y)), [], 0)
+    (figure,) = section.blocks[1].figures
+    assert "2 residuals lie beyond the axis: triangles at its edge." in figure.caption
+    (plain,) = residuals_section(subject(own), [], 0).blocks[1].figures
+    assert "beyond" not in plain.caption
 
 
 def test_rows_of_a_file_are_named_by_their_numbers():

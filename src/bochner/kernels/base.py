@@ -579,7 +579,7 @@ class OnColumns(Kernel):
 
 
 def _refuse_sklearn(other: object) -> None:
-    """Raise TypeError for a kernel of scikit-learn, whose operators take numbers and its kernels."""
+    """Raise TypeError for a kernel of scikit-learn, which takes its own kernels only."""
     # By name: this module does not import scikit-learn's kernels.
     modules = {each.__module__ for each in type(other).__mro__}
     if "sklearn.gaussian_process.kernels" in modules:
