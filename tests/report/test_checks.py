@@ -121,6 +121,8 @@ def test_all_texts_on_coverage_agree(n_covered, judgement, weight):
     caption, share = section.blocks[1].caption, f"{n_covered / 0.8:.1f} %"
     at_level = coverage_of(np.arange(80) < n_covered, 0.9)
     assert (at_level in are_outside([at_level])) == (weight != "fine")
+    if "outside of the range" in caption and "intervals of 90 %" not in caption:
+        assert f"Those of 90 % are {judgement}" in caption
     if n_covered == 65:
         assert "is outside of the range" in caption
         assert share in error_checks.coverage(checked).title

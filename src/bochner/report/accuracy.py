@@ -8,7 +8,12 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.comparison.contenders import OURS
-from bochner.comparison.coverage import Coverage, are_outside, coverage_of
+from bochner.comparison.coverage import (
+    Coverage,
+    are_outside,
+    coverage_of,
+    outcome_coverage,
+)
 from bochner.comparison.outcomes import Outcome, Score
 from bochner.comparison.shown import METRICS, OF_CLASSES, OF_NUMBERS, counted
 from bochner.comparison.verdict import calibration, difference, scope
@@ -259,18 +264,24 @@ def _coverage_figure(subject: Subject) -> Figure:
     ]
     ends = (as_array([getattr(c, end) for c in coverages]) for end in ("lower", "upper"))
     display = CalibrationDisplay(levels, is_covered.mean(axis=0), *ends, n=len(outcome.y))
-    text = _coverage_caption(coverages)
+    text = _coverage_caption(coverages, outcome_coverage(outcome))
     return drawn(display, subject.titled("Coverage of intervals by level"), text)
 
 
-def _coverage_caption(coverages: Sequence[Coverage]) -> str:
-    """Return at how many levels coverage is outside of its range, and where it is farthest."""
+def _coverage_caption(coverages: Sequence[Coverage], at_level: Coverage | None) -> str:
+    """Return at how many levels coverage is outside of its range, and where it is farthest.
+
+    The judgement at the level of the study is repeated, so that all texts on it agree.
+    """
     outside = are_outside(coverages)
     if not outside:
         return "Coverage is within the range of calibrated intervals at all levels."
     worst = max(outside, key=lambda each: abs(each.observed - each.level))
-    return (
+    text = (
         f"Coverage is outside of the range of calibrated intervals at {len(outside)} of "
         f"{len(coverages)} levels. The largest difference: intervals of {100.0 * worst.level:.0f} "
         f"% contain {percent(worst.observed, digits=1)} of the observations, {worst.judgement}."
     )
+    if at_level is None or at_level.level == worst.level:
+        return text
+    return f"{text} Those of {100.0 * at_level.level:g} % are {at_level.judgement}."
