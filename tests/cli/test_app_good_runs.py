@@ -38,6 +38,14 @@ def test_help_ends_with_an_example_that_the_command_takes(name, tmp_path, monkey
         assert "Usage" not in refused.stderr
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_no_types_of_flags(name):
+    shown = bochner(name, "--help").stdout
+    assert "<bool>" not in shown
+    assert "--help" in shown
+    assert "<kinds" in shown or "--types" not in shown
+
+
 def test_the_commands_and_the_version_are_listed():
     result = bochner("--help")
     assert set(COMMANDS) <= set(result.stdout.split())

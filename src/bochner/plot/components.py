@@ -23,6 +23,10 @@ _HEIGHT = 1.2
 _LEFT = 40.0
 """Points of the ticks next to a panel, beside which its title is."""
 
+_GAP, _USUAL = 3.0, 0.9
+"""Steps between times from which they are a gap, in units of their quantile of this level: at times
+that are random, one step of a thousand is as long."""
+
 _LAST = 0.3
 """Inches for the ticks and the label below the last panel."""
 
@@ -57,9 +61,10 @@ class ComponentsDisplay(Display):
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
-            axis.plot(self.times, self.means[number], color=MODEL, lw=0.8)
-            lower, upper = self.lower[number], self.upper[number]
-            axis.fill_between(self.times, lower, upper, color=MODEL, alpha=BAND, lw=0)
+            parts = np.stack([self.means[number], self.lower[number], self.upper[number]])
+            times, (mean, lower, upper) = _with_gaps(self.times, parts)
+            axis.plot(times, mean, color=MODEL, lw=0.8)
+            axis.fill_between(times, lower, upper, color=MODEL, alpha=BAND, lw=0)
             axis.margins(x=0.01)
             label = self.xlabel if number == len(axes) - 1 else ""
             shown = fitted(name, width_of(axis) - _LEFT)
@@ -71,6 +76,15 @@ class ComponentsDisplay(Display):
             finish(axis, label, "", ticks="y")
             times = self.times.astype("M8[us]")
             date_ticks(axis.xaxis, times, panel_points(axis)[0], label)
+
+
+def _with_gaps(times: NDArray[Any], values: Array) -> tuple[NDArray[Any], Array]:
+    """Return times and values (3, n) with missing values in gaps, over which no line is drawn."""
+    if len(times) < 3:
+        return times, values
+    steps = np.diff(times).astype(np.float64)
+    after = np.flatnonzero(steps > _GAP * np.quantile(steps, _USUAL)) + 1
+    return np.insert(times, after, times[after]), np.insert(values, after, np.nan, axis=1)
 
 
 def components(
