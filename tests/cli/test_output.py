@@ -64,5 +64,5 @@ def test_results_have_the_numbers_of_all_screens():
     """The demonstration printed "2.099e-05" seconds, and no commas."""
     table = results_table({"ours": {"rmse": 12345.678, "seconds": 2.099e-05}},
                           {"rmse": "RMSE", "seconds": "seconds"})  # fmt: skip
-    cells = [str(list(column.cells)[0]) for column in table.columns]
+    cells = [str(next(iter(column.cells))) for column in table.columns]
     assert cells == ["ours", "12,346", "2.1e-5"]

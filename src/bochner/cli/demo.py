@@ -70,9 +70,8 @@ def run_demo(out: Path, seed: int, console: Console) -> None:
     console.print()
     console.print(results_table(results, _METRICS))
     covered = results[OURS]["coverage"]
-    console.print(
-        f"\nThe {percent(_LEVEL)} intervals cover {percent(covered, digits=1)} of the ten years' weeks."
-    )
+    share = percent(covered, digits=1)
+    console.print(f"\nThe {percent(_LEVEL)} intervals cover {share} of the ten years' weeks.")
     written = f"Wrote {out / 'co2.png'} and {out / 'co2.bochner'}."
     console.print(Text(plain(written)), soft_wrap=True)
 

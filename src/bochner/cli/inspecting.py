@@ -146,7 +146,7 @@ def bank_facts(head: BaNK) -> dict[str, str]:
 def forecast_facts(model: Forecaster) -> dict[str, str]:
     """Return the seasons, the trends and the transformation of each series."""
     check_is_fitted(model, "series_")
-    facts = {}
+    facts: dict[str, str] = {}
     for name, series in model.series_.items():
         before, law = "" if model.is_single_ else f"{name}: ", series.law
         facts |= {f"{before}{head.lower()}": text for head, text in model_facts(law).items()}

@@ -262,8 +262,13 @@ def _coverage_figure(subject: Subject) -> Figure:
         coverage_of(of_level, float(level), outcome.clusters)
         for of_level, level in zip(is_covered.T, levels, strict=True)
     ]
-    ends = (as_array([getattr(c, end) for c in coverages]) for end in ("lower", "upper"))
-    display = CalibrationDisplay(levels, is_covered.mean(axis=0), *ends, n=len(outcome.y))
+    display = CalibrationDisplay(
+        levels,
+        as_array([each.observed for each in coverages]),
+        as_array([each.lower for each in coverages]),
+        as_array([each.upper for each in coverages]),
+        n=len(outcome.y),
+    )
     text = _coverage_caption(coverages, outcome_coverage(outcome))
     return drawn(display, subject.titled("Coverage of intervals by level"), text)
 
