@@ -14,7 +14,7 @@ from bochner.cli.models import check_table_model
 from bochner.cli.output import cells_table, facts_table
 from bochner.cli.screen import print_shares
 from bochner.comparison.forecasts import model_facts
-from bochner.comparison.shown import FUNCTIONS, number
+from bochner.comparison.shown import FUNCTIONS, number, percent
 from bochner.estimators.bank import BaNK
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.table_base import TableModel
@@ -39,6 +39,10 @@ _TESTED = {
     "error": "error rate",
 }
 """Errors on test rows that a card shows, by their names in the record."""
+
+
+_SHARES = ("coverage", "error")
+"""Errors that are shares of the rows."""
 
 
 def inspect_model(path: Path, console: Console) -> None:
@@ -81,7 +85,7 @@ def _card(model: TableModel) -> Table:
     if record.get("dropped"):
         facts["left out"] = ", ".join(record["dropped"])
     tested = [
-        f"{name} {_shown(record[f'test_{key}'])}"
+        f"{name} {_shown(record[f'test_{key}'], is_share=key in _SHARES)}"
         for key, name in _TESTED.items()
         if f"test_{key}" in record and not (key == "error" and "test_rmse" in record)
     ]
@@ -119,11 +123,11 @@ def _facts(model: BaseEstimator) -> dict[str, str]:
     return facts
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, *, is_share: bool = False) -> str:
     if isinstance(value, np.ndarray | list):
-        return ", ".join(map(_shown, np.asarray(value).tolist()))
+        return ", ".join(_shown(each, is_share=is_share) for each in np.asarray(value).tolist())
     if isinstance(value, float | np.floating):
-        return number(float(value))
+        return percent(float(value), digits=1) if is_share else number(float(value))
     return f"{value:,}" if isinstance(value, int | np.integer) else str(value)
 
 

@@ -118,7 +118,7 @@ def _errors(outcome: Outcome) -> str:
     shown = ("log_loss", "error") if outcome.classes is not None else ("rmse", "mae", "coverage")
     return ", ".join(
         f"{_SCORES[key]} "
-        + (percent(scores[key].value) if key in _SHARES else number(scores[key].value))
+        + (percent(scores[key].value, digits=1) if key in _SHARES else number(scores[key].value))
         for key in shown
     )
 
