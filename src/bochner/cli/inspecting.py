@@ -158,7 +158,12 @@ def forecast_facts(model: Forecaster) -> dict[str, str]:
     return facts
 
 
-_TRANSFORMED = {"none": "as they are", "sqrt": "their square roots", "log": "their logarithms"}
+_TRANSFORMED = {
+    "none": "as they are",
+    "floor": "as they are, zero at least",
+    "sqrt": "their square roots",
+    "log": "their logarithms",
+}
 """Name of the modelled quantity, by transformation."""
 
 

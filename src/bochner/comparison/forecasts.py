@@ -83,7 +83,7 @@ def model_facts(law: SeriesLaw) -> dict[str, str]:
         "Seasons": ", ".join(period.name for period in law.periods()) or "none",
         "Trend": ", ".join(trends),
     }
-    if law.transformation != "none":
+    if law.transformation in _SCALES:
         facts["Scale"] = f"{_SCALES[law.transformation]} of the values"
     return facts
 
