@@ -2,7 +2,8 @@
 
 Writes `src/bochner/learning/series/priors.json`. Every second series of each kind is used, and of
 it only the values before the part that the competition forecasts, but for the two numbers of
-``DRIFT_WEIGHT``. The file has the names of the series. The method is described in `bochner.learning.series.priors`:
+``DRIFT_WEIGHT``. The file has the names of the series. `bochner.learning.series.priors` describes
+the method:
 
 1. Priors of parameters maximise the product of the evidences (empirical Bayes, by expectation
    maximisation with Laplace approximations of the posteriors).

@@ -398,8 +398,10 @@ def test_counts_are_never_forecast_below_zero():
     assert model.transformation_ == "floor"
     lower, upper = model.predict_interval(20, level=0.95)
     draws = model.sample(20, n_samples=500, random_state=0)
-    assert (lower == 0.0).all() and (upper > 2.0).all()
-    assert draws.min() == 0.0 and 0.02 < np.mean(draws == 0.0) < 0.3
+    assert (lower == 0.0).all()
+    assert (upper > 2.0).all()
+    assert draws.min() == 0.0
+    assert 0.02 < np.mean(draws == 0.0) < 0.3
     assert np.isfinite(model.log_density(np.zeros(3))).all()
     free = Forecaster(transformation="none", **QUICK).fit(y)
     assert (free.predict_interval(20, level=0.95)[0] < 0.0).all()
