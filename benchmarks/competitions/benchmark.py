@@ -50,7 +50,8 @@ _TITLES = {
     "smape": "**sMAPE** in per cent, means over the series.",
     "coverage_95": "**Coverage** of 95 % intervals.",
     "coverage_80": "**Coverage** of 80 % intervals.",
-    "fit_seconds": "**Seconds** of a fit with its forecast, means over the series, one thread.",
+    "fit_seconds": "**Seconds** on the CPU of a fit with its forecast, means over the series, one "
+    "thread.",
 }
 
 

@@ -20,7 +20,7 @@ N = 96
 T = np.arange(float(N))
 QUICK = {"find_cycle": False, "random_state": 0}
 
-CLOSE = 0.03
+CLOSE = 0.05
 """Rounding changes where searches end, and so the draws: a tenth of the noise's deviation."""
 
 
@@ -389,6 +389,25 @@ def test_transformations_refuse_values_that_they_do_not_take(monkeypatch, name, 
     monkeypatch.delattr(Forecaster, "fit")  # The origins are 84, 88 and 92: none is fitted first
     with pytest.raises(ValueError, match=message):
         model.cross_validate(y, 4, 3)
+
+
+def test_counts_are_never_forecast_below_zero():
+    """Poisson counts of about two: a tenth of them are zero."""
+    y = np.random.default_rng(1).poisson(2.0, 80).astype(float)
+    model = Forecaster(**QUICK).fit(y)
+    assert model.transformation_ == "floor"
+    lower, upper = model.predict_interval(20, level=0.95)
+    draws = model.sample(20, n_samples=500, random_state=0)
+    assert (lower == 0.0).all()
+    assert (upper > 2.0).all()
+    assert draws.min() == 0.0
+    assert 0.02 < np.mean(draws == 0.0) < 0.3
+    assert np.isfinite(model.log_density(np.zeros(3))).all()
+    free = Forecaster(transformation="none", **QUICK).fit(y)
+    assert (free.predict_interval(20, level=0.95)[0] < 0.0).all()
+    assert_allclose(free.predict(20), model.predict(20))
+    with pytest.raises(ValueError, match="transformation='floor' needs values of zero or more"):
+        Forecaster(transformation="floor").fit(y - 1.0)
 
 
 def test_a_root_takes_zeros_and_a_logarithm_unknown_values():

@@ -34,7 +34,7 @@ from bochner import (
 )
 from bochner.estimators.digmm_features import EXPECTATIONS
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
-from bochner.learning.series.parts import ConstantLevel
+from bochner.learning.series.trends import ConstantLevel
 from bochner.likelihoods import StudentTLikelihood
 from bochner.persist.classes import present
 from bochner.persist.tree import decode

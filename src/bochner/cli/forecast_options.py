@@ -93,8 +93,8 @@ class ForecastOptions:
     transformation: Annotated[
         str,
         typer.Option(
-            help="Function of the values that is modelled: none, sqrt, log, or auto for the most "
-            "likely one.",
+            help="Function of the values that is modelled: none, floor (values of zero or more), "
+            "sqrt, log, or auto for the most likely one.",
             rich_help_panel=MODEL,
         ),
     ] = "auto"

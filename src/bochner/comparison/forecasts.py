@@ -27,7 +27,11 @@ _PLAIN = (1e-3, 1e9)
 _DIGITS = 3
 """Significant digits of the width of an interval to which values are rounded."""
 
-_SCALES = {"sqrt": "square roots", "log": "logarithms"}
+_SCALES = {
+    "floor": "values of zero or more",
+    "sqrt": "square roots of the values",
+    "log": "logarithms of the values",
+}
 """Quantity that is modelled, by transformation."""
 
 _NO_SEASONS = ("trend", "inputs", "remainder")
@@ -88,8 +92,8 @@ def model_facts(law: SeriesLaw) -> dict[str, str]:
         "Seasons": ", ".join(_seasons(law)) or "none",
         "Trend": ", ".join(f"{trend} ({share} %)" for trend, share in shares if share),
     }
-    if law.transformation != "none":
-        facts["Scale"] = f"{_SCALES[law.transformation]} of the values"
+    if law.transformation in _SCALES:
+        facts["Scale"] = _SCALES[law.transformation]
     return facts
 
 

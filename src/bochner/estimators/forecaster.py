@@ -55,9 +55,11 @@ class Forecaster(BaseEstimator):
         ``"week"``, ``"day"``, ``"hour"``), or numbers in units of the times: days for dates, months
         for dates that stand for months, quarters or years, otherwise as in ``times``. ``"auto"``
         compares a day, a week and a year for dates, and searches for further periods.
-    transformation : {"auto", "none", "sqrt", "log"}, default="auto"
+    transformation : {"auto", "none", "floor", "sqrt", "log"}, default="auto"
         Transformation of the values that is modelled. ``"auto"`` compares the transformations that
         the values allow: ``"sqrt"`` needs values of zero or more, ``"log"`` values above zero.
+        ``"floor"`` models values of zero or more as they are, and makes forecasts below zero zero;
+        ``"auto"`` takes it in place of ``"none"`` if two or more values are zero and none is below.
     find_cycle : bool, default=True
         Whether to search for a cycle: a wave with a drifting phase, such as the sunspot cycle.
     n_jobs : int or None, default=None

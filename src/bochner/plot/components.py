@@ -172,7 +172,8 @@ def component_display(
     means, lower, upper = (
         np.stack([component_values[name][:, part] for name in chosen]) for part in range(3)
     )
-    if isinstance(scale := getattr(model, "transformation_", "none"), str) and scale != "none":
+    scale = getattr(model, "transformation_", "none")
+    if isinstance(scale, str) and scale not in ("none", "floor"):
         chosen = [f"{name} ({scale})" for name in chosen]
     return ComponentsDisplay(chosen, at[order], means, lower, upper, xlabel)
 

@@ -20,6 +20,7 @@ from bochner.comparison.forecasts import (
 from bochner.comparison.origins import OriginScores, mean_mase
 from bochner.comparison.shown import counted, number
 from bochner.estimators.forecaster import Forecaster
+from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.plot.components import component_display
 from bochner.plot.forecasts import forecast_display
 from bochner.report.blocks import (
@@ -193,7 +194,7 @@ def _components(model: Forecaster, one: SeriesForecast, level: float) -> Iterato
     law = series.law
     yield Facts(model_facts(law))
     yield _component_figure(model, one, level)
-    if law.transformation != "none":
+    if TRANSFORMATIONS[law.transformation].changes_scale:
         yield Paragraph("Components are on the scale that is modelled, not on that of the values.")
 
 

@@ -65,14 +65,14 @@ def clock_at(times):
 
 def covariance(model, theta, times, others, inputs=None, other_inputs=None):
     """Return the covariance (n, n') of the noise-free values of a model, by kernels' formulas."""
-    from bochner.learning.series import parts
+    from bochner.learning.series import parts, trends
 
     a, b = np.asarray(times)[:, None], np.asarray(others)[None]
     gap = np.abs(a - b)
     total = np.zeros_like(gap)
     for part in model.parts:
         p = theta[model.place(part)]
-        if isinstance(part, parts.ConstantLevel):
+        if isinstance(part, trends.ConstantLevel):
             total += 100.0
         elif isinstance(part, parts.Variation):
             total += np.exp(2.0 * p[0] - gap / np.exp(p[1]))
@@ -82,7 +82,9 @@ def covariance(model, theta, times, others, inputs=None, other_inputs=None):
         elif isinstance(part, parts.Waves):
             shown = a + clock_at(a) - b - clock_at(b) if part.by_clock else gap
             total += wave_kernel(part, p, gap, shown)
-        elif isinstance(part, parts.Slope):
+        elif isinstance(part, trends.Drift):
+            total += 100.0 + 9.0 * a * b + np.exp(p[0]) * np.minimum(a, b)
+        elif isinstance(part, trends.Slope):
             total += 100.0 + slope_kernel(np.exp(p[0]), np.exp(p[1]), a, b, part.has_line)
         else:
             total += np.exp(2.0 * p[0]) * (inputs @ other_inputs.T)

@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose
 
 from bochner.learning.series.calibration import horizon_factors
 from bochner.learning.series.model import ScaledSeries, SeriesModel
-from bochner.learning.series.parts import ConstantLevel, Remainder, Variation
+from bochner.learning.series.parts import Remainder, Variation
+from bochner.learning.series.trends import ConstantLevel
 
 
 def assert_factors(name="damped"):

@@ -34,6 +34,18 @@ def test_quantiles_have_their_probability(name):
         assert_allclose(mass, LEVELS, atol=1e-9)
 
 
+def test_a_floor_takes_the_probability_below_it():
+    own = PredictiveMixture(MEANS - 2.5, VARIANCES, WEIGHTS, "floor")
+    free = PredictiveMixture(MEANS - 2.5, VARIANCES, WEIGHTS, "none")
+    assert_allclose(own.quantiles(LEVELS), np.maximum(free.quantiles(LEVELS), 0.0))
+    assert_allclose(own.centre(), np.maximum(free.centre(), 0.0))
+    atom = WEIGHTS @ norm.cdf(0.0, MEANS - 2.5, np.sqrt(VARIANCES))
+    assert_allclose(np.exp(own.log_density(np.zeros(2))), atom)
+    above = np.array([0.4, 0.1])
+    assert_allclose(own.log_density(above), free.log_density(above))
+    assert own.log_density(-above).tolist() == [-np.inf, -np.inf]
+
+
 @pytest.mark.parametrize("name", TRANSFORMATIONS)
 def test_densities_integrate_to_probabilities(name):
     own = mixture(name)
@@ -85,3 +97,11 @@ def test_values_allow_transformations(values, names):
 def test_zeros_count_as_half_of_the_least():
     assert positive(np.array([0.0, 4.0, 6.0])).tolist() == [2.0, 4.0, 6.0]
     assert positive(np.zeros(2)).tolist() == [1.0, 1.0]
+
+
+def test_zeros_are_the_floor_of_values_without_a_negative_one():
+    counts = np.array([0.0, 2.0, 0.0, 5.0])
+    assert candidates(counts) == ["floor", "sqrt"]
+    assert candidates(counts[1:]) == ["none", "sqrt"]
+    assert candidates(counts - 1.0) == ["none"]
+    assert candidates(counts + 1.0) == ["none", "sqrt", "log"]

@@ -13,7 +13,8 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
 from bochner.kernels import Laplacian
 from bochner.learning.series.model import ScaledSeries, SeriesEvidence, SeriesModel
-from bochner.learning.series.parts import Remainder, Slope, Variation
+from bochner.learning.series.parts import Remainder, Variation
+from bochner.learning.series.trends import Slope
 
 
 def dense_evidence(model, theta, rows):

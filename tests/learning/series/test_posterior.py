@@ -9,8 +9,9 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 
 from bochner.learning.series.model import SeriesModel
-from bochner.learning.series.parts import ConstantLevel, Remainder
+from bochner.learning.series.parts import Remainder
 from bochner.learning.series.posterior import draws, find_mode, log_density
+from bochner.learning.series.trends import ConstantLevel
 
 MODEL = SeriesModel((ConstantLevel(), Remainder(0.05)))
 """Three parameters: the deviation of the remainder, the share of variation, and its memory."""

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from bochner import Forecaster
 from bochner.estimators import fitted_series
 from bochner.learning.series.model import SeriesModel
-from bochner.learning.series.parts import ConstantLevel, Prior, Remainder, Slope, Variation
+from bochner.learning.series.parts import Prior, Remainder, Variation
 from bochner.learning.series.priors import (
     GENERAL,
     OWN_PRIORS,
@@ -21,6 +21,7 @@ from bochner.learning.series.priors import (
     SeriesPriors,
 )
 from bochner.learning.series.search import Fit, Searcher, SeriesStructure
+from bochner.learning.series.trends import ConstantLevel, Slope
 
 OWN = [Prior(1.0, 2.0, "a", 1), Prior(-1.0, 0.5, "b", 2), Prior(0.3, 0.7, "c"), Prior(2.0, 3.0)]
 TABLE = PriorTable(
@@ -98,7 +99,9 @@ def assert_weights():
         Fit(SeriesStructure(trend), Mode(evidence))
         for trend, evidence in zip(trends, (4.0, -8.0, 2.0), strict=True)
     ]
-    assert_allclose(searcher.log_weights(fits), [1.1, -3.0, 2.5])
+    weights = searcher.log_weights(fits)
+    assert_allclose(weights - weights[0], [0.0, -4.1, 1.4])
+    assert_allclose(np.exp(weights).sum(), 1.0)
     assert_allclose(priors.log_weight_of_scale(10.0, "log"), 2.0)
 
 

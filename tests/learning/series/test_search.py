@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from bochner.learning.series.learning import Plan, learn
 from bochner.learning.series.lines import strongest_period
-from bochner.learning.series.parts import ConstantLevel, Slope
+from bochner.learning.series.trends import ConstantLevel, Slope
 
 N = 180
 T = np.arange(float(N))

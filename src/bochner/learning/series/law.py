@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -13,11 +13,12 @@ from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.calibration import horizon_factors
 from bochner.learning.series.mixture import PredictiveMixture
 from bochner.learning.series.model import ScaledSeries, SeriesModel
-from bochner.learning.series.parts import ConstantLevel, Inputs, SeriesProcess, Slope, Waves
+from bochner.learning.series.parts import Inputs, SeriesProcess, Waves
 from bochner.learning.series.paths import paths
 from bochner.learning.series.posterior import draws
 from bochner.learning.series.search import Fit
 from bochner.learning.series.transformations import TRANSFORMATIONS
+from bochner.learning.series.trends import Trend
 from bochner.learning.series.units import SeriesUnits
 from bochner.registry import register
 
@@ -43,14 +44,6 @@ _WEIGHTS_ERROR = 1e-6
 _TINY = 1e-12
 """Lower bound of variances, relative to the variance of the values: rounding may make them
 negative."""
-
-
-_TRENDS = {
-    (ConstantLevel, False): "a level",
-    (Slope, False): "a slope that dies out",
-    (Slope, True): "a line whose slope varies",
-}
-"""Descriptions of trends, by class and by whether they have a line."""
 
 
 _COUNTS = ("n_harmonics", "n_inputs")
@@ -89,7 +82,7 @@ class Member:
             raise ValueError(f"{max(counts)} harmonics or inputs of {self.mean.shape[1]} states")
         n_parameters = sum(len(part.priors) for part in self.parts)
         n_states = sum(len(part.partners) for part in self.parts)
-        if not self.parts or type(self.parts[0]) not in {trend for trend, _ in _TRENDS}:
+        if not self.parts or not isinstance(self.parts[0], Trend):
             raise ValueError("the first part of a model must be a trend")
         if self.theta.shape[1] != n_parameters or self.mean.shape[1] != n_states:
             raise ValueError(
@@ -105,6 +98,11 @@ class Member:
     def model(self) -> SeriesModel:
         """The model."""
         return SeriesModel(tuple(self.parts))
+
+    @property
+    def trend(self) -> Trend:
+        """The first part."""
+        return cast(Trend, self.parts[0])
 
 
 @register(
@@ -172,7 +170,7 @@ class SeriesLaw:
     ) -> "SeriesLaw":
         """Return the law of models, whose weights have the given logarithms (m,).
 
-        The first model has the greatest weight.
+        Errors of the first model at past origins widen the intervals of all.
         """
         shares = np.exp(log_weights - log_weights.max())
         chosen = np.flatnonzero(shares > _LEAST_MODEL * shares.sum())
@@ -192,7 +190,8 @@ class SeriesLaw:
             if not some.any():
                 return None
             theta = drawn_thetas[place][0][some]
-            states = [_last_states(model, draw, rows) for draw in theta]
+            trend = fits[chosen[place]].structure.trend
+            states = [trend.onward(*_last_states(model, draw, rows)) for draw in theta]
             mean, cov = (np.array(part) for part in zip(*states, strict=True))
             return Member(list(model.parts), theta, counts[some] / _KEPT_DRAWS, mean, cov)
 
@@ -239,7 +238,7 @@ class SeriesLaw:
         """Return the posterior weight of each description of a trend, the greatest first."""
         weight_of_trend: dict[str, float] = {}
         for member in self.members:
-            words = _TRENDS[type(member.parts[0]), getattr(member.parts[0], "has_line", False)]
+            words = member.trend.description
             weight_of_trend[words] = weight_of_trend.get(words, 0.0) + float(member.weights.sum())
         return dict(sorted(weight_of_trend.items(), key=lambda item: -item[1]))
 

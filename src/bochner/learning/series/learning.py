@@ -60,8 +60,9 @@ def learn(
     name, units, searcher, fit, _ = max(compared_fits, key=lambda entry: entry[-1])
     rows = units.rows(times, TRANSFORMATIONS[name].forward(values), inputs, clock)
     fits = searcher.best(rows, fit, plan.find_seasons, plan.find_cycle)
+    fits, log_weights = searcher.with_drift(rows, fits, searcher.log_weights(fits))
     plan.progress("drawing from the posterior of the parameters")
-    return SeriesLaw.of(fits, searcher.log_weights(fits), rows, name, units, rng, plan.n_threads)
+    return SeriesLaw.of(fits, log_weights, rows, name, units, rng, plan.n_threads)
 
 
 def _first(
@@ -88,6 +89,6 @@ def _first(
     seasons = [Season(length / units.span, label) for length, label in plan.seasons]
     fit = searcher.first(units.rows(times, transformed, inputs, clock), seasons)
     known_values = values[np.isfinite(values)]
-    slopes = function.log_slope(positive(known_values) if name != "none" else known_values)
+    slopes = function.log_slope(positive(known_values) if function.changes_scale else known_values)
     density = fit.score + float(np.sum(slopes)) - len(known_values) * np.log(units.deviation)
     return units, searcher, fit, plan.priors.log_weight_of_scale(density, name)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import log_ndtr, logsumexp, ndtr, ndtri
 
 from bochner._numerics.arrays import Array, as_array, row_blocks
 from bochner.learning.series.transformations import TRANSFORMATIONS, MonotoneTransformation
@@ -78,11 +78,19 @@ class PredictiveMixture:
         return as_array(0.5 * (lower + upper))
 
     def log_density(self, values: Array) -> Array:
-        """Return log densities (h,) of values (h,); minus infinity outside the domain."""
+        """Return log densities (h,) of values (h,); minus infinity outside the domain.
+
+        For a value at a floor it is the logarithm of its probability.
+        """
         function = self._function
         possible = values > function.least
         safe = np.where(possible, values, 1.0)
         gaps = (function.forward(safe) - self.means) ** 2 / self.variances
         normal = -0.5 * (gaps + np.log(self.variances) + _LOG_TWO_PI)
         density = logsumexp(normal, axis=0, b=self.weights[:, None]) + function.log_slope(safe)
-        return np.where(possible, density, np.where(np.isnan(values), np.nan, -np.inf))
+        outside = np.where(np.isnan(values), np.nan, -np.inf)
+        if function.has_floor:
+            below = log_ndtr((function.least - self.means) / np.sqrt(self.variances))
+            at_floor = logsumexp(below, axis=0, b=self.weights[:, None])
+            outside = np.where(values == function.least, at_floor, outside)
+        return np.where(possible, density, outside)

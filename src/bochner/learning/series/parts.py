@@ -28,18 +28,6 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 from bochner.registry import register
 
-_LEVEL = 10.0
-"""Prior standard deviation of the level, in standard deviations of the values: a vague prior."""
-
-_LINE = 3.0
-"""Prior standard deviation of the rise of a line over the range, in standard deviations of the
-values: values on a line rise by 3.5 of them."""
-
-_SMALL = 0.02
-"""Decay over a step below which the variance of an integrated slope is computed by its series. The
-closed form loses nine digits there; the relative error of the series is below 1e-12."""
-
-
 RealOrComplex = NDArray[np.inexact[Any]]
 """Numbers that are complex where a parameter has an imaginary increment for its derivative."""
 
@@ -57,7 +45,7 @@ class Prior(NamedTuple):
     power: int = 0
 
 
-def _around(value: float, factor: float, name: str = "", power: int = 0) -> Prior:
+def around(value: float, factor: float, name: str = "", power: int = 0) -> Prior:
     """Return the prior of a number within a factor of a value with probability 0.68."""
     return Prior(float(np.log(value)), float(np.log(factor)), name, power)
 
@@ -112,98 +100,6 @@ class SeriesProcess(ABC):
 
 @register
 @dataclass(frozen=True, slots=True)
-class ConstantLevel(SeriesProcess):
-    """A level that never changes."""
-
-    name: str = "trend"
-
-    @property
-    def priors(self) -> tuple[Prior, ...]:
-        return ()
-
-    @property
-    def partners(self) -> NDArray[np.int64]:
-        return np.arange(1)
-
-    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
-        ones = np.ones((len(dt), 1))
-        return StateTransition(ones, 0.0 * ones, 0.0 * ones, 0.0 * ones)
-
-    def initial(self, theta: RealOrComplex) -> RealOrComplex:
-        return np.array([_LEVEL**2])
-
-
-@register
-@dataclass(frozen=True, slots=True)
-class Slope(SeriesProcess):
-    r"""A level whose slope varies and returns to zero, or to the slope of a line.
-
-    The slope is an Ornstein-Uhlenbeck process with the rate of return :math:`\lambda` and the
-    diffusion :math:`q`; the level is its integral. As :math:`\lambda \to 0` this is the integrated
-    Wiener process of smoothing splines. With ``has_line`` a straight line is added, and the
-    deviation of the slope from it starts at zero. Without it the slope starts in its stationary
-    law, and forecasts level off.
-    """
-
-    has_line: bool
-    name: str = "trend"
-
-    @property
-    def priors(self) -> tuple[Prior, ...]:
-        # Slopes change the level by a third of a deviation over the range, or by much less. With a
-        # line, which takes the lasting part, slopes return slowly.
-        trend = "line" if self.has_line else "slope"
-        diffusion = Prior(float(np.log(0.1)), 3.0, f"{trend} diffusion", 2)
-        rate = (0.3, 4.5) if self.has_line else (3.0, 2.7)
-        return diffusion, _around(*rate, f"{trend} return")
-
-    @property
-    def partners(self) -> NDArray[np.int64]:
-        return np.array([1, 0, 2]) if self.has_line else np.array([1, 0])
-
-    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
-        diffusion, rate = np.exp(theta[..., 0, None]), np.exp(theta[..., 1, None])
-        x = rate * dt
-        decay, loss = np.exp(-x), -np.expm1(-x)
-        ones, zeros = np.ones_like(decay), np.zeros_like(decay)
-        slope = diffusion * -np.expm1(-2.0 * x) / (2.0 * rate)
-        both = diffusion * loss**2 / (2.0 * rate**2)
-        level = diffusion / (2.0 * rate**3) * _integrated(x, decay)
-        parts = (
-            [ones, decay],
-            [loss / rate, zeros],
-            [level, slope],
-            [both, both],
-        )
-        if self.has_line:
-            for part, last in zip(parts, (ones, zeros, zeros, zeros), strict=True):
-                part.append(last)
-        return StateTransition(*(np.stack(part, axis=-1) for part in parts))
-
-    def initial(self, theta: RealOrComplex) -> RealOrComplex:
-        diffusion, rate = np.exp(theta[..., 0]), np.exp(theta[..., 1])
-        level = np.full_like(diffusion, _LEVEL**2)
-        if self.has_line:
-            return np.stack([level, 0.0 * level, 0.0 * level + _LINE**2], axis=-1)
-        return np.stack([level, diffusion / (2.0 * rate)], axis=-1)
-
-    def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
-        weights = SeriesProcess.weights(self, times, inputs)
-        if self.has_line:
-            weights[:, 2] = times - 0.5  # From the middle of the range, apart from the level
-        return weights
-
-
-def _integrated(x: RealOrComplex, decay: RealOrComplex) -> RealOrComplex:
-    """Return ``2 x - 3 + 4 exp(-x) - exp(-2 x)``, the variance of an integrated slope in units."""
-    is_small = np.real(x) < _SMALL
-    s = np.where(is_small, x, 0.0)  # Powers of large x would overflow
-    series = s**3 * (2 / 3 - s / 2 + 7 * s**2 / 30 - s**3 / 12 + 31 * s**4 / 1260)
-    return np.where(is_small, series, 2.0 * x - 3.0 + 4.0 * decay - decay**2)
-
-
-@register
-@dataclass(frozen=True, slots=True)
 class Variation(SeriesProcess):
     r"""Variation of finite memory: an Ornstein-Uhlenbeck process.
 
@@ -220,7 +116,7 @@ class Variation(SeriesProcess):
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        return _around(0.2, 7.4, "slow std", 1), _around(self.memory, 2.7, "slow memory")
+        return around(0.2, 7.4, "slow std", 1), around(self.memory, 2.7, "slow memory")
 
     @property
     def partners(self) -> NDArray[np.int64]:
@@ -258,9 +154,9 @@ class Remainder(SeriesProcess):
     def priors(self) -> tuple[Prior, ...]:
         # A tenth of the standard deviation of the values, and an arbitrary share.
         return (
-            _around(0.1, 7.4, "remainder std", 1),
+            around(0.1, 7.4, "remainder std", 1),
             Prior(0.0, 2.0, "remainder share"),
-            _around(self.memory, 2.7, "remainder memory"),
+            around(self.memory, 2.7, "remainder memory"),
         )
 
     @property
@@ -310,9 +206,9 @@ class Waves(SeriesProcess):
     def priors(self) -> tuple[Prior, ...]:
         # Priors are learned for seasons of the calendar, whose period is fixed.
         names = ("", "", "") if self.freedom else ("season std", "season memory", "season decay")
-        priors = [_around(0.2, 4.5, names[0], 1), _around(self.memory, 4.5, names[1])]
+        priors = [around(0.2, 4.5, names[0], 1), around(self.memory, 4.5, names[1])]
         if self.n_harmonics > 1:
-            priors.append(_around(1.0, 2.0, names[2]))  # Amplitudes fall about like 1 / h
+            priors.append(around(1.0, 2.0, names[2]))  # Amplitudes fall about like 1 / h
         if self.freedom:
             priors.append(Prior(float(np.log(self.period)), self.freedom))
         return tuple(priors)
@@ -374,7 +270,7 @@ class Inputs(SeriesProcess):
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        return (_around(0.3, 4.5, power=1),)
+        return (around(0.3, 4.5, power=1),)
 
     @property
     def partners(self) -> NDArray[np.int64]:

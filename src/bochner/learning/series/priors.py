@@ -98,6 +98,8 @@ class SeriesPriors:
 
     ``power`` is the power of the evidence in the weight of a model, and ``transformation_power``
     that in the choice of a transformation; ``trends`` and ``transformations`` are log odds by name.
+    ``drift_weight`` is the weight of a random walk with drift in forecasts, beside the models that
+    evidence compares, and ``drift_share`` the share of its drift that goes on.
     """
 
     parameters: Mapping[str, ParameterPrior] = field(default_factory=dict)
@@ -111,6 +113,9 @@ class SeriesPriors:
         default_factory=lambda: {"none": 0.0, "sqrt": 0.0, "log": 0.0}
     )
 
+    drift_weight: float = 0.0
+    drift_share: float = 1.0
+
     def table(self, step: float) -> PriorTable:
         """Return the priors of parameters if rows are ``step`` apart, in units of their range."""
         length = float(-np.log(step * _USUAL_LENGTH))
@@ -122,7 +127,8 @@ class SeriesPriors:
 
     def log_weight_of_scale(self, log_evidence: float, transformation: str) -> float:
         """Return the logarithm of the weight of a transformation, the greatest of which is used."""
-        odds = self.transformations[transformation]
+        # A floor has the odds of the values as they are.
+        odds = self.transformations.get(transformation, self.transformations["none"])
         return self.transformation_power * log_evidence + odds
 
     def entry(self) -> dict[str, Any]:
@@ -134,6 +140,8 @@ class SeriesPriors:
             "transformation_power": self.transformation_power,
             "trends": dict(self.trends),
             "transformations": dict(self.transformations),
+            "drift_weight": self.drift_weight,
+            "drift_share": self.drift_share,
         }
 
     @classmethod

@@ -6,23 +6,17 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
+from scipy.special import logsumexp
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.lines import strongest_period
 from bochner.learning.series.model import ScaledSeries, SeriesModel
-from bochner.learning.series.parts import (
-    ConstantLevel,
-    Inputs,
-    Remainder,
-    SeriesProcess,
-    Slope,
-    Variation,
-    Waves,
-)
+from bochner.learning.series.parts import Inputs, Remainder, Variation, Waves
 from bochner.learning.series.posterior import LaplaceApproximation, find_mode, log_density
 from bochner.learning.series.priors import GENERAL, SeriesPriors
+from bochner.learning.series.trends import TRENDS, Drift, Trend
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -94,7 +88,7 @@ class Season:
 class SeriesStructure:
     """The parts of a model in addition to variation and noise."""
 
-    trend: SeriesProcess
+    trend: Trend
     seasons: tuple[Waves, ...] = ()
     cycle: Waves | None = None
 
@@ -104,8 +98,8 @@ class SeriesStructure:
         inputs = (Inputs(n_inputs),) if n_inputs else ()
         # A few steps of some hundred rows: the geometric mean of step and range, over three.
         remainder = Remainder(float(np.sqrt(step)) / 3.0)
-        slow = Variation(_SLOW)
-        parts = (self.trend, slow, *self.seasons, *cycles, *inputs, remainder)
+        slow = () if self.trend.is_walk else (Variation(_SLOW),)
+        parts = (self.trend, *slow, *self.seasons, *cycles, *inputs, remainder)
         return SeriesModel(parts, priors.table(step))
 
     @property
@@ -114,21 +108,10 @@ class SeriesStructure:
         return 0.0 if self.cycle is None else float(_CYCLE_ODDS)
 
 
-TRENDS = (ConstantLevel(), Slope(has_line=False), Slope(has_line=True))
-"""Candidate trends: a level, a slope that dies out, and a line with a varying slope."""
-
-
 def season_waves(period: float, step: float, name: str) -> Waves:
     """Return a season with a fixed period, of rows that are ``step`` apart."""
     n_harmonics = min(_N_HARMONICS, int(0.5 * period / step + 1e-6))
     return Waves(period, max(1, n_harmonics), _SEASON_MEMORY, 0.0, name)
-
-
-def trend_name(trend: SeriesProcess) -> str:
-    """Return the name of a trend in tables of learned priors."""
-    if isinstance(trend, ConstantLevel):
-        return "level"
-    return "line" if getattr(trend, "has_line", False) else "slope"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,9 +178,26 @@ class Searcher:
         return fits
 
     def log_weights(self, fits: Sequence[Fit]) -> Array:
-        """Return the logarithms of the weights of fits in forecasts, up to a constant."""
+        """Return the logarithms of the weights of fits in forecasts."""
         weight = self.priors.log_weight
-        return np.array([weight(fit.score, trend_name(fit.structure.trend)) for fit in fits])
+        weights = np.array([weight(fit.score, fit.structure.trend.key) for fit in fits])
+        return as_array(weights - logsumexp(weights))
+
+    def with_drift(
+        self, rows: ScaledSeries, fits: Sequence[Fit], log_weights: Array
+    ) -> tuple[list[Fit], Array]:
+        """Return the fits and their log weights with a random walk with drift as the last.
+
+        Its weight is not the evidence's: evidence judges the next value, and a trend counts at
+        longer horizons.
+        """
+        share = self.priors.drift_weight
+        if not share or self.progress.is_stopped:
+            return list(fits), log_weights
+        with single_threaded_blas():
+            structure = replace(fits[0].structure, trend=Drift(self.priors.drift_share))
+            drift = self._fit(rows, structure, fits[0])
+        return [*fits, drift], np.append(log_weights + np.log1p(-share), np.log(share))
 
     def _within_reach(self, fits: Sequence[Fit]) -> list[Fit]:
         """Return the fits whose weight is close enough to the greatest, the greatest first."""

@@ -18,6 +18,12 @@ class MonotoneTransformation(ABC):
     takes_least: bool = True
     """Whether the lower bound belongs to the domain of the function."""
 
+    changes_scale: bool = True
+    """Whether transformed values are on another scale than the values."""
+
+    has_floor: bool = False
+    """Whether all transformed values below the lower bound stand for the lower bound itself."""
+
     def takes(self, least: float) -> bool:
         """Return whether the domain of the function contains values with this least value."""
         return least >= self.least if self.takes_least else least > self.least
@@ -38,6 +44,8 @@ class MonotoneTransformation(ABC):
 class Identity(MonotoneTransformation):
     """The identity."""
 
+    changes_scale = False
+
     def forward(self, values: Array) -> Array:
         return values
 
@@ -46,6 +54,20 @@ class Identity(MonotoneTransformation):
 
     def log_slope(self, values: Array) -> Array:
         return np.zeros_like(values)
+
+
+class Floor(Identity):
+    """The identity with a floor at zero: forecasts below zero are zero.
+
+    The values are a normal law of which all below zero is at zero, as in a Tobit model.
+    """
+
+    least = 0.0
+    has_floor = True
+
+    def back(self, transformed: Array) -> Array:
+        values: Array = np.maximum(transformed, 0.0)
+        return values
 
 
 class SquareRoot(MonotoneTransformation):
@@ -82,7 +104,7 @@ class Logarithm(MonotoneTransformation):
 
 
 TRANSFORMATIONS: Mapping[str, MonotoneTransformation] = MappingProxyType(
-    {"none": Identity(), "sqrt": SquareRoot(), "log": Logarithm()}
+    {"none": Identity(), "floor": Floor(), "sqrt": SquareRoot(), "log": Logarithm()}
 )
 """Transformations by name."""
 
@@ -91,12 +113,23 @@ _LEAST_RATIO = 1.25
 logarithm then deviates from its chord by less than three per cent of the range."""
 
 
+_FEWEST_ZEROS = 2
+"""Number of zeros, without a value below, from which zero is the floor of a series: one zero may be
+the least of values that happen to be above it."""
+
+
 def candidates(values: Array) -> list[str]:
     """Return the names of the transformations to compare for known values (n,)."""
     least, greatest = float(values.min()), float(values.max())
     if greatest < _LEAST_RATIO * least:
         return ["none"]
-    return [name for name, function in TRANSFORMATIONS.items() if function.takes(least)]
+    has_floor = least == 0.0 and np.count_nonzero(values == 0.0) >= _FEWEST_ZEROS
+    unused = "none" if has_floor else "floor"
+    return [
+        name
+        for name, function in TRANSFORMATIONS.items()
+        if name != unused and function.takes(least)
+    ]
 
 
 def positive(values: Array) -> Array:

@@ -1,0 +1,47 @@
+"""Bugs in random walks with drift and in floors, with the tests that notice them."""
+
+from learning.series import test_mixture, test_trends
+from mutants.registry import plant_edits
+
+from bochner.learning.series.mixture import PredictiveMixture
+from bochner.learning.series.search import Searcher
+from bochner.learning.series.transformations import Floor
+from bochner.learning.series.trends import Drift
+
+plant_edits(
+    Drift,
+    "onward",
+    test_trends.assert_smoothing,
+    all_of_the_drift_goes_on=("kept[1] = self.share", "pass"),
+    the_level_is_shrunk=("kept[1] =", "kept[0] ="),
+)
+plant_edits(
+    Drift,
+    "move",
+    test_trends.assert_smoothing,
+    walks_do_not_grow_with_the_step=("* dt\n", "\n"),
+    drifts_do_not_grow_with_the_step=("zeros + dt", "ones"),
+)
+plant_edits(
+    Searcher,
+    "with_drift",
+    test_trends.assert_weights,
+    evidence_keeps_all_of_the_weight=("np.log1p(-share)", "0.0"),
+    weights_are_exchanged=("np.log(share)", "np.log1p(-share)"),
+)
+plant_edits(
+    Floor,
+    "back",
+    test_mixture.test_a_floor_takes_the_probability_below_it,
+    values_below_the_floor_stay=("np.maximum(transformed, 0.0)", "transformed"),
+)
+plant_edits(
+    PredictiveMixture,
+    "log_density",
+    test_mixture.test_a_floor_takes_the_probability_below_it,
+    floors_have_no_probability=("if function.has_floor", "if False"),
+    the_floor_has_the_probability_above=(
+        "(function.least - self.means)",
+        "(self.means - function.least)",
+    ),
+)
