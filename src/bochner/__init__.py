@@ -1,8 +1,29 @@
-"""Random Fourier features for every kernel.
+"""Kernel machines and Gaussian processes for tables, series and similarities.
 
-Names are imported when they are first used. They are stated twice: for type checkers and editors,
-and with their modules for Python; a test checks that both agree.
+Models follow the scikit-learn API, and predict means, intervals and probabilities.
+
+- :class:`TableRegressor` and :class:`TableClassifier` fit tables of numbers, text and dates, with
+  missing entries; :func:`read_table` reads them from files.
+- :class:`Forecaster` forecasts series with trends, seasons and known inputs.
+- :class:`GaussianProcessRegressor` and :class:`GaussianProcessClassifier` have the parameters of
+  scikit-learn.
+- :class:`KreinRidge`, :class:`KreinRidgeClassifier`, :class:`LearnedKernelRegressor` and others are
+  kernel machines on arrays, with any kernel of :mod:`bochner.kernels`, or with a learned kernel.
+- :class:`FourierFeatures` are random Fourier features of any kernel, :func:`diagnose` analyses one.
+- :func:`save` and :func:`load` write and read fitted models, and :mod:`bochner.plot` draws them.
+
+Examples
+--------
+>>> import numpy as np
+>>> import bochner
+>>> X = np.linspace(0.0, 6.0, 60)[:, None]
+>>> model = bochner.GaussianProcessRegressor(random_state=0).fit(X, np.sin(X[:, 0]))
+>>> bool(abs(model.predict([[1.0]])[0] - np.sin(1.0)) < 0.05)
+True
 """
+
+# Names are imported when they are first used. They are stated twice: for type checkers and editors,
+# and with their modules for Python; a test checks that both agree.
 
 from importlib.metadata import version
 from typing import TYPE_CHECKING

@@ -13,6 +13,7 @@ import pytest
 from cli.command import SMALL, bochner, fit, labelled, predict, table, write
 
 import bochner as library
+from bochner.comparison.shown import FUNCTIONS, number
 from bochner.experimental import SequenceFeatures
 
 COMPARED = ("--effort", "quick")
@@ -35,6 +36,14 @@ def test_help_ends_with_an_example_that_the_command_takes(name, tmp_path, monkey
         assert refused.exit_code == 2
         assert "houses" in refused.stderr or "sales" in refused.stderr
         assert "Usage" not in refused.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_no_types_of_flags(name):
+    shown = bochner(name, "--help").stdout
+    assert "<bool>" not in shown
+    assert "--help" in shown
+    assert "<kinds" in shown or "--types" not in shown
 
 
 def test_the_commands_and_the_version_are_listed():
@@ -129,7 +138,8 @@ def test_predictions_are_those_of_the_loaded_model(regressor, tmp_path):
     np.testing.assert_array_equal(found["std"], std)
     out = tmp_path / "out.csv"
     result = bochner("predict", regressor, write(features, tmp_path / "x.csv"), "--out", out)
-    assert (result.exit_code, result.output) == (0, "")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == f"Table  {out}: 20 rows\n"
     np.testing.assert_array_equal(pd.read_csv(out)["prediction"], mean)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "x.csv"]
     again = tmp_path / "again.bochner"
@@ -145,9 +155,11 @@ def test_inspect(regressor):
     record = model.record_
     for part in (
         "model TableRegressor target y rows 120 of ",
-        f"tested on 30 rows: RMSE {record['test_rmse']:.4g}, mean absolute error",
-        f"expected RMSE {model.score_:.4g} on new rows, from rows left out of the fit",
-        "law kernel inputs weight",
+        f"tested on 30 rows: RMSE {number(record['test_rmse'])}, mean absolute error",
+        f"coverage of the intervals {100.0 * record['test_coverage']:.1f} %",
+        f"expected RMSE {number(float(model.score_))} on new rows, from rows left out of the fit",
+        "functions kernel inputs weight",
+        f"{FUNCTIONS[model.head_.laws.members[0].name]} Matern",
         "Matern",
         "a numbers b numbers colour text",
     ):
@@ -180,7 +192,7 @@ def test_fit_and_inspect_show_the_columns_that_matter_and_act_together(tmp_path)
     shown = bochner("inspect", out).stdout
     for heading in (COLUMNS, PAIRS):
         assert shares(shown, heading) == shares(result.stdout, heading)
-    assert "law " in shown
+    assert "functions " in shown
 
 
 def test_inspect_shows_the_kernel_of_a_model_of_one(tmp_path):
@@ -192,7 +204,7 @@ def test_inspect_shows_the_kernel_of_a_model_of_one(tmp_path):
     shown = bochner("inspect", tmp_path / "m.bochner").stdout
     assert "Gaussian(length_scale=" in shown
     assert "log evidence" in shown
-    assert "law " not in shown
+    assert "functions " not in shown
 
 
 def test_weights_groups_and_times_are_those_of_the_table(tmp_path):

@@ -11,6 +11,8 @@ from cli.command import bochner, refusal, write
 
 import bochner as library
 from bochner import Forecaster
+from bochner.cli import forecasting
+from bochner.comparison.forecasts import model_facts
 
 RNG = np.random.default_rng(0)
 MONTHS = pd.date_range("2015-01-01", periods=72, freq="MS")
@@ -59,7 +61,7 @@ def test_the_screen_has_the_series_the_errors_and_the_values(made):
     assert "60 values, 2015-01-01 to 2019-12-01" in " ".join(screen.split())
     assert re.search(r"Errors of forecasts from past origins\s+are \d+ % smaller", screen)
     assert re.search(r"12 steps from 3 origins +mean abs. error +scaled \(MASE\)", screen)
-    assert re.search(r"The 90 % intervals contain \d+ % of these 36 values\.", screen)
+    assert re.search(r"The 90 % intervals contain \d+ % of these 36 values,\s+as expected", screen)
     assert re.search(rf"2020-12-01 +{frame['forecast'].iloc[-1]:.1f}", screen)
     for path in files.values():
         assert str(path) in screen
@@ -73,7 +75,55 @@ def test_the_report_has_its_sections(made):
     for title in ("Forecast", "Errors from past origins", "Components", "Values"):
         assert re.search(rf"<h2[^>]*>.*{title}", page)
     assert page.count("<svg") >= 2
+    assert re.search(r"<th[^>]*><button[^>]*><bdi>date</bdi>", page)  # As in the file
     assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_the_figures_of_a_report_have_the_width_and_the_text_of_all_reports(made):
+    """A picture of one column of panels is 3.4 inches wide, and no name of a component is cut."""
+    *_, files = made
+    page = files["html"].read_text(encoding="utf-8")
+    assert set(re.findall(r'<svg[^>]* width="([\d.]+)pt"', page)) == {"244.8"}
+    model = library.load(files["bochner"])
+    law = next(iter(model.series_.values())).law
+    for name in law.components:
+        assert re.search(rf">{name}( \(\w+\))?</text>", page)
+    seasons = model_facts(law)["Seasons"]
+    for name in law.components:
+        assert name in ("trend", "inputs", "remainder") or name in seasons
+
+
+def test_a_model_of_a_series_says_what_it_is_for(made, tmp_path):
+    """`bochner predict` names the ways to use it, and `inspect` has the words of `forecast`."""
+    result, _, files = made
+    path = write(sales(), tmp_path / "new.csv")
+    said = refusal(tmp_path, "predict", files["bochner"], path)
+    assert "holds a model of a series" in said
+    assert "`bochner inspect`" in said
+    shown = " ".join(bochner("inspect", files["bochner"]).stdout.split())
+    law = next(iter(library.load(files["bochner"]).series_.values())).law
+    for name, text in model_facts(law).items():
+        assert f"{name.lower()} {text}" in shown
+        assert text in " ".join(result.stdout.split())
+    assert "independent" not in shown
+
+
+def test_the_picture_says_what_it_shows(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(forecasting, "write_picture", lambda figure, path: drawn.append(figure))
+    frame = sales()
+    forecast(tmp_path, frame, "--horizon", "3", "--no-compare", "--picture", tmp_path / "p.png")
+    (figure,) = drawn
+    assert figure.get_suptitle() == "Forecast of sales for 3 steps"
+    (axis,) = figure.axes
+    names = [text.get_text() for text in axis.get_legend().get_texts()]
+    assert names == [f"last 60 of {len(frame)} values", "prediction", "90 % interval",
+                     "forecast starts"]  # fmt: skip
+
+
+def test_progress_counts_series_not_origins(made):
+    result, *_ = made
+    assert "1/1" not in result.stderr
 
 
 def test_errors_from_past_origins_are_those_of_a_loop(tmp_path):

@@ -58,3 +58,11 @@ def test_an_interrupted_command_ends_in_one_line(monkeypatch, capsys):
     main()
     assert codes == [130]
     assert capsys.readouterr().err == "Aborted.\n"
+
+
+def test_results_have_the_numbers_of_all_screens():
+    """The demonstration printed "2.099e-05" seconds, and no commas."""
+    table = results_table({"ours": {"rmse": 12345.678, "seconds": 2.099e-05}},
+                          {"rmse": "RMSE", "seconds": "seconds"})  # fmt: skip
+    cells = [str(next(iter(column.cells))) for column in table.columns]
+    assert cells == ["ours", "12,346", "2.1e-5"]

@@ -2,16 +2,26 @@
 
 import io
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from report.studies import of_laws
 from rich.console import Console
 
-from bochner.cli.screen import groups_table, scores_table, share_tables
+from bochner.cli.screen import (
+    groups_table,
+    print_checks,
+    print_shares,
+    scores_table,
+    share_tables,
+)
 from bochner.comparison.contenders import CATBOOST, LINEAR, OURS, RBF_SAMPLER, TREES
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.shown import sum_of_shares
 from bochner.diagnosis.sensitivity import VarianceShares
+from bochner.report import html
+from bochner.report.diagnostics import checks
 
 HEADINGS = ["method", "RMSE", "MAE", "explained", "coverage", "seconds"]
 
@@ -57,6 +67,32 @@ def test_no_heading_and_no_number_is_cut(size):
 def test_a_method_has_one_line(size):
     lines = printed(scores_table({TREES: numbers(size, 1), OURS: numbers(size, 0)}))
     assert len(lines) == 3
+
+
+def test_the_checks_of_a_report_are_on_the_screen():
+    """A line for each check that needs attention, within 80 columns, in the words of the report."""
+    (study,) = of_laws()
+    own = replace(study.own, y=study.own.y + 9.0)
+    biased = replace(study, outcomes={"bochner": own})
+    console = Console(file=io.StringIO(), width=80)
+    print_checks(console, biased)
+    lines = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    titles = [each.title for each in checks(biased) if each.weight == "check"]
+    assert "Predictions are too low on average" in titles
+    assert lines[1] == f"To look at  {titles[0]}"
+    assert [" ".join(line.split()) for line in lines[2:]] == titles[1:]
+    assert max(map(len, lines)) <= 80
+    page = html([biased])
+    assert all(title in page.replace("\u00a0", " ") for title in titles[:1])
+
+
+def test_pairs_without_an_interaction_are_described():
+    shares = VarianceShares(("a", "b"), np.array([0.5, 0.5]), np.full(2, np.nan))
+    pairs = VarianceShares((("a", "b"),), np.array([0.002]), np.array([0.0001]))
+    console = Console(file=io.StringIO(), width=80)
+    print_shares(console, shares, pairs)
+    text = " ".join(console.file.getvalue().split())
+    assert "The interaction of the two most important columns does not have a share of 1 %" in text
 
 
 def test_long_names_of_groups_are_folded():

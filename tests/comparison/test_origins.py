@@ -1,6 +1,7 @@
 """Forecasts that repeat a season, and errors from past origins."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from bochner.comparison.forecasts import (
     SeriesForecast,
     forecast_coverage,
     forecast_verdict,
+    model_facts,
     shown_times,
 )
 from bochner.comparison.origins import (
@@ -52,15 +54,15 @@ def test_origins_are_as_many_as_the_series_allows(n, n_origins):
 def _scores(ours, other, season=12):
     errors = {OURS: np.full(3, ours), SEASON_REPEATED if season > 1 else LAST_REPEATED: [other] * 3}
     errors = {name: np.asarray(values, float) for name, values in errors.items()}
-    return OriginScores(3, 1, season, errors, errors, np.ones(3))
+    return OriginScores(3, 1, season, errors, errors, np.ones(3), np.zeros(3, int))
 
 
 @pytest.mark.parametrize(
     ("ours", "other", "season", "message"),
     [
-        (0.5, 1.0, 12, "50 % smaller than those of the last season repeated."),
-        (1.5, 1.0, 1, "50 % larger than those of the last value repeated."),
-        (1.01, 1.0, 12, "as large as those of the last season repeated."),
+        (0.5, 1.0, 12, "50 % smaller than those of forecasts that repeat the last season."),
+        (1.5, 1.0, 1, "50 % larger than those of forecasts that repeat the last value."),
+        (1.01, 1.0, 12, "as large as those of forecasts that repeat the last season."),
         (1.0, NAN, 12, "could not be compared"),
     ],
 )
@@ -86,9 +88,41 @@ def test_errors_from_origins_use_the_values_before_them_only():
 
 
 def test_the_sentence_on_coverage_counts_all_values():
-    scores = [replace(_scores(1.0, 1.0), covered=np.array(c)) for c in ([1, 1, 1], [1, 0, 1, 1])]
-    expected = "The 90 % intervals contain 86 % of these 7 values."
-    assert forecast_coverage(scores, 0.9) == expected
+    scores = [
+        replace(_scores(1.0, 1.0), covered=np.array(c), origins=np.zeros(len(c), int))
+        for c in ([1, 1, 1], [1, 0, 1, 1])
+    ]
+    expected = "The 90 % intervals contain 86 % of these 7 values, as expected"
+    assert forecast_coverage(scores, 0.9).startswith(expected)
+
+
+def test_values_of_one_forecast_are_no_independent_values():
+    """All 72 values of three forecasts may be covered, all of 72 forecasts may not."""
+    every = replace(_scores(1.0, 1.0), covered=np.ones(72))
+    three = replace(every, origins=np.repeat(np.arange(3), 24))
+    assert "100 % of these 72 values, as expected" in forecast_coverage([three], 0.9)
+    many = replace(every, origins=np.arange(72))
+    assert "100 % of these 72 values, wider than necessary" in forecast_coverage([many], 0.9)
+
+
+def test_shares_of_trends_add_up():
+    """Shares of 77.4, 21.6, 0.7 and 0.3 % are rounded together."""
+    shares = {"a level": 0.774, "a line": 0.216, "a slope": 0.007, "a walk": 0.003}
+    part = SimpleNamespace(name="1 year")
+    members = [
+        SimpleNamespace(weights=np.array([w]), model=SimpleNamespace(components=names))
+        for w, names in ((0.7, ["trend", "1 year"]), (0.3, ["trend", "1 year", "cycle of 9"]))
+    ]
+    law = SimpleNamespace(
+        trends=lambda: shares,
+        periods=lambda: [part],
+        components=["trend", "1 year", "cycle of 9", "remainder"],
+        members=members,
+        transformation="none",
+    )
+    facts = model_facts(law)
+    assert facts["Trend"] == "a level (77 %), a line (22 %), a slope (1 %)"
+    assert facts["Seasons"] == "1 year, cycle of 9 (probability 30 %)"
 
 
 def test_values_have_as_many_decimals_as_their_intervals_deserve():

@@ -243,7 +243,7 @@ def test_fits_of_either_kind_follow_each_other():
     exact = theirs.GaussianProcessRegressor(KERNEL, optimizer=None).fit(X, Y)
     np.testing.assert_array_equal(model.predict(NEW), exact.predict(NEW))
     model.set_params(solver="features").fit(X, Y)
-    assert model.L_ is None
+    assert not hasattr(model, "L_")
     assert model.process_ is not None
 
 
@@ -406,3 +406,18 @@ def test_labels_and_kernels_of_other_kinds_are_refused():
     kernel = CompoundKernel([RBF()])
     with pytest.raises(ValueError, match="kernel cannot be a CompoundKernel"):
         GaussianProcessRegressor(kernel).fit(X, X[:, 0])
+
+
+def test_a_process_on_features_says_why_it_lacks_attributes_of_an_exact_one():
+    X = np.linspace(0.0, 6.0, 40)[:, None]
+    y = np.sin(X[:, 0])
+    model = GaussianProcessRegressor(solver="features", n_components=32, random_state=0).fit(X, y)
+    for name in ("L_", "alpha_"):
+        with pytest.raises(AttributeError, match=r"40 rows by random features.*up to 2,000 rows"):
+            getattr(model, name)
+        assert not hasattr(model, name)
+        assert not hasattr(GaussianProcessRegressor(), name)
+    exact = GaussianProcessRegressor(solver="exact", random_state=0).fit(X, y)
+    assert exact.L_.shape == (40, 40)
+    assert exact.alpha_.shape[0] == 40
+    assert not hasattr(model, "nothing_")

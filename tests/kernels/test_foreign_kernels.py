@@ -1,5 +1,7 @@
 """Kernels of scikit-learn's Gaussian processes, converted and back."""
 
+import operator
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -199,3 +201,12 @@ def test_public_names_are_listed():
     assert not hasattr(kernels, "inspect")
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         _ = kernels.Nothing
+
+
+@pytest.mark.parametrize("combine", [operator.add, operator.sub, operator.mul])
+def test_kernels_of_both_libraries_are_not_combined(combine):
+    """The sum of a kernel of each failed in NumPy, with words on loops of ufuncs."""
+    with pytest.raises(TypeError, match=r"WhiteKernel is a kernel of scikit-learn.*to_sklearn"):
+        combine(2.0 * kernels.Gaussian(1.0), sk.WhiteKernel(0.1))
+    mixed = kernels.to_sklearn(2.0 * kernels.Gaussian(1.0)) + sk.WhiteKernel(0.1)
+    assert mixed(np.zeros((1, 1)))[0, 0] == pytest.approx(2.1)

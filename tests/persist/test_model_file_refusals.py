@@ -66,7 +66,9 @@ def test_a_missing_file_names_the_nearest(path):
     assert_refused(
         path.with_name("modle.bochner"), r"no file .*modle\.bochner.* mean 'model\.bochner'\?"
     )
-    assert_refused(path.with_name("zzz"), r"There is no file .*zzz\.$")
+    assert_refused(
+        path.with_name("zzz"), r"There is no file .*zzz\. Check the name and the folder\.$"
+    )
     assert_refused(path.parent / "folder" / "model.bochner", "There is no folder .*folder either")
 
 

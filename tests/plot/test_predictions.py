@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from plot.layout import faults
 from scipy.special import ndtr
 
 from bochner import plot
@@ -165,13 +166,31 @@ def test_residuals_against_columns(regressor, test_rows, column):
         assert axis.get_ylabel() == "kind"
         for row, level in enumerate(display.levels()[0]):
             own = display.residuals[(X["kind"] == level).to_numpy()]
-            assert axis.lines[0].get_xdata()[row] == median(own.tolist())
+            assert axis.lines[0].get_xdata()[row] == pytest.approx(np.mean(own))
+        assert axis.get_xlabel() == f"{display.ylabel}: mean and quartiles"
         return
     assert axis.get_xlabel() == name
     drawn = axis.lines[0].get_xdata(orig=True)
     expected = X[name].to_numpy()
     assert drawn.dtype.kind == ("M" if name == "day" else "f")
     np.testing.assert_array_equal(drawn, expected.astype(drawn.dtype))
+
+
+def test_two_outliers_do_not_set_the_axis_of_residuals():
+    """They are drawn at its edge and counted; residuals of one size have the whole axis."""
+    rng = np.random.default_rng(0)
+    errors, x = rng.normal(size=600), rng.normal(size=600)
+    plain = plot.ResidualsDisplay(errors, x)
+    assert (plain.limits, plain.n_beyond) == (None, 0)
+    errors[[3, 77]] = -400.0, 90.0
+    display = plot.ResidualsDisplay(errors, x).plot()
+    low, high = display.ax_.get_ylim()
+    assert -6.0 < low < -2.5 < 2.5 < high < 6.0
+    assert display.n_beyond == 2
+    marks = {line.get_marker(): line for line in display.ax_.lines}
+    assert marks["v"].get_xdata().tolist() == [x[3]]
+    assert marks["^"].get_ydata().tolist() == [high]
+    assert not faults(display.figure_)
 
 
 def test_residuals_against_given_times(regressor, test_rows):

@@ -190,3 +190,21 @@ def test_nothing_of_a_name_is_run(browser, tmp_path):
     browser.open(path)
     assert browser.complaints() == []
     assert browser.run("window.hit") is None
+
+
+def test_wide_tables_have_a_hint_and_contents_are_aligned(browser, folder):
+    """A shadow ends a table that scrolls; names in the contents begin below each other."""
+    browser.open(folder / "laws.html", 390)
+    shadow = "getComputedStyle(document.querySelector('.scroll')).backgroundImage"
+    assert browser.run(shadow).count("linear-gradient") == 2
+    columns = """getComputedStyle(document.querySelector('.facts div')).gridTemplateColumns"""
+    assert len(browser.run(columns).split()) == 1  # A value has the whole width of a phone
+    browser.open(folder / "laws.html", 1300)
+    lefts = """[...document.querySelectorAll('nav > details > ol > li > a')].map((a) => {
+      const range = document.createRange();
+      range.selectNodeContents(a.lastElementChild || a.lastChild);
+      return Math.round(range.getBoundingClientRect().left);
+    })"""
+    found = browser.run(lefts)
+    assert len(found) >= 10
+    assert len(set(found)) == 1

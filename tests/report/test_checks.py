@@ -8,11 +8,19 @@ import pytest
 from report.studies import build, of_classes, of_laws, table
 
 from bochner import TableRegressor
+from bochner.comparison.coverage import are_outside, coverage_of
 from bochner.comparison.outcomes import Outcome
+from bochner.comparison.shown import no_pairs
+from bochner.comparison.study import row_names
+from bochner.comparison.verdict import calibration
+from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.kernels import Gaussian
 from bochner.report import data_checks, error_checks
+from bochner.report.accuracy import intervals_section
+from bochner.report.columns import importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
 from bochner.report.drift import drift
+from bochner.report.residuals import residuals_section
 from bochner.report.subject import subjects_of
 from bochner.report.words import number
 from bochner.tables.columns import read_column
@@ -90,12 +98,100 @@ def test_where_intervals_are_too_narrow():
     assert "too wide in the lowest third" in found.meaning
 
 
+def fixed_coverage(n_covered, n=80):
+    """Predictions of which as many are within 90 % intervals, evenly in all thirds."""
+    mean = np.arange(float(n))
+    outside = np.zeros(n, dtype=bool)
+    outside[np.linspace(0, n - 1, n - n_covered).astype(int)] = True
+    y = mean + np.where(outside, 3.0, np.linspace(-1.0, 1.0, n))
+    return Outcome(y, mean, mean - 1.645, mean + 1.645, unit=10.0)
+
+
+@pytest.mark.parametrize(
+    ("n_covered", "judgement", "weight"),
+    [(65, "too narrow", "check"), (67, "as expected", "fine"), (80, "wider than", "note")],
+)
+def test_all_texts_on_coverage_agree(n_covered, judgement, weight):
+    """65 of 80 values in 90 % intervals have a probability of about 1 %."""
+    checked = subject(fixed_coverage(n_covered))
+    assert judgement in calibration(checked.study)
+    assert error_checks.coverage(checked).weight == weight
+    section = intervals_section(checked)
+    assert judgement in section.blocks[0].text
+    caption, share = section.blocks[1].caption, f"{n_covered / 0.8:.1f} %"
+    at_level = coverage_of(np.arange(80) < n_covered, 0.9)
+    assert (at_level in are_outside([at_level])) == (weight != "fine")
+    if "outside of the range" in caption and "intervals of 90 %" not in caption:
+        assert f"Those of 90 % are {judgement}" in caption
+    if n_covered == 65:
+        assert "is outside of the range" in caption
+        assert share in error_checks.coverage(checked).title
+
+
+def test_a_third_with_narrow_intervals_is_named():
+    """19 of 27 values of a third in 90 % intervals are too few, also among three thirds."""
+    own = fixed_coverage(80, 81)
+    y = own.y.copy()
+    y[27:35] = own.prediction[27:35] + 3.0
+    found = error_checks.coverage_by_size(subject(replace(own, y=y)))
+    assert "too narrow in the middle third" in found.meaning
+
+
+def test_the_range_of_coverage_is_that_of_repeated_samples():
+    """Calibrated intervals are outside in 5 % of the samples, in 11 % with 30 clusters."""
+    rng = np.random.default_rng(0)
+    clusters = np.repeat(np.arange(30), 10)
+    outside = np.zeros(2)
+    for _ in range(1000):
+        alone = rng.random(300) < 0.9
+        group = rng.normal(size=30)[clusters] * 0.8 + 0.6 * rng.normal(size=300) < 1.2816
+        found = [coverage_of(alone, 0.9), coverage_of(group, 0.9, clusters)]
+        outside += [len(are_outside([each])) for each in found]
+    assert (outside / 1000 <= (0.06, 0.12)).all()
+
+
 def test_the_share_of_the_worst_rows_is_counted():
     errors = np.ones(1000)
-    errors[:10] = 30.0
+    errors[:10] = 30.0 - 0.01 * np.arange(10.0)
     own = outcome(1000, errors=lambda rng, mean: errors)
-    share = 10 * 900.0 / (10 * 900.0 + 990.0)
-    assert f"{100.0 * share:.0f} %" in error_checks.heavy_tails(subject(own)).title
+    share = np.sum(errors[:10] ** 2) / np.sum(errors**2)
+    names = [f"row {place} ('id' 7{place})" for place in range(1000)]
+    found = error_checks.heavy_tails(subject(own, row_names=names))
+    assert f"{100.0 * share:.0f} %" in found.title
+    assert found.weight == "check"  # More than half of the squared error
+    shown = [f"{names[i]} (observed {number(own.y[i])}, predicted {number(own.prediction[i])})"
+             for i in range(5)]  # fmt: skip
+    assert f"The largest errors: {'; '.join(shown)}." in found.meaning
+    assert "row 1 of the test rows (observed" in error_checks.heavy_tails(subject(own)).meaning
+
+
+def test_residuals_beyond_the_axis_are_counted():
+    own = outcome(600)
+    y = own.y.copy()
+    y[[3, 77]] = own.prediction[[3, 77]] + [-400.0, 300.0]
+    section = residuals_section(subject(replace(own, y=y)), [], 0)
+    (figure,) = section.blocks[1].figures
+    assert "2 residuals lie beyond the axis: triangles at its edge." in figure.caption
+    (plain,) = residuals_section(subject(own), [], 0).blocks[1].figures
+    assert "beyond" not in plain.caption
+
+
+def test_rows_of_a_file_are_named_by_their_numbers():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "pid": ["x", "y", "z"]})
+    assert row_names(frame.iloc[[2, 0]]) == ["row 3", "row 1"]
+    assert row_names(frame.iloc[[1]], frame["pid"]) == ["row 2 ('pid' y)"]
+    X, y = frame[["a"]].set_axis([7, 8, 9]), np.array([1.0, 2.0, 4.0])
+    model = TableRegressor("gaussian", 16, random_state=0).fit(X, y)
+    assert model.report(X, y).studies[0].row_names == ["row 7", "row 8", "row 9"]
+
+
+def test_what_is_said_of_pairs_is_what_was_examined():
+    pairs = VarianceShares((("a", "b"), ("a", "c"), ("b", "c")), np.array([5e-3, 1e-3, 0.0]),
+                           np.array([1e-3] * 3))  # fmt: skip
+    expected = "No pair of the 3 most important columns has an interaction with a share of 1 %"
+    assert no_pairs(pairs).startswith(expected)
+    section = importance_section(subject(interactions=pairs))
+    assert no_pairs(pairs) in [block.text for block in section.blocks if hasattr(block, "text")]
 
 
 def test_drifts_are_named():

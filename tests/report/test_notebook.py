@@ -108,6 +108,15 @@ def test_a_missing_package_is_named():
     )
 
 
+def test_checks_need_no_package_of_reports():
+    """Commands show them without the extra."""
+    code = (
+        "import sys; sys.modules.update(jinja2=None, markupsafe=None, matplotlib=None)\n"
+        "from bochner.report.diagnostics import checks\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_a_model_that_is_not_fitted_has_none():
     with pytest.raises(Exception, match="not fitted"):
         TableRegressor().report(np.ones((3, 1)), np.ones(3))

@@ -10,7 +10,7 @@ from tables.written import read_text
 
 from bochner.tables.checks import check_table
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.reading import read
+from bochner.tables.reading import read, read_table
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -195,3 +195,12 @@ def test_several_columns_share_a_note(tmp_path):
 
 def test_the_last_column_stays(tmp_path):
     assert left_out(tmp_path, "index\n0\n1\n2\n")[0] == []
+
+
+def test_warnings_in_python_name_parameters_of_python(tmp_path):
+    """They named options of the command."""
+    path = tmp_path / "t.csv"
+    path.write_text(table(uid=[str(uuid.uuid4()) for _ in range(N)]), encoding="utf-8")
+    with pytest.warns(UserWarning, match=r"types=\{column: kind\}") as caught:
+        read_table(path)
+    assert "--" not in str(caught[0].message)

@@ -55,7 +55,7 @@ class TestTypes:
             assert part in str(caught.value)
 
     def test_no_file(self, tmp_path):
-        with pytest.raises(FileNotFoundError, match="No file"):
+        with pytest.raises(FileNotFoundError, match="There is no file"):
             read_types(tmp_path / "none.csv")
         with pytest.raises(InputError, match="is not an ordinary file: expected one with types"):
             read_types(tmp_path)

@@ -3,6 +3,7 @@
 Each command imports what it needs when it runs, so that help and wrong options take no seconds.
 """
 
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -31,7 +32,7 @@ from bochner.cli.options import (
     fraction_option,
     with_options,
 )
-from bochner.cli.refusals import Commands, refusals
+from bochner.cli.refusals import Command, Commands, refusals
 
 if find_spec("pandas") is None:  # So that a missing extra is noticed at once
     raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
@@ -45,6 +46,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+
+command = partial(app.command, cls=Command)
 
 
 def _show_version(value: bool) -> None:
@@ -63,7 +67,7 @@ def common(
     """Kernel machines and Gaussian processes for tables: predictions with intervals."""
 
 
-@app.command(epilog="Example: bochner fit houses.csv --target price --report houses.html")
+@command(epilog="Example: bochner fit houses.csv --target price --report houses.html")
 @with_options(FitOptions)
 def fit(file: TableFile, options: FitOptions) -> None:
     """Fit a model to a table, test it on held-out rows next to other methods, and save it."""
@@ -74,7 +78,7 @@ def fit(file: TableFile, options: FitOptions) -> None:
         fit_table(file, options, Console())
 
 
-@app.command(
+@command(
     epilog="Example: bochner predict houses.bochner new.csv --interval 90 --out predictions.csv"
 )
 def predict(
@@ -117,7 +121,7 @@ def predict(
         predict_table(model, file, extra, out, Console(stderr=True, soft_wrap=True))
 
 
-@app.command(epilog="Example: bochner evaluate houses.bochner sold.csv --group region")
+@command(epilog="Example: bochner evaluate houses.bochner sold.csv --group region")
 @with_options(EvaluateOptions)
 def evaluate(model: ModelFile, file: TableFile, options: EvaluateOptions) -> None:
     """Measure errors and calibration of a model on a table with known targets."""
@@ -128,7 +132,7 @@ def evaluate(model: ModelFile, file: TableFile, options: EvaluateOptions) -> Non
         evaluate_table(model, file, options, Console())
 
 
-@app.command(epilog="Example: bochner explain houses.bochner new.csv --row 1")
+@command(epilog="Example: bochner explain houses.bochner new.csv --row 1")
 def explain(
     model: ModelFile,
     file: TableFile,
@@ -177,7 +181,7 @@ def explain(
         explain_table(model, file, options, Console())
 
 
-@app.command(
+@command(
     epilog="Example: bochner forecast sales.csv --target sales --horizon 24 --report sales.html"
 )
 @with_options(ForecastOptions)
@@ -190,7 +194,7 @@ def forecast(file: TableFile, options: ForecastOptions) -> None:
         forecast_table(file, options, Console())
 
 
-@app.command(epilog="Example: bochner inspect houses.bochner")
+@command(epilog="Example: bochner inspect houses.bochner")
 def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
     """Show the content of a model file: data, errors, kernels and important columns."""
     with refusals():
@@ -200,7 +204,7 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
         inspect_model(model, Console())
 
 
-@app.command(epilog="Example: bochner diagnose houses.csv --kernel tl1 --target price")
+@command(epilog="Example: bochner diagnose houses.csv --kernel tl1 --target price")
 def diagnose(
     file: TableFile,
     kernel: Annotated[str, typer.Option(help="A kernel's name, such as gaussian, tl1 or ntk.")],
@@ -222,7 +226,7 @@ def diagnose(
         diagnose_table(file, kernel, left_out, rows, seed, Console())
 
 
-@app.command(epilog="Example: bochner demo --out demo")
+@command(epilog="Example: bochner demo --out demo")
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the files to write.")] = Path("demo"),
     seed: Seed = 0,

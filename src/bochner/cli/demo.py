@@ -21,6 +21,7 @@ from bochner.cli.activity import reporting
 from bochner.cli.inspecting import forecast_facts
 from bochner.cli.output import check_folder, facts_table, plain, results_table
 from bochner.comparison.contenders import OURS, TREES
+from bochner.comparison.shown import percent
 from bochner.comparison.split import Split
 from bochner.estimators.forecaster import Forecaster
 
@@ -69,7 +70,8 @@ def run_demo(out: Path, seed: int, console: Console) -> None:
     console.print()
     console.print(results_table(results, _METRICS))
     covered = results[OURS]["coverage"]
-    console.print(f"\nThe {_LEVEL:.0%} intervals cover {covered:.1%} of the ten years' weeks.")
+    share = percent(covered, digits=1)
+    console.print(f"\nThe {percent(_LEVEL)} intervals cover {share} of the ten years' weeks.")
     written = f"Wrote {out / 'co2.png'} and {out / 'co2.bochner'}."
     console.print(Text(plain(written)), soft_wrap=True)
 

@@ -23,9 +23,15 @@ from bochner.cli.models import (
 from bochner.cli.output import check_report, plain
 from bochner.cli.predicting import of_new_rows
 from bochner.cli.records import evaluation_record, versions
-from bochner.cli.screen import confusion_table, groups_table, print_errors, scores_table
+from bochner.cli.screen import (
+    confusion_table,
+    groups_table,
+    print_checks,
+    print_errors,
+    scores_table,
+)
 from bochner.comparison.outcomes import Outcome, by_group
-from bochner.comparison.study import Model, Study, own_outcomes, table_facts
+from bochner.comparison.study import Model, Study, own_outcomes, row_names, table_facts
 from bochner.tables.checks import side_column
 from bochner.tables.errors import InputError
 
@@ -94,6 +100,7 @@ def _studies(
         importance, interactions = model.importance(), model.interactions()
     facts = table_facts(fresh.features, str(path), fresh.notes)
     named = zip(target_names(model), outcomes, strict=True)
+    names = row_names(split.X_test, fresh.frame.get(model.record_.get("id")))
     return [
         Study(
             model,
@@ -108,6 +115,7 @@ def _studies(
                 f"The test rows are all {len(fresh.rows_with_targets):,} rows with a known target."
             ),
             record={"command": f"bochner evaluate MODEL {path}", **versions()},
+            row_names=names,
         )
         for number, (name, of_target) in enumerate(named)
     ]
@@ -123,6 +131,7 @@ def _groups(outcome: Outcome, fresh: Fresh, name: str | None) -> dict[str, Outco
 
 def _print(console: Console, study: Study, groups: dict[str, Outcome], group: str | None) -> None:
     print_errors(console, study)
+    print_checks(console, study)
     if study.is_classification:
         table = confusion_table(study.own)
         console.print()

@@ -95,8 +95,9 @@ class FitOptions:
     time_limit: Annotated[
         float | None,
         typer.Option(
-            help="Time limit of the whole command in seconds. After the part of the fit no "
-            "further kernel is fitted; methods and analyses without time are left out.",
+            help="Time limit of the whole command in seconds. The fit has about half of it, and "
+            "tries fewer kernels if they take longer. Comparisons and analyses for which no time "
+            "is left are skipped.",
             rich_help_panel=MODEL,
         ),
     ] = None
@@ -134,7 +135,10 @@ class FitOptions:
     report: Report = None
     compare: Annotated[
         bool,
-        typer.Option(help="Also fit other methods for comparison.", rich_help_panel=OUTPUT),
+        typer.Option(
+            help="Also fit other methods to the same rows, and compare their errors.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = True
     analysis: Analysis = True
     as_json: Json = False
@@ -198,7 +202,8 @@ class FitOptions:
                 f"--time-limit must be a positive number of seconds, got {self.time_limit:g}."
             )
         if self.report is not None:
-            import bochner.report  # noqa: F401  (so that a missing extra is noticed before the fit)
+            # So that a missing extra is noticed before the fit.
+            import bochner.report.page  # noqa: F401
         if len(set(self.target)) < len(self.target):
             raise InputError(f"--target names a column twice: {', '.join(self.target)}.")
         if self.quiet and self.verbose:

@@ -28,7 +28,14 @@ from bochner.cli.start import seconds_since_start
 from bochner.comparison.contenders import timed_fit
 from bochner.comparison.others import add_others
 from bochner.comparison.split import Split, split_rows
-from bochner.comparison.study import Model, Study, TableFacts, own_outcomes, table_facts
+from bochner.comparison.study import (
+    Model,
+    Study,
+    TableFacts,
+    own_outcomes,
+    row_names,
+    table_facts,
+)
 from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.estimators.table_regressor import TableRegressor
@@ -73,6 +80,7 @@ class _Table:
     split: Split
     rows: SplitChoice
     options: FitOptions
+    ids: pd.Series | None = None
 
 
 def fit_table(path: Path, options: FitOptions, console: Console) -> None:
@@ -171,7 +179,8 @@ def _table(path: Path, options: FitOptions, read_options: ReadOptions) -> _Table
         **rows.per_row,
     )
     facts = table_facts(features, str(path), table_read.notes)
-    return _Table(facts, table_read.layout.to_record(), split, rows, options)
+    ids = None if options.id is None else table_read.frame[options.id]
+    return _Table(facts, table_read.layout.to_record(), split, rows, options, ids)
 
 
 def _weights(frame: pd.DataFrame, name: str) -> Array:
@@ -253,6 +262,7 @@ def _studied(
             kind=table.rows.kind,
             reason=table.rows.reason,
             record=command,
+            row_names=row_names(split.X_test, table.ids),
         )
         for number, (name, of_target) in enumerate(zip(options.target, outcomes, strict=True))
     ]

@@ -101,8 +101,9 @@ class ForecastOptions:
     compare: Annotated[
         bool,
         typer.Option(
-            help="Also forecast the last values of the series from earlier ones, next to the last "
-            "season repeated. It takes up to three more fits.",
+            help="Also measure errors: the last values of the series are forecast from the values "
+            "before them, and compared with forecasts that repeat the last season. It takes up to "
+            "three more fits.",
             rich_help_panel=MODEL,
         ),
     ] = True
@@ -145,7 +146,11 @@ class ForecastOptions:
     ] = None
     model: Annotated[
         Path | None,
-        typer.Option(help="File to write the fitted model to.", rich_help_panel=OUTPUT),
+        typer.Option(
+            help="File to write the fitted model to, for `bochner inspect` and for bochner.load in "
+            "Python. A later `bochner forecast` fits again.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None
     safe_csv: SafeCsv = False
     as_json: Json = False
@@ -198,7 +203,8 @@ class ForecastOptions:
         if self.model is not None:
             check_model_output(self.model, *inputs)
         if self.report is not None:
-            import bochner.report  # noqa: F401  (so that a missing extra is noticed before the fit)
+            # So that a missing extra is noticed before the fit.
+            import bochner.report.page  # noqa: F401
 
             check_report(self.report, *inputs)
         if self.picture is not None:

@@ -35,7 +35,7 @@ from bochner.comparison.forecasts import (
     model_facts,
 )
 from bochner.comparison.origins import OriginScores, mean_mase, origin_scores
-from bochner.comparison.shown import counted, number
+from bochner.comparison.shown import counted, number, percent
 from bochner.estimators.forecaster import Forecaster
 from bochner.tables.reading import read
 from bochner.tables.series_table import (
@@ -60,6 +60,9 @@ _MOST_COMPARED = 20
 
 _MOST_DRAWN = 8
 """Most series of a picture."""
+
+_PICTURE_WIDTH, _POINTS = 7.5, 72.0
+"""Inches of a picture's width, that of a page of text, and points of an inch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +150,9 @@ def _forecast(
     if options.compare:
         every = max(1, -(-len(fits.series) // _MOST_COMPARED))
         for place, one in enumerate(some := fits.series[::every]):
-            progress("forecasting from past origins", place + 1, len(some))
+            # A single series has several origins, and one of one series would be no progress.
+            places = (place + 1, len(some)) if len(some) > 1 else ()
+            progress("forecasting from past origins", *places)
             key = ONE if columns.series is None else one.name
             past = None if one.inputs is None else one.inputs.iloc[: len(one.values)]
             result = origin_scores(fits.model, one.values, past, len(one.mean), level)
@@ -186,16 +191,28 @@ def _draw(forecasts: _Forecasts, path: Path) -> None:
 
     from bochner import plot
     from bochner.plot.forecasts import forecast_display
+    from bochner.plot.labels import fitted
 
     drawn = forecasts.series[:_MOST_DRAWN]
     displays = [forecast_display(one, forecasts.level) for one in drawn]
     with plot.styled():
         height = 2.6 if len(drawn) == 1 else 1.9 * len(drawn)
-        figure = Figure(figsize=(7.5, height), layout="constrained")
+        figure = Figure(figsize=(_PICTURE_WIDTH, height), layout="constrained")
         axes = np.ravel(figure.subplots(len(drawn), 1))
+        title = fitted(_picture_title(forecasts), _PICTURE_WIDTH * _POINTS, plot.style.FONT)
+        figure.suptitle(title, fontsize=plot.style.FONT, parse_math=False)
     for display, axis in zip(displays, axes, strict=True):
         display.plot(axis)
     write_picture(figure, path)
+
+
+def _picture_title(forecasts: _Forecasts) -> str:
+    """Return what a picture shows, and how many series it leaves out."""
+    count, first = len(forecasts.series), forecasts.series[0]
+    title = f"Forecast of {forecasts.columns.target}"
+    if forecasts.is_single:
+        return f"{title} for {counted(len(first.mean), 'step')}"
+    return title if count <= _MOST_DRAWN else f"{title}: the first {_MOST_DRAWN} of {count} series"
 
 
 def _record(forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, Any]:
@@ -277,13 +294,13 @@ def _scores_table(forecasts: _Forecasts) -> Table:
         ]
         return cells_table((head, "mean abs. error", "scaled (MASE)"), lines)
     rows = [
-        (name, number(each.mase(OURS), 3), number(each.mase(each.other), 3), f"{each.coverage:.0%}")
+        (name, number(each.mase(OURS), 3), number(each.mase(each.other), 3), percent(each.coverage))
         for name, each in list(scores.items())[:_MOST_SERIES]
     ]
     means = (mean_mase(list(scores.values()), OURS), mean_mase(list(scores.values())))
     share = float(np.concatenate([each.covered for each in scores.values()]).mean())
     count = f"mean of {len(scores)}"
-    rows.append((count, number(means[0], 3), number(means[1], 3), f"{share:.0%}"))
+    rows.append((count, number(means[0], 3), number(means[1], 3), percent(share)))
     return cells_table(("scaled errors (MASE)", OURS, "season repeated", "coverage"), rows)
 
 

@@ -13,6 +13,8 @@ from bochner.cli.activity import reporting
 from bochner.cli.models import check_table_model
 from bochner.cli.output import cells_table, facts_table
 from bochner.cli.screen import print_shares
+from bochner.comparison.forecasts import model_facts
+from bochner.comparison.shown import FUNCTIONS, number, percent
 from bochner.estimators.bank import BaNK
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.table_base import TableModel
@@ -39,6 +41,10 @@ _TESTED = {
 """Errors on test rows that a card shows, by their names in the record."""
 
 
+_SHARES = ("coverage", "error")
+"""Errors that are shares of the rows."""
+
+
 def inspect_model(path: Path, console: Console) -> None:
     """Print the contents of a model file."""
     model = persist.load(path)
@@ -52,8 +58,8 @@ def inspect_model(path: Path, console: Console) -> None:
     tables = [_card(model), cells_table(("column", "kind"), kinds.items())]
     if isinstance(model.head_, SumOfLaws | SoftmaxOfLaws):
         tables.insert(1, _laws_table(model.head_))
-    for number, table in enumerate(tables):
-        if number:
+    for place, table in enumerate(tables):
+        if place:
             console.print()
         console.print(table)
     if model.background_ is not None:  # Older files have none
@@ -79,7 +85,7 @@ def _card(model: TableModel) -> Table:
     if record.get("dropped"):
         facts["left out"] = ", ".join(record["dropped"])
     tested = [
-        f"{name} {_shown(record[f'test_{key}'])}"
+        f"{name} {_shown(record[f'test_{key}'], is_share=key in _SHARES)}"
         for key, name in _TESTED.items()
         if f"test_{key}" in record and not (key == "error" and "test_rmse" in record)
     ]
@@ -117,10 +123,12 @@ def _facts(model: BaseEstimator) -> dict[str, str]:
     return facts
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, *, is_share: bool = False) -> str:
     if isinstance(value, np.ndarray | list):
-        return ", ".join(map(_shown, np.asarray(value).tolist()))
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+        return ", ".join(_shown(each, is_share=is_share) for each in np.asarray(value).tolist())
+    if isinstance(value, float | np.floating):
+        return percent(float(value), digits=1) if is_share else number(float(value))
+    return f"{value:,}" if isinstance(value, int | np.integer) else str(value)
 
 
 def bank_facts(head: BaNK) -> dict[str, str]:
@@ -140,31 +148,16 @@ def bank_facts(head: BaNK) -> dict[str, str]:
 
 
 def forecast_facts(model: Forecaster) -> dict[str, str]:
-    """Return the periods, the trends and the transformation of each series."""
+    """Return the seasons, the trends and the transformation of each series."""
     check_is_fitted(model, "series_")
-    facts = {}
+    facts: dict[str, str] = {}
     for name, series in model.series_.items():
         before, law = "" if model.is_single_ else f"{name}: ", series.law
-        periods = (
-            f"{period.name} (length {period.length:.4g}, deviation {period.std:.3g})"
-            for period in law.periods()
-        )
-        facts[f"{before}periods"] = ", ".join(periods) or "none"
-        trends = law.trends().items()
-        facts[f"{before}trend"] = ", ".join(f"{trend} ({share:.0%})" for trend, share in trends)
-        facts[f"{before}values"] = _TRANSFORMED[law.transformation]
-        draws = sum(len(member.weights) for member in law.members)
-        facts[f"{before}draws"] = f"{draws}, of {law.effective_draws:.0f} independent ones"
+        facts |= {f"{before}{head.lower()}": text for head, text in model_facts(law).items()}
+        sizes = [f"{each.name} {number(each.std, 3)}" for each in law.periods()]
+        if sizes:
+            facts[f"{before}standard deviation"] = ", ".join(sizes)
     return facts
-
-
-_TRANSFORMED = {
-    "none": "as they are",
-    "floor": "as they are, zero at least",
-    "sqrt": "their square roots",
-    "log": "their logarithms",
-}
-"""Name of the modelled quantity, by transformation."""
 
 
 def _range(values: list[float]) -> str:
@@ -176,5 +169,8 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws) -> Table:
     """Return the kernels of a sum of laws and their weights."""
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
     rows = zip(head.laws.members, weights, strict=True)
-    cells = [(law.name, law.kind, str(len(law.columns)), _shown(weight)) for law, weight in rows]
-    return cells_table(("law", "kernel", "inputs", "weight"), cells)
+    cells = [
+        (FUNCTIONS.get(law.name, law.name), law.kind, f"{len(law.columns):,}", _shown(weight))
+        for law, weight in rows
+    ]
+    return cells_table(("functions", "kernel", "inputs", "weight"), cells)

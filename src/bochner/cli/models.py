@@ -19,6 +19,7 @@ from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.shown import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
+from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.tables.columns import KIND_NAMES, Column, read_column
@@ -59,6 +60,12 @@ class Fresh:
 def load_model(path: Path) -> Any:
     """Return a fitted table model from its file."""
     model = persist.load(path)
+    if isinstance(model, Forecaster):
+        raise InputError(
+            f"{path} holds a model of a series, and this command takes a model of `bochner fit`. "
+            "`bochner forecast FILE --target COLUMN` forecasts a series, `bochner inspect` shows "
+            "the model, and bochner.load(FILE).predict(STEPS) forecasts with it in Python."
+        )
     if not isinstance(model, TableModel):
         raise InputError(
             f"{path} holds a {type(model).__name__}: expected a model that `bochner fit` "

@@ -42,6 +42,7 @@ TableName = Annotated[
 Types = Annotated[
     Path | None,
     typer.Option(
+        metavar="<kinds or file>",
         help="Kind of some columns: number, text, date or ignore, as zip,text;size,number or in a "
         "CSV (column,type) or JSON file.",
         rich_help_panel=READING,

@@ -15,8 +15,9 @@ from sklearn.base import BaseEstimator
 
 from bochner.cli.models import Fresh, fitted_rows, load_model, read_for, target_names
 from bochner.cli.options import fraction
-from bochner.cli.output import check_csv_output, plain, write_csv
+from bochner.cli.output import check_csv_output, is_standard_output, plain, write_csv
 from bochner.comparison.outcomes import Outcome
+from bochner.comparison.shown import counted, number, percent
 from bochner.comparison.study import Model, own_outcomes
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.estimators.table_regressor import TableRegressor
@@ -32,6 +33,10 @@ _SCORES = {
     "coverage": "coverage of 90 % intervals",
 }
 """Errors that are shown if the target is known."""
+
+
+_SHARES = ("error", "coverage")
+"""Errors that are shares of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,8 @@ def predict_table(
     predictions = pd.concat([_kept(model, fresh, options.keep, predicted), predicted], axis=1)
     write_csv(predictions, out, is_safe=options.is_safe)
     if not options.is_quiet:
+        if out is not None and not is_standard_output(out):
+            messages.print(Text(plain(f"Table  {out}: {counted(len(predictions), 'row')}")))
         for line in (*fresh.notes, *_scored(model, fresh)):
             messages.print(Text(plain(line)))
 
@@ -109,7 +116,11 @@ def _errors(outcome: Outcome) -> str:
     """Return the errors of predictions in words."""
     scores = outcome.scores()
     shown = ("log_loss", "error") if outcome.classes is not None else ("rmse", "mae", "coverage")
-    return ", ".join(f"{_SCORES[key]} {scores[key].value:.4g}" for key in shown)
+    return ", ".join(
+        f"{_SCORES[key]} "
+        + (percent(scores[key].value, digits=1) if key in _SHARES else number(scores[key].value))
+        for key in shown
+    )
 
 
 def _predictions(

@@ -92,6 +92,8 @@ def _table(facts: TableFacts) -> dict[str, Any]:
 
 
 def _target(study: Study) -> dict[str, Any]:
+    from bochner.report.diagnostics import checks
+
     gap = best_other(study)
     outcome_of_model = study.own
     confusion = None
@@ -121,6 +123,7 @@ def _target(study: Study) -> dict[str, Any]:
         ],
         "best_other": None if gap is None else asdict(gap) | {"certain": gap.is_certain},
         "confusion": confusion,
+        "checks": [asdict(finding) for finding in checks(study)],
     }
 
 

@@ -12,12 +12,31 @@ from rich.console import Console
 from rich.text import Text
 
 from bochner.cli.output import NamedOutput, plain
+from bochner.cli.usage import plain_usage_errors
 
 _INVALID = (ValueError, TypeError, OSError, MemoryError, NotImplementedError)
 
 
+def _without_types(params: list[Any]) -> list[Any]:
+    """Let help show no type next to flags, which take no value."""
+    for param in params:
+        if getattr(param, "is_flag", False) and param.metavar is None:
+            param.metavar = ""
+    return params
+
+
+class Command(typer.core.TyperCommand):
+    """A command whose help shows the types of values only."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_types(super().get_params(ctx))
+
+
 class Commands(typer.core.TyperGroup):
     """The commands, whose help and version treat closed output as their results do."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_types(super().get_params(ctx))
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         with refusals():
@@ -25,7 +44,7 @@ class Commands(typer.core.TyperGroup):
         raise typer.Exit
 
     def invoke(self, ctx: Any) -> Any:
-        with refusals():
+        with refusals(), plain_usage_errors():
             return super().invoke(ctx)
 
 

@@ -12,7 +12,16 @@ from bochner.cli.output import cells_table, plain
 from bochner.cli.stages import shown_seconds
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import Outcome, Score
-from bochner.comparison.shown import METRICS, OF_CLASSES, OF_NUMBERS, counted, number, sum_of_shares
+from bochner.comparison.shown import (
+    LEAST_PAIR,
+    METRICS,
+    OF_CLASSES,
+    OF_NUMBERS,
+    counted,
+    no_pairs,
+    number,
+    sum_of_shares,
+)
 from bochner.comparison.study import Study, TableFacts
 from bochner.comparison.verdict import calibration, verdict
 from bochner.diagnosis.sensitivity import VarianceShares
@@ -23,9 +32,6 @@ which further ones are only counted: it is shown as 0.4 % or less."""
 
 _SHOWN_PAIRS = 4
 """Number of listed pairs of columns, by decreasing share."""
-
-LEAST_PAIR = 0.01
-"""Least share of a pair that is listed or drawn."""
 
 _MOST_CLASSES = 12
 """Most classes of a confusion matrix on a screen: its columns fit into 100 characters."""
@@ -53,6 +59,7 @@ def print_studies(
     _print_table_facts(console, first, warned)
     for study in studies:
         print_errors(console, study)
+        print_checks(console, study)
     if is_verbose:
         _print_details(console, first)
     print_shares(console, first.importance, first.interactions)
@@ -68,6 +75,22 @@ def print_errors(console: Console, study: Study) -> None:
     console.print(Text(plain(calibration(study))))
 
 
+def print_checks(console: Console, study: Study) -> None:
+    """Print the titles of the checks that need attention, as in a report."""
+    from bochner.report.diagnostics import checks
+
+    titles = [finding.title for finding in checks(study) if finding.weight == "check"]
+    if not titles:
+        return
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column()
+    grid.add_column(overflow="fold")
+    for label, title in zip(["To look at", *[""] * len(titles)], titles, strict=False):
+        grid.add_row(label, Text(plain(title)))
+    console.print()
+    console.print(grid)
+
+
 def print_shares(
     console: Console, importance: VarianceShares | None, pairs: VarianceShares | None
 ) -> None:
@@ -77,6 +100,8 @@ def print_shares(
     for table in share_tables(importance, pairs):
         console.print()
         console.print(table)
+    if pairs is not None and not (pairs.share >= LEAST_PAIR).any():
+        console.print(f"\n{no_pairs(pairs)}")
     if note := sum_of_shares(float(importance.share.sum())):
         console.print(f"\n{note}")
 

@@ -161,4 +161,5 @@ def _one_forecast(
     lower, upper = fitted.predict_interval(horizon, level, later)
     means, lows, highs = (np.asarray(values) for values in (mean, lower, upper))
     name = columns.target if columns.series is None else one.name
-    return SeriesForecast(name, one.values, mean.index, means, lows, highs, X)
+    times = mean.index.rename(columns.time)
+    return SeriesForecast(name, one.values, times, means, lows, highs, X)

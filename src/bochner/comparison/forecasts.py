@@ -10,8 +10,9 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.comparison.contenders import OURS
+from bochner.comparison.coverage import coverage_of
 from bochner.comparison.origins import SEASON_REPEATED, OriginScores, mean_mase
-from bochner.comparison.shown import number
+from bochner.comparison.shown import counted, number, percent, whole_percents
 from bochner.learning.series.law import SeriesLaw
 
 if TYPE_CHECKING:
@@ -26,8 +27,15 @@ _PLAIN = (1e-3, 1e9)
 _DIGITS = 3
 """Significant digits of the width of an interval to which values are rounded."""
 
-_SCALES = {"sqrt": "square roots", "log": "logarithms"}
+_SCALES = {
+    "floor": "values of zero or more",
+    "sqrt": "square roots of the values",
+    "log": "logarithms of the values",
+}
 """Quantity that is modelled, by transformation."""
+
+_NO_SEASONS = ("trend", "inputs", "remainder")
+"""Components that are neither seasons nor cycles."""
 
 _MIDNIGHT = "%Y-%m-%d"
 
@@ -78,14 +86,25 @@ def shown_times(times: Any) -> list[str]:
 
 def model_facts(law: SeriesLaw) -> dict[str, str]:
     """Return names and texts of the seasons, the trend and the transformation of a model."""
-    trends = [f"{trend} ({100.0 * share:.0f} %)" for trend, share in law.trends().items()]
+    trends = law.trends()
+    shares = zip(trends, whole_percents(list(trends.values())), strict=True)
     facts = {
-        "Seasons": ", ".join(period.name for period in law.periods()) or "none",
-        "Trend": ", ".join(trends),
+        "Seasons": ", ".join(_seasons(law)) or "none",
+        "Trend": ", ".join(f"{trend} ({share} %)" for trend, share in shares if share),
     }
     if law.transformation in _SCALES:
-        facts["Scale"] = f"{_SCALES[law.transformation]} of the values"
+        facts["Scale"] = _SCALES[law.transformation]
     return facts
+
+
+def _seasons(law: SeriesLaw) -> list[str]:
+    """Return the seasons and cycles of the best model, then those of other models only."""
+    names = [period.name for period in law.periods()]
+    others = [name for name in law.components if name not in (*names, *_NO_SEASONS)]
+    for name in others:
+        weights = [m.weights.sum() for m in law.members if name in m.model.components]
+        names.append(f"{name} (probability {percent(float(sum(weights)))})")
+    return names
 
 
 def forecast_verdict(scores: Collection[OriginScores]) -> str:
@@ -94,21 +113,32 @@ def forecast_verdict(scores: Collection[OriginScores]) -> str:
         return "The series are too short to measure forecasts of their last values."
     ours, other = mean_mase(scores, OURS), mean_mase(scores)
     names = {each.other for each in scores}
-    what = names.pop() if len(names) == 1 else SEASON_REPEATED
+    what = (names.pop() if len(names) == 1 else SEASON_REPEATED).removesuffix(" repeated")
     if not np.isfinite([ours, other]).all() or not other:
-        return f"Forecasts from past origins could not be compared with the {what}."
+        return (
+            "Forecasts from past origins could not be compared with forecasts that repeat the "
+            f"{what}."
+        )
     ratio = ours / other
     if abs(ratio - 1.0) <= _ALIKE:
-        how = "as large as those of"
+        how = "as large as those of forecasts that repeat"
     elif ratio < 1.0:
-        how = f"{1.0 - ratio:.0%} smaller than those of".replace("%", " %")
+        how = f"{percent(1.0 - ratio)} smaller than those of forecasts that repeat"
     else:
-        how = f"{ratio - 1.0:.0%} larger than those of".replace("%", " %")
+        how = f"{percent(ratio - 1.0)} larger than those of forecasts that repeat"
     return f"Errors of forecasts from past origins are {how} the {what}."
 
 
 def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
-    """Return a sentence on the share of values within the intervals."""
-    covered = np.concatenate([each.covered for each in scores])
-    text = f"The {100.0 * level:g} % intervals contain {covered.mean():.0%} of these"
-    return f"{text} {number(len(covered))} values.".replace("%", " %").replace("  %", " %")
+    """Return a sentence on the share of values within the intervals, and its usual range.
+
+    Values of one forecast are dependent.
+    """
+    covered = np.concatenate([each.covered for each in scores]).astype(np.bool_)
+    forecasts = [f"{i} {origin}" for i, each in enumerate(scores) for origin in each.origins]
+    found = coverage_of(covered, level, np.asarray(forecasts))
+    return (
+        f"The {100.0 * level:g} % intervals contain {percent(found.observed)} of these "
+        f"{counted(len(covered), 'value')}, {found.judgement} (calibrated intervals contain "
+        f"{percent(found.lower).removesuffix(' %')} to {percent(found.upper)})."
+    )

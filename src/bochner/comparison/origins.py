@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.comparison.contenders import OURS
@@ -29,7 +30,8 @@ class OriginScores:
 
     ``errors`` and ``scaled`` hold the errors (n,) of each method, and these divided by the mean
     absolute seasonal difference of the training values; ``covered`` (n,) tells which values the
-    intervals contain. Unknown values are left out.
+    intervals contain, and ``origins`` (n,) the origin of the forecast of each value. Unknown values
+    are left out.
     """
 
     horizon: int
@@ -38,6 +40,7 @@ class OriginScores:
     errors: dict[str, Array]
     scaled: dict[str, Array]
     covered: Array
+    origins: NDArray[Any]
 
     @property
     def other(self) -> str:
@@ -93,6 +96,7 @@ def origin_scores(
         errors,
         {name: error / scale for name, error in errors.items()},
         as_array(table["covered"])[is_known],
+        table["origin"].to_numpy()[is_known],
     )
 
 

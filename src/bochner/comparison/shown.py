@@ -1,9 +1,12 @@
 """Names of metrics, and numbers as texts with few digits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from bochner.diagnosis.sensitivity import VarianceShares
 
 METRICS: Mapping[str, str] = MappingProxyType(
     {
@@ -24,19 +27,31 @@ OF_NUMBERS = ("rmse", "mae", "r2", "coverage")
 OF_CLASSES = ("log_loss", "error", "auc")
 """Metrics of a classification that tables show."""
 
+FUNCTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "rough": "kinks along every input",
+        "turned": "kinks in any direction",
+        "smooth": "smooth, with two derivatives",
+    }
+)
+"""Descriptions of the functions of a part of a table model, by the name of the part."""
+
 PLAIN = (1e-4, 1e6)
 """Sizes of numbers that are written without a power of ten: at most eight characters."""
 
+
+LEAST_PAIR = 0.01
+"""Least share of a pair of columns that is listed or drawn: columns in pairs have as much each."""
 
 _LESS_THAN_ALL, _MORE_THAN_ALL = 0.8, 1.05
 """Sums of shares that are explained: sums of independent columns that do not interact are one, and
 differ by their standard errors."""
 
-_PLAIN_ENTRIES = (PLAIN[0], 1e12)
+PLAIN_ENTRIES = (PLAIN[0], 1e12)
 """Sizes of entries without a power of ten: codes of parcels have ten digits and more."""
 
-_YEARS = 10_000.0
-"""Numbers below have no comma as entries, because they may be years."""
+_YEARS = (1_000.0, 3_000.0)
+"""Numbers from the first to below the second may be years, and have no comma as entries."""
 
 
 def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) -> str:
@@ -61,16 +76,77 @@ def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) ->
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def percent(share: float, error: float = float("nan"), *, digits: int | None = None) -> str:
+    """Return a share in per cent, by default with a decimal below ten and next to a hundred.
+
+    Examples
+    --------
+    >>> percent(0.583), percent(0.0312), percent(0.9934), percent(0.583, 0.031), percent(1.0)
+    ('58 %', '3.1 %', '99.3 %', '58.3 ± 3.1 %', '100 %')
+    """
+    if not np.isfinite(share):
+        return "–"
+    if np.isfinite(error):
+        return f"{100.0 * share:.1f} ± {100.0 * error:.1f} %"
+    size = abs(share)
+    if digits is None:
+        digits = 0 if size in (0.0, 1.0) or 0.1 <= size < 0.985 or size > 2.0 else 1
+    text = f"{100.0 * share:.{digits}f}"
+    if 0.0 < size < 1.0 and text.lstrip("-") in ("0.0", "100.0"):
+        return "less than 0.1 %" if size < 0.5 else "more than 99.9 %"
+    return f"{text} %"
+
+
+def whole_percents(shares: Sequence[float]) -> list[int]:
+    """Return shares as whole per cents that add up as the shares do, by the largest remainders.
+
+    Examples
+    --------
+    >>> whole_percents([0.767, 0.217, 0.016]), whole_percents([1.0]), whole_percents([0.5, 0.5])
+    ([77, 22, 1], [100], [50, 50])
+    """
+    exact = 100.0 * np.asarray(shares, dtype=np.float64)
+    whole = np.floor(exact).astype(int)
+    missing = round(float(exact.sum())) - int(whole.sum())
+    whole[np.argsort(whole - exact, kind="stable")[:missing]] += 1
+    return [int(share) for share in whole]
+
+
+def may_be_years(values: ArrayLike) -> bool:
+    """Return whether all numbers may be years, which have no comma.
+
+    Examples
+    --------
+    >>> may_be_years([1872.0, 2010.0]), may_be_years([1470.0, 7440.0]), may_be_years([0.0, 2000.0])
+    (True, False, False)
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    low, high = _YEARS
+    return bool(numbers.size and ((numbers >= low) & (numbers < high)).all()
+                and (numbers == np.round(numbers)).all())  # fmt: skip
+
+
+def entries(values: Sequence[float], digits: int = 4) -> list[str]:
+    """Format entries of a column, with commas unless all of them may be years.
+
+    Examples
+    --------
+    >>> entries([1872.0, 2010.0]), entries([1470.0, 7440.0])
+    (['1872', '2010'], ['1,470', '7,440'])
+    """
+    texts = [number(value, digits, PLAIN_ENTRIES) for value in values]
+    return [text.replace(",", "") for text in texts] if may_be_years(values) else texts
+
+
 def entry(value: float, digits: int = 4) -> str:
-    """Format an entry of a column: whole numbers below 10,000 may be years and have no comma.
+    """Format an entry of a column: a whole number that may be a year has no comma.
 
     Examples
     --------
     >>> entry(1999.0), entry(12345.0), entry(0.123456), entry(526301100.0, 9)
     ('1999', '12,345', '0.1235', '526,301,100')
     """
-    text = number(value, digits, _PLAIN_ENTRIES)
-    return text.replace(",", "") if abs(value) < _YEARS else text
+    return entries([value], digits)[0]
 
 
 def sum_of_shares(total: float) -> str:
@@ -89,6 +165,17 @@ def sum_of_shares(total: float) -> str:
         f"Shares sum to {100.0 * total:.0f} %: a share is that of one column alone, and correlated "
         "columns have most of their effect together."
     )
+
+
+def no_pairs(pairs: VarianceShares) -> str:
+    """Return a sentence on the examined pairs of columns, none of which is strong."""
+    if not len(pairs.share):
+        return "Fewer than two columns are important, so that no pair of columns is examined."
+    n_columns = len({name for pair in pairs.columns for name in pair})
+    least = f"a share of {100.0 * LEAST_PAIR:.0f} % or more"
+    if n_columns == 2:
+        return f"The interaction of the two most important columns does not have {least}."
+    return f"No pair of the {n_columns} most important columns has an interaction with {least}."
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

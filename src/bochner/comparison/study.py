@@ -10,7 +10,7 @@ import numpy as np
 
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import LEVEL, Outcome, outcome
-from bochner.comparison.shown import entry
+from bochner.comparison.shown import entries
 from bochner.comparison.split import Split
 from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.estimators.table_classifier import TableClassifier
@@ -59,7 +59,7 @@ class Study:
     ``"group"`` (rows of new groups) or ``"file"`` (rows of a file). ``reason`` is a sentence on how
     the test rows were chosen. ``importance`` and ``interactions`` of columns are ``None`` if they
     were not computed. ``record`` holds the facts that reproduce the fit, such as the command, the
-    seed and versions.
+    seed and versions. ``row_names`` name the test rows; without them, rows are counted from one.
     """
 
     model: Model
@@ -72,6 +72,7 @@ class Study:
     kind: str = "random"
     reason: str = ""
     record: Mapping[str, Any] = field(default_factory=dict)
+    row_names: Sequence[str] = ()
 
     @property
     def own(self) -> Outcome:
@@ -87,6 +88,15 @@ class Study:
     def others(self) -> Mapping[str, Outcome]:
         """Outcomes of the other methods."""
         return {name: outcome for name, outcome in self.outcomes.items() if name != OURS}
+
+
+def row_names(rows: pd.DataFrame, ids: pd.Series | None = None) -> list[str]:
+    """Return names of rows of a file: the number, from one, and the entry of a column of names."""
+    numbers = [f"row {int(place) + 1:,}" for place in rows.index]
+    if ids is None:
+        return numbers
+    known = ids.loc[rows.index]
+    return [f"{n} ({ids.name!r} {value})" for n, value in zip(numbers, known, strict=True)]
 
 
 def table_facts(frame: pd.DataFrame, source: str, notes: Sequence[str] = ()) -> TableFacts:
@@ -109,7 +119,7 @@ def _column_facts(name: str, series: pd.Series) -> ColumnFacts:
         return ColumnFacts(name, KIND_NAMES[column.kind], len(series), 0, "")
     if column.kind == "numeric":
         ends = np.nanmin(column.values), np.nanmax(column.values)
-        low, high = (entry(float(end), _DIGITS) for end in ends)
+        low, high = entries([float(end) for end in ends], _DIGITS)
         n_distinct, summary = len(np.unique(column.values[column.present])), f"{low} to {high}"
     elif column.kind == "date":
         times = column.wall_times()

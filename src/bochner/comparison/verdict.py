@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._numerics.arrays import Array
+from bochner.comparison.coverage import outcome_coverage
 from bochner.comparison.outcomes import Outcome, mean_score
-from bochner.comparison.shown import number
+from bochner.comparison.shown import number, percent
 from bochner.comparison.study import Study
 
 _CERTAIN = 2.0
@@ -100,9 +101,7 @@ def verdict(study: Study) -> str:
         return f"{text} The {metric} equals that of {other}."
     direction = "lower" if gap.ratio < 1.0 else "higher"
     chance = "" if gap.is_certain else ", but the difference is not significant"
-    return (
-        f"{text} The {metric} is {100.0 * change:.0f} % {direction} than that of {other}{chance}."
-    )
+    return f"{text} The {metric} is {percent(change)} {direction} than that of {other}{chance}."
 
 
 def _numbers_verdict(study: Study) -> str:
@@ -112,9 +111,9 @@ def _numbers_verdict(study: Study) -> str:
     if explained < _LITTLE:
         return (
             f"The columns explain little of {study.target!r}: predictions for {scope(study)} "
-            f"explain {_percent(max(explained, 0.0))} of its variance."
+            f"explain {percent(max(explained, 0.0))} of its variance."
         )
-    share = "" if np.isnan(explained) else f" and explain {_percent(explained)} of its variance"
+    share = "" if np.isnan(explained) else f" and explain {percent(explained)} of its variance"
     return (
         f"Predictions of {study.target!r} for {scope(study)} are typically off by "
         f"{number(typical, 3)} (median){share}."
@@ -127,15 +126,9 @@ def _classes_verdict(study: Study) -> str:
     classes, counts = np.unique(outcome.y, return_counts=True)
     most = counts.max() / len(outcome.y)
     return (
-        f"The predicted {study.target!r} is right for {_percent(right)} of {scope(study)} (always "
-        f"predicting {str(classes[np.argmax(counts)])!r}: {_percent(float(most))})."
+        f"The predicted {study.target!r} is right for {percent(right)} of {scope(study)} (always "
+        f"predicting {str(classes[np.argmax(counts)])!r}: {percent(float(most))})."
     )
-
-
-def _percent(share: float) -> str:
-    """Return a share in per cent, with decimals where it is near 0 or 1."""
-    digits = 0 if 0.1 <= share < 0.985 else 1 if share < 0.9985 else 2
-    return f"{100.0 * share:.0f} %" if share in (0.0, 1.0) else f"{100.0 * share:.{digits}f} %"
 
 
 def calibration(study: Study) -> str:
@@ -143,16 +136,7 @@ def calibration(study: Study) -> str:
     outcome = study.own
     n = len(outcome.y)
     if outcome.classes is None:
-        scores = outcome.scores()
-        covered = scores["coverage"]
-        chance = max(np.sqrt(outcome.level * (1.0 - outcome.level) / n), _finite(covered.std_error))
-        gap = covered.value - outcome.level
-        judgement = _judged(gap, chance, "wider than necessary", "too narrow for these rows")
-        return (
-            f"{100.0 * outcome.level:g} % prediction intervals contain "
-            f"{100.0 * covered.value:.1f} % of the {n} test values, {judgement} (mean width "
-            f"{number(scores['width'].value, 3)})."
-        )
+        return _coverage_sentence(outcome)
     if outcome.probability is None:
         return "The model has no probabilities."
     highest = outcome.probability.max(axis=1)
@@ -162,9 +146,21 @@ def calibration(study: Study) -> str:
     judgement = _judged(
         excess.value, chance, "more often than predicted", "less often than predicted"
     )
+    predicted, observed = (percent(float(np.mean(share)), digits=1) for share in (highest, right))
     return (
-        f"Predicted classes have a mean probability of {100.0 * np.mean(highest):.1f} % and are "
-        f"right for {100.0 * np.mean(right):.1f} % of the {n} test rows, {judgement}."
+        f"Predicted classes have a mean probability of {predicted} and are right for {observed} of "
+        f"the {n:,} test rows, {judgement}."
+    )
+
+
+def _coverage_sentence(outcome: Outcome) -> str:
+    covered = outcome_coverage(outcome)
+    if covered is None:
+        return "The model has no intervals."
+    return (
+        f"{100.0 * outcome.level:g} % prediction intervals contain "
+        f"{percent(covered.observed, digits=1)} of the {len(outcome.y):,} test values, "
+        f"{covered.judgement} (mean width {number(outcome.scores()['width'].value, 3)})."
     )
 
 

@@ -33,9 +33,30 @@ MOST_EXACT = 2000
 """Rows up to which solver="auto" is exact. A step of the exact search takes n^3 operations and
 memory for n^2 values of each hyper-parameter: at 2,000 rows of ten inputs a second and 400 MB."""
 
+_EXACT_ONLY = ("L_", "alpha_")
+"""Attributes of scikit-learn that only an exact process has."""
+
 _SEARCH_ROWS = 1000
 """Rows on which the hyper-parameters of a given kernel are learned for a fit by features: an eighth
 of the time of a step at 2,000 rows."""
+
+
+class _ExactOnly:
+    """An attribute that only an exact process sets; reading it otherwise says why it is missing."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        if model is None:
+            return self
+        if vars(model).get("process_") is None:
+            raise AttributeError(f"{type(model).__name__!r} object has no attribute {self._name!r}")
+        raise AttributeError(
+            f"{self._name} belongs to an exact process, and this one was fitted to "
+            f"{len(model.X_train_):,} rows by random features: solver='auto' is exact up to "
+            f"{MOST_EXACT:,} rows. Fit with solver='exact', or see process_."
+        )
 
 
 @register
@@ -85,7 +106,7 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
     log_marginal_likelihood_value_ : float
         Log marginal likelihood of ``kernel_.theta``; with features it is that of the features.
     L_, alpha_ : ndarray
-        As in scikit-learn, for an exact process.
+        As in scikit-learn, for an exact process; a process on features has none.
     process_ : FeatureProcess or None
         The posterior on features; ``None`` for an exact process.
     n_features_in_, feature_names_in_
@@ -125,8 +146,8 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
     X_train_: Any
     y_train_: Any
     log_marginal_likelihood_value_: float
-    L_: Any = None
-    alpha_: Any = None
+    L_: Any = _ExactOnly()
+    alpha_: Any = _ExactOnly()
     process_: FeatureProcess | None
     _y_train_mean: Any
     _y_train_std: Any
@@ -257,7 +278,7 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         else:
             few = np.random.default_rng(seed).permutation(len(X))[:_SEARCH_ROWS]
         self._take(vars(_fitted(process, X[few], y[few], self.kernel is None)))
-        for name in ("L_", "alpha_"):
+        for name in _EXACT_ONLY:
             self.__dict__.pop(name, None)
         self._y_train_mean, self._y_train_std = np.zeros(1), np.ones(1)
         if process.normalize_y:

@@ -194,11 +194,13 @@ class Kernel(Parameterised, ABC):
 
     def __add__(self, other: Any) -> "Kernel":
         if not isinstance(other, Kernel):
+            _refuse_sklearn(other)
             return NotImplemented
         return Sum((*_members(self, Sum), *_members(other, Sum)))
 
     def __sub__(self, other: Any) -> "Kernel":
         if not isinstance(other, Kernel):
+            _refuse_sklearn(other)
             return NotImplemented
         return self + (-other)
 
@@ -207,6 +209,7 @@ class Kernel(Parameterised, ABC):
             return Product((*_members(self, Product), *_members(other, Product)))
         if isinstance(other, Real):
             return Scaled(self, other)  # type: ignore[arg-type]
+        _refuse_sklearn(other)
         return NotImplemented
 
     __rmul__ = __mul__
@@ -573,6 +576,18 @@ class OnColumns(Kernel):
 
     def _of(self, X: Any) -> Any:
         return chosen_columns(X, indices_of(self.columns, None, X.shape[1]))
+
+
+def _refuse_sklearn(other: object) -> None:
+    """Raise TypeError for a kernel of scikit-learn, which takes its own kernels only."""
+    # By name: this module does not import scikit-learn's kernels.
+    modules = {each.__module__ for each in type(other).__mro__}
+    if "sklearn.gaussian_process.kernels" in modules:
+        raise TypeError(
+            f"{type(other).__name__} is a kernel of scikit-learn, and the other kernel one of "
+            "bochner: convert one of them first, by kernels.from_sklearn(kernel, dim), with the "
+            "number of inputs, or by kernels.to_sklearn(kernel)."
+        )
 
 
 def _members(kernel: Kernel, kind: type[_Combined]) -> tuple[Kernel, ...]:

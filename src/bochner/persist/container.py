@@ -92,7 +92,7 @@ def _check_file(path: Path) -> None:
     if path.is_dir():
         raise ModelFileError(f"{path} is a directory; give a model file in it.")
     if not path.exists():
-        raise ModelFileError(f"There is no file {path}.{_nearest(path)}")
+        raise ModelFileError(f"There is no file {path}. {_nearest(path)}")
     if not path.is_file():
         raise ModelFileError(f"{path} is not an ordinary file.")
     if not path.stat().st_size:
@@ -101,10 +101,10 @@ def _check_file(path: Path) -> None:
 
 def _nearest(path: Path) -> str:
     if not path.parent.is_dir():
-        return f" There is no folder {path.parent} either."
+        return f"There is no folder {path.parent} either."
     names = [other.name for other in path.parent.iterdir() if other.is_file()]
     near = difflib.get_close_matches(path.name, names, n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    return f"Did you mean {near[0]!r}?" if near else "Check the name and the folder."
 
 
 def _header(path: Path, metadata: dict[str, str] | None) -> dict[str, Any]:

@@ -10,15 +10,22 @@ from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_level
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.labels import date_ticks, finish, panel_points
-from bochner.plot.style import BAND, FULL_WIDTH, MODEL, Theme
+from bochner.plot.labels import date_ticks, finish, fitted, panel_points, width_of
+from bochner.plot.style import BAND, FULL_WIDTH, MODEL, SMALL, Theme
 from bochner.plot.times import forecast_times
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_HEIGHT = 1.1
-"""Inches of a panel, which is as wide as a page."""
+_HEIGHT = 1.2
+"""Inches of a panel with its title."""
+
+_LEFT = 40.0
+"""Points of the ticks next to a panel, beside which its title is."""
+
+_GAP, _USUAL = 3.0, 0.9
+"""Steps between times from which they are a gap, in units of their quantile of this level: at times
+that are random, one step of a thousand is as long."""
 
 _LAST = 0.3
 """Inches for the ticks and the label below the last panel."""
@@ -54,17 +61,30 @@ class ComponentsDisplay(Display):
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
-            axis.plot(self.times, self.means[number], color=MODEL, lw=0.8)
-            lower, upper = self.lower[number], self.upper[number]
-            axis.fill_between(self.times, lower, upper, color=MODEL, alpha=BAND, lw=0)
+            parts = np.stack([self.means[number], self.lower[number], self.upper[number]])
+            times, (mean, lower, upper) = _with_gaps(self.times, parts)
+            axis.plot(times, mean, color=MODEL, lw=0.8)
+            axis.fill_between(times, lower, upper, color=MODEL, alpha=BAND, lw=0)
             axis.margins(x=0.01)
             label = self.xlabel if number == len(axes) - 1 else ""
+            shown = fitted(name, width_of(axis) - _LEFT)
+            # Next to the panel, there is no room for "cycle of 14.2 days (log)".
+            axis.set_title(shown, loc="left", fontsize=SMALL, parse_math=False)
             if self.times.dtype.kind != "M":
-                finish(axis, label, name)
+                finish(axis, label, "")
                 continue
-            finish(axis, label, name, ticks="y")
+            finish(axis, label, "", ticks="y")
             times = self.times.astype("M8[us]")
             date_ticks(axis.xaxis, times, panel_points(axis)[0], label)
+
+
+def _with_gaps(times: NDArray[Any], values: Array) -> tuple[NDArray[Any], Array]:
+    """Return times and values (3, n) with missing values in gaps, over which no line is drawn."""
+    if len(times) < 3:
+        return times, values
+    steps = np.diff(times).astype(np.float64)
+    after = np.flatnonzero(steps > _GAP * np.quantile(steps, _USUAL)) + 1
+    return np.insert(times, after, times[after]), np.insert(values, after, np.nan, axis=1)
 
 
 def components(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, RandomState, as_count
-from bochner.comparison.shown import entry as as_text
+from bochner.comparison.shown import PLAIN_ENTRIES, may_be_years, number
 from bochner.diagnosis.contributions import Contributions
 from bochner.plot.inputs import column_of
 from bochner.plot.labels import EQUALS, name_axis, panel_points, text_width
@@ -111,7 +111,9 @@ def entry_text(column: Column, row: int) -> str:
     >>> from bochner.tables.columns import read_column
     >>> numbers = read_column("x", [1999.0, 12345.678, None, -0.5])
     >>> [entry_text(numbers, row) for row in range(4)]
-    ['1999', '12,346', 'missing', '−0.5']
+    ['1,999', '12,346', 'missing', '−0.5']
+    >>> entry_text(read_column("year", [1999.0, 2010.0]), 0)
+    '1999'
     >>> entry_text(read_column("day", ["2020-03-01", "2020-03-02T14:30"]), 1)
     '2020-03-02 14:30'
     """
@@ -127,7 +129,9 @@ def entry_text(column: Column, row: int) -> str:
     entry = column.raw[row]
     if column.kind != "numeric" or isinstance(entry, bool | np.bool_):
         return str(entry)
-    return as_text(float(column.values[row])).replace("-", "−")
+    present = column.values[column.present]
+    text = number(float(column.values[row]), plain=PLAIN_ENTRIES).replace("-", "−")
+    return text.replace(",", "") if may_be_years(present) else text
 
 
 def with_entry(name: str, column: Column | None, row: int) -> str:

@@ -14,7 +14,7 @@ from bochner.plot.inputs import column_of
 from bochner.plot.labels import date_ticks, finish, legend, name_rows, panel_points, rows_height
 from bochner.plot.predicted import mean_and_std, observed
 from bochner.plot.scatter import cloud
-from bochner.plot.style import BAND, DATA, HEIGHT, MODEL, Theme
+from bochner.plot.style import BAND, DATA, HEIGHT, MISSED, MODEL, Theme
 from bochner.tables.columns import labels
 
 if TYPE_CHECKING:
@@ -25,6 +25,13 @@ _WINDOWS = 20
 
 _WINDOW_ROWS = 25
 """Fewest rows of a window: the standard error of its median is a quarter of a deviation."""
+
+_CENTRAL = (0.005, 0.995)
+"""Quantiles of the residuals that the axis has at least: the central 99 %."""
+
+_ROOM, _STRETCHED = 0.25, 2.0
+"""Margins of the axis in central ranges, and the ratio of the whole range to the axis from which
+the axis is limited: the other residuals would have less than half of the height."""
 
 _MOST_LEVELS = 20
 """Most levels of text that are shown, the most frequent ones."""
@@ -67,6 +74,23 @@ class ResidualsDisplay(Display):
         """Whether residuals are drawn by levels of text."""
         return self.against.dtype.kind not in "fiubM"
 
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Ends of the axis of residuals where few of them would stretch it, else ``None``."""
+        low, high = np.quantile(self.residuals, _CENTRAL)
+        room = _ROOM * float(high - low)
+        if self.is_text or np.ptp(self.residuals) <= _STRETCHED * (high - low + 2.0 * room):
+            return None
+        return float(low) - room, float(high) + room
+
+    @property
+    def n_beyond(self) -> int:
+        """Number of residuals beyond the axis, which are drawn at its edge."""
+        if self.limits is None:
+            return 0
+        low, high = self.limits
+        return int(np.sum((self.residuals < low) | (self.residuals > high)))
+
     def windows(self) -> tuple[NDArray[Any], Array]:
         """Return middles (w,) of windows of equally many rows, and quartiles (w, 3) in them."""
         is_present = ~np.isnat(self.against) if self.against.dtype.kind == "M" else np.isfinite(
@@ -80,7 +104,7 @@ class ResidualsDisplay(Display):
 
     def levels(self) -> tuple[list[str], Array]:
         """Return the most frequent levels, and the quartiles (k, 3) of their residuals."""
-        texts = np.array(["missing" if v is None else str(v) for v in self.against], dtype=object)
+        texts = self._texts()
         names, number, counts = np.unique(texts, return_inverse=True, return_counts=True)
         most_frequent = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
         # By number: NumPy would compare a name without the null characters at its end.
@@ -89,6 +113,16 @@ class ResidualsDisplay(Display):
             for level in most_frequent
         ]
         return [str(name) for name in names[most_frequent]], as_array(quartiles)
+
+    def level_means(self) -> Array:
+        """Return the means (k,) of the residuals of the most frequent levels."""
+        texts = [str(name) for name in self._texts()]
+        return as_array(
+            [np.mean(self.residuals[[text == name for text in texts]]) for name in self.levels()[0]]
+        )
+
+    def _texts(self) -> NDArray[Any]:
+        return np.array(["missing" if v is None else str(v) for v in self.against], dtype=object)
 
     def describe(self) -> str:
         lower, middle, upper = np.quantile(self.residuals, (0.25, 0.5, 0.75))
@@ -106,12 +140,13 @@ class ResidualsDisplay(Display):
             names, quartiles = self.levels()
             rows = np.arange(len(names))
             axis.hlines(rows, *quartiles[:, [0, 2]].T, color=MODEL, alpha=2.0 * BAND, lw=3.0)
-            axis.plot(quartiles[:, 1], rows, "o", color=MODEL)
+            # Means, which sentences and tests on levels are about.
+            axis.plot(self.level_means(), rows, "o", color=MODEL)
             axis.axvline(0.0, color=theme.ink, lw=0.7, zorder=1)
             name_rows(axis, names)
-            finish(axis, f"{self.ylabel}: median and quartiles", self.xlabel, ticks="x")
+            finish(axis, f"{self.ylabel}: mean and quartiles", self.xlabel, ticks="x")
             return
-        axis.plot(self.against, self.residuals, "o", color=DATA, ms=2.0, **cloud(len(self.against)))
+        self._points(axis)
         axis.axhline(0.0, color=theme.ink, lw=0.7, zorder=1)
         at, (lower, middle, upper) = self.windows()[0], self.windows()[1].T
         band = axis.fill_between(at, lower, upper, color=MODEL, alpha=BAND, lw=0)
@@ -122,6 +157,19 @@ class ResidualsDisplay(Display):
             times = self.against[~np.isnat(self.against)]
             date_ticks(axis.xaxis, times, panel_points(axis)[0], self.xlabel)
         legend(axes, [line, band], ["running median", "quartiles"])
+
+    def _points(self, axis: "Axes") -> None:
+        """Draw a point for each row, and triangles at the edges for those beyond."""
+        low, high = (-np.inf, np.inf) if self.limits is None else self.limits
+        below, above = self.residuals < low, self.residuals > high
+        shown = np.where(below | above, np.nan, self.residuals)
+        axis.plot(self.against, shown, "o", color=DATA, ms=2.0, **cloud(len(self.against)))
+        for rows, edge, marker in ((below, low, "v"), (above, high, "^")):
+            if rows.any():
+                ends = np.full(int(rows.sum()), edge)
+                axis.plot(self.against[rows], ends, marker, color=MISSED, ms=3.0, clip_on=False)
+        if self.limits is not None:
+            axis.set_ylim(low, high)
 
 
 def residuals(

@@ -51,6 +51,8 @@ class ForecastDisplay(Display):
         Beginning of the forecast, marked by a line.
     xlabel, ylabel : str
         Labels of both axes, with units.
+    n_earlier : int, default=0
+        Number of observations before ``history`` that are not drawn.
     """
 
     times: NDArray[Any]
@@ -61,6 +63,7 @@ class ForecastDisplay(Display):
     start: Any = None
     xlabel: str = "time"
     ylabel: str = "value"
+    n_earlier: int = 0
 
     def describe(self) -> str:
         text = f"Forecast of {self.ylabel} for {len(self.times)} times"
@@ -85,7 +88,7 @@ class ForecastDisplay(Display):
         handles: list[Any] = []
         names: list[str] = []
         for series, name, color in (
-            (self.history, "observed", DATA),
+            (self.history, self._observed(), DATA),
             (self.truth, "held out", MISSED),
         ):
             if series is not None:
@@ -102,10 +105,18 @@ class ForecastDisplay(Display):
             handles.append(band)
             names.append(f"{100.0 * level:g} % interval")
         if self.start is not None:
-            axis.axvline(self.start, color=theme.ink, lw=0.7, ls="--", zorder=1)
+            handles.append(axis.axvline(self.start, color=theme.ink, lw=0.7, ls="--", zorder=1))
+            names.append("forecast starts")
         axis.margins(x=0.01)
         self._finish(axis)
         legend(axes, handles, names)
+
+    def _observed(self) -> str:
+        """Return the name of the observations, with their number if earlier ones are hidden."""
+        if self.history is None or not self.n_earlier:
+            return "observed"
+        n_shown = len(self.history[0])
+        return f"last {n_shown:,} of {n_shown + self.n_earlier:,} values"
 
     def _finish(self, axis: "Axes") -> None:
         if self.times.dtype.kind != "M":
@@ -234,6 +245,7 @@ def forecast_display(one: SeriesForecast, level: float, ylabel: str = "") -> For
         start=times[0],
         xlabel="" if times.dtype.kind == "M" else str(one.times.name or "time"),
         ylabel=ylabel or one.name,
+        n_earlier=len(one.values) - len(values),
     )
 
 

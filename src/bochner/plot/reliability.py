@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binom
 from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_array
+from bochner.comparison.coverage import calibrated_range
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.labels import finish, legend, percent_ticks
 from bochner.plot.predicted import central_intervals, check_labels, observed, probabilities
@@ -26,9 +26,6 @@ _BINS = 10
 
 _FEWEST = 5
 """Fewest predictions in a bin that is drawn: the standard error of a share is below a quarter."""
-
-_RANGE = 0.95
-"""Probability of the range of shares that calibrated predictions have."""
 
 _COUNTS = (0.0, 1.04, 1.0, 0.2)
 """Place of the panel of counts above the other one, in shares of that one's width and height."""
@@ -87,7 +84,7 @@ class CalibrationDisplay(Display):
         """
         values, nominal = as_array(y)[:, None], as_array(levels)
         covered = np.mean((as_array(lower) <= values) & (values <= as_array(upper)), axis=0)
-        ends = _binomial(len(values), nominal)
+        ends = calibrated_range(len(values), nominal)
         return cls(nominal, covered, *ends, n=len(values))
 
     @classmethod
@@ -120,7 +117,7 @@ class CalibrationDisplay(Display):
         counts = np.bincount(number, minlength=_BINS)
         used = counts >= _FEWEST
         mean, share = (np.bincount(number, w, _BINS)[used] / counts[used] for w in (flat, hits))
-        ends = _binomial(counts[used], mean)
+        ends = calibrated_range(counts[used], mean)
         texts = f"predicted probability of {class_name}", "observed share"
         return cls(mean, share, *ends, as_array(counts), *texts, len(labels))
 
@@ -169,11 +166,6 @@ def _bars(above: "Axes", counts: Array, theme: Theme) -> None:
     most = int(counts.max())
     above.set_yticks([most], [f"{most:,}"])
     above.set_ylabel("count")
-
-
-def _binomial(n: Any, share: Array) -> tuple[Array, Array]:
-    lower, upper = binom.interval(_RANGE, n, share)
-    return as_array(lower / n), as_array(upper / n)
 
 
 def calibration(

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.ticker import Formatter, MaxNLocator
 
 from bochner._numerics.arrays import Array
+from bochner.comparison.shown import may_be_years
 
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 """Prefixes of numbers from a hundred thousand on, which have too many digits for a tick."""
@@ -13,8 +14,8 @@ _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _LONG, _SHORT = 1e5, 1e-3
 """Numbers from here on have a prefix, and below here a power of ten."""
 
-_COMMAS = 1e4
-"""Largest number of an axis from which on thousands have commas; smaller ones may be years."""
+_COMMAS = 1e3
+"""Largest number of an axis from which on thousands have commas, unless all may be years."""
 
 _MOST_DECIMALS, _EXACT = 6, 1e-3
 """Most decimals of a tick, and the share of a step by which texts may differ from numbers."""
@@ -67,7 +68,7 @@ def number_texts(values: Array) -> list[str]:
     step = np.abs(np.diff(shown)).min() if len(values) > 1 else np.abs(shown).max()
     exact = (d for d in range(_MOST_DECIMALS) if np.ptp(shown - shown.round(d)) < _EXACT * step)
     decimals = next(exact, _MOST_DECIMALS)
-    comma = "," if largest >= _COMMAS and not unit else ""
+    comma = "" if unit or may_be_years(values) else ","
     texts = [f"{value:{comma}.{decimals}f}{unit}" for value in shown]
     zero = f"{0.0:.{decimals}f}{unit}"
     return ["0" if t.lstrip("-") == zero else t.replace("-", "−") for t in texts]
@@ -79,7 +80,7 @@ def number_text(value: float) -> str:
     Examples
     --------
     >>> number_text(-0.00002), number_text(1234.56), number_text(13900.0)
-    ('−2e−5', '1235', '13,900')
+    ('−2e−5', '1,235', '13,900')
     """
     text = f"{value:.5g}" if value == round(value) else f"{value:.4g}"
     if _COMMAS <= abs(value) < _LONG:
@@ -120,7 +121,7 @@ def power_text(value: float) -> str:
     Examples
     --------
     >>> power_text(0.01), power_text(1e-6), power_text(2000.0)
-    ('0.01', '10⁻⁶', '2000')
+    ('0.01', '10⁻⁶', '2,000')
     """
     if value <= 0.0:
         return number_text(value)

@@ -1,9 +1,22 @@
 """Reports: one HTML file on a fitted table model, with everything it needs inside.
 
-Needs the extra ``report``: ``pip install 'bochner[report]'``.
+Needs the extra ``report``: ``pip install 'bochner[report]'``. The checks of a report do not.
 """
 
-from bochner.report.notebook import Report, report_of
-from bochner.report.page import html, write
+from typing import TYPE_CHECKING
 
-__all__ = ["Report", "html", "report_of", "write"]
+from bochner._numerics.on_demand import on_demand
+
+if TYPE_CHECKING:
+    from bochner.report.notebook import Report as Report
+    from bochner.report.notebook import report_of as report_of
+    from bochner.report.page import html as html
+    from bochner.report.page import write as write
+else:
+    __getattr__, __dir__, __all__ = on_demand(
+        __name__,
+        {
+            "bochner.report.notebook": ("Report", "report_of"),
+            "bochner.report.page": ("html", "write"),
+        },
+    )

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
-from bochner.comparison.shown import counted
+from bochner.comparison.shown import FUNCTIONS, counted
 from bochner.comparison.study import ColumnFacts, Study
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.tables.kernel_laws import KernelLaw
@@ -35,13 +35,6 @@ _PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
 
 _NEGATIVE = re.compile(r"-(?=\d)")
 """Signs of numbers."""
-
-_FUNCTIONS = {
-    "rough": "kinks along every input",
-    "turned": "kinks in any direction",
-    "smooth": "smooth, with two derivatives",
-}
-"""Description of the functions of a law, by its name."""
 
 
 def data_section(subject: Subject) -> Section:
@@ -169,7 +162,7 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) ->
     rows = []
     for law, member_weights in zip(head.laws.members, weights, strict=True):
         inputs = _inputs(law, widths[0], sum(widths))
-        cells = [Cell(_FUNCTIONS.get(law.name, law.name)), Cell(inputs)]
+        cells = [Cell(FUNCTIONS.get(law.name, law.name)), Cell(inputs)]
         cells += [Cell(law.kind)]
         values = [float(member_weights[s.number if sums else 0]) for s in subjects]
         shown = [percent(value) if sums else number(value, 3) for value in values]

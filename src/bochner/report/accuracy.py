@@ -8,6 +8,12 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.comparison.contenders import OURS
+from bochner.comparison.coverage import (
+    Coverage,
+    are_outside,
+    coverage_of,
+    outcome_coverage,
+)
 from bochner.comparison.outcomes import Outcome, Score
 from bochner.comparison.shown import METRICS, OF_CLASSES, OF_NUMBERS, counted
 from bochner.comparison.verdict import calibration, difference, scope
@@ -187,7 +193,7 @@ def _predictions_caption(subject: Subject, third_errors: Sequence[Third]) -> str
     if "coverage" in scores:
         texts.append(
             f"Bars are {100.0 * outcome.level:g} % prediction intervals, which contain "
-            f"{percent(scores['coverage'].value)} of the observations."
+            f"{percent(scores['coverage'].value, digits=1)} of the observations."
         )
     if third_errors:
         low, high = third_errors[0].rmse, third_errors[-1].rmse
@@ -251,20 +257,36 @@ def _coverage_figure(subject: Subject) -> Figure:
     lower, upper = (
         middle + wide * (end[:, None] - middle) for end in (outcome.lower, outcome.upper)
     )
-    display = CalibrationDisplay.from_intervals(outcome.y, lower, upper, levels)
-    outside = np.flatnonzero(
-        (display.observed < display.lower) | (display.observed > display.upper)
+    is_covered = (lower <= outcome.y[:, None]) & (outcome.y[:, None] <= upper)
+    coverages = [
+        coverage_of(of_level, float(level), outcome.clusters)
+        for of_level, level in zip(is_covered.T, levels, strict=True)
+    ]
+    display = CalibrationDisplay(
+        levels,
+        as_array([each.observed for each in coverages]),
+        as_array([each.lower for each in coverages]),
+        as_array([each.upper for each in coverages]),
+        n=len(outcome.y),
     )
-    if not len(outside):
-        text = "Coverage is within the range of calibrated intervals at all levels."
-    else:
-        gaps = np.abs(display.observed - levels)
-        worst = outside[np.argmax(gaps[outside])]
-        side = "more" if display.observed[worst] > levels[worst] else "fewer"
-        text = (
-            f"Coverage is outside of the range of calibrated intervals at {len(outside)} of "
-            f"{len(levels)} levels. The largest difference: intervals of "
-            f"{100.0 * levels[worst]:.0f} % contain {percent(float(display.observed[worst]))} of "
-            f"the observations, {side} than they should."
-        )
+    text = _coverage_caption(coverages, outcome_coverage(outcome))
     return drawn(display, subject.titled("Coverage of intervals by level"), text)
+
+
+def _coverage_caption(coverages: Sequence[Coverage], at_level: Coverage | None) -> str:
+    """Return at how many levels coverage is outside of its range, and where it is farthest.
+
+    The judgement at the level of the study is repeated, so that all texts on it agree.
+    """
+    outside = are_outside(coverages)
+    if not outside:
+        return "Coverage is within the range of calibrated intervals at all levels."
+    worst = max(outside, key=lambda each: abs(each.observed - each.level))
+    text = (
+        f"Coverage is outside of the range of calibrated intervals at {len(outside)} of "
+        f"{len(coverages)} levels. The largest difference: intervals of {100.0 * worst.level:.0f} "
+        f"% contain {percent(worst.observed, digits=1)} of the observations, {worst.judgement}."
+    )
+    if at_level is None or at_level.level == worst.level:
+        return text
+    return f"{text} Those of {100.0 * at_level.level:g} % are {at_level.judgement}."

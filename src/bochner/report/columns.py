@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner.comparison.shown import counted, sum_of_shares
+from bochner.comparison.shown import LEAST_PAIR, counted, no_pairs, sum_of_shares
 from bochner.diagnosis.sensitivity import Effect, VarianceShares
 from bochner.plot import EffectDisplay, InteractionsDisplay, RelevanceDisplay
 from bochner.plot.labels import dates_of
@@ -28,9 +28,6 @@ from bochner.report.words import joined, listed, number, percent, quoted, short
 
 _MOST_BARS = 15
 """Columns with a bar; the table has all of them."""
-
-_LEAST_PAIR = 0.005
-"""Least share of a pair that is drawn: the standard error of a small share."""
 
 _LEAST_EFFECT = 0.01
 """Least share of a column, or of a pair, whose effect is drawn."""
@@ -60,7 +57,7 @@ def importance_section(subject: Subject) -> Section | None:
     table = _shares_table("Columns by importance", "column", shares)
     blocks.append(replace(table, is_folded=len(table.rows) > MOST_UNFOLDED))
     if pairs is not None:
-        is_strong = pairs.share >= _LEAST_PAIR
+        is_strong = pairs.share >= LEAST_PAIR
         if is_strong.any():
             strong = VarianceShares(
                 tuple(compress(pairs.columns, is_strong)),
@@ -70,20 +67,15 @@ def importance_section(subject: Subject) -> Section | None:
             figures.append(_pairs_figure(strong))
             blocks.append(_pairs_table(strong, n_weak=int(np.sum(~is_strong))))
         else:
-            blocks.append(Paragraph(_no_pairs(pairs)))
+            blocks.append(Paragraph(no_pairs(pairs)))
     return Section("importance", "Importance and interactions", blocks)
 
 
 def _pairs_table(strong: VarianceShares, n_weak: int) -> Table:
     table = _shares_table("Interactions of columns", "columns", strong)
-    note = f"{counted(n_weak, 'more pair')} of important columns: less than 0.5 % each."
+    least = f"{100.0 * LEAST_PAIR:.0f} %"
+    note = f"{counted(n_weak, 'more pair')} of important columns: less than {least} each."
     return replace(table, note=note if n_weak else "")
-
-
-def _no_pairs(pairs: VarianceShares) -> str:
-    if not len(pairs.share):
-        return "Fewer than two columns are important, so there are no interactions."
-    return "No two columns interact: their effects are additive."
 
 
 def _importance_figure(shares: VarianceShares) -> Figure:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from bochner.comparison.study import Study
 from bochner.report import data_checks, error_checks
 from bochner.report.blocks import Finding, Findings, Paragraph, Section
 from bochner.report.drift import Drift
-from bochner.report.subject import Subject
+from bochner.report.residuals import drifts
+from bochner.report.subject import Subject, subjects_of
 from bochner.report.words import listed
 
 _WEIGHTS = ("check", "note", "fine")
@@ -28,6 +30,12 @@ def diagnostics_section(all_findings: Sequence[Finding]) -> Section:
 def findings(subject: Subject, drifts: Sequence[Drift]) -> list[Finding]:
     """Return the findings of all checks that apply to a target."""
     return [finding for finding in _all(subject, drifts) if finding is not None]
+
+
+def checks(study: Study) -> list[Finding]:
+    """Return the findings of all checks of a study, as its report has them."""
+    (subject,) = subjects_of([study])
+    return findings(subject, drifts(subject))
 
 
 def _all(subject: Subject, drifts: Sequence[Drift]) -> Iterator[Finding | None]:

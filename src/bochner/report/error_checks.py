@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import norm
 
+from bochner.comparison.coverage import outcome_coverage
 from bochner.comparison.outcomes import mean_score
 from bochner.comparison.shown import counted
 from bochner.comparison.verdict import best_other
@@ -18,14 +19,18 @@ from bochner.report.words import listed, number, percent, quoted, with_error
 _CERTAIN = 2.0
 """Standard errors beyond which a difference is significant: 95 % of normal errors."""
 
-_CERTAIN_OF_THREE = float(norm.ppf(1.0 - 0.025 / 3.0))
-"""The same for the largest of three differences."""
-
 _WORST = 0.01
 """Share of the rows with the largest errors."""
 
 _HEAVY = 3.0
 """Times the share of the squared error that normal errors have in their worst rows."""
+
+_HALF = 0.5
+"""Share of the squared error from which the worst rows need attention: the RMSE is then mostly
+that of these rows, and hardly changes with the errors of all others."""
+
+_MOST_NAMED = 5
+"""Most rows that a finding names: they fit into three lines."""
 
 _LEAST_SHARE = 0.01
 """Least share of the squared mean residual in the mean squared error for which a bias is reported;
@@ -120,23 +125,21 @@ def bias(subject: Subject) -> Finding | None:
 def coverage(subject: Subject) -> Finding | None:
     """Return whether intervals contain as many observations as they should."""
     outcome = subject.study.own
-    if outcome.lower is None or outcome.upper is None:
+    covered = outcome_coverage(outcome)
+    if covered is None:
         return None
-    score = outcome.scores()["coverage"]
-    chance = _chance(outcome.level, len(outcome.y), score.std_error)
-    level, observed_share = f"{100.0 * outcome.level:g} %", percent(score.value)
-    if abs(score.value - outcome.level) <= _CERTAIN * chance:
-        return fine(
-            f"Intervals are calibrated: {level} intervals contain {observed_share} of the "
-            "observations."
-        )
-    if score.value < outcome.level:
+    level, observed_share = f"{100.0 * outcome.level:g} %", percent(covered.observed, digits=1)
+    if covered.is_narrow:
         return Finding(
             "check",
             f"Intervals are too narrow: {level} intervals contain {observed_share}",
             "More observations than stated are outside of their intervals. The rows here are "
             "harder to predict than the training rows, or depend on each other.",
             f"Take a higher level for such rows. {_ADVICE[subject.study.kind]}",
+        )
+    if not covered.is_wide:
+        return fine(
+            f"{level} intervals are calibrated: they contain {observed_share} of the observations."
         )
     return Finding(
         "note",
@@ -147,25 +150,20 @@ def coverage(subject: Subject) -> Finding | None:
     )
 
 
-def _chance(level: float, n: int, std_error: float) -> float:
-    """Return the standard error of a coverage, that of independent rows at least."""
-    least = np.sqrt(level * (1.0 - level) / n)
-    return float(max(least, np.nan_to_num(std_error)))
-
-
 def coverage_by_size(subject: Subject) -> Finding | None:
     """Check the coverage of intervals for small, middle and large predictions."""
     outcome = subject.study.own
     if outcome.lower is None or outcome.classes is not None:
         return None
     deviations = []
-    for third in thirds(outcome):
-        score = third.outcome.scores()["coverage"]
-        chance = _chance(outcome.level, len(third.rows), score.std_error)
-        if abs(score.value - outcome.level) > _CERTAIN_OF_THREE * chance:
-            side = "too narrow" if score.value < outcome.level else "too wide"
+    of_thirds = thirds(outcome)
+    for third in of_thirds:
+        covered = outcome_coverage(third.outcome, len(of_thirds))
+        if covered is not None and (covered.is_narrow or covered.is_wide):
+            side = "too narrow" if covered.is_narrow else "too wide"
             deviations.append(
-                f"{side} in the {third.name} of the predictions ({percent(score.value)})"
+                f"{side} in the {third.name} of the predictions "
+                f"({percent(covered.observed, digits=1)})"
             )
     level = f"{100.0 * outcome.level:g} %"
     if not deviations:
@@ -218,10 +216,22 @@ def heavy_tails(subject: Subject) -> Finding | None:
     if share < _HEAVY * normal:
         return fine(f"The error is spread over many rows: {text}.")
     return Finding(
-        "note",
+        "check" if share >= _HALF else "note",
         f"A few rows dominate the error: {text}",
         f"With normal errors, their share would be {percent(normal)}. A few rows determine the "
-        "RMSE; the median error describes the other rows better.",
+        "RMSE; the median error describes the other rows better. The largest errors: "
+        f"{_worst_rows(subject, n_worst)}.",
         "Inspect these rows: they may contain mistakes, or come from a group that the columns do "
         "not describe.",
+    )
+
+
+def _worst_rows(subject: Subject, n_worst: int) -> str:
+    """Return the names of the rows with the largest errors, with observations and predictions."""
+    outcome, sizes = subject.study.own, np.abs(subject.residuals)
+    worst = np.argsort(-sizes, kind="stable")[: min(n_worst, _MOST_NAMED)]
+    return "; ".join(
+        f"{subject.row_name(place)} (observed {number(float(outcome.y[place]))}, predicted "
+        f"{number(float(outcome.prediction[place]))})"
+        for place in worst
     )

@@ -1,11 +1,12 @@
 """Displays of numbers as figures of a report."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from bochner.plot import ConfusionDisplay, EffectDisplay, to_svg
-from bochner.plot.display import Display
-from bochner.plot.style import PALETTE
+from bochner.plot.display import Display, new_axes
+from bochner.plot.style import PALETTE, WIDTH, styled
 from bochner.report.blocks import Figure
 
 _CONTROL = re.compile(
@@ -28,7 +29,7 @@ def drawn(display: Display, title: str, caption: str) -> Figure:
     and dark pages. Clouds of points are images of the class ``cloud``.
     """
     title = title[:1].upper() + title[1:]
-    shown = display.plot()
+    shown = _plotted(display)
     for artist in (artist for axis in shown.axes_ for artist in (*axis.lines, *axis.collections)):
         if _count(artist) > _MOST_VECTORS:
             artist.set_rasterized(True)
@@ -38,6 +39,16 @@ def drawn(display: Display, title: str, caption: str) -> Figure:
     for name, color in _COLORS.items():
         svg = svg.replace(color, f"var(--{name}, {color})")
     return Figure(title, without_control(svg), caption)
+
+
+def _plotted(display: Display) -> Display:
+    """Draw a display, a single column of panels as wide as all single figures of reports."""
+    layout = display._layout()
+    if min(layout.panels, layout.columns) > 1 or (layout.width or WIDTH) <= WIDTH:
+        return display.plot()
+    with styled():
+        _, axes = new_axes(replace(layout, width=WIDTH))
+    return display.plot(axes)
 
 
 def _count(artist: Any) -> int:

@@ -35,7 +35,7 @@ from bochner.report.blocks import (
 )
 from bochner.report.figures import drawn
 from bochner.report.page import Head, Title, rendered
-from bochner.report.words import cut
+from bochner.report.words import cut, percent
 
 _MOST_SERIES = 12
 """Most series with pictures: each takes some hundred kilobytes and a second."""
@@ -112,7 +112,7 @@ def _figures(scores: Mapping[str, OriginScores]) -> list[tuple[str, str]]:
     return [
         (number(mean_mase(series_scores, OURS), 3), "mean absolute scaled error (MASE)"),
         (number(other, 3), f"that of the {series_scores[0].other}"),
-        (f"{share:.0%}".replace("%", " %"), "of the values within the intervals"),
+        (percent(share), "of the values within the intervals"),
     ]
 
 
@@ -181,10 +181,9 @@ def _errors(scores: OriginScores, level: float) -> Table:
     note = (
         f"Forecasts of {counted(scores.horizon, 'step')} from "
         f"{counted(scores.n_origins, 'past origin')}, each by a model that was fitted to the "
-        f"values before it. {100.0 * level:g} % intervals contain {scores.coverage:.0%} of the "
-        f"{len(scores.covered)} values. The MASE is the error divided by the mean absolute "
-        f"difference of values {counted(scores.season, 'step')} apart."
-    ).replace("% of the", " % of the")
+        f"values before it. {forecast_coverage([scores], level)} The MASE is the error divided by "
+        f"the mean absolute difference of values {counted(scores.season, 'step')} apart."
+    )
     heads = ["method", "mean absolute error", "RMSE", "MASE"]
     return Table("Errors on values that were held out", heads, rows, note)
 
@@ -218,7 +217,8 @@ def _values(one: SeriesForecast, level: float) -> Table:
     hidden = len(one.times) - len(rows)
     note = f"{number(hidden)} further times are in the CSV file." if hidden else ""
     level_text = f"{100.0 * level:g} % from"
-    return Table("Forecast", ["time", "forecast", level_text, "to"], rows, note)
+    head = cut(one.times.name or "time")
+    return Table("Forecast", [head, "forecast", level_text, "to"], rows, note)
 
 
 def _value(one: SeriesForecast, value: float) -> Cell:

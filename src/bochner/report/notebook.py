@@ -93,6 +93,7 @@ def report_of(model: Model, X: Any, y: object) -> Report:
             kind="file",
             reason=f"Predictions are compared with known targets of {rows}.",
             record={"call": "model.report(X, y)"},
+            row_names=[f"row {label}" for label in getattr(X, "index", ())],
         )
         for number, (name, outcomes) in enumerate(
             zip(_names(model, y, targets), own_outcomes(model, split), strict=True)

@@ -80,7 +80,8 @@ def _figures(subject: Subject, column_drifts: Sequence[Drift], most: int) -> lis
         column = subject.columns[each.column]
         display = ResidualsDisplay(subject.residuals, shown_values(column), column.name)
         title = subject.titled(f"Residuals against {short(column.name)}")
-        figures.append(drawn(display, title, sentence(each, len(column_drifts))))
+        caption = f"{sentence(each, len(column_drifts))}{_beyond(display)}"
+        figures.append(drawn(display, title, caption))
     return figures if len(outcome.y) > 1 else []
 
 
@@ -92,9 +93,19 @@ def _against_predictions(subject: Subject) -> Figure:
     caption = (
         f"Half of the residuals are less than {number(float(np.median(sizes)), 3)} in size. The "
         f"largest, {number(float(subject.residuals[worst]), 3)}, is that of a row with prediction "
-        f"{number(float(outcome.prediction[worst]), 3)}."
+        f"{number(float(outcome.prediction[worst]), 3)}.{_beyond(display)}"
     )
     return drawn(display, subject.titled("Residuals against predictions"), caption)
+
+
+def _beyond(display: ResidualsDisplay) -> str:
+    """Return a sentence on residuals beyond the axis of a figure, or an empty text."""
+    n = display.n_beyond
+    if not n:
+        return ""
+    verb = "lies" if n == 1 else "lie"
+    what = "a triangle at its edge" if n == 1 else "triangles at its edge"
+    return f" {counted(n, 'residual')} {verb} beyond the axis: {what}."
 
 
 def sentence(column_drift: Drift, n_tests: int) -> str:

@@ -48,6 +48,11 @@ class Subject:
         n_samples = self.study.model.record_.get("n_samples", len(self.study.split.y))
         return int(n_samples)
 
+    def row_name(self, place: int) -> str:
+        """Return the name of a test row."""
+        names = self.study.row_names
+        return short(names[place]) if len(names) else f"row {place + 1:,} of the test rows"
+
     @cached_property
     def number(self) -> int:
         """Index of the target among the targets of the model."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from bochner.comparison.shown import PLAIN
 from bochner.comparison.shown import number as in_ascii
+from bochner.comparison.shown import percent as percent_in_ascii
 
 _NAME = 60
 """Most characters of a name in a sentence: a line of the report has about 90."""
@@ -56,20 +57,10 @@ def percent(share: float, error: float = float("nan"), *, digits: int | None = N
 
     Examples
     --------
-    >>> percent(0.583), percent(0.0312), percent(0.9934), percent(0.583, 0.031), percent(1.0)
-    ('58 %', '3.1 %', '99.3 %', '58.3 ± 3.1 %', '100 %')
+    >>> percent(0.583), percent(-0.0312), percent(0.9934), percent(0.583, 0.031)
+    ('58 %', '−3.1 %', '99.3 %', '58.3 ± 3.1 %')
     """
-    if not np.isfinite(share):
-        return "–"
-    if np.isfinite(error):
-        return f"{100.0 * share:.1f} ± {100.0 * error:.1f} %".replace("-", "−")
-    size = abs(share)
-    if digits is None:
-        digits = 0 if size in (0.0, 1.0) or 0.1 <= size < 0.985 or size > 2.0 else 1
-    text = f"{100.0 * share:.{digits}f}"
-    if 0.0 < size < 1.0 and text.lstrip("-") in ("0.0", "100.0"):
-        return "less than 0.1 %" if size < 0.5 else "more than 99.9 %"
-    return f"{text} %".replace("-", "−")
+    return percent_in_ascii(share, error, digits=digits).replace("-", "−")
 
 
 def listed(parts: Sequence[str], most: int = 5) -> str:

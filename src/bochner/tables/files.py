@@ -39,8 +39,8 @@ def find(path: str | os.PathLike[str]) -> tuple[Path, str]:
     if not path.exists():
         names = [child.name for child in path.parent.iterdir()] if path.parent.is_dir() else []
         near = nearest(path.name, names)
-        hint = f"did you mean {path.parent / near}?" if near else "check the name and the folder."
-        raise FileNotFoundError(f"No file {path}: {hint}")
+        hint = f"Did you mean {near!r}?" if near else "Check the name and the folder."
+        raise FileNotFoundError(f"There is no file {path}. {hint}")
     if not path.is_file():
         raise InputError(
             f"{path} is not an ordinary file: pass - in its place, and pipe the table as CSV into "

@@ -202,7 +202,9 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
         if path.exists():
             raise InputError(f"{path} is not an ordinary file: expected one with types of columns.")
         if "," not in str(path):
-            raise FileNotFoundError(f"No file {path} of types: check the name and the folder.")
+            raise FileNotFoundError(
+                f"There is no file {path} of types. Check the name and the folder."
+            )
     try:
         content = (
             path.read_text(encoding="utf-8-sig") if path.is_file() else str(path).replace(";", "\n")

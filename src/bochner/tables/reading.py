@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _AUTOMATIC = ReadOptions()
+
+_BOTH = re.compile(r"(\w+=\S*) \(--[^)]*\)")
+"""A parameter of Python, followed by the option of the command."""
+
+_PARAMETERS = {
+    "--types FILE": "types={column: kind}",
+    "--drop leaves it out": "frame.drop(columns=name) leaves it out",
+}
+"""Options of the command that stand alone in notes, and what does the same in Python."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -248,11 +258,30 @@ def read_table(
     options = ReadOptions(
         decimal, dates, types or {}, table, missing=missing, skip=skip, header=header
     )
-    table_read = read(path, options, text)
+    try:
+        table_read = read(path, options, text)
+    except InputError as error:
+        error.args = (in_python(str(error)),)
+        raise
     if table_read.notes:
         source = "the table" if hasattr(path, "columns") else path
-        warnings.warn(f"Read {source}: {' '.join(table_read.notes)}", stacklevel=2)
+        notes = in_python(" ".join(table_read.notes))
+        warnings.warn(f"Read {source}: {notes}", stacklevel=2)
     return table_read.frame
+
+
+def in_python(text: str) -> str:
+    """Return a note or a refusal with parameters of Python in place of options of the command.
+
+    Examples
+    --------
+    >>> in_python("skip=0 (--skip 0) keeps all lines"), in_python("a type text (--types FILE)")
+    ('skip=0 keeps all lines', 'a type text (types={column: kind})')
+    """
+    text = _BOTH.sub(r"\1", text)
+    for option, parameter in _PARAMETERS.items():
+        text = text.replace(option, parameter)
+    return text
 
 
 def text_columns(frame: pd.DataFrame) -> list[str]:
