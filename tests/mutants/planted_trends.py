@@ -6,17 +6,17 @@ from mutants.registry import plant_edits
 from bochner.learning.series.mixture import PredictiveMixture
 from bochner.learning.series.search import Searcher
 from bochner.learning.series.transformations import Floor
-from bochner.learning.series.trends import Drift
+from bochner.learning.series.trends import WalkWithDrift
 
 plant_edits(
-    Drift,
+    WalkWithDrift,
     "onward",
     test_trends.assert_smoothing,
     all_of_the_drift_goes_on=("kept[1] = self.share", "pass"),
     the_level_is_shrunk=("kept[1] =", "kept[0] ="),
 )
 plant_edits(
-    Drift,
+    WalkWithDrift,
     "move",
     test_trends.assert_smoothing,
     walks_do_not_grow_with_the_step=("* dt\n", "\n"),

@@ -82,7 +82,7 @@ def covariance(model, theta, times, others, inputs=None, other_inputs=None):
         elif isinstance(part, parts.Waves):
             shown = a + clock_at(a) - b - clock_at(b) if part.by_clock else gap
             total += wave_kernel(part, p, gap, shown)
-        elif isinstance(part, trends.Drift):
+        elif isinstance(part, trends.WalkWithDrift):
             total += 100.0 + 9.0 * a * b + np.exp(p[0]) * np.minimum(a, b)
         elif isinstance(part, trends.Slope):
             total += 100.0 + slope_kernel(np.exp(p[0]), np.exp(p[1]), a, b, part.has_line)

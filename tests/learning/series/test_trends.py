@@ -9,7 +9,7 @@ from bochner.learning.series.learning import Plan, learn
 from bochner.learning.series.model import ScaledSeries, SeriesModel
 from bochner.learning.series.parts import Remainder
 from bochner.learning.series.priors import SeriesPriors
-from bochner.learning.series.trends import TRENDS, Drift
+from bochner.learning.series.trends import TRENDS, WalkWithDrift
 
 SHARE = 0.5
 
@@ -27,7 +27,7 @@ def assert_smoothing():
     """The steady gain of a random walk with noise is a known function of their variances."""
     n, horizon, diffusion, noise = 4000, 8, 30.0, 0.02
     y, times = walk_with_drift(n) / 500.0, np.linspace(0.0, 1.0, n)
-    model = SeriesModel((Drift(SHARE), Remainder(0.01)))
+    model = SeriesModel((WalkWithDrift(SHARE), Remainder(0.01)))
     # A share of the remainder that is next to nothing leaves white noise.
     theta = np.array([np.log(diffusion), 0.5 * np.log(noise), -40.0, 0.0])
     rows = ScaledSeries(times, y, np.zeros((n, 0)))
@@ -54,7 +54,7 @@ def test_variances_are_those_of_the_scaled_drift(share):
     rng = np.random.default_rng(1)
     root = rng.normal(size=(4, 4))
     mean, cov = rng.normal(size=4), root @ root.T
-    found_mean, found_cov = Drift(share).onward(mean, cov)
+    found_mean, found_cov = WalkWithDrift(share).onward(mean, cov)
     scale = np.diag([1.0, share, 1.0, 1.0])
     assert_allclose(found_mean, scale @ mean)
     assert_allclose(found_cov, scale @ cov @ scale)
@@ -91,7 +91,7 @@ def assert_weights():
 @pytest.mark.parametrize("share", [-0.1, 1.1, np.nan])
 def test_a_share_is_between_zero_and_one(share):
     with pytest.raises(ValueError, match="share of a drift must be between 0 and 1, got"):
-        Drift(share)
+        WalkWithDrift(share)
 
 
 def test_years_have_a_drift_and_long_series_without_dates_have_none():

@@ -18,7 +18,7 @@ from bochner.learning.series.paths import paths
 from bochner.learning.series.posterior import draws
 from bochner.learning.series.search import Fit
 from bochner.learning.series.transformations import TRANSFORMATIONS
-from bochner.learning.series.trends import Trend
+from bochner.learning.series.trends import LevelProcess
 from bochner.learning.series.units import SeriesUnits
 from bochner.registry import register
 
@@ -82,7 +82,7 @@ class Member:
             raise ValueError(f"{max(counts)} harmonics or inputs of {self.mean.shape[1]} states")
         n_parameters = sum(len(part.priors) for part in self.parts)
         n_states = sum(len(part.partners) for part in self.parts)
-        if not self.parts or not isinstance(self.parts[0], Trend):
+        if not self.parts or not isinstance(self.parts[0], LevelProcess):
             raise ValueError("the first part of a model must be a trend")
         if self.theta.shape[1] != n_parameters or self.mean.shape[1] != n_states:
             raise ValueError(
@@ -100,9 +100,9 @@ class Member:
         return SeriesModel(tuple(self.parts))
 
     @property
-    def trend(self) -> Trend:
+    def trend(self) -> LevelProcess:
         """The first part."""
-        return cast(Trend, self.parts[0])
+        return cast(LevelProcess, self.parts[0])
 
 
 @register(

@@ -16,7 +16,7 @@ from bochner.learning.series.model import ScaledSeries, SeriesModel
 from bochner.learning.series.parts import Inputs, Remainder, Variation, Waves
 from bochner.learning.series.posterior import LaplaceApproximation, find_mode, log_density
 from bochner.learning.series.priors import GENERAL, SeriesPriors
-from bochner.learning.series.trends import TRENDS, Drift, Trend
+from bochner.learning.series.trends import TRENDS, LevelProcess, WalkWithDrift
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -88,7 +88,7 @@ class Season:
 class SeriesStructure:
     """The parts of a model in addition to variation and noise."""
 
-    trend: Trend
+    trend: LevelProcess
     seasons: tuple[Waves, ...] = ()
     cycle: Waves | None = None
 
@@ -195,7 +195,7 @@ class Searcher:
         if not share or self.progress.is_stopped:
             return list(fits), log_weights
         with single_threaded_blas():
-            structure = replace(fits[0].structure, trend=Drift(self.priors.drift_share))
+            structure = replace(fits[0].structure, trend=WalkWithDrift(self.priors.drift_share))
             drift = self._fit(rows, structure, fits[0])
         return [*fits, drift], np.append(log_weights + np.log1p(-share), np.log(share))
 

@@ -35,7 +35,7 @@ _SMALL = 0.02
 closed form loses nine digits there; the relative error of the series is below 1e-12."""
 
 
-class Trend(SeriesProcess):
+class LevelProcess(SeriesProcess):
     """The first part of every model: its level, and how the level goes on."""
 
     __slots__ = ()
@@ -60,7 +60,7 @@ class Trend(SeriesProcess):
 
 @register
 @dataclass(frozen=True, slots=True)
-class ConstantLevel(Trend):
+class ConstantLevel(LevelProcess):
     """A level that never changes."""
 
     name: str = "trend"
@@ -91,7 +91,7 @@ class ConstantLevel(Trend):
 
 @register
 @dataclass(frozen=True, slots=True)
-class Slope(Trend):
+class Slope(LevelProcess):
     r"""A level whose slope varies and returns to zero, or to the slope of a line.
 
     The slope is an Ornstein-Uhlenbeck process with the rate of return :math:`\lambda` and the
@@ -167,7 +167,7 @@ def _integrated(x: RealOrComplex, decay: RealOrComplex) -> RealOrComplex:
 
 @register
 @dataclass(frozen=True, slots=True)
-class Drift(Trend):
+class WalkWithDrift(LevelProcess):
     """A random walk with a constant drift, a share of which goes on after the training rows.
 
     With noise, forecasts are those of simple exponential smoothing with drift. With half of the
