@@ -10,6 +10,7 @@ from sklearn.utils import column_or_1d
 
 from bochner._numerics.arrays import FLOATS, Array
 from bochner._numerics.checked import (
+    check_classes,
     check_rows_given,
     check_targets,
     check_weights,
@@ -107,6 +108,8 @@ def checked_part_targets(y: Any, X: Any, *, numeric: bool, single: bool) -> NDAr
         raise ValueError("y contains numbers that are not finite.")
     if numeric:
         check_targets(y)
+    elif len(y):
+        check_classes(y)
     targets: NDArray[Any] = y
     return targets
 

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
-from bochner._numerics.checked import named, of_numpy
+from bochner._numerics.checked import named
 from bochner._numerics.files import as_path
 from bochner._numerics.foreign import refuse_masked, refuse_no_rows
 from bochner._numerics.threads import checked_n_jobs
@@ -129,8 +129,9 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         refuse_masked("y", y)
         # Memory order changes rounding.
         with named("y"):
-            y = of_numpy(y)
-            complete = check_array(y, ensure_2d=False, dtype=None, order="C", input_name="y")
+            complete = check_array(
+                task.read(y), ensure_2d=False, dtype=None, order="C", input_name="y"
+            )
         target = task.checked(np.asarray(complete), name)
         check_consistent_length(X, target)
         weights = checked_weight(sample_weight, target)
