@@ -25,7 +25,7 @@ from bochner.estimators.table_heads import OneKernelClassification, OneKernelReg
 from bochner.estimators.table_learners import FittedHead, OneKernelLearner, SumLearner, TableLearner
 from bochner.estimators.table_partitions import Others, collected_table, is_partitioned
 from bochner.estimators.table_predictors import Predictor
-from bochner.estimators.table_rows import TableRows, table_rows
+from bochner.estimators.table_rows import TableRows, check_weight_ratio, table_rows
 from bochner.estimators.table_summary import html_summary
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import (
@@ -136,6 +136,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         check_consistent_length(X, target)
         weights = checked_weight(sample_weight, target)
         if weights is not None:  # All rows of a class may have had weight zero
+            check_weight_ratio(weights)
             task.checked(target[weights > 0.0], name)
         target, classes = task.coded(X, target, weights)
         rows = table_rows(X, target, weights, groups, time, task.are_precisions)
