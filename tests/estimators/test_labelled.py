@@ -1,14 +1,17 @@
 """Scores of classifiers for labels that scikit-learn's metric cannot compare."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 
 from bochner import (
     GaussianProcessClassifier,
+    GaussianProcessRegressor,
     KernelGLMClassifier,
     KreinRidgeClassifier,
     LearnedKernelClassifier,
@@ -16,7 +19,8 @@ from bochner import (
     TableClassifier,
 )
 from bochner.baselines import RandomFrequencyClassifier
-from bochner.distributed.reading import checked_part_targets
+from bochner.distributed import PartitionedRows
+from bochner.distributed.reading import FrameParts, checked_part_targets
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = X[:, 0] > 0.0
@@ -114,3 +118,22 @@ def test_partitions_read_labels_by_the_same_rule(case):
     y, words = NO_LABELS[case]
     with pytest.raises(ValueError, match=words):
         checked_part_targets(y, X, numeric=False, single=True)
+
+
+def test_weights_of_another_number_of_rows_are_refused_in_plain_words():
+    for model in (FITTED[0], TableClassifier(effort="quick")):
+        with pytest.raises(ValueError, match=r"sample_weight must have .* the 40 rows, got 39"):
+            clone(model).fit(X, Y, sample_weight=np.ones(39))
+
+
+def test_complex_rows_of_a_process_are_refused_in_one_line():
+    for model in (GaussianProcessRegressor(), GaussianProcessClassifier()):
+        with pytest.raises(ValueError, match=r"not supported: X must hold real numbers[^\n]*$"):
+            model.fit(X + 0j, Y)
+
+
+def test_partitions_that_cannot_be_read_are_named():
+    with pytest.raises(TypeError, match="parts is None"):
+        PartitionedRows(SimpleNamespace(map=map, tree_reduce=map), None)
+    with pytest.raises(TypeError, match=r"A part is a lazy table.*collect"):
+        FrameParts("y", None)(pl.DataFrame({"a": [1.0], "y": [1.0]}).lazy())
