@@ -185,3 +185,12 @@ def test_intervals_of_other_levels():
     model = studies.TableRegressor(effort="quick", random_state=0).fit(X[:60], y[:60])
     half = outcome(model, split, 0.5)
     np.testing.assert_array_equal(half.lower, model.predict_interval(X[60:], 0.5)[0])
+
+
+@pytest.mark.parametrize("clusters", [None, np.arange(40) // 4])
+def test_standard_errors_of_huge_targets_do_not_overflow(clusters):
+    """Mean squares of targets of 1e100 are finite, and their squares are not."""
+    values = RNG.normal(size=40) ** 2
+    plain, huge = mean_score(values, clusters), mean_score(1e200 * values, clusters)
+    assert huge.value == pytest.approx(1e200 * plain.value)
+    assert huge.std_error == pytest.approx(1e200 * plain.std_error)

@@ -32,13 +32,28 @@ def test_weights_of_zero_are_rows_left_out_and_their_unit_is_free(model, y):
 
 @pytest.mark.parametrize("kernel", ["auto", "gaussian"])
 @pytest.mark.parametrize(("model", "y"), MODELS)
-def test_a_row_may_outweigh_all_others_beyond_rounding(model, y, kernel):
+def test_a_row_may_outweigh_all_others(model, y, kernel):
     rows, weight = slice(0, 40), np.ones(40)
-    weight[0] = 1e50
+    weight[0] = 1e8
     chosen = clone(model).set_params(kernel=kernel).fit(FRAME[rows], y[rows], sample_weight=weight)
     assert chosen.record_["n_samples"] == 40
     answer = chosen.predict_proba if y is LABELS else chosen.predict
     assert np.isfinite(answer(FRAME)).all()
+
+
+def test_noise_of_weights_far_apart_has_the_right_size_or_is_refused():
+    """Beyond the limit, variances of the function would be lost in those of the noise."""
+    rng, rows = np.random.default_rng(1), FRAME[:60]
+    weight = np.where(np.arange(60) < 30, 0.5, 5e7)
+    y = Y[:60] + 3e4 * rng.normal(size=60) / np.sqrt(weight)
+    model = clone(REGRESSOR).fit(rows, y, sample_weight=weight)
+    _, std = model.predict(rows, return_std=True)
+    assert 1e4 < np.median(std) < 9e4
+    ends = model.predict_interval(rows, sample_weight=np.full(60, 1e-50))
+    assert np.isfinite(ends).all()
+    weight[0] /= 2.0
+    with pytest.raises(ValueError, match=r"sample_weight .*got 0.25 and 5e\+07. Use 0 for rows"):
+        clone(REGRESSOR).fit(rows, y, sample_weight=weight)
 
 
 def test_heavy_rows_move_predictions_towards_them():

@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
 
 import bochner
 from bochner.persist import ModelFileError, container, trial
@@ -166,6 +168,46 @@ LATER_CHANGES = {
     "weights of laws below zero": (_table, _times("head_.weights", -1.0)),
     "an encoder that is not fitted": (_table, _without_encoder),
     "a length scale of a process below zero": (_process, _times("length_scale", -1.0)),
+}
+
+
+def _first(name, value):
+    """Return a change of the first entry of the first array whose name has that end."""
+
+    def change(tree, tensors):
+        full = next(each for each in tensors if each.endswith(name))
+        tensors[full] = tensors[full].copy()
+        tensors[full].flat[0] = value
+
+    return change
+
+
+def _positive():
+    return bochner.PositiveFeatures(n_components=8, random_state=0).fit(X)
+
+
+def _in_pipeline():
+    return make_pipeline(_positive(), Ridge()).fit(X, X[:, 0])
+
+
+LATER_CHANGES |= {
+    "huge parameters of a series": (_forecasts, _first("members.0.theta", 1e20)),
+    "huge parameters of all models of a series": (_forecasts, _times("theta", 1e20)),
+    "huge factors of a series": (_forecasts, _first("law.factors", 1e300)),
+    "huge states of a series": (_forecasts, _first("members.0.mean", 1e300)),
+    "huge covariances of a table": (_table, _first("factor", 1e300)),
+    "weights of laws that sum to less than one": (_table, _times("head_.weights", 0.5)),
+    "no weight of the first law": (_table, _first("head_.weights", 0.0)),
+    "a huge number of features": (_positive, _number("_n_features_out", 2**31)),
+    "a huge number of features of a step": (_in_pipeline, _number("_n_features_out", 2**31)),
+    "more Fourier features": (
+        lambda: bochner.FourierFeatures(n_components=8, random_state=0).fit(X),
+        _number("_n_features_out", 9),
+    ),
+    "more features of similarities": (
+        lambda: bochner.SimilarityFeatures(n_components=8, random_state=0).fit(X),
+        _number("_n_features_out", 9),
+    ),
 }
 
 

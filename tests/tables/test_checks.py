@@ -31,6 +31,12 @@ class TestSplit:
         assert "Did you mean 'price'?" in message
         assert "area, price" in message
 
+    def test_columns_that_reading_left_out_are_named(self):
+        message = refusal(split_target, self.frame[["price"]], "price", ["x", "id"])
+        assert "Reading has left out 'x', 'id'" in message
+        assert "--types 'x,number;id,number'" in message
+        assert "left out" not in refusal(split_target, self.frame[["price"]], "price")
+
     def test_a_header_of_numbers_is_doubted(self):
         frame = pd.DataFrame([[1, 2]], columns=["5.1", "-3"])
         assert "line of column names missing" in refusal(split_target, frame, "y")

@@ -204,3 +204,18 @@ def test_warnings_in_python_name_parameters_of_python(tmp_path):
     with pytest.warns(UserWarning, match=r"types=\{column: kind\}") as caught:
         read_table(path)
     assert "--" not in str(caught[0].message)
+
+
+def test_row_numbers_stay_if_all_other_inputs_are_constant():
+    frame = pd.DataFrame({"x": range(31), "y": np.arange(31.0) ** 2 % 7.0, "t": "q"})
+    read_frame = read(frame, keep=("y",))
+    assert list(read_frame.frame) == ["x", "y", "t"]
+    assert list(read(frame.assign(t=frame["y"] + 0.5), keep=("y",)).frame) == ["y", "t"]
+
+
+@pytest.mark.parametrize("entry", [[1, 2], {"a": 1}, np.ones(2)], ids=["list", "dict", "array"])
+def test_nested_columns_are_named(entry):
+    frame = pd.DataFrame({"c": [entry] * 40, "a": np.arange(40.0) ** 2, "y": np.arange(40.0) % 7.0})
+    nested = read(frame, keep=("y",)).frame
+    with pytest.raises(TypeError, match="Unreadable column 'c'"):
+        TableEncoder().fit(nested[["c", "a"]], nested["y"])

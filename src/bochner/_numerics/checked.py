@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _get_feature_names, validate_data
 
 from bochner._numerics.arrays import Array
@@ -116,6 +116,8 @@ def numbers(y: object) -> Any:
     return y
 
 
+_WHAT_LABELS_ARE = "text, booleans or whole numbers of 64 bits"
+
 _NO_LABELS = "mMSV"
 """Kinds of arrays that hold no labels: durations, dates, bytes and records."""
 
@@ -132,9 +134,10 @@ def labels(y: object, name: str = "y") -> Any:
     if values.dtype.kind == "U" and not hasattr(y, "dtype"):
         # NumPy makes text of all that a list with a text holds: of NaN, of numbers, of None.
         values = np.asarray(y, dtype=object)
-    if values.dtype.kind in _NO_LABELS:
+    is_long_float = values.dtype.kind == "f" and values.dtype.itemsize > 8
+    if values.dtype.kind in _NO_LABELS or is_long_float:
         raise ValueError(
-            f"{name} must hold labels that are text, booleans or whole numbers, got "
+            f"{name} must hold labels that are {_WHAT_LABELS_ARE}, got "
             f"{values.dtype}, which model files cannot hold. Convert them to text."
         )
     if values.dtype.kind != "O":
@@ -157,10 +160,14 @@ def labels(y: object, name: str = "y") -> Any:
 
 
 def _kind_of_label(entry: object) -> type:
-    """Return the type of a label, one for all numbers and one for all text."""
+    """Return the type of a label: one for all numbers, for all text, and for all missing labels."""
     if isinstance(entry, Real | np.bool_):
         return Real
-    return str if isinstance(entry, str) else type(entry)
+    if isinstance(entry, str):
+        return str
+    equals_itself = entry == entry  # pandas: NaT does not; NA is neither true nor false
+    is_missing = not isinstance(equals_itself, bool | np.bool_) or not equals_itself
+    return type(None) if is_missing else type(entry)
 
 
 def of_numpy(y: Any) -> Any:
@@ -181,10 +188,17 @@ def check_classes(y: NDArray[Any]) -> None:
     entry = y.flat[0] if isinstance(y, np.ndarray) and y.dtype.kind == "O" else ""
     if not isinstance(entry, str):
         raise ValueError(
-            f"y must hold labels that are text, booleans or whole numbers of 64 bits, got "
-            f"{shown(entry)} of type {type(entry).__name__}. Convert them to text."
+            f"y must hold labels that are {_WHAT_LABELS_ARE}, got {shown(entry)} of type "
+            f"{type(entry).__name__}. Convert them to text."
         )
-    with np.errstate(invalid="ignore"):  # the cast tells whole numbers from others
+    with np.errstate(invalid="ignore"):  # the cast to integers overflows for large floats
+        is_continuous = type_of_target(y, input_name="y").startswith("continuous")
+        if is_continuous:  # scikit-learn's checks of estimators search for these first words
+            fraction = np.ravel(y)[np.ravel(y != np.asarray(y).astype(np.int64))][0]
+            raise ValueError(
+                f"Unknown label type: continuous. y must hold labels that are {_WHAT_LABELS_ARE}, "
+                f"got {shown(fraction)}. Learn numbers with a regressor, or convert labels to text."
+            )
         check_classification_targets(y)
 
 

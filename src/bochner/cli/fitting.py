@@ -166,7 +166,8 @@ def _table(path: Path, options: FitOptions, read_options: ReadOptions) -> _Table
             f"{in_two_roles.pop()!r} is the target and has another role: name two columns."
         )
     frame = drop_columns(frame, aside)
-    features, target = _targets(frame, options.target)
+    left_out = [name for name, kind in table_read.layout.types.items() if kind == "ignore"]
+    features, target = _targets(frame, options.target, left_out)
     task = _task(target, options.task)
     check_table(features)
     split = split_rows(
@@ -193,11 +194,13 @@ def _weights(frame: pd.DataFrame, name: str) -> Array:
     return as_array(column.values)
 
 
-def _targets(frame: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _targets(
+    frame: pd.DataFrame, names: Sequence[str], left_out: Sequence[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the features and the complete targets, a column each."""
     features, targets = frame, []
     for name in names:
-        features, target = split_target(features, name)
+        features, target = split_target(features, name, left_out)
         targets.append(target)
     import pandas as pd
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from time import perf_counter
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bochner._numerics.progress import Progress, silent
@@ -76,6 +77,7 @@ def _outcome(name: str, encoded: _Encoded, level: float, seed: int, n_threads: i
     model = installed()[name](split.task, N_COMPONENTS, seed)[1:]  # Without the encoder
     if name == CATBOOST:
         model[-1].set_params(thread_count=n_threads)
-    with threadpool_limits(n_threads):
+    # Other libraries overflow where targets are huge: their errors say so.
+    with threadpool_limits(n_threads), np.errstate(over="ignore", invalid="ignore"):
         seconds += timed_fit(model, split, n_openmp=n_threads)
         return outcome(model, split, level, seconds)

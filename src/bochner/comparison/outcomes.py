@@ -117,8 +117,9 @@ def mean_score(values: NDArray[Any], clusters: NDArray[Any] | None = None) -> Sc
     if n_parts < 2:
         return Score(mean)
     # The sum's variance is that of a sum of as many independent parts, whose mean is zero.
-    error = np.sqrt(np.sum(residuals**2) * n_parts / (n_parts - 1)) / n
-    return Score(mean, float(error))
+    largest = float(np.max(np.abs(residuals))) or 1.0  # Fourth powers of large targets overflow
+    error = np.sqrt(np.sum((residuals / largest) ** 2) * n_parts / (n_parts - 1)) / n
+    return Score(mean, largest * float(error))
 
 
 def outcome(

@@ -52,6 +52,8 @@ class PartitionedRows:
                     f"executor must be an object with the methods map and tree_reduce, got "
                     f"{self.executor!r}; pass RayExecutor(), for instance."
                 )
+        if self.parts is None:
+            raise TypeError("parts is None: pass the partitions, such as a list of tuples (X, y).")
         if isinstance(self.parts, Iterator):
             raise TypeError(
                 f"parts is a {type(self.parts).__name__}, which can be read once, and workers read "

@@ -10,6 +10,7 @@ from sklearn.utils import column_or_1d
 
 from bochner._numerics.arrays import FLOATS, Array
 from bochner._numerics.checked import (
+    check_classes,
     check_rows_given,
     check_targets,
     check_weights,
@@ -17,7 +18,7 @@ from bochner._numerics.checked import (
     labels,
     numbers,
 )
-from bochner._numerics.foreign import refuse_masked
+from bochner._numerics.foreign import refuse_lazy, refuse_masked
 from bochner.features.chunks import Chunk
 
 Names = tuple[str, ...] | None
@@ -50,6 +51,7 @@ class FrameParts:
 
     def __call__(self, piece: Any) -> tuple[Any, Any, Any]:
         """Return inputs, targets and weights or ``None``; raise for other objects and names."""
+        refuse_lazy("A part", piece)
         if not hasattr(piece, "columns") or not hasattr(piece, "drop"):
             raise TypeError(
                 f"target is given, so that a data frame was expected, got "
@@ -107,6 +109,8 @@ def checked_part_targets(y: Any, X: Any, *, numeric: bool, single: bool) -> NDAr
         raise ValueError("y contains numbers that are not finite.")
     if numeric:
         check_targets(y)
+    elif len(y):
+        check_classes(y)
     targets: NDArray[Any] = y
     return targets
 

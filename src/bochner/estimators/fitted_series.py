@@ -26,6 +26,12 @@ _NEAR = 0.05
 """Relative difference of a number of steps a year that is taken for that of the calendar: leap
 years and months of different lengths change it by less."""
 
+_TRIAL_STEPS = (1.0, 30.0)
+"""Horizons, in steps, at which a model from a file is tried out: the first, and one of a month."""
+
+_ENDS = np.array([0.005, 0.995])
+"""Levels of the quantiles of that trial: the ends of an interval of 99 %."""
+
 _MOST_YEARS = 40
 """Most values of a series without dates that are taken for years. Yearly series are rarely longer,
 and series of quarters or months rarely shorter."""
@@ -61,18 +67,24 @@ class FittedSeries:
         return Ahead(rows, np.argsort(order, kind="stable"), future)
 
     def try_out(self) -> None:
-        """Forecast one time."""
+        """Forecast two times; raise ValueError unless moments, draws and intervals are finite."""
         law, timeline = self.law, self.timeline
         timeline.check()
         law.check_last(timeline.last)
         if timeline.step is not None:
             timeline.future(1)
-        after = np.array([timeline.last + (timeline.step or 1.0)])
-        rows = law.units.rows(after, np.full(1, np.nan), np.zeros((1, law.inputs.shape[1])))
+        after = timeline.last + np.array(_TRIAL_STEPS) * (timeline.step or law.units.step)
+        rows = law.units.rows(after, np.full(2, np.nan), np.zeros((2, law.inputs.shape[1])))
         forecast, paths = law.predict(rows), law.sample(rows, 2, np.random.default_rng(0))
         law.components_at(rows)
-        if np.isnan([*forecast.centre(), *forecast.std(), *paths.ravel()]).any():
+        answers = np.column_stack([forecast.centre(), forecast.std(), forecast.quantiles(_ENDS)])
+        if np.isnan(answers).any() or np.isnan(paths).any():
             raise ValueError("a forecast is NaN")
+        # Exponentials of later values may overflow even if the file was not changed.
+        bounded = answers if law.transformation == "none" else answers[:1]
+        parts = forecast.means, forecast.variances, bounded, paths[:, :1]
+        if not all(np.isfinite(part).all() for part in parts):
+            raise ValueError("a forecast is not finite")
 
 
 def fitted_series(

@@ -14,8 +14,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.checked import check_classes, named, refuse_foreign
 from bochner._numerics.checked import labels as class_labels
-from bochner._numerics.checked import refuse_foreign
 from bochner._numerics.promises import NotPromisedError
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier
@@ -172,9 +172,11 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
         dtype = None if takes_objects else "numeric"
         if not takes_objects:
             refuse_foreign("X", X)
-        rows, labels = validate_data(
-            self, X, class_labels(y), multi_output=False, ensure_2d=not takes_objects, dtype=dtype
-        )
+        options = {"ensure_2d": not takes_objects, "dtype": dtype}
+        y = class_labels(y)
+        with named("X"):
+            rows, labels = validate_data(self, X, y, multi_output=False, **options)
+        check_classes(labels)
         seed = drawn_seed(self.random_state)
         kernel = as_process_kernel(self.kernel, getattr(self, "feature_names_in_", None), rows)
         by_features = self._is_by_features(kernel, rows)

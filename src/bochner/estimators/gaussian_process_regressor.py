@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.checked import refuse_foreign
+from bochner._numerics.checked import named, refuse_foreign
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.process_kernels import (
     as_process_kernel,
@@ -417,7 +417,8 @@ def _checked(model: Any, X: Any, y: Any) -> tuple[Any, Any]:
     if not takes_objects:
         refuse_foreign("X", X)
     options = {"multi_output": True, "y_numeric": True, "ensure_2d": not takes_objects}
-    X, y = validate_data(model, X, y, dtype=None if takes_objects else "numeric", **options)
+    with named("X"):
+        X, y = validate_data(model, X, y, dtype=None if takes_objects else "numeric", **options)
     n_targets = y.shape[1] if y.ndim > 1 else 1
     if model.n_targets is not None and n_targets != model.n_targets:
         raise ValueError(

@@ -257,8 +257,14 @@ def checked_weight(sample_weight: ArrayLike | None, X: Any) -> Array | None:
     with named("sample_weight"):
         if foreign_entries := not_numbers(sample_weight):
             raise ValueError(f"sample_weight must hold numbers, got {foreign_entries}. Convert it.")
+        of_rows = to_numpy(sample_weight)
+        if np.ndim(of_rows) == 1 and len(of_rows) != rows.shape[0]:
+            raise ValueError(
+                f"sample_weight must have an entry for each of the {rows.shape[0]} rows, got "
+                f"{len(of_rows)}."
+            )
         weight: Array = _check_sample_weight(
-            to_numpy(sample_weight), rows, dtype=np.float64, ensure_non_negative=True
+            of_rows, rows, dtype=np.float64, ensure_non_negative=True
         )
     check_weights(weight)
     return weight

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
-from bochner._numerics.checked import named, of_numpy
+from bochner._numerics.checked import named
 from bochner._numerics.files import as_path
 from bochner._numerics.foreign import refuse_masked, refuse_no_rows
 from bochner._numerics.threads import checked_n_jobs
@@ -25,7 +25,7 @@ from bochner.estimators.table_heads import OneKernelClassification, OneKernelReg
 from bochner.estimators.table_learners import FittedHead, OneKernelLearner, SumLearner, TableLearner
 from bochner.estimators.table_partitions import Others, collected_table, is_partitioned
 from bochner.estimators.table_predictors import Predictor
-from bochner.estimators.table_rows import TableRows, table_rows
+from bochner.estimators.table_rows import TableRows, check_weight_ratio, table_rows
 from bochner.estimators.table_summary import html_summary
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import (
@@ -129,12 +129,14 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         refuse_masked("y", y)
         # Memory order changes rounding.
         with named("y"):
-            y = of_numpy(y)
-            complete = check_array(y, ensure_2d=False, dtype=None, order="C", input_name="y")
+            complete = check_array(
+                task.read(y), ensure_2d=False, dtype=None, order="C", input_name="y"
+            )
         target = task.checked(np.asarray(complete), name)
         check_consistent_length(X, target)
         weights = checked_weight(sample_weight, target)
         if weights is not None:  # All rows of a class may have had weight zero
+            check_weight_ratio(weights)
             task.checked(target[weights > 0.0], name)
         target, classes = task.coded(X, target, weights)
         rows = table_rows(X, target, weights, groups, time, task.are_precisions)

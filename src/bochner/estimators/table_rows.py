@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.checked import labels
-from bochner._numerics.limits import FLOAT64_EPS
 from bochner._numerics.warn import warn_user
 from bochner.estimators.table_partitions import Others
 from bochner.features.units import are_whole
@@ -18,6 +17,10 @@ from bochner.tables.columns import rows_of
 from bochner.tables.encoder import read_columns
 from bochner.tables.repeated import entry_order, row_keys
 from bochner.tables.stamps import sortable_times
+
+_GREATEST_RATIO = 1e8
+"""Greatest weight over the smallest: noise variances have this ratio. Standard deviations that are
+simulated with it are right; from 1e10 on the variances lose the digits of the function."""
 
 Precisions = Callable[[Any, NDArray[Any], Array], bool]
 """Takes a table, targets and whole-number weights; returns whether the weights are precisions."""
@@ -91,6 +94,17 @@ class TableRows:
         return self.weights if weights.max() > _GREATEST_COUNT or _are_counts(weights) else weights
 
 
+def check_weight_ratio(weights: Array) -> None:
+    """Raise ValueError if the greatest weight is too large a multiple of the smallest."""
+    present = weights[weights > 0.0]
+    if present.size and present.max() > _GREATEST_RATIO * present.min():
+        raise ValueError(
+            f"sample_weight of a model of tables must have a ratio of at most {_GREATEST_RATIO:g} "
+            f"between its greatest and its smallest number that is not zero; got "
+            f"{present.min():.3g} and {present.max():.3g}. Use 0 for rows that do not count."
+        )
+
+
 def table_rows(
     X: object,
     y: NDArray[Any],
@@ -112,10 +126,8 @@ def table_rows(
         )
     tags = _per_row("groups", X, groups, len(y)), _per_row("time", X, time, len(y))
     if weights is not None:
-        # Weights below the rounding error of the mean are raised to it. The rows stay with a finite
-        # noise variance, and the sum of the weights is the same up to rounding.
-        used, least = np.flatnonzero(weights), FLOAT64_EPS * weights.mean()
-        X, y, weights = rows_of(X, used), y[used], np.maximum(weights[used], least)
+        used = np.flatnonzero(weights)
+        X, y, weights = rows_of(X, used), y[used], weights[used]
         tags = _chosen(tags, used)
     n_given = len(y)
     if weights is not None and _are_counts(weights):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from bochner._numerics.arrays import Array, MatrixLike, as_array
-from bochner._numerics.checked import check_classes, check_targets, labels, numbers
+from bochner._numerics.checked import check_classes, check_targets, labels, numbers, of_numpy
 from bochner._numerics.foreign import shown
 from bochner._numerics.units import rounded, spreads
 from bochner.estimators.krein_ridge import KreinRidge
@@ -36,6 +36,10 @@ class TableTask(ABC, Generic[TargetMap, LawSum, OneKernel]):
     """Checks targets, scales them, and makes heads that predict them."""
 
     is_numeric: ClassVar[bool]
+
+    @abstractmethod
+    def read(self, y: Any) -> Any:
+        """Return targets as the user passed them, with the types of NumPy, or raise ValueError."""
 
     @abstractmethod
     def checked(self, y: NDArray[Any], name: str) -> NDArray[Any]:
@@ -83,6 +87,9 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
     is_numeric: ClassVar[bool] = True
 
     transformation: Transformation | None = None
+
+    def read(self, y: Any) -> Any:
+        return of_numpy(y)
 
     def checked(self, y: NDArray[Any], name: str) -> NDArray[Any]:
         targets = as_array(numbers(y))
@@ -133,6 +140,9 @@ class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelCl
     """Task of labels (n,), which are fitted as class indicators."""
 
     is_numeric: ClassVar[bool] = False
+
+    def read(self, y: Any) -> Any:
+        return labels(y)
 
     def checked(self, y: NDArray[Any], name: str) -> NDArray[Any]:
         y = np.asarray(column_or_1d(labels(y), warn=True))

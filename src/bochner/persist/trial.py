@@ -33,6 +33,7 @@ _METHODS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("transform_right", {}),
     ("signal_std", {}),
     ("predict", {"return_std": True}),
+    ("predict", {"return_cov": True}),
     ("predict_interval", {}),
     ("predict_quantiles", {}),
     ("sample_y", {"random_state": 0}),
@@ -72,6 +73,7 @@ def try_out(model: Any, n_bytes: int) -> None:
                     raise ValueError(str(problem)) from problem
             for part in estimators(model):
                 _check_names(part)
+                _check_n_features_out(part, n_bytes)
                 if hasattr(part, "_try_out"):
                     part._try_out()
         except NotFittedError as problem:
@@ -90,6 +92,16 @@ def _check_names(part: Any) -> None:
         raise ValueError(f"{np.size(names)} names of {n_features} features")
     if isinstance(part, ColumnTransformer) and any(len(each) != 3 for each in part.transformers_):
         raise ValueError("transformers of columns have a name, themselves and columns")
+
+
+def _check_n_features_out(part: Any, n_bytes: int) -> None:
+    """Raise ValueError unless a fitted transformer has as many features as its file says."""
+    n_features_out = vars(part).get("_n_features_out")
+    if n_features_out is None or not hasattr(part, "transform"):
+        return
+    row = _row(part, n_bytes)
+    if _in_domain(part, row) and (n_features := np.shape(part.transform(row))[1]) != n_features_out:
+        raise ValueError(f"{n_features} features, and _n_features_out is {n_features_out}")
 
 
 def _is_foreign(part: Any) -> bool:

@@ -14,6 +14,9 @@ _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _LONG, _SHORT = 1e5, 1e-3
 """Numbers from here on have a prefix, and below here a power of ten."""
 
+_HUGE = 1e13
+"""Numbers from here on have a power of ten: the largest prefix would leave them five digits."""
+
 _COMMAS = 1e3
 """Largest number of an axis from which on thousands have commas, unless all may be years."""
 
@@ -61,7 +64,7 @@ def number_texts(values: Array) -> list[str]:
     if not len(values):
         return []
     largest = float(np.abs(values).max())
-    if largest < _SHORT:
+    if largest < _SHORT or largest >= _HUGE:
         return [number_text(value) for value in values]
     scale, unit = next(((s, u) for s, u in _UNITS if largest >= max(s, _LONG)), (1.0, ""))
     shown = values / scale

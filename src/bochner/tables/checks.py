@@ -47,9 +47,12 @@ def drop_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     return frame.drop(columns=names)
 
 
-def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Series]:
+def split_target(
+    frame: pd.DataFrame, target: str, left_out: Sequence[str] = ()
+) -> tuple[pd.DataFrame, pd.Series]:
     """Return the features of a table and its target, without missing or infinite entries.
 
+    ``left_out`` are the columns that reading has left out, for the message if no other is there.
     Raises InputError if the table has no such column (the message suggests a similar name), no
     other column, or one row, or if the target has missing or infinite entries.
     """
@@ -57,12 +60,21 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     if frame.shape[1] == 1:
         raise InputError(
             f"The table has no column but the target {target!r}: expected at least one to "
-            "predict it from."
+            f"predict it from.{_how_to_keep(left_out)}"
         )
     if len(frame) == 1:
         raise InputError("The table has one row: expected at least two to fit and one to test.")
     _check_complete("target", read_column(target, frame[target]))
     return frame.drop(columns=[target]), frame[target]
+
+
+def _how_to_keep(left_out: Sequence[str]) -> str:
+    """Return a sentence on columns that reading has left out, empty without any."""
+    if not left_out:
+        return ""
+    types = ";".join(f"{name},number" for name in left_out)
+    listed = ", ".join(map(repr, left_out))
+    return f" Reading has left out {listed}: give a type to keep it, as in --types {types!r}."
 
 
 def side_column(frame: pd.DataFrame, name: str, role: str, kinds: Sequence[Kind] = ()) -> Column:

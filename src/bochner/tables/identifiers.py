@@ -111,10 +111,12 @@ def leave_out(
         identifiers and other columns without entries.
     """
     left: list[str] = []
+    constant = set() if only_index else {n for n, s in columns.items() if _is_constant(s)}
     for name, series in columns.items():
         if name in keep:
             continue
-        remaining = len(columns) - len(left) - 1
+        # Nothing can be predicted from a constant column.
+        remaining = len(columns.keys() - constant - {name, *left})
         words = _reason(name, series, remaining, only_index=only_index)
         if words:
             left.append(name)
@@ -123,7 +125,7 @@ def leave_out(
         elif not only_index and series.dtype.kind in "iu" and may_identify(name, series.to_numpy()):
             what = "in nearly every row and may be an identifier; --drop leaves it out"
             remarks.add(name, f"differs {what}", f"differ {what}")
-        elif not only_index and _is_constant(series):
+        elif name in constant:
             what = "the same entry in every row and"
             words = f"has {what} is not used", f"have {what} are not used"
             remarks.add(name, *words, shown(series.iloc[0]))
@@ -135,7 +137,11 @@ def _is_constant(series: pd.Series) -> bool:
 
     Tables of a few rows are often rows to predict, which are equal by chance.
     """
-    return len(series) >= _FEWEST_ROWS and not series.isna().any() and series.nunique() == 1
+    if len(series) < _FEWEST_ROWS or series.isna().any():
+        return False
+    if series.dtype.kind == "O" and any(kind.__hash__ is None for kind in set(map(type, series))):
+        return False  # Lists of a Parquet file, which cannot be counted
+    return series.nunique() == 1
 
 
 def _reason(

@@ -64,7 +64,7 @@ def assert_means_are_those_of_rows(kernel, matrix=None, dtype=np.float64):
     rows, pool = table(N_TRAINING, rng), table(50, rng)
     pool[20:30] = rows[:10]
     one = law(kernel, rng, rows, matrix, dtype)
-    weights = np.array([[0.3, 0.2], [0.0, 0.5]])
+    weights = np.array([[1.0, 0.3], [0.0, 0.7]])
     head = SumOfLaws(Laws(rows, [one, one]), weights, np.ones((4, 2)), np.ones(2), np.ones(2))
     mixed = MixedRows(pool, walks(50, rng), OWNERS)
     # Predictions have single precision where the noise allows it.

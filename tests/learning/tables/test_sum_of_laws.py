@@ -76,10 +76,10 @@ def test_moments_are_those_of_draws_from_the_mixture():
 def test_the_score_of_a_level_is_the_conformal_quantile(count, level, rank):
     signs = np.where(np.arange(count) % 2, 1.0, -1.0)
     scores = np.sort(signs * np.arange(1.0, count + 1.0))
-    model = SumOfLaws(None, np.empty(0), scores, 1.0, 1.0)
+    model = SumOfLaws(None, np.ones(1), scores, 1.0, 1.0)
     assert model.score(level) == rank
     pair = np.column_stack((scores, 2.0 * scores[::-1]))
-    both = SumOfLaws(None, np.empty((0, 2)), pair, np.ones(2), np.ones(2))
+    both = SumOfLaws(None, np.ones((1, 2)), pair, np.ones(2), np.ones(2))
     assert both.score(level).tolist() == [rank, 2.0 * rank]
 
 
@@ -88,7 +88,7 @@ def test_the_score_of_a_level_is_the_conformal_quantile(count, level, rank):
     [(10, 0.9, 10), (14, 0.9, 14), (28, 0.9, 27), (10, 0.3, 4), (10, 0.01, 1)],
 )
 def test_few_scores_have_ranks_of_one_more(count, level, rank):
-    model = SumOfLaws(None, np.empty(0), np.arange(1.0, count + 1.0), 1.0, 1.0)
+    model = SumOfLaws(None, np.ones(1), np.arange(1.0, count + 1.0), 1.0, 1.0)
     assert model.score(level) == rank
 
 

@@ -40,6 +40,9 @@ a hundredth of the standard deviation."""
 _SAME_RANK = 1e-6
 """Tolerance for the rounding of ranks, such as 0.9 times the number of scores."""
 
+_WEIGHTS_ERROR = 1e-6
+"""Largest deviation of a sum of weights from one: more than rounding errors."""
+
 _TINY = 1e-12
 """Smallest standard deviation, relative to that of the target, so that scores of exact predictions
 are finite."""
@@ -88,6 +91,8 @@ class SumOfLaws:
             raise ValueError("SumOfLaws has no scores")
         if (self.weights < 0.0).any():
             raise ValueError("SumOfLaws has a weight below zero")
+        if (np.abs(self.weights.sum(axis=0) - 1.0) > _WEIGHTS_ERROR).any():
+            raise ValueError("the weights of SumOfLaws do not sum to one")
 
     @classmethod
     def of(cls, models: ScoredLaws, y: Array, sample_weight: Array) -> "SumOfLaws":
@@ -122,7 +127,7 @@ class SumOfLaws:
             weights = _weights(residuals[outside] if outside.any() else residuals[:0], shape)
             means = models.means[rows]
             mean[rows], std[rows], spread[rows] = mixture(means, models.variances[rows], weights)
-            new = models.variances[rows] - models.noise[rows] + models.new_noise[rows]
+            new = models.function[rows] + models.new_noise[rows]
             _, new_std[rows], _ = mixture(means, new, weights)
         std, new_std = np.maximum(std, _TINY), np.maximum(new_std, _TINY)
         widths, factors = _widths(models, Moments(mean, new_std**2, spread), (target - mean) / std)
@@ -244,7 +249,8 @@ class SumOfLaws:
         laws, weights = self.laws.used(self.weights)
         if sample_weight is not None:
             noise = np.stack([np.ravel(law.noise) for law in laws.members])
-            variances = variances + noise * (1.0 - 1.0 / sample_weight)[:, None, None]
+            of_unit = variances + noise * (1.0 - 1.0 / sample_weight)[:, None, None]
+            variances = np.maximum(of_unit, noise)  # Rounding of a tiny weight's noise
         mean, std, spread = mixture(means, variances, weights)
         moments = Moments(mean, std**2, spread)
         pairs = zip(self.widths, moments.targets(), strict=True)
@@ -262,7 +268,7 @@ def _with_parts(models: ScoredLaws, target: Array, weights: Array) -> ScoredLaws
     mean = np.sum(models.means * shares, axis=1)
     spread = (models.means - mean[:, None]) ** 2
     noise = np.sum(models.noise * shares, axis=1)
-    function = np.sum((models.variances - models.noise + spread) * shares, axis=1)
+    function = np.sum((models.function + spread) * shares, axis=1)
     total = np.maximum(function + noise, np.finfo(np.float64).tiny)
     parts = ((targets - mean) ** 2, function, noise)
     of_function, of_noise = variance_parts(*(np.mean(part / total, axis=1) for part in parts))
@@ -271,7 +277,7 @@ def _with_parts(models: ScoredLaws, target: Array, weights: Array) -> ScoredLaws
     return replace(
         models,
         laws=replace(models.laws, members=members),
-        variances=of_function * (models.variances - models.noise) + of_noise * models.noise,
+        variances=of_function * models.function + of_noise * models.noise,
         noise=of_noise * models.noise,
         new_noise=of_noise * models.new_noise,
     )

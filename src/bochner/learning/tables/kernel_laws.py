@@ -10,6 +10,7 @@ from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
 from scipy.optimize import nnls
 
 from bochner._numerics.arrays import Array, Floats, as_array, row_blocks
+from bochner._numerics.limits import LARGEST_TARGET
 from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.tables.leave_one_out import LEAST_SINGLE, LearnedKernel, factor_inverse
@@ -66,6 +67,8 @@ class KernelLaw:
     def __post_init__(self) -> None:
         if np.min(self.signal) < 0.0:
             raise ValueError("the variance of the signal must not be negative")
+        if float(np.abs(self.factor).max(initial=0.0)) > LARGEST_TARGET:  # Entries are squared
+            raise ValueError("the factor of a covariance is too large")
 
     @property
     def kind(self) -> str:

@@ -132,3 +132,12 @@ class ScoredLaws:
     noise: Array  # (s, K, t): The part of the variances that is noise
     new_noise: Array  # (s, K, t): Noise variance of a target of weight one
     groups: Chosen | None = None  # (s,): Indices of groups that are left out together
+
+    @property
+    def function(self) -> Array:
+        """The part (s, K, t) of the variances that is of the function.
+
+        Noise of a tiny weight may be greater by more digits than numbers have, so that the
+        difference is a rounding error of either sign.
+        """
+        return np.maximum(self.variances - self.noise, 0.0)
