@@ -321,6 +321,7 @@ def learned(path: Path, kind: str) -> tuple[SeriesPriors, list[str]]:
         priors,
         drift_weight=DRIFT_WEIGHT,
         drift_share=DRIFT_SHARE,
+        drift_steps=float(max(len(one.past) for one in some)),
         power=weighted.power,
         transformation_power=weighted.power if kind in LEARNED else 1.0,
         trends=weighted.trends,

@@ -4,6 +4,7 @@ from learning.series import test_mixture, test_trends
 from mutants.registry import plant_edits
 
 from bochner.learning.series.mixture import PredictiveMixture
+from bochner.learning.series.priors import SeriesPriors
 from bochner.learning.series.search import Searcher
 from bochner.learning.series.transformations import Floor
 from bochner.learning.series.trends import WalkWithDrift
@@ -28,6 +29,13 @@ plant_edits(
     test_trends.assert_weights,
     evidence_keeps_all_of_the_weight=("np.log1p(-share)", "0.0"),
     weights_are_exchanged=("np.log(share)", "np.log1p(-share)"),
+)
+plant_edits(
+    SeriesPriors,
+    "weight_of_drift",
+    test_trends.assert_lengths,
+    short_series_have_a_greater_weight=("max(1.0, longer)", "longer"),
+    long_series_keep_the_weight=("** 2", "** 0"),
 )
 plant_edits(
     Floor,

@@ -82,10 +82,21 @@ def test_the_drift_has_its_weight_beside_the_weights_of_evidence():
 def assert_weights():
     without = weights_of(SeriesPriors())
     assert "a random walk with drift" not in without
-    found = weights_of(SeriesPriors(drift_weight=0.4, drift_share=0.7))
+    found = weights_of(SeriesPriors(drift_weight=0.4, drift_share=0.7, drift_steps=60.0))
     assert found.pop("a random walk with drift") == pytest.approx(0.4, abs=1.0 / 64.0)
     for name, weight in found.items():
         assert weight == pytest.approx(0.6 * without[name], abs=0.05)
+
+
+def test_the_weight_falls_beyond_the_lengths_that_it_was_learned_from():
+    assert_lengths()
+
+
+def assert_lengths():
+    priors = SeriesPriors(drift_weight=0.5, drift_steps=100.0)
+    steps = (10.0, 100.0, 200.0, 500.0, 800.0)
+    assert [priors.weight_of_drift(n) for n in steps] == [0.5, 0.5, 0.125, 0.02, 0.0]
+    assert SeriesPriors().weight_of_drift(10.0) == 0.0
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, np.nan])

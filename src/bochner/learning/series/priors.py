@@ -31,6 +31,9 @@ import numpy as np
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.series.parts import Prior
 
+_LEAST_DRIFT = 0.01
+"""Weight of a random walk with drift below which it is not fitted: forecasts hardly change."""
+
 _USUAL_LENGTH = 30.0
 """Number of steps n at which the term with log(n / 30) is zero."""
 
@@ -99,7 +102,8 @@ class SeriesPriors:
     ``power`` is the power of the evidence in the weight of a model, and ``transformation_power``
     that in the choice of a transformation; ``trends`` and ``transformations`` are log odds by name.
     ``drift_weight`` is the weight of a random walk with drift in forecasts, beside the models that
-    evidence compares, and ``drift_share`` the share of its drift that goes on.
+    evidence compares, and ``drift_share`` the share of its drift that goes on. Both were learned
+    from series of ``drift_steps`` steps or fewer.
     """
 
     parameters: Mapping[str, ParameterPrior] = field(default_factory=dict)
@@ -115,6 +119,7 @@ class SeriesPriors:
 
     drift_weight: float = 0.0
     drift_share: float = 1.0
+    drift_steps: float = 0.0
 
     def table(self, step: float) -> PriorTable:
         """Return the priors of parameters if rows are ``step`` apart, in units of their range."""
@@ -131,6 +136,16 @@ class SeriesPriors:
         odds = self.transformations.get(transformation, self.transformations["none"])
         return self.transformation_power * log_evidence + odds
 
+    def weight_of_drift(self, n_steps: float) -> float:
+        """Return the weight of a random walk with drift for a series of that many steps.
+
+        It falls like the square of the length beyond those of the series that it was learned from:
+        a long series shows its trend.
+        """
+        longer = n_steps / self.drift_steps if self.drift_steps else np.inf
+        weight = self.drift_weight / max(1.0, longer) ** 2
+        return weight if weight > _LEAST_DRIFT else 0.0
+
     def entry(self) -> dict[str, Any]:
         """Return the entry of the priors in the file."""
         return {
@@ -142,6 +157,7 @@ class SeriesPriors:
             "transformations": dict(self.transformations),
             "drift_weight": self.drift_weight,
             "drift_share": self.drift_share,
+            "drift_steps": self.drift_steps,
         }
 
     @classmethod

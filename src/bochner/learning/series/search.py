@@ -191,7 +191,7 @@ class Searcher:
         Its weight is not the evidence's: evidence judges the next value, and a trend counts at
         longer horizons.
         """
-        share = self.priors.drift_weight
+        share = self.priors.weight_of_drift(1.0 / self.step)
         if not share or self.progress.is_stopped:
             return list(fits), log_weights
         with single_threaded_blas():
