@@ -258,16 +258,22 @@ def checked_weight(sample_weight: ArrayLike | None, X: Any) -> Array | None:
         if foreign_entries := not_numbers(sample_weight):
             raise ValueError(f"sample_weight must hold numbers, got {foreign_entries}. Convert it.")
         of_rows = to_numpy(sample_weight)
-        if np.ndim(of_rows) == 1 and len(of_rows) != rows.shape[0]:
-            raise ValueError(
-                f"sample_weight must have an entry for each of the {rows.shape[0]} rows, got "
-                f"{len(of_rows)}."
-            )
+        _check_number_of_weights(of_rows, rows.shape[0])
         weight: Array = _check_sample_weight(
             of_rows, rows, dtype=np.float64, ensure_non_negative=True
         )
     check_weights(weight)
     return weight
+
+
+def _check_number_of_weights(of_rows: Any, n_rows: int) -> None:
+    """Raise ValueError if weights in a sequence, an array or a column are not one for each row."""
+    # Of other objects, which only promise to become arrays, scikit-learn's check reads the shape.
+    is_sequence = isinstance(of_rows, list | tuple | np.ndarray) or hasattr(of_rows, "iloc")
+    if is_sequence and np.ndim(of_rows) == 1 and len(of_rows) != n_rows:
+        raise ValueError(
+            f"sample_weight must have an entry for each of the {n_rows} rows, got {len(of_rows)}."
+        )
 
 
 def checked_forgetting(forgetting: object) -> float:

@@ -8,6 +8,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.promises import NotPromisedError
 from bochner.estimators.table_functions import TableFunctions
 from bochner.estimators.table_heads import ClassHead, NumberHead, Pair
 from bochner.estimators.table_targets import ScaledTargets
@@ -78,7 +79,7 @@ class NumberPredictor:
     def covariances(self, X: Array, weight: Array | None = None) -> Pair:
         """Return predictive means (n, *t) and covariances (n, n, *t)."""
         if self.targets.transformation is not None:
-            raise ValueError(
+            raise NotPromisedError(
                 "return_cov=True needs untransformed targets, and these are transformed "
                 f"({self.targets.transformation.name!r}): take return_std=True, covariances of "
                 "sample_functions, or transformation='none'."
