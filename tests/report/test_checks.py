@@ -150,6 +150,16 @@ def test_the_range_of_coverage_is_that_of_repeated_samples():
     assert (outside / 1000 <= (0.06, 0.12)).all()
 
 
+def test_several_comparisons_are_outside_together_as_rarely_as_one():
+    rng = np.random.default_rng(1)
+    covered = rng.random((400, 5, 300)) < 0.9
+    outside = [
+        any(are_outside([coverage_of(values, 0.9, n_comparisons=5) for values in sample]))
+        for sample in covered
+    ]
+    assert np.mean(outside) < 0.08
+
+
 def test_the_share_of_the_worst_rows_is_counted():
     errors = np.ones(1000)
     errors[:10] = 30.0 - 0.01 * np.arange(10.0)

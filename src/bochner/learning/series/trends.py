@@ -65,13 +65,8 @@ class ConstantLevel(LevelProcess):
 
     name: str = "trend"
 
-    @property
-    def key(self) -> str:
-        return "level"
-
-    @property
-    def description(self) -> str:
-        return "a level"
+    key = "level"
+    description = "a level"
 
     @property
     def priors(self) -> tuple[Prior, ...]:
@@ -177,19 +172,13 @@ class WalkWithDrift(LevelProcess):
     share: float
     name: str = "trend"
 
+    key = "drift"
+    description = "a random walk with drift"
     is_walk = True
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.share <= 1.0:
             raise ValueError(f"the share of a drift must be between 0 and 1, got {self.share}")
-
-    @property
-    def key(self) -> str:
-        return "drift"
-
-    @property
-    def description(self) -> str:
-        return "a random walk with drift"
 
     @property
     def priors(self) -> tuple[Prior, ...]:
