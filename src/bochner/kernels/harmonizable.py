@@ -12,7 +12,8 @@ from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array, RandomState, as_array, as_positive_scalar, frozen_array
 from bochner._numerics.limits import LARGEST_ENTRY
-from bochner.kernels.base import Kernel, checked_rows, nested_tuples
+from bochner.kernels.base import Kernel
+from bochner.kernels.function import checked_rows, nested_tuples
 
 _NARROW = 0.25
 """Frequencies' spread at the start times the width of a window: a quarter turn in it, smooth."""

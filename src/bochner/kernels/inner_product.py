@@ -13,7 +13,8 @@ from bochner._numerics.arrays import (
     as_finite_scalar,
     as_positive_scalar,
 )
-from bochner.kernels.base import Kernel, convert_fields, decay
+from bochner.kernels.base import Kernel
+from bochner.kernels.function import convert_fields, decay
 from bochner.kernels.linear import Constant, Linear
 from bochner.kernels.profiled import Metric, NonNegative, Profiled
 
