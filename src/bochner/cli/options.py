@@ -1,6 +1,6 @@
 """Arguments and options shared by commands, and commands with options in a data class."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
 from inspect import Parameter, signature
 from pathlib import Path
@@ -8,7 +8,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from bochner.tables.errors import InputError
+from bochner.tables.errors import InputError, nearest
+from bochner.tables.options import ReadOptions, read_types
 
 _LARGEST_SEED = 2**32 - 1
 """Largest seed that scikit-learn's ``random_state`` accepts."""
@@ -138,6 +139,27 @@ def with_options(options: Any) -> Callable[[Callable[..., None]], Callable[..., 
         return command
 
     return decorate
+
+
+def read_options(options: Any) -> ReadOptions:
+    """Return how to read the file of a command whose options describe it."""
+    return ReadOptions(
+        decimal=options.decimal,
+        dates=options.dates,
+        types={} if options.types is None else read_types(options.types),
+        table=options.table,
+        missing=tuple(options.missing or ()),
+        skip=options.skip,
+        header=options.header,
+    )
+
+
+def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+    """Raise an error unless the value of an option is one of a few."""
+    if value not in choices:
+        near = nearest(value, choices)
+        hint = f" Did you mean {near!r}?" if near else ""
+        raise InputError(f"--{name} must be one of {', '.join(choices)}, got {value!r}.{hint}")
 
 
 def fraction(level: float) -> float:
