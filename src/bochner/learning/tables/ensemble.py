@@ -18,10 +18,9 @@ from bochner.learning.ridge.softmax_weights import (
     left_out_probabilities,
 )
 from bochner.learning.tables.function_draws import drawn_functions
-from bochner.learning.tables.kernel_laws import variance_parts
 from bochner.learning.tables.laws import Laws, ScoredLaws
 from bochner.learning.tables.removal import fold_numbers
-from bochner.learning.tables.weights import member_weights
+from bochner.learning.tables.weights import member_weights, variance_parts
 from bochner.learning.tables.widths import Moments, Widths, fitted_widths
 from bochner.registry import register
 
@@ -235,8 +234,6 @@ class SumOfLaws:
 
     def factors(self, X: Array) -> Array:
         """Return the factors (n, *t) of standard deviations at encoded rows (n, d)."""
-        if not self.widths:
-            return np.ones((len(X), *self.weights.shape[1:]))
         laws, _ = self.laws.used(self.weights)
         return self._factors(X, laws.means(X), laws.variances(X), None)
 
