@@ -329,12 +329,9 @@ class KreinRidge(
         Returns
         -------
         mean : array of shape (n,) or (n, n_targets)
-            A NumPy array, or an array of the namespace and on the device of ``X``. The same holds
-            for ``std`` and ``cov``.
-        std : array of shape (n,) or (n, n_targets)
-            Only if ``return_std``.
-        cov : array of shape (n, n) or (n, n, n_targets)
-            Only if ``return_cov``.
+            A NumPy array, or one of the namespace and device of ``X``, as are ``std`` and ``cov``.
+        std, cov : arrays of shapes (n,) or (n, n_targets), and (n, n) or (n, n, n_targets)
+            Only if ``return_std`` or ``return_cov``.
 
         Raises
         ------
@@ -399,6 +396,5 @@ class KreinRidge(
         coef, constant = with_uncertainty(self.posterior_).sample(count, rng)
         constant += self._target_origin[:, None]
         shape = (count,) if self._single_target else constant.shape
-        return linear_functions(
-            self._features, coef.reshape(len(coef), -1), constant.ravel(), shape
-        )
+        weights = coef.reshape(len(coef), -1)
+        return linear_functions(self._features, weights, constant.ravel(), shape)
