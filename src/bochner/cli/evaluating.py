@@ -88,12 +88,7 @@ def evaluate_table(
 
 
 def _studies(
-    model: Model,
-    path: Path,
-    fresh: Fresh,
-    level: float,
-    is_analysed: bool,
-    progress: Progress,
+    model: Model, path: Path, fresh: Fresh, level: float, is_analysed: bool, progress: Progress
 ) -> list[Study]:
     split = fresh.split(model)
     progress("predicting")

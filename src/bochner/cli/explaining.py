@@ -133,12 +133,7 @@ def _outputs(model: Model, contributions: Contributions) -> list[str]:
 
 
 def _print_row(
-    console: Console,
-    model: Model,
-    fresh: Fresh,
-    contributions: Contributions,
-    place: int,
-    row: int,
+    console: Console, model: Model, fresh: Fresh, contributions: Contributions, place: int, row: int
 ) -> None:
     """Print the contributions to one prediction, the largest first."""
     values, errors = (

@@ -102,8 +102,7 @@ class FitOptions:
         ),
     ] = None
     n_jobs: Annotated[
-        int | None,
-        typer.Option(help="Number of threads, -1 for all cores.", rich_help_panel=MODEL),
+        int | None, typer.Option(help="Number of threads, -1 for all cores.", rich_help_panel=MODEL)
     ] = None
     interval: Annotated[
         float,
@@ -114,8 +113,7 @@ class FitOptions:
     ] = 0.9
     seed: Seed = 0
     decimal: Annotated[
-        str,
-        typer.Option(help="Decimal mark: auto, . or ,", rich_help_panel=READING),
+        str, typer.Option(help="Decimal mark: auto, . or ,", rich_help_panel=READING)
     ] = "auto"
     dates: Annotated[
         str,
@@ -144,8 +142,7 @@ class FitOptions:
     as_json: Json = False
     quiet: Quiet = False
     verbose: Annotated[
-        bool,
-        typer.Option("--verbose", help="Also print all columns.", rich_help_panel=OUTPUT),
+        bool, typer.Option("--verbose", help="Also print all columns.", rich_help_panel=OUTPUT)
     ] = False
 
     @property

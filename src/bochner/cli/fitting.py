@@ -225,12 +225,7 @@ def _task(target: pd.DataFrame, task_name: str) -> Task:
 
 
 def _studied(
-    path: Path,
-    options: FitOptions,
-    table: _Table,
-    level: float,
-    stages: Stages,
-    progress: Progress,
+    path: Path, options: FitOptions, table: _Table, level: float, stages: Stages, progress: Progress
 ) -> list[Study]:
     """Fit, compare and analyse within the time limit, and return a study of each target."""
     split = table.split

@@ -108,8 +108,7 @@ class ForecastOptions:
         ),
     ] = True
     n_jobs: Annotated[
-        int | None,
-        typer.Option(help="Number of threads, -1 for all cores.", rich_help_panel=MODEL),
+        int | None, typer.Option(help="Number of threads, -1 for all cores.", rich_help_panel=MODEL)
     ] = None
     seed: Annotated[
         int, typer.Option(min=0, help="Random seed of the fit.", rich_help_panel=MODEL)
@@ -141,8 +140,7 @@ class ForecastOptions:
         typer.Option(help="PNG, SVG or PDF file for a picture.", rich_help_panel=OUTPUT),
     ] = None
     report: Annotated[
-        Path | None,
-        typer.Option(help="HTML file to write a report to.", rich_help_panel=OUTPUT),
+        Path | None, typer.Option(help="HTML file to write a report to.", rich_help_panel=OUTPUT)
     ] = None
     model: Annotated[
         Path | None,

@@ -76,8 +76,7 @@ HeaderLines = Annotated[
     ),
 ]
 Json = Annotated[
-    bool,
-    typer.Option("--json", help="Write JSON to standard output.", rich_help_panel=OUTPUT),
+    bool, typer.Option("--json", help="Write JSON to standard output.", rich_help_panel=OUTPUT)
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.", rich_help_panel=OUTPUT)]
 SafeCsv = Annotated[
@@ -89,8 +88,7 @@ SafeCsv = Annotated[
     ),
 ]
 Report = Annotated[
-    Path | None,
-    typer.Option(help="HTML file to write a report to.", rich_help_panel=OUTPUT),
+    Path | None, typer.Option(help="HTML file to write a report to.", rich_help_panel=OUTPUT)
 ]
 Analysis = Annotated[
     bool,

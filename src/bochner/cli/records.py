@@ -18,11 +18,7 @@ SCHEMA_VERSION = 1
 
 
 def fit_record(
-    studies: Sequence[Study],
-    warned: Sequence[str],
-    out: Path,
-    report: Path | None,
-    stages: Stages,
+    studies: Sequence[Study], warned: Sequence[str], out: Path, report: Path | None, stages: Stages
 ) -> dict[str, Any]:
     """Return the output of `bochner fit --json`."""
     first = studies[0]

@@ -18,12 +18,7 @@ from bochner._numerics.namespaces import home_of, retyped, to_numpy
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.bank_parameters import (
-    BANK_CHOICES,
-    Choice,
-    sampler_choice,
-    settings_of,
-)
+from bochner.estimators.bank_parameters import BANK_CHOICES, Choice, sampler_choice, settings_of
 from bochner.estimators.bank_problems import (
     Problems,
     mean_kernel,
@@ -42,12 +37,7 @@ from bochner.learning.chains.learned_kernel import Convergence, Learned
 from bochner.learning.chains.models import BANK, Model
 from bochner.learning.chains.moves import Move
 from bochner.learning.chains.plan import Sampler, SamplerSettings, fingerprint_of, learn
-from bochner.learning.chains.pooling import (
-    LeftOutRows,
-    blocks_of,
-    parts_of,
-    scored_of,
-)
+from bochner.learning.chains.pooling import LeftOutRows, blocks_of, parts_of, scored_of
 from bochner.learning.chains.preparation import Scaling, Trend
 from bochner.learning.chains.relevance import Relevance, averaged, relevance_of
 from bochner.learning.chains.start import Structure

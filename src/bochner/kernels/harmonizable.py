@@ -151,11 +151,7 @@ class Harmonizable(Kernel):
         inverse[-1] = 0.0
         # A little off zero, where the evidence has no slope by a frequency.
         return cls(
-            np.full(n, np.sqrt(total / min(n, 2))),
-            _NARROW / width,
-            centres,
-            inverse,
-            2.0 / width,
+            np.full(n, np.sqrt(total / min(n, 2))), _NARROW / width, centres, inverse, 2.0 / width
         )
 
     @property

@@ -24,12 +24,7 @@ from sklearn.base import BaseEstimator
 
 from bochner.kernels import Kernel
 from bochner.persist.container import ModelFileError
-from bochner.persist.parts import (
-    is_part,
-    known_parts,
-    part_attributes,
-    required_attributes,
-)
+from bochner.persist.parts import is_part, known_parts, part_attributes, required_attributes
 from bochner.registry import Registration, is_registered, registration
 
 Node = dict[str, Any]

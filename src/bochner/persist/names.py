@@ -45,7 +45,7 @@ def class_named(name: str, *, estimator: bool) -> Any:
 
 
 _SPLIT: Mapping[tuple[str, str], str] = {
-    ("AsymmetricKernelRidge", "PairSolution"): "AsymmetricPairRidge",
+    ("AsymmetricKernelRidge", "PairSolution"): "AsymmetricPairRidge"
 }
 """Present names of estimators, by name in older files and class of their ``posterior_``."""
 

@@ -128,11 +128,7 @@ def _add_levels(codes: Codes, code: int, step: float, sums: Floats) -> None:
 
 @inner(fastmath=LOOSE)
 def _add_four_levels(
-    codes: tuple[Codes, Codes, Codes, Codes],
-    levels: Codes,
-    steps: Floats,
-    first: int,
-    sums: Floats,
+    codes: tuple[Codes, Codes, Codes, Codes], levels: Codes, steps: Floats, first: int, sums: Floats
 ) -> None:
     c, d, e, f = codes
     i, j, m, n = levels[first], levels[first + 1], levels[first + 2], levels[first + 3]

@@ -23,12 +23,7 @@ from bochner.learning.tables.observations import FIRST, SECOND, Observations
 from bochner.learning.tables.plan import FitPlan
 from bochner.learning.tables.rows import Chosen, Elsewhere
 from bochner.learning.tables.search import Family, learned, noise_factor, refined
-from bochner.learning.tables.tree_laws import (
-    BOOSTINGS,
-    FEWEST_FOR_TREES,
-    TreeLaw,
-    TreeLearner,
-)
+from bochner.learning.tables.tree_laws import BOOSTINGS, FEWEST_FOR_TREES, TreeLaw, TreeLearner
 from bochner.learning.tables.trees import TreeInputs
 
 _NOISE_ROWS = 1600
