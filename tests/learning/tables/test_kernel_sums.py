@@ -4,9 +4,11 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
+from bochner.learning.tables import kernel_sums
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.kernel_sums import Blocks
 from bochner.learning.tables.laws import Laws
@@ -70,17 +72,26 @@ def assert_dense(law, X=NEW, blocks=BLOCKS, atol=1e-3):
 
 
 def check_kernels():
-    for name in KERNELS:
-        for mapped in (False, True):
-            single = assert_dense(law_of(name, mapped=mapped))
-            assert single.of_means.values.dtype == np.float32
-            assert len(single.used) == (0 if mapped else 2)
-            double = assert_dense(law_of(name, 1e-6, mapped=mapped), atol=1e-6)
-            assert double.of_means.values.dtype == np.float64
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel_sums, "_LEAST_SINGLE_ROWS", N)
+        for name in KERNELS:
+            for mapped in (False, True):
+                single = assert_dense(law_of(name, mapped=mapped))
+                assert single.of_means.values.dtype == np.float32
+                assert single.of_variances.values.dtype == np.float32
+                assert len(single.used) == (0 if mapped else 2)
+                double = assert_dense(law_of(name, 1e-6, mapped=mapped), atol=1e-6)
+                assert double.of_means.values.dtype == np.float64
 
 
 def test_loops_are_the_public_kernels_in_the_precision_that_the_noise_needs():
     check_kernels()
+
+
+def test_laws_of_few_rows_need_the_loops_in_one_precision():
+    for name in KERNELS:
+        few = assert_dense(law_of(name), atol=1e-12)
+        assert {few.of_means.values.dtype, few.of_variances.values.dtype} == {np.dtype(float)}
 
 
 def test_some_columns_and_levels_of_several_scales():

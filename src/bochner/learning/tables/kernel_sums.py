@@ -27,6 +27,10 @@ _MOST_ROUNDED = 6e-5
 deviation of the noise. The estimate is 2^-24 times the norm of the coefficients. On six tables
 errors were up to sixteen times the estimate: 1e-3 of the noise."""
 
+_LEAST_SINGLE_ROWS = 2000
+"""Rows of a law from which kernel values are computed in single precision. For fewer rows it saves
+less than ten microseconds a prediction, and both precisions would be compiled at the first fit."""
+
 _MOST_LEVELS = 2**16
 """Most levels of a block, whose numbers have two bytes."""
 
@@ -98,6 +102,7 @@ class KernelSums:
     used: Chosen  # (b,): Indices of the blocks of levels
     of_means: Columns
     of_variances: Columns  # Of the first rows
+    factor: Floats  # The law's, in the precision of the kernel values
 
     @classmethod
     def of(cls, law: KernelLaw, rows: Array, blocks: Blocks) -> "KernelSums | None":
@@ -128,9 +133,11 @@ class KernelSums:
             of_levels = np.array(list(steps.values()), dtype=dtype)
             return Columns(is_absolute, np.array(images.T, dtype, order="C"), codes, of_levels)
 
-        means = columns(len(law.coef), np.float32 if _is_single(law) else np.float64)
-        variances = columns(len(law.factor), law.factor.dtype)
-        return cls(law, profile, singles, chosen, means, variances)
+        single: DTypeLike = np.float64 if len(law.coef) < _LEAST_SINGLE_ROWS else np.float32
+        means = columns(len(law.coef), single if _is_single(law) else np.float64)
+        factor = law.factor.astype(np.result_type(law.factor, single), copy=False)
+        variances = columns(len(factor), factor.dtype)
+        return cls(law, profile, singles, chosen, means, variances, factor)
 
     def mean(self, X: Array, levels: Codes) -> Array:
         """Return means (n', t) of encoded rows (n', d) with their levels of all blocks."""
@@ -145,7 +152,7 @@ class KernelSums:
 
     def latent(self, X: Array, levels: Codes) -> Array:
         """Return variances (n',) of the function, relative to the signal's."""
-        factor = self.law.factor
+        factor = self.factor
         dtype, n_landmarks = factor.dtype, len(factor)
         values, none = np.empty((len(X), n_landmarks), dtype), np.empty((0, n_landmarks), dtype)
         arguments = self._loop_arguments(X, levels, self.of_variances)
