@@ -17,7 +17,6 @@ from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.progress import Progress
 from bochner.cli.activity import reporting
 from bochner.cli.choosing import SplitChoice, chosen_rows
-from bochner.cli.compiling import compiling_meanwhile
 from bochner.cli.fit_options import FitOptions
 from bochner.cli.options import read_options
 from bochner.cli.output import noting_warnings, plain, write_json
@@ -96,8 +95,7 @@ def fit_table(path: Path, options: FitOptions, console: Console) -> None:
             progress(f"reading {path}")
             table = _table(path, options, reading)
             options = table.options
-        with compiling_meanwhile(is_needed=options.analysis or options.report is not None):
-            studies = _studied(path, options, table, level, stages, progress)
+        studies = _studied(path, options, table, level, stages, progress)
         persist.save(studies[0].model, options.out)
         if options.report is not None:
             _write_report(studies, options.report, stages, progress)
