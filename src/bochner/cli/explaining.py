@@ -125,7 +125,7 @@ def _chosen(n_rows: int, options: ExplainOptions) -> Any:
     return np.array(options.row) - 1
 
 
-def _outputs(model: Model, contributions: Contributions) -> list[str]:
+def _outputs(model: Model) -> list[str]:
     """Return the names of the numbers that are explained: classes, targets, or the target."""
     if hasattr(model, "classes_"):
         return [str(label) for label in model.classes_]
@@ -140,7 +140,7 @@ def _print_row(
         np.atleast_2d(part[place].T) for part in (contributions.values, contributions.std_error)
     )
     prediction = np.atleast_1d(contributions.prediction[place])
-    base, names = np.atleast_1d(contributions.base), _outputs(model, contributions)
+    base, names = np.atleast_1d(contributions.base), _outputs(model)
     # For two classes the second suffices; for more, the predicted class is most informative.
     is_classes = hasattr(model, "classes_")
     shown = [int(np.argmax(prediction))] if is_classes else range(len(names))
@@ -221,7 +221,7 @@ def _value(value: Any) -> str:
 
 def _frame(model: Model, contributions: Contributions, rows: object) -> pd.DataFrame:
     """Return the contributions to predictions, a row each, or one for each row and output."""
-    names = _outputs(model, contributions)
+    names = _outputs(model)
     parts = []
     for output, name in enumerate(names):
         values, prediction = _of_output(contributions, output)
@@ -247,7 +247,7 @@ def _record(model: Model, path: Path, contributions: Contributions, rows: Any) -
     return {
         "schema_version": SCHEMA_VERSION,
         "model": str(path),
-        "outputs": _outputs(model, contributions),
+        "outputs": _outputs(model),
         "columns": list(contributions.columns),
         "average": np.ravel(contributions.base).tolist(),
         "rows": [
