@@ -348,8 +348,7 @@ class KreinRidge(
             spread = {"return_std": return_std, "return_cov": return_cov}
             return lazily(self, "predict", X, columns, **spread)
         mean, spread = self._predict(X, with_std=return_std, with_cov=return_cov)
-        mean += like(self._target_origin, mean)
-        mean = self._squeezed(mean)
+        mean = self._squeezed(mean + like(self._target_origin, mean))
         return mean if spread is None else (mean, self._squeezed(spread))
 
     def log_predictive_density(self, X: MatrixLike, y: Any) -> Array:
