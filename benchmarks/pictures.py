@@ -13,14 +13,15 @@ from bochner.plot.labels import (
     finish,
     legend,
     panel_points,
-    place_ticks,
     text_width,
     width_of,
 )
 from bochner.plot.style import BAND, FONT, Look, looks_of, styled
+from bochner.plot.ticks import number_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 LINEAR = ("linear", "linear")
@@ -41,6 +42,9 @@ _SOLID, _DASHED = 2.0, 2.5
 
 _POWERS = 4
 """Powers of ten, from one on, that a scale with zero marks: masses reach fifty."""
+
+_GAP = 9.0
+"""Points between the texts of two ticks: more than the width of a letter."""
 
 _COLUMNS = (4, 3)
 """Panels next to each other, the first number that divides their count, or else the last."""
@@ -231,3 +235,19 @@ def fields_figure(
         bar = figure.colorbar(mesh, ax=axes, label=label, aspect=25)
         bar.outline.set_visible(False)
     return figure
+
+
+def place_ticks(axis: "Axis", places: Sequence[float], points: float) -> None:
+    """Set ticks at sorted places; the last tick, and others as far as they fit, have texts."""
+    low, high = axis.get_transform().transform(sorted(axis.get_view_interval()))
+    at = points * (axis.get_transform().transform(np.asarray(places)) - low) / (high - low)
+    texts = [number_text(place) for place in places]
+    room = np.array([text_width(text) + _GAP for text in texts])
+    for step in range(1, len(texts) + 1):
+        labelled = slice((len(texts) - 1) % step, None, step)
+        if (np.diff(at[labelled]) >= 0.5 * (room[labelled][1:] + room[labelled][:-1])).all():
+            break
+    shown = [""] * len(texts)
+    shown[labelled] = texts[labelled]
+    axis.set_ticks(list(places), shown)
+    axis.set_ticks([], minor=True)

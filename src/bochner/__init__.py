@@ -33,21 +33,11 @@ from bochner._numerics.on_demand import on_demand
 __version__ = version("bochner")
 
 if TYPE_CHECKING:
-    from bochner import (
-        baselines as baselines,
-    )
-    from bochner import (
-        datasets as datasets,
-    )
-    from bochner import (
-        kernels as kernels,
-    )
-    from bochner import (
-        likelihoods as likelihoods,
-    )
-    from bochner import (
-        plot as plot,
-    )
+    from bochner import baselines as baselines
+    from bochner import datasets as datasets
+    from bochner import kernels as kernels
+    from bochner import likelihoods as likelihoods
+    from bochner import plot as plot
     from bochner._numerics.progress import FitProgress as FitProgress
     from bochner.diagnosis import Diagnosis as Diagnosis
     from bochner.diagnosis import diagnose as diagnose
@@ -65,18 +55,10 @@ if TYPE_CHECKING:
     from bochner.estimators.digmm_features import DIGMMFeatures as DIGMMFeatures
     from bochner.estimators.digmm_features import SimilarityFeatures as SimilarityFeatures
     from bochner.estimators.forecaster import Forecaster as Forecaster
-    from bochner.estimators.gabasr import (
-        GaBaSRClassifier as GaBaSRClassifier,
-    )
-    from bochner.estimators.gabasr import (
-        GaBaSRRegressor as GaBaSRRegressor,
-    )
-    from bochner.estimators.gabasr import (
-        LocallyStationaryClassifier as LocallyStationaryClassifier,
-    )
-    from bochner.estimators.gabasr import (
-        LocallyStationaryRegressor as LocallyStationaryRegressor,
-    )
+    from bochner.estimators.gabasr import GaBaSRClassifier as GaBaSRClassifier
+    from bochner.estimators.gabasr import GaBaSRRegressor as GaBaSRRegressor
+    from bochner.estimators.gabasr import LocallyStationaryClassifier as LocallyStationaryClassifier
+    from bochner.estimators.gabasr import LocallyStationaryRegressor as LocallyStationaryRegressor
     from bochner.estimators.gaussian_process_classifier import (
         GaussianProcessClassifier as GaussianProcessClassifier,
     )

@@ -4,11 +4,22 @@ array-api-strict has a device whose arrays NumPy cannot take: whatever passes th
 data where they were.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from array_api.homes import (  # noqa: F401
+    PARTS,
+    RNG,
+    TOLERANCE,
+    UNIT,
+    WEIGHT,
+    Home,
+    X,
+    Y,
+    dispatch,
+    home_of_torch,
+)
 from numpy.testing import assert_allclose
 from sklearn import config_context
 
@@ -17,22 +28,14 @@ from bochner import (
     Frequencies,
     KreinRidge,
     KreinRidgeClassifier,
-    LearnedKernelClassifier,
-    LearnedKernelRegressor,
-    LocallyStationaryRegressor,
     kernels,
 )
 from bochner._numerics import limits, namespaces
-from bochner._numerics.namespaces import on_device, to_numpy
+from bochner._numerics.namespaces import on_device
 from bochner.frequencies import Envelope
 from bochner.learning.families import selection
 from bochner.sampling import HadamardRows
 
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(150, 3))
-Y = np.stack([np.sin(X[:, 0]) + 4.0, X[:, 1] * X[:, 2]], axis=1)
-WEIGHT = np.where(np.arange(150) % 7 == 0, 0.0, RNG.uniform(0.5, 2.0, size=150))
-UNIT = X / np.linalg.norm(X, axis=1, keepdims=True)
 SIGNED = kernels.DeltaGaussian(1.0, 10.0)
 ON_COLUMNS = (
     kernels.Gaussian().on(0) * kernels.Periodic(2.0).on([1, 2])
@@ -40,35 +43,6 @@ ON_COLUMNS = (
     + kernels.Polynomial(2).on(0)
     - kernels.Polynomial(1).on([1, 2])
 )
-PARTS = (slice(0, 60), slice(60, 90), slice(90, 150))
-TOLERANCE = {"float64": 1e-10, "float32": 3e-5}
-
-
-@dataclass(frozen=True)
-class Home:
-    """A namespace, a device of it and a type."""
-
-    xp: Any
-    device: Any
-    dtype: str
-
-    def __call__(self, values, dtype=None):
-        array = np.array(values, dtype=dtype or self.dtype)
-        return self.xp.asarray(array, device=self.device)
-
-    def assert_same(self, made, expected, dtype=None, tolerance=None):
-        dtype = dtype or self.dtype
-        assert isinstance(made, type(self(0.0)))
-        assert made.device == self(0.0).device
-        assert made.dtype == getattr(self.xp, dtype)
-        tolerance = tolerance or TOLERANCE[self.dtype]
-        assert_allclose(to_numpy(made), expected, rtol=tolerance, atol=tolerance)
-
-
-@pytest.fixture(autouse=True)
-def dispatch():
-    with config_context(array_api_dispatch=True):
-        yield
 
 
 @pytest.fixture(params=["torch", "array_api_strict"])
@@ -401,54 +375,6 @@ def test_gradients_flow_through_features_of_torch():
     step = 1e-6 * np.eye(3)[0]
     slope = (model.transform(X + step) - model.transform(X - step))[:, 0] / 2e-6
     assert_allclose(rows.grad[:, 0].numpy(), slope, atol=1e-7)
-
-
-@pytest.fixture
-def tensors():
-    return Home(pytest.importorskip("torch"), None, "float64")
-
-
-def learned(cls, rows, targets, weight, **settings):
-    model = cls(8, n_burn_in=2, n_samples=2, n_chains=2, random_state=0, **settings)
-    return model.fit(rows, targets, weight)
-
-
-@pytest.mark.parametrize("weight", [None, WEIGHT])
-def test_learned_kernels_of_torch_are_those_of_numpy(tensors, weight):
-    moved = None if weight is None else tensors(weight)
-    # Without noise, rounding would decide some of the proposals.
-    noisy = Y[:, 0] + 0.3 * np.random.default_rng(1).normal(size=150)
-    made = learned(LearnedKernelRegressor, tensors(X), tensors(noisy), moved)
-    known = learned(LearnedKernelRegressor, X, noisy, weight)
-    assert isinstance(made.learned_[0].draws.coef, np.ndarray)
-    for own, expected in zip(
-        made.predict(tensors(X), return_std=True), known.predict(X, return_std=True), strict=True
-    ):
-        assert_allclose(own, expected, rtol=1e-7, atol=1e-7)
-    assert made.score_ == pytest.approx(known.score_, rel=1e-7)
-
-
-def test_learned_labels_of_torch_are_those_of_numpy(tensors):
-    labels = np.digitize(Y[:, 1], [-0.5, 0.5])
-    made = learned(LearnedKernelClassifier, tensors(X), tensors(labels, "int64"), tensors(WEIGHT))
-    known = learned(LearnedKernelClassifier, X, labels, WEIGHT)
-    assert_allclose(made.predict_proba(tensors(X)), known.predict_proba(X), atol=1e-7)
-    np.testing.assert_array_equal(made.predict(tensors(X)), known.predict(X))
-
-
-@pytest.mark.parametrize(
-    ("model", "words"),
-    [
-        (LearnedKernelRegressor(8, likelihood="student_t"), "pass NumPy arrays"),
-        (LearnedKernelRegressor(8, sampler="hmc"), "sampler='pcn'"),
-        (LocallyStationaryRegressor(8), "model of LearnedKernelRegressor"),
-    ],
-)
-def test_what_does_not_learn_on_a_device_says_so(tensors, model, words):
-    with pytest.raises(ValueError, match=words):
-        model.fit(tensors(X), tensors(Y[:, 0]))
-    with pytest.raises(ValueError, match="leave out checkpoint"):
-        LearnedKernelRegressor(8).fit(tensors(X), tensors(Y[:, 0]), checkpoint="here")
 
 
 def test_chunks_go_to_a_device_one_after_another(tensors):

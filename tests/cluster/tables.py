@@ -11,7 +11,7 @@ from cluster.engines import InProcess, revived
 from bochner import TableClassifier, TableRegressor
 from bochner.distributed import collected
 from bochner.estimators import table_base
-from bochner.learning.tables import efforts, learner
+from bochner.learning.tables import efforts, plan
 
 N = 900
 CUTS = (0, 5, 300, 300, 301, 650, N)
@@ -74,9 +74,9 @@ def few_rows(monkeypatch, sample=None):
     rough = efforts.EFFORTS["quick"].families["rough"][0]
     quick = efforts.Effort({"rough": (rough, 2)}, 60, 100, 40)
     monkeypatch.setattr(table_base, "EFFORTS", {"quick": quick})
-    monkeypatch.setattr(learner, "_VARIANCE_LANDMARKS", 30)
-    monkeypatch.setattr(learner, "_LEAST_UNSCORED", 30)
-    monkeypatch.setattr(learner, "_FEWEST_OTHERS", 50)
+    monkeypatch.setattr(plan, "_VARIANCE_LANDMARKS", 30)
+    monkeypatch.setattr(plan, "_LEAST_UNSCORED", 30)
+    monkeypatch.setattr(plan, "_FEWEST_OTHERS", 50)
     if sample is not None:
         monkeypatch.setattr(collected, "SAMPLE_ROWS", sample)
 

@@ -20,7 +20,6 @@ from sklearn.gaussian_process.kernels import (
 
 import bochner
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor, kernels
-from bochner.estimators import gaussian_process_classifier, gaussian_process_regressor
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-3, 3, size=(80, 2))
@@ -179,7 +178,7 @@ def test_the_default_kernel_is_learned_with_restarts_and_noises(settings):
 
 
 def test_auto_is_exact_for_few_rows_and_for_kernels_without_features(monkeypatch):
-    monkeypatch.setattr(gaussian_process_regressor, "MOST_EXACT", 50)
+    monkeypatch.setattr(GaussianProcessRegressor, "_most_exact", 50)
     settings = {"optimizer": None, "n_components": 16, "n_landmarks": 0}
     for kernel, by_features in [
         (KERNEL, True),
@@ -317,7 +316,7 @@ def test_the_default_kernel_of_classes_does_not_depend_on_units(solver):
 
 
 def test_auto_is_exact_for_few_rows_of_classes(monkeypatch):
-    monkeypatch.setattr(gaussian_process_classifier, "MOST_EXACT_CLASSIFIED", 50)
+    monkeypatch.setattr(GaussianProcessClassifier, "_most_exact", 50)
     settings = {"optimizer": None, "n_components": 16}
     for kernel, by_features in [(RBF(), True), (RBF() + WhiteKernel(), False)]:
         model = GaussianProcessClassifier(kernel, **settings).fit(X, LABELS > 1)

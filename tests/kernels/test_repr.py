@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bochner import kernels
-from bochner.kernels.base import LagKernel
+from bochner.kernels.stationary import LagKernel
 
 RNG = np.random.default_rng(0)
 LARGE = [

@@ -13,6 +13,7 @@ from bochner.learning.tables import efforts
 from bochner.learning.tables.efforts import Effort
 
 LEARNER = "bochner.learning.tables.learner"
+PLAN = "bochner.learning.tables.plan"
 _FAMILIES = {"rough": (efforts._ROUGH, 1), "smooth": (efforts._SMOOTH, 1)}
 
 
@@ -53,7 +54,7 @@ THRESHOLDS = [
         256,
         constants={
             EFFORTS: effort(more_rows=180),
-            f"{LEARNER}._MANY_ROWS": 250,
+            f"{PLAN}._MANY_ROWS": 250,
         },
     ),
     Threshold(
@@ -63,9 +64,9 @@ THRESHOLDS = [
         ("smooth", "weights over two decades", "thirty cells"),
         {
             EFFORTS: effort(),
-            f"{LEARNER}._FEWEST_OTHERS": 150,
-            f"{LEARNER}._VARIANCE_LANDMARKS": 150,
-            f"{LEARNER}._LEAST_UNSCORED": 150,
+            f"{PLAN}._FEWEST_OTHERS": 150,
+            f"{PLAN}._VARIANCE_LANDMARKS": 150,
+            f"{PLAN}._LEAST_UNSCORED": 150,
         },
     ),
     Threshold(
@@ -74,17 +75,17 @@ THRESHOLDS = [
         336,
         constants={
             EFFORTS: effort(),
-            f"{LEARNER}._FEWEST_OTHERS": 150,
-            f"{LEARNER}._MOST_SCORED": 180,
-            f"{LEARNER}._VARIANCE_LANDMARKS": 150,
-            f"{LEARNER}._LEAST_UNSCORED": 150,
+            f"{PLAN}._FEWEST_OTHERS": 150,
+            f"{PLAN}._MOST_SCORED": 180,
+            f"{PLAN}._VARIANCE_LANDMARKS": 150,
+            f"{PLAN}._LEAST_UNSCORED": 150,
         },
     ),
     Threshold(
         "landmarks of variances",
         200,
         206,
-        constants={EFFORTS: effort(), f"{LEARNER}._VARIANCE_LANDMARKS": 200},
+        constants={EFFORTS: effort(), f"{PLAN}._VARIANCE_LANDMARKS": 200},
     ),
     Threshold(
         "rows of the grid", 200, 206, constants={EFFORTS: effort(3000), f"{SEARCH}._GRID_ROWS": 200}

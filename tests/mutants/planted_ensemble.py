@@ -354,7 +354,7 @@ plant_edits(
     ),
 )
 plant_edits(
-    kernel_laws,
+    leave_one_out,
     "left_out_latent",
     test_kernel_laws.check_left_out_latent,
     rows_that_are_left_as_landmarks=("latent[chosen] =", "unused ="),

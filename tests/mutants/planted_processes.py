@@ -66,8 +66,8 @@ planted(check_auto, name="fifty_rows_are_many")(
     edit(
         GaussianProcessRegressor,
         "_is_by_features",
-        "len(rows) <= MOST_EXACT",
-        "len(rows) < MOST_EXACT",
+        "len(rows) <= self._most_exact",
+        "len(rows) < self._most_exact",
     )
 )
 planted(
@@ -96,8 +96,8 @@ planted(laws.test_probabilities_of_classes_add_up_to_one, name="probabilities_do
          "of_each")
 )  # fmt: skip
 planted(check_auto_of_classes, name="fifty_rows_of_classes_are_many")(
-    edit(GaussianProcessClassifier, "_is_by_features", "len(rows) <= MOST_EXACT_CLASSIFIED",
-         "len(rows) < MOST_EXACT_CLASSIFIED")
+    edit(GaussianProcessClassifier, "_is_by_features", "len(rows) <= self._most_exact",
+         "len(rows) < self._most_exact")
 )  # fmt: skip
 
 

@@ -36,7 +36,7 @@ from bochner.estimators.digmm_features import EXPECTATIONS
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
 from bochner.learning.series.trends import ConstantLevel
 from bochner.likelihoods import StudentTLikelihood
-from bochner.persist.classes import present
+from bochner.persist.names import present
 from bochner.persist.tree import decode
 from bochner.sampling import SCHEMES, HadamardRows, Iid
 from bochner.tables.encoder import TableEncoder

@@ -13,25 +13,11 @@ from rich.console import Console
 
 from bochner import __version__
 from bochner._numerics.limits import MOST_DIAGNOSED
-from bochner.cli.evaluate_options import EvaluateOptions
 from bochner.cli.fit_options import FitOptions
 from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.interrupts import all_is_imported
-from bochner.cli.options import (
-    OUTPUT,
-    Dropped,
-    Json,
-    MissingWords,
-    ModelFile,
-    Quiet,
-    SafeCsv,
-    Seed,
-    SkippedLines,
-    TableFile,
-    TableName,
-    fraction_option,
-    with_options,
-)
+from bochner.cli.model_options import EvaluateOptions, ExplainOptions, PredictOptions
+from bochner.cli.options import Dropped, ModelFile, Seed, TableFile, with_options
 from bochner.cli.refusals import Command, Commands, refusals
 
 if find_spec("pandas") is None:  # So that a missing extra is noticed at once
@@ -81,44 +67,17 @@ def fit(file: TableFile, options: FitOptions) -> None:
 @command(
     epilog="Example: bochner predict houses.bochner new.csv --interval 90 --out predictions.csv"
 )
-def predict(
-    model: ModelFile,
-    file: TableFile,
-    std: Annotated[
-        bool, typer.Option("--std", help="Add the predictive standard deviation, including noise.")
-    ] = False,
-    interval: Annotated[
-        float | None,
-        typer.Option(help="Add prediction intervals of this level, such as 90 or 0.9."),
-    ] = None,
-    quantiles: Annotated[
-        str | None, typer.Option(help="Add quantiles of these levels, such as 10,50,90.")
-    ] = None,
-    keep: Annotated[
-        str, typer.Option(help="Columns of the table to copy: none, id or all.")
-    ] = "id",
-    table: TableName = None,
-    missing: MissingWords = None,
-    skip: SkippedLines = None,
-    out: Annotated[
-        Path | None, typer.Option(help="CSV file to write; - is standard output, as by default.")
-    ] = None,
-    safe_csv: SafeCsv = False,
-    quiet: Quiet = False,
-) -> None:
+@with_options(PredictOptions)
+def predict(model: ModelFile, file: TableFile, options: PredictOptions) -> None:
     """Predict the target for every row of a table; for classes, with their probabilities.
 
     Errors are reported for rows whose target is in the table.
     """
     with refusals():
-        from bochner.cli.predicting import PredictOptions, predict_table
+        from bochner.cli.predicting import predict_table
 
         all_is_imported()
-        level = None if interval is None else fraction_option("--interval", interval)
-        extra = PredictOptions(
-            std, level, quantiles, keep, table, missing, skip, is_quiet=quiet, is_safe=safe_csv
-        )
-        predict_table(model, file, extra, out, Console(stderr=True, soft_wrap=True))
+        predict_table(model, file, options, Console(stderr=True, soft_wrap=True))
 
 
 @command(epilog="Example: bochner evaluate houses.bochner sold.csv --group region")
@@ -133,51 +92,13 @@ def evaluate(model: ModelFile, file: TableFile, options: EvaluateOptions) -> Non
 
 
 @command(epilog="Example: bochner explain houses.bochner new.csv --row 1")
-def explain(
-    model: ModelFile,
-    file: TableFile,
-    row: Annotated[
-        list[int] | None,
-        typer.Option(min=1, help="Row whose prediction is explained, from 1; repeat for more."),
-    ] = None,
-    seed: Seed = 0,
-    table: TableName = None,
-    missing: MissingWords = None,
-    skip: SkippedLines = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV file for the contributions to all predictions, or to those of --row.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            help="PNG, SVG or PDF file for a picture of the contributions to the prediction of "
-            "--row, or to those of 50 rows.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    safe_csv: SafeCsv = False,
-    as_json: Json = False,
-) -> None:
+@with_options(ExplainOptions)
+def explain(model: ModelFile, file: TableFile, options: ExplainOptions) -> None:
     """Show how columns change predictions: on average, or the Shapley values of single rows."""
     with refusals():
-        from bochner.cli.explaining import ExplainOptions, explain_table
+        from bochner.cli.explaining import explain_table
 
         all_is_imported()
-        options = ExplainOptions(
-            rows=tuple(row or ()),
-            seed=seed,
-            table=table,
-            missing=missing,
-            skip=skip,
-            out=out,
-            picture=picture,
-            as_json=as_json,
-            is_safe=safe_csv,
-        )
         explain_table(model, file, options, Console())
 
 

@@ -1,7 +1,5 @@
 """`bochner evaluate`: errors and calibration of a model on a table with known targets."""
 
-import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +9,7 @@ from rich.text import Text
 
 from bochner._numerics.progress import Progress
 from bochner.cli.activity import reporting
-from bochner.cli.evaluate_options import EvaluateOptions
+from bochner.cli.model_options import EvaluateOptions
 from bochner.cli.models import (
     Fresh,
     fitted_rows,
@@ -20,9 +18,9 @@ from bochner.cli.models import (
     read_for,
     target_names,
 )
-from bochner.cli.output import check_report, plain
+from bochner.cli.output import check_report, plain, write_json
 from bochner.cli.predicting import of_new_rows
-from bochner.cli.records import evaluation_record, versions
+from bochner.cli.records import evaluation_record
 from bochner.cli.screen import (
     confusion_table,
     groups_table,
@@ -31,7 +29,15 @@ from bochner.cli.screen import (
     scores_table,
 )
 from bochner.comparison.outcomes import Outcome, by_group
-from bochner.comparison.study import Model, Study, own_outcomes, row_names, table_facts
+from bochner.comparison.study import (
+    Model,
+    Study,
+    own_outcomes,
+    row_names,
+    studies_of,
+    table_facts,
+    versions,
+)
 from bochner.tables.checks import side_column
 from bochner.tables.errors import InputError
 
@@ -43,9 +49,8 @@ def evaluate_table(
     model_path: Path, path: Path, options: EvaluateOptions, console: Console
 ) -> None:
     """Measure a model on a table, and show or write the results."""
-    inputs = [model_path] if str(path) == "-" else [model_path, path]
     if options.report is not None:
-        check_report(options.report, *inputs)
+        check_report(options.report, model_path, path)
     level = options.level
     with reporting() as progress:
         progress(f"reading {path}")
@@ -69,8 +74,7 @@ def evaluate_table(
             progress("writing the report")
             report.write(studies, options.report)
     if options.as_json:
-        record = evaluation_record(studies, groups, model_path)
-        sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+        write_json(evaluation_record(studies, groups, model_path))
         return
     for note in fresh.notes:
         console.print(Text(plain(note)))
@@ -84,12 +88,7 @@ def evaluate_table(
 
 
 def _studies(
-    model: Model,
-    path: Path,
-    fresh: Fresh,
-    level: float,
-    is_analysed: bool,
-    progress: Progress,
+    model: Model, path: Path, fresh: Fresh, level: float, is_analysed: bool, progress: Progress
 ) -> list[Study]:
     split = fresh.split(model)
     progress("predicting")
@@ -98,27 +97,20 @@ def _studies(
     if is_analysed:
         progress("computing the importance of columns")
         importance, interactions = model.importance(), model.interactions()
-    facts = table_facts(fresh.features, str(path), fresh.notes)
-    named = zip(target_names(model), outcomes, strict=True)
-    names = row_names(split.X_test, fresh.frame.get(model.record_.get("id")))
-    return [
-        Study(
-            model,
-            name,
-            facts,
-            split.of_target(number),
-            of_target,
-            importance,
-            interactions,
-            kind="file",
-            reason=(
-                f"The test rows are all {len(fresh.rows_with_targets):,} rows with a known target."
-            ),
-            record={"command": f"bochner evaluate MODEL {path}", **versions()},
-            row_names=names,
-        )
-        for number, (name, of_target) in enumerate(named)
-    ]
+    n_known = len(fresh.rows_with_targets)
+    return studies_of(
+        model,
+        target_names(model),
+        table_facts(fresh.features, str(path), fresh.notes),
+        split,
+        outcomes,
+        importance=importance,
+        interactions=interactions,
+        kind="file",
+        reason=f"The test rows are all {n_known:,} rows with a known target.",
+        record={"command": f"bochner evaluate MODEL {path}", **versions()},
+        row_names=row_names(split.X_test, fresh.frame.get(model.record_.get("id"))),
+    )
 
 
 def _groups(outcome: Outcome, fresh: Fresh, name: str | None) -> dict[str, Outcome]:

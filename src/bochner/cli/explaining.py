@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +14,7 @@ from rich.text import Text
 
 from bochner._numerics.arrays import Array
 from bochner.cli.activity import reporting
+from bochner.cli.model_options import ExplainOptions
 from bochner.cli.models import Fresh, load_model, read_for, target_names
 from bochner.cli.output import (
     cells_table,
@@ -25,6 +23,7 @@ from bochner.cli.output import (
     is_standard_output,
     plain,
     write_csv,
+    write_json,
     write_picture,
 )
 from bochner.cli.records import SCHEMA_VERSION
@@ -53,27 +52,12 @@ _ROWS = 50
 """Number of rows for the mean absolute contributions, which take a few seconds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainOptions:
-    """Options of `bochner explain`."""
-
-    rows: Sequence[int] = ()
-    seed: int = 0
-    table: str | None = None
-    missing: Sequence[str] | None = None
-    skip: int | None = None
-    out: Path | None = None
-    as_json: bool = False
-    picture: Path | None = None
-    is_safe: bool = False  # Whether no text of the CSV file may begin a formula
-
-
 def explain_table(model_path: Path, path: Path, options: ExplainOptions, console: Console) -> None:
     """Show effects of columns, or the contributions of columns to the predictions of rows."""
-    check_csv_output(options.out, model_path, *([] if str(path) == "-" else [path]))
+    check_csv_output(options.out, model_path, path)
     if options.picture is not None:
-        check_picture(options.picture, model_path, *([] if str(path) == "-" else [path]))
-        if len(options.rows) > 1:
+        check_picture(options.picture, model_path, path)
+        if len(options.row or ()) > 1:
             raise InputError("--picture draws one row or all of them: give --row once, or not.")
     writes_rows = is_standard_output(options.out)  # Standard output is a table then, without words
     if writes_rows and options.as_json:
@@ -88,19 +72,18 @@ def explain_table(model_path: Path, path: Path, options: ExplainOptions, console
         if options.picture is not None:
             progress("drawing")
             _draw(model, contributions, fresh.features.iloc[chosen], options)
-        if not options.rows and not options.as_json:
+        if not options.row and not options.as_json:
             progress("computing effects")
             importance, pairs = model.importance(), model.interactions()
             effects = _effects(model, importance.columns)
     if options.out is not None:
-        write_csv(_frame(model, contributions, chosen), options.out, is_safe=options.is_safe)
+        write_csv(_frame(model, contributions, chosen), options.out, is_safe=options.safe_csv)
         if writes_rows:
             return
     if options.as_json:
-        record = _record(model, model_path, contributions, chosen)
-        sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+        write_json(_record(model, model_path, contributions, chosen))
         return
-    if options.rows:
+    if options.row:
         for place, row in enumerate(chosen):
             _print_row(console, model, fresh, contributions, place, int(row))
     else:
@@ -124,25 +107,25 @@ def _draw(
     from bochner import plot
 
     assert options.picture is not None
-    draw = plot.waterfall if options.rows else plot.beeswarm
+    draw = plot.waterfall if options.row else plot.beeswarm
     label = target_names(model)[0] if contributions.classes is None else None
     write_picture(draw(contributions, rows, label=label).figure_, options.picture)
 
 
 def _chosen(n_rows: int, options: ExplainOptions) -> Any:
     """Return the numbers of rows, from 0."""
-    if not options.rows:
+    if not options.row:
         most = n_rows if options.out is not None else _ROWS
         return np.sort(np.random.default_rng(options.seed).permutation(n_rows)[:most])
-    if wrong := [row for row in options.rows if not 1 <= row <= n_rows]:
+    if wrong := [row for row in options.row if not 1 <= row <= n_rows]:
         raise InputError(
             f"--row {wrong[0]} is not in the table, which has {n_rows} rows, counting from 1 below "
             "the header."
         )
-    return np.array(options.rows) - 1
+    return np.array(options.row) - 1
 
 
-def _outputs(model: Model, contributions: Contributions) -> list[str]:
+def _outputs(model: Model) -> list[str]:
     """Return the names of the numbers that are explained: classes, targets, or the target."""
     if hasattr(model, "classes_"):
         return [str(label) for label in model.classes_]
@@ -150,19 +133,14 @@ def _outputs(model: Model, contributions: Contributions) -> list[str]:
 
 
 def _print_row(
-    console: Console,
-    model: Model,
-    fresh: Fresh,
-    contributions: Contributions,
-    place: int,
-    row: int,
+    console: Console, model: Model, fresh: Fresh, contributions: Contributions, place: int, row: int
 ) -> None:
     """Print the contributions to one prediction, the largest first."""
     values, errors = (
         np.atleast_2d(part[place].T) for part in (contributions.values, contributions.std_error)
     )
     prediction = np.atleast_1d(contributions.prediction[place])
-    base, names = np.atleast_1d(contributions.base), _outputs(model, contributions)
+    base, names = np.atleast_1d(contributions.base), _outputs(model)
     # For two classes the second suffices; for more, the predicted class is most informative.
     is_classes = hasattr(model, "classes_")
     shown = [int(np.argmax(prediction))] if is_classes else range(len(names))
@@ -243,7 +221,7 @@ def _value(value: Any) -> str:
 
 def _frame(model: Model, contributions: Contributions, rows: object) -> pd.DataFrame:
     """Return the contributions to predictions, a row each, or one for each row and output."""
-    names = _outputs(model, contributions)
+    names = _outputs(model)
     parts = []
     for output, name in enumerate(names):
         values, prediction = _of_output(contributions, output)
@@ -269,7 +247,7 @@ def _record(model: Model, path: Path, contributions: Contributions, rows: Any) -
     return {
         "schema_version": SCHEMA_VERSION,
         "model": str(path),
-        "outputs": _outputs(model, contributions),
+        "outputs": _outputs(model),
         "columns": list(contributions.columns),
         "average": np.ravel(contributions.base).tolist(),
         "rows": [

@@ -24,11 +24,11 @@ from bochner.cli.options import (
     SkippedLines,
     TableName,
     Types,
+    check_choice,
     fraction_option,
 )
 from bochner.cli.output import check_model_output, check_report
-from bochner.tables.errors import InputError, nearest
-from bochner.tables.options import ReadOptions, read_types
+from bochner.tables.errors import InputError
 
 _REPEATED = (
     "target", "task", "effort", "transformation", "time_limit", "weight", "id", "split",
@@ -102,8 +102,7 @@ class FitOptions:
         ),
     ] = None
     n_jobs: Annotated[
-        int | None,
-        typer.Option(help="Number of threads, -1 for all cores.", rich_help_panel=MODEL),
+        int | None, typer.Option(help="Number of threads, -1 for all cores.", rich_help_panel=MODEL)
     ] = None
     interval: Annotated[
         float,
@@ -114,8 +113,7 @@ class FitOptions:
     ] = 0.9
     seed: Seed = 0
     decimal: Annotated[
-        str,
-        typer.Option(help="Decimal mark: auto, . or ,", rich_help_panel=READING),
+        str, typer.Option(help="Decimal mark: auto, . or ,", rich_help_panel=READING)
     ] = "auto"
     dates: Annotated[
         str,
@@ -144,8 +142,7 @@ class FitOptions:
     as_json: Json = False
     quiet: Quiet = False
     verbose: Annotated[
-        bool,
-        typer.Option("--verbose", help="Also print all columns.", rich_help_panel=OUTPUT),
+        bool, typer.Option("--verbose", help="Also print all columns.", rich_help_panel=OUTPUT)
     ] = False
 
     @property
@@ -157,19 +154,6 @@ class FitOptions:
     def dropped(self) -> tuple[str, ...]:
         """Columns that are left out."""
         return tuple(self.drop or ())
-
-    def reading(self) -> ReadOptions:
-        """Return the options for reading the file."""
-        kinds = {} if self.types is None else read_types(self.types)
-        return ReadOptions(
-            decimal=self.decimal,
-            dates=self.dates,
-            types=kinds,
-            table=self.table,
-            missing=tuple(self.missing or ()),
-            skip=self.skip,
-            header=self.header,
-        )
 
     def renamed(self, name_of: Callable[[str], str]) -> "FitOptions":
         """Return the options with other names of columns."""
@@ -190,13 +174,7 @@ class FitOptions:
     def check(self, path: Path) -> None:
         """Raise an error that needs no data, where the options do not suit each other."""
         for name, choices in _choices().items():
-            value = getattr(self, name)
-            if value not in choices:
-                near = nearest(value, choices)
-                hint = f" Did you mean {near!r}?" if near else ""
-                raise InputError(
-                    f"--{name} must be one of {', '.join(choices)}, got {value!r}.{hint}"
-                )
+            check_choice(name, getattr(self, name), choices)
         if self.time_limit is not None and not 0.0 < self.time_limit < inf:
             raise InputError(
                 f"--time-limit must be a positive number of seconds, got {self.time_limit:g}."
@@ -208,14 +186,11 @@ class FitOptions:
             raise InputError(f"--target names a column twice: {', '.join(self.target)}.")
         if self.quiet and self.verbose:
             raise InputError("--quiet and --verbose exclude each other: give one of them.")
-        self._check_files([] if str(path) == "-" else [path])
-
-    def _check_files(self, inputs: Sequence[Path]) -> None:
-        check_model_output(self.out, *inputs)
+        check_model_output(self.out, path)
         if self.report is not None:
             if self.report.absolute() == self.out.absolute():
                 raise InputError(f"--out and --report both name {self.out}: give two files.")
-            check_report(self.report, *inputs)
+            check_report(self.report, path)
 
     def command(self, path: Path) -> str:
         """Return the command that repeats the fit."""

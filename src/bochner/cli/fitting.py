@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,10 +17,10 @@ from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.progress import Progress
 from bochner.cli.activity import reporting
 from bochner.cli.choosing import SplitChoice, chosen_rows
-from bochner.cli.compiling import compiling_meanwhile
 from bochner.cli.fit_options import FitOptions
-from bochner.cli.output import noting_warnings, plain
-from bochner.cli.records import fit_record, versions
+from bochner.cli.options import read_options
+from bochner.cli.output import noting_warnings, plain, write_json
+from bochner.cli.records import fit_record
 from bochner.cli.screen import print_studies
 from bochner.cli.stages import LEAST_SECONDS, Stages
 from bochner.cli.start import seconds_since_start
@@ -35,7 +33,9 @@ from bochner.comparison.study import (
     TableFacts,
     own_outcomes,
     row_names,
+    studies_of,
     table_facts,
+    versions,
 )
 from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.estimators.table_classifier import TableClassifier
@@ -86,23 +86,21 @@ class _Table:
 
 def fit_table(path: Path, options: FitOptions, console: Console) -> None:
     """Fit a model to a table, measure it on test rows, save it and show the results."""
-    level, read_options = options.level, options.reading()
+    level, reading = options.level, read_options(options)
     options.check(path)
     stages = _stages(options)
     reports = reporting(is_quiet=options.quiet, limit=options.time_limit)
     with noting_warnings() as notes, reports as progress:
         with stages.stage("reading"):
             progress(f"reading {path}")
-            table = _table(path, options, read_options)
+            table = _table(path, options, reading)
             options = table.options
-        with compiling_meanwhile(is_needed=options.analysis or options.report is not None):
-            studies = _studied(path, options, table, level, stages, progress)
+        studies = _studied(path, options, table, level, stages, progress)
         persist.save(studies[0].model, options.out)
         if options.report is not None:
             _write_report(studies, options.report, stages, progress)
     if options.as_json:
-        record = fit_record(studies, notes, options.out, options.report, stages)
-        sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+        write_json(fit_record(studies, notes, options.out, options.report, stages))
     elif not options.quiet:
         print_studies(console, studies, notes, is_verbose=options.verbose)
         has_intervals = studies[0].own.probability is None
@@ -150,10 +148,10 @@ def _write_report(studies: Sequence[Study], path: Path, stages: Stages, progress
             report.write(bare, path)
 
 
-def _table(path: Path, options: FitOptions, read_options: ReadOptions) -> _Table:
+def _table(path: Path, options: FitOptions, reading: ReadOptions) -> _Table:
     roles = (options.weight, options.id, options.group, options.time)
     keep = {*options.target, *options.dropped, *(name for name in roles if name is not None)}
-    table_read: TableRead = read(path, read_options, keep=keep)
+    table_read: TableRead = read(path, reading, keep=keep)
     options = options.renamed(partial(named_by, table_read.first))
     frame = drop_columns(table_read.frame, options.dropped)
     sides: dict[str, Any] = {}
@@ -227,12 +225,7 @@ def _task(target: pd.DataFrame, task_name: str) -> Task:
 
 
 def _studied(
-    path: Path,
-    options: FitOptions,
-    table: _Table,
-    level: float,
-    stages: Stages,
-    progress: Progress,
+    path: Path, options: FitOptions, table: _Table, level: float, stages: Stages, progress: Progress
 ) -> list[Study]:
     """Fit, compare and analyse within the time limit, and return a study of each target."""
     split = table.split
@@ -255,22 +248,19 @@ def _studied(
     if options.analysis:
         importance, interactions = _analysed(model, stages, progress)
     command = {"command": options.command(path), "seed": options.seed, **versions()}
-    studies = [
-        Study(
-            model,
-            name,
-            table.facts,
-            split.of_target(number),
-            of_target,
-            importance,
-            interactions,
-            kind=table.rows.kind,
-            reason=table.rows.reason,
-            record=command,
-            row_names=row_names(split.X_test, table.ids),
-        )
-        for number, (name, of_target) in enumerate(zip(options.target, outcomes, strict=True))
-    ]
+    studies = studies_of(
+        model,
+        options.target,
+        table.facts,
+        split,
+        outcomes,
+        importance=importance,
+        interactions=interactions,
+        kind=table.rows.kind,
+        reason=table.rows.reason,
+        record=command,
+        row_names=row_names(split.X_test, table.ids),
+    )
     model.record_ |= _record(options, table, level, studies)
     return studies
 

@@ -19,6 +19,7 @@ from bochner.cli.options import (
     SkippedLines,
     TableName,
     Types,
+    check_choice,
     fraction_option,
 )
 from bochner.cli.output import (
@@ -28,8 +29,7 @@ from bochner.cli.output import (
     check_report,
     is_standard_output,
 )
-from bochner.tables.errors import InputError, nearest
-from bochner.tables.options import ReadOptions, read_types
+from bochner.tables.errors import InputError
 
 SERIES = "Series"
 
@@ -108,8 +108,7 @@ class ForecastOptions:
         ),
     ] = True
     n_jobs: Annotated[
-        int | None,
-        typer.Option(help="Number of threads, -1 for all cores.", rich_help_panel=MODEL),
+        int | None, typer.Option(help="Number of threads, -1 for all cores.", rich_help_panel=MODEL)
     ] = None
     seed: Annotated[
         int, typer.Option(min=0, help="Random seed of the fit.", rich_help_panel=MODEL)
@@ -141,8 +140,7 @@ class ForecastOptions:
         typer.Option(help="PNG, SVG or PDF file for a picture.", rich_help_panel=OUTPUT),
     ] = None
     report: Annotated[
-        Path | None,
-        typer.Option(help="HTML file to write a report to.", rich_help_panel=OUTPUT),
+        Path | None, typer.Option(help="HTML file to write a report to.", rich_help_panel=OUTPUT)
     ] = None
     model: Annotated[
         Path | None,
@@ -171,34 +169,14 @@ class ForecastOptions:
         """Whether the forecast goes to standard output."""
         return is_standard_output(self.out)
 
-    def reading(self) -> ReadOptions:
-        """Return the options for reading the files."""
-        kinds = {} if self.types is None else read_types(self.types)
-        return ReadOptions(
-            decimal=self.decimal,
-            dates=self.dates,
-            types=kinds,
-            table=self.table,
-            missing=tuple(self.missing or ()),
-            skip=self.skip,
-            header=self.header,
-        )
-
     def check(self, path: Path) -> None:
         """Raise an error that needs no data, where the options do not suit each other."""
         from bochner.learning.series.transformations import TRANSFORMATIONS
 
-        choices = ("auto", *TRANSFORMATIONS)
-        if self.transformation not in choices:
-            near = nearest(self.transformation, choices)
-            hint = f" Did you mean {near!r}?" if near else ""
-            raise InputError(
-                f"--transformation must be one of {', '.join(choices)}, got "
-                f"{self.transformation!r}.{hint}"
-            )
+        check_choice("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
         if self.as_json and self.writes_table:
             raise InputError("--json and --out - both write to standard output: name a file.")
-        inputs = [each for each in (path, self.future) if each is not None and str(each) != "-"]
+        inputs = [each for each in (path, self.future) if each is not None]
         check_csv_output(self.out, *inputs)
         if self.model is not None:
             check_model_output(self.model, *inputs)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,12 +16,14 @@ from bochner import persist
 from bochner._numerics.progress import Progress
 from bochner.cli.activity import reporting
 from bochner.cli.forecast_options import ForecastOptions
+from bochner.cli.options import read_options
 from bochner.cli.output import (
     cells_table,
     facts_table,
     noting_warnings,
     plain,
     write_csv,
+    write_json,
     write_picture,
 )
 from bochner.cli.series_fits import fit_each, report_refused
@@ -108,8 +108,7 @@ def forecast_table(path: Path, options: ForecastOptions, console: Console) -> No
     write_csv(frame, options.out, is_safe=options.safe_csv)
     notes = [*remarks, *notes]
     if options.as_json:
-        text = json.dumps(_record(forecasts, notes), indent=2, ensure_ascii=False)
-        sys.stdout.write(text + "\n")
+        write_json(_record(forecasts, notes))
     elif not options.quiet:
         shown = Console(stderr=True) if options.writes_table else console
         _print(shown, path, forecasts, notes)
@@ -124,7 +123,7 @@ def _read(
     """Return the columns, the series, the notes on the files, and the series that are refused."""
     names = (options.target, options.time, options.series, *options.inputs)
     keep = {name for name in names if name is not None}
-    layout = options.reading()
+    layout = read_options(options)
     text = [options.series] if options.series else []
     table = read(path, layout, keep=keep, text=text)
     frame = table.frame

@@ -1,6 +1,6 @@
 """Arguments and options shared by commands, and commands with options in a data class."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
 from inspect import Parameter, signature
 from pathlib import Path
@@ -8,7 +8,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from bochner.tables.errors import InputError
+from bochner.tables.errors import InputError, nearest
+from bochner.tables.options import ReadOptions, read_types
 
 _LARGEST_SEED = 2**32 - 1
 """Largest seed that scikit-learn's ``random_state`` accepts."""
@@ -75,8 +76,7 @@ HeaderLines = Annotated[
     ),
 ]
 Json = Annotated[
-    bool,
-    typer.Option("--json", help="Write JSON to standard output.", rich_help_panel=OUTPUT),
+    bool, typer.Option("--json", help="Write JSON to standard output.", rich_help_panel=OUTPUT)
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.", rich_help_panel=OUTPUT)]
 SafeCsv = Annotated[
@@ -88,8 +88,7 @@ SafeCsv = Annotated[
     ),
 ]
 Report = Annotated[
-    Path | None,
-    typer.Option(help="HTML file to write a report to.", rich_help_panel=OUTPUT),
+    Path | None, typer.Option(help="HTML file to write a report to.", rich_help_panel=OUTPUT)
 ]
 Analysis = Annotated[
     bool,
@@ -138,6 +137,27 @@ def with_options(options: Any) -> Callable[[Callable[..., None]], Callable[..., 
         return command
 
     return decorate
+
+
+def read_options(options: Any) -> ReadOptions:
+    """Return how to read the file of a command whose options describe it."""
+    return ReadOptions(
+        decimal=options.decimal,
+        dates=options.dates,
+        types={} if options.types is None else read_types(options.types),
+        table=options.table,
+        missing=tuple(options.missing or ()),
+        skip=options.skip,
+        header=options.header,
+    )
+
+
+def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+    """Raise an error unless the value of an option is one of a few."""
+    if value not in choices:
+        near = nearest(value, choices)
+        hint = f" Did you mean {near!r}?" if near else ""
+        raise InputError(f"--{name} must be one of {', '.join(choices)}, got {value!r}.{hint}")
 
 
 def fraction(level: float) -> float:

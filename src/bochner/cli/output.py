@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -148,7 +149,8 @@ def check_output(path: Path, *inputs: Path, option: str = "--out") -> None:
         raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} in.")
     if path.exists() and not path.is_file():
         raise OSError(f"{path} is not an ordinary file, and would be replaced: name another.")
-    if any(source.exists() and path.exists() and path.samefile(source) for source in inputs):
+    files = [each for each in inputs if not is_standard_output(each) and each.exists()]
+    if any(path.exists() and path.samefile(each) for each in files):
         raise OSError(f"{path} is read from, and would be replaced: name another file to write.")
     try:
         with NamedTemporaryFile(dir=path.parent):
@@ -247,6 +249,11 @@ def write_csv(frame: pd.DataFrame, path: Path | None, *, is_safe: bool = False) 
         return
     with replacing(path) as file:
         frame.to_csv(file, index=False, sep="\t" if path.suffix.lower() == ".tsv" else ",")
+
+
+def write_json(record: Mapping[str, Any]) -> None:
+    """Write a record to standard output."""
+    sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
 
 def check_folder(path: Path) -> None:

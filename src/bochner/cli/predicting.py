@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 from sklearn.base import BaseEstimator
 
+from bochner.cli.model_options import PredictOptions
 from bochner.cli.models import Fresh, fitted_rows, load_model, read_for, target_names
 from bochner.cli.options import fraction
 from bochner.cli.output import check_csv_output, is_standard_output, plain, write_csv
@@ -39,34 +38,18 @@ _SHARES = ("error", "coverage")
 """Errors that are shares of the rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class PredictOptions:
-    """Options of `bochner predict` for additional columns."""
-
-    std: bool = False
-    interval: float | None = None
-    quantiles: str | None = None
-    keep: str = "id"
-    table: str | None = None
-    missing: Sequence[str] | None = None
-    skip: int | None = None
-    is_quiet: bool = False
-    is_safe: bool = False  # Whether no text of the output may begin a formula
-
-
-def predict_table(
-    model_path: Path, path: Path, options: PredictOptions, out: Path | None, messages: Console
-) -> None:
-    """Write predictions as CSV to ``out`` or standard output, and errors to ``messages``."""
+def predict_table(model_path: Path, path: Path, options: PredictOptions, messages: Console) -> None:
+    """Write predictions as CSV to a file or standard output, and errors to ``messages``."""
+    level, out = options.level, options.out
     if options.keep not in _KEPT:
         raise InputError(f"--keep must be one of {', '.join(_KEPT)}, got {options.keep!r}.")
-    check_csv_output(out, model_path, *([] if str(path) == "-" else [path]))
+    check_csv_output(out, model_path, path)
     model = load_model(model_path)
     fresh = read_for(model, path, options.table, options.missing, options.skip)
-    predicted = _predictions(model, fresh.features, options)
+    predicted = _predictions(model, fresh.features, level, options)
     predictions = pd.concat([_kept(model, fresh, options.keep, predicted), predicted], axis=1)
-    write_csv(predictions, out, is_safe=options.is_safe)
-    if not options.is_quiet:
+    write_csv(predictions, out, is_safe=options.safe_csv)
+    if not options.quiet:
         if out is not None and not is_standard_output(out):
             messages.print(Text(plain(f"Table  {out}: {counted(len(predictions), 'row')}")))
         for line in (*fresh.notes, *_scored(model, fresh)):
@@ -124,16 +107,11 @@ def _errors(outcome: Outcome) -> str:
 
 
 def _predictions(
-    model: BaseEstimator, frame: pd.DataFrame, options: PredictOptions
+    model: BaseEstimator, frame: pd.DataFrame, level: float | None, options: PredictOptions
 ) -> pd.DataFrame:
     if isinstance(model, TableClassifier):
-        regression_options = {
-            "std": options.std,
-            "interval": options.interval,
-            "quantiles": options.quantiles,
-        }
-        for name, value in regression_options.items():
-            if value not in (False, None):
+        for name in ("std", "interval", "quantiles"):
+            if getattr(options, name) not in (False, None):
                 raise InputError(
                     f"--{name} is for regression, and this model classifies: leave it out; the "
                     "columns that begin with 'p_' are the probabilities of the classes."
@@ -146,8 +124,8 @@ def _predictions(
     columns = {"prediction": np.asarray(model.predict(frame))}
     if options.std:
         columns["std"] = model.predict(frame, return_std=True)[1]
-    if options.interval is not None:
-        ends = model.predict_interval(frame, options.interval)
+    if level is not None:
+        ends = model.predict_interval(frame, level)
         columns |= zip(("lower", "upper"), ends, strict=True)
     if options.quantiles is not None:
         levels = _levels(options.quantiles)

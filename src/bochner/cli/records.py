@@ -1,9 +1,7 @@
 """JSON output of the commands: plain objects with stable keys, defined by schemas."""
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +16,9 @@ from bochner.diagnosis.sensitivity import VarianceShares
 SCHEMA_VERSION = 1
 """Version of the keys: it rises when one changes its meaning or goes, not when one is added."""
 
-_PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that compute."""
-    return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}
-
 
 def fit_record(
-    studies: Sequence[Study],
-    warned: Sequence[str],
-    out: Path,
-    report: Path | None,
-    stages: Stages,
+    studies: Sequence[Study], warned: Sequence[str], out: Path, report: Path | None, stages: Stages
 ) -> dict[str, Any]:
     """Return the output of `bochner fit --json`."""
     first = studies[0]
@@ -100,17 +87,7 @@ def _target(study: Study) -> dict[str, Any]:
     if outcome_of_model.classes is not None:
         confusion = {
             "classes": [str(label) for label in outcome_of_model.classes],
-            "counts": [
-                [
-                    int(
-                        np.sum(
-                            (outcome_of_model.y == true) & (outcome_of_model.prediction == label)
-                        )
-                    )
-                    for label in outcome_of_model.classes
-                ]
-                for true in outcome_of_model.classes
-            ],
+            "counts": outcome_of_model.confusion().tolist(),
         }
     return {
         "name": study.target,

@@ -131,10 +131,7 @@ def _read_line(facts: TableFacts) -> str:
 def scores_table(outcomes: Mapping[str, Outcome]) -> Table:
     """Return the errors of methods with their standard errors, the most accurate first."""
     scores = {name: outcome.scores() for name, outcome in outcomes.items()}
-    metrics = OF_NUMBERS if next(iter(outcomes.values())).classes is None else OF_CLASSES
-    shown = [
-        name for name in metrics if any(name in method_scores for method_scores in scores.values())
-    ]
+    metrics, shown = _metrics(next(iter(outcomes.values())), scores.values())
     order = sorted(scores, key=lambda name: _rank(scores[name], metrics))
     has_time = any(np.isfinite(outcome.seconds) for outcome in outcomes.values())
     headings = ["method", *(_HEADINGS[name] for name in shown), *(["seconds"] * has_time)]
@@ -146,6 +143,15 @@ def scores_table(outcomes: Mapping[str, Outcome]) -> Table:
         style = "bold" if name == OURS and len(order) > 1 else ""
         table.add_row(*(Text(plain(cell)) for cell in (name, *cells)), style=style)
     return table
+
+
+def _metrics(
+    outcome: Outcome, scores: Iterable[Mapping[str, Score]]
+) -> tuple[Sequence[str], list[str]]:
+    """Return the metrics of an outcome, and those that some of the scores have."""
+    metrics = OF_NUMBERS if outcome.classes is None else OF_CLASSES
+    known = set().union(*scores)
+    return metrics, [name for name in metrics if name in known]
 
 
 def _rank(scores: Mapping[str, Score], metrics: Sequence[str]) -> tuple[bool, float]:
@@ -221,25 +227,16 @@ def confusion_table(outcome: Outcome) -> Table | None:
     assert outcome.classes is not None
     if len(outcome.classes) > _MOST_CLASSES:
         return None
-    rows = []
-    for true in outcome.classes:
-        predictions = outcome.prediction[outcome.y == true]
-        rows.append(
-            [str(true), *(str(int(np.sum(predictions == label))) for label in outcome.classes)]
-        )
-    return cells_table(["true \\ predicted", *map(str, outcome.classes)], rows)
+    names = [str(name) for name in outcome.classes]
+    counts = outcome.confusion().astype(str).tolist()
+    rows = [[name, *row] for name, row in zip(names, counts, strict=True)]
+    return cells_table(["true \\ predicted", *names], rows)
 
 
 def groups_table(groups: Mapping[str, Outcome], name: str) -> Table:
     """Return the number of rows and the errors of each group."""
     all_scores = {label: outcome.scores() for label, outcome in groups.items()}
-    first = next(iter(groups.values()))
-    metrics = OF_NUMBERS if first.classes is None else OF_CLASSES
-    shown = [
-        metric
-        for metric in metrics
-        if any(metric in group_scores for group_scores in all_scores.values())
-    ]
+    _, shown = _metrics(next(iter(groups.values())), all_scores.values())
     rows = [
         [
             label,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.normal import normal_half_width
@@ -58,6 +58,11 @@ class Outcome:
         return replace(
             self, **{name: values[rows] for name, values in columns if values is not None}
         )
+
+    def confusion(self) -> NDArray[np.int64]:
+        """Return the numbers (C, C) of rows by observed and by predicted class."""
+        counts: NDArray[np.int64] = confusion_matrix(self.y, self.prediction, labels=self.classes)
+        return counts
 
     def losses(self) -> Array:
         """Return the squared error, or the log loss in nats, of each row (n,).

@@ -79,10 +79,7 @@ def split_rows(
         fit, test = np.sort(order[:-n_test]), np.sort(order[-n_test:])
     else:
         fit, test = train_test_split(
-            names,
-            test_size=test_size,
-            random_state=seed,
-            stratify=y if n_classes > 1 else None,
+            names, test_size=test_size, random_state=seed, stratify=y if n_classes > 1 else None
         )
         if groups is not None:
             fit, test = (np.flatnonzero(np.isin(groups, part)) for part in (fit, test))

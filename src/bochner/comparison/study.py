@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +22,9 @@ from bochner.tables.columns import KIND_NAMES, read_column
 
 if TYPE_CHECKING:
     import pandas as pd
+
+PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
+"""Packages that compute, whose versions reproduce a result."""
 
 Model = TableRegressor | TableClassifier
 
@@ -133,6 +139,30 @@ def _column_facts(name: str, series: pd.Series) -> ColumnFacts:
         n_distinct, summary = len(texts), ", ".join(shown)
     n_missing = int(np.sum(~column.present))
     return ColumnFacts(name, KIND_NAMES[column.kind], n_missing, n_distinct, summary)
+
+
+def studies_of(
+    model: Model,
+    targets: Sequence[str],
+    table: TableFacts,
+    split: Split,
+    outcomes: Sequence[Mapping[str, Outcome]],
+    **shared: Any,
+) -> list[Study]:
+    """Return a study of each target, with the same other attributes."""
+    return [
+        Study(model, name, table, split.of_target(number), of_target, **shared)
+        for number, (name, of_target) in enumerate(zip(targets, outcomes, strict=True))
+    ]
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that compute."""
+    numbers = {"python": platform.python_version()}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):  # Run from a checkout
+            numbers[name] = version(name)
+    return numbers
 
 
 def own_outcomes(

@@ -12,14 +12,7 @@ from bochner.features.approximation import Recipe, approximate
 from bochner.features.parts import sampled_one_sided
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.spectral import (
-    Auto,
-    Lattice,
-    Law,
-    Mapped,
-    NoMeasureError,
-    SpectralMeasure,
-)
+from bochner.spectral import Auto, Lattice, Law, Mapped, NoMeasureError, SpectralMeasure
 from bochner.spectral.data import KernelData
 from bochner.spectral.decompositions import DesignContext
 

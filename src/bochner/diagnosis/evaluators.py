@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,25 +14,9 @@ _BATCH = 250
 keep."""
 
 
-class Evaluator(Protocol):
-    """A function of rows that can combine groups of columns of different rows."""
-
-    def predict(self, X: Array) -> Array:
-        """Return predictions (n, t) of rows (n, d)."""
-        ...
-
-    def exchanged(self, pool: Array, sources: NDArray[np.intp]) -> Array:
-        """Return predictions (q, t) of rows with group ``g`` taken from a row of the pool (r, d).
-
-        ``sources`` (q, g) are the numbers of these rows. Rows that follow each other should have
-        many sources in common.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class RowFunction:
-    """Any function of rows, evaluated anew at each row with exchanged columns."""
+    """A function of rows that can combine groups of columns of different rows."""
 
     function: Callable[[Array], Array]  # From rows (n, d) to predictions (n,) or (n, t)
     owners: NDArray[np.intp]  # (d,): Group of each column
@@ -43,7 +26,10 @@ class RowFunction:
         return self._in_batches(len(X), lambda batch: X[batch])
 
     def exchanged(self, pool: Array, sources: NDArray[np.intp]) -> Array:
-        """Return predictions (q, t) of rows with exchanged columns; see :class:`Evaluator`."""
+        """Return predictions (q, t) of rows with group ``g`` taken from a row of the pool (r, d).
+
+        ``sources`` (q, g) are the numbers of these rows.
+        """
         columns = np.arange(len(self.owners))
 
         def rows(batch: slice) -> Array:

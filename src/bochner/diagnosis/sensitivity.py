@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, steps
-from bochner.diagnosis.evaluators import Evaluator
+from bochner.diagnosis.evaluators import RowFunction
 
 _MOST_EVALUATIONS, _FEWEST_ROWS = 40_000, 100
 """Most rows that one call predicts, in a few seconds, and fewest rows of the table that it uses."""
@@ -107,7 +107,7 @@ class Dependence:
     rows in random order, and ``groups`` maps names to columns of ``X``.
     """
 
-    evaluator: Evaluator
+    evaluator: RowFunction
     X: Array
     groups: Mapping[str, NDArray[np.intp]]
 

@@ -125,12 +125,7 @@ class ChunkedRows(SummedRows):
         return kept(self._calls("each", function, along, *args, n_features=n_features))
 
     def _calls(
-        self,
-        method: str,
-        function: Callable[..., Any],
-        along: Along,
-        *args: Any,
-        **options: int,
+        self, method: str, function: Callable[..., Any], along: Along, *args: Any, **options: int
     ) -> list[Delayed]:
         """Return the values of a method of every part, not yet computed."""
         absent = [None] * len(self.parts)

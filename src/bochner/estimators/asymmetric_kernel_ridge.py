@@ -1,6 +1,5 @@
 """Ridge regression on rows with an asymmetric kernel."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -86,13 +85,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
     posterior_: RidgePosterior = field(init=False)
 
     @all_or_nothing
-    def fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        **unsupported: Any,
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows.
 
         Parameters
@@ -102,17 +95,12 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         sample_weight : array-like of shape (n,), default=None
             Counts of equal rows if all weights are whole numbers, else precisions, as in
             :meth:`bochner.KreinRidge.fit`.
-        **unsupported
-            No further arguments are accepted.
 
         Raises
         ------
-        TypeError
-            If there are other arguments, such as ``right``.
         ValueError
             If a parameter is out of range or the data are unusable.
         """
-        _refuse("fit", unsupported)
         X, y = validated_with_numbers(
             self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True
         )
@@ -127,7 +115,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         )
         return self
 
-    def predict(self, X: MatrixLike, return_std: bool = False, **unsupported: Any) -> Any:
+    def predict(self, X: MatrixLike, return_std: bool = False) -> Any:
         """Return predictions and, with ``return_std``, standard deviations.
 
         Parameters
@@ -135,41 +123,15 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         X : {array-like, sparse matrix} of shape (n, d)
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation, noise included.
-        **unsupported
-            No further arguments are accepted; each one raises ``TypeError``.
 
         Returns
         -------
         mean, std : ndarrays of shape (n,) or (n, n_targets)
             The mean alone unless ``return_std``.
         """
-        _refuse("predict", unsupported)
         check_is_fitted(self, "posterior_")
         X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
         mean, std = predictions(self.frequencies_, self.posterior_, X, with_std=return_std)
         mean = self._squeezed(mean + self._target_origin)
         return mean if std is None else (mean, self._squeezed(std))
-
-    def score(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        **unsupported: Any,
-    ) -> float:
-        """Return the coefficient of determination; parameters as in :meth:`fit`."""
-        _refuse("score", unsupported)
-        return float(super().score(X, y, sample_weight))
-
-
-def _refuse(method: str, unsupported: Mapping[str, Any]) -> None:
-    """Raise ``TypeError`` for arguments that a method does not take."""
-    if "right" in unsupported:
-        raise TypeError(
-            f"AsymmetricKernelRidge.{method} takes no right rows: it learns a function of rows. "
-            f"AsymmetricPairRidge learns from pairs of rows: use AsymmetricPairRidge(...).fit(X, "
-            f"y, right=Y)."
-        )
-    for name in unsupported:
-        raise TypeError(f"AsymmetricKernelRidge.{method} has no argument {name!r}.")

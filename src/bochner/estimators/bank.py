@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, MatrixLike, as_flag
@@ -18,15 +17,15 @@ from bochner._numerics.checked import validated
 from bochner._numerics.namespaces import home_of, retyped, to_numpy
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import single_threaded_blas
-from bochner._numerics.warn import warn_user
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.bank_parameters import (
-    BANK_CHOICES,
-    Choice,
-    sampler_choice,
-    settings_of,
+from bochner.estimators.bank_parameters import BANK_CHOICES, Choice, sampler_choice, settings_of
+from bochner.estimators.bank_problems import (
+    Problems,
+    mean_kernel,
+    one_share,
+    warn_of_convergence,
+    with_pooled_draws,
 )
-from bochner.estimators.bank_problems import Problems, mean_kernel, one_share, with_pooled_draws
 from bochner.estimators.inputs import is_dask
 from bochner.features.parameters import check_dtype, drawn_seed
 from bochner.features.transformer import FourierFeatures
@@ -38,24 +37,11 @@ from bochner.learning.chains.learned_kernel import Convergence, Learned
 from bochner.learning.chains.models import BANK, Model
 from bochner.learning.chains.moves import Move
 from bochner.learning.chains.plan import Sampler, SamplerSettings, fingerprint_of, learn
-from bochner.learning.chains.pooling import (
-    LeftOutRows,
-    blocks_of,
-    parts_of,
-    scored_of,
-)
+from bochner.learning.chains.pooling import LeftOutRows, blocks_of, parts_of, scored_of
 from bochner.learning.chains.preparation import Scaling, Trend
 from bochner.learning.chains.relevance import Relevance, averaged, relevance_of
 from bochner.learning.chains.start import Structure
 from bochner.learning.chains.training_data import ScaledData
-
-_BAD_RHAT = 1.3
-"""R-hat of the predictions beyond which a fit of one chain warns. Short chains of multimodal
-posteriors reach 1.1 or 1.2 with useful predictions; beyond 1.3 separate fits disagree."""
-
-_FEW = 10.0
-"""Effective sample size below which a fit of one chain warns: the standard error of a mean is a
-third of the posterior's standard deviation."""
 
 
 @dataclass(eq=False, repr=False)
@@ -182,7 +168,8 @@ class BaNK(BaseEstimator, ABC):
             return self
         home = home_of(X)
         if home is not None:
-            refuse_checkpoint(checkpoint)
+            if checkpoint is not None:
+                raise ValueError("Chains on a device write no checkpoints: leave out checkpoint.")
             X, y, sample_weight = map(to_numpy, (X, y, sample_weight))
         problems = self._problems(X, y, sample_weight)
         self._learn(problems, checkpoint, progress, home=home)
@@ -258,7 +245,7 @@ class BaNK(BaseEstimator, ABC):
         self.convergence_ = [Convergence.of(learned, *points) for learned in self.learned_]
         # Several short chains stay near different modes, so that a large R-hat is expected.
         if settings.n_chains == 1:
-            self._warn()
+            warn_of_convergence(self.convergence_)
         self._judge(problems, points, block, rng, settings.n_chains)
         # Pooled weights are fitted to all rows, so that pooling must follow the score.
         if block is not None:
@@ -376,19 +363,6 @@ class BaNK(BaseEstimator, ABC):
         fixed = draws.coef[:, 2 * draws.n_waves :]
         return relevance_of(draws, self._trend.polynomial(fixed, scaled.shape[1]), scaled, weight)
 
-    def _warn(self) -> None:
-        rhat = max((c.rhat_predictions for c in self.convergence_), key=np.nan_to_num)
-        ess = np.fmin.reduce([c.ess_predictions for c in self.convergence_])
-        if rhat > _BAD_RHAT or ess < _FEW:
-            warn_user(
-                f"The chain has not converged: R-hat of the predictions is {rhat:.2f} "
-                f"(expected at most {_BAD_RHAT}), the effective sample size {ess:.0f} "
-                f"(expected at least {_FEW:.0f}). "
-                f"Predictions remain usable, but intervals may be too narrow. Increase n_burn_in "
-                f"and n_samples, or thin, or use several chains.",
-                ConvergenceWarning,
-            )
-
     def _rows(self, X: Any) -> tuple[Array, Array]:
         """Return scaled inputs (d, n) and fixed columns (q, n) of rows to predict at."""
         check_is_fitted(self, "learned_")
@@ -407,9 +381,3 @@ class BaNK(BaseEstimator, ABC):
         self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, labels: object = None
     ) -> Problems:
         """Return checked, distinct rows; ``labels`` are all classes where ``y`` may lack some."""
-
-
-def refuse_checkpoint(checkpoint: object) -> None:
-    """Raise ValueError if chains on a device shall write checkpoints."""
-    if checkpoint is not None:
-        raise ValueError("Chains on a device write no checkpoints: leave out checkpoint.")

@@ -15,12 +15,7 @@ from bochner.estimators.inputs import is_dask, lazily
 from bochner.estimators.kernel_glm_head import resolve_likelihood
 from bochner.learning.chains.draws import Draws
 from bochner.learning.chains.outcomes import outcomes_of
-from bochner.likelihoods import (
-    BernoulliLikelihood,
-    LabelLikelihood,
-    Likelihood,
-    OrdinalLikelihood,
-)
+from bochner.likelihoods import BernoulliLikelihood, LabelLikelihood, Likelihood, OrdinalLikelihood
 from bochner.registry import register
 
 _NAMES: Mapping[str, type[Likelihood]] = {

@@ -172,10 +172,8 @@ class BaNKRegression(RegressorMixin, BaNK):
         Returns
         -------
         mean : ndarray of shape (n,)
-        std : ndarray of shape (n,)
-            Only if ``return_std``.
-        cov : ndarray of shape (n, n)
-            Only if ``return_cov``.
+        std, cov : ndarrays of shapes (n,) and (n, n)
+            Only if ``return_std`` or ``return_cov``.
 
         Raises
         ------

@@ -8,17 +8,27 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
+from bochner._numerics.warn import warn_user
 from bochner.features.units import Units
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.chains.components import spectral_mixture
-from bochner.learning.chains.learned_kernel import Learned
+from bochner.learning.chains.learned_kernel import Convergence, Learned
 from bochner.learning.chains.outcomes import Outcomes
 from bochner.learning.chains.plan import SamplerSettings
 from bochner.learning.chains.pooling import pooled
 from bochner.learning.chains.training_data import ScaledData
+
+_BAD_RHAT = 1.3
+"""R-hat of the predictions beyond which a fit of one chain warns. Short chains of multimodal
+posteriors reach 1.1 or 1.2 with useful predictions; beyond 1.3 separate fits disagree."""
+
+_FEW = 10.0
+"""Effective sample size below which a fit of one chain warns: the standard error of a mean is a
+third of the posterior's standard deviation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,3 +101,18 @@ def repetitions(weight: Array) -> NDArray[np.intp]:
             f"got {wrong:g}; use KernelGLMRegressor for others."
         )
     return np.repeat(np.arange(len(weight)), times.astype(np.intp))
+
+
+def warn_of_convergence(convergence: Sequence[Convergence]) -> None:
+    """Warn if single chains disagree with themselves, or have few independent draws."""
+    rhat = max((c.rhat_predictions for c in convergence), key=np.nan_to_num)
+    ess = np.fmin.reduce([c.ess_predictions for c in convergence])
+    if rhat > _BAD_RHAT or ess < _FEW:
+        warn_user(
+            f"The chain has not converged: R-hat of the predictions is {rhat:.2f} "
+            f"(expected at most {_BAD_RHAT}), the effective sample size {ess:.0f} "
+            f"(expected at least {_FEW:.0f}). "
+            f"Predictions remain usable, but intervals may be too narrow. Increase n_burn_in "
+            f"and n_samples, or thin, or use several chains.",
+            ConvergenceWarning,
+        )

@@ -148,11 +148,8 @@ class LearnedKernelRegressor(LawPredictions, BaNKRegression):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or Dask array or data frame
-            Inputs. Rows of a Dask collection stay on its workers. With torch and CuPy arrays the
-            chains run on the device of the arrays, see :doc:`/guide/gpu`.
-        y : array-like of shape (n,), or Dask array or column of a data frame
-            Targets; counts are whole numbers.
+        X, y, checkpoint, callback
+            As in :meth:`bochner.LearnedKernelClassifier.fit`; counts are whole numbers.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows. Whole numbers are counts: a row of weight three is three
             independent rows. A row of any other weight ``w`` is one observation: its noise variance
@@ -161,8 +158,6 @@ class LearnedKernelRegressor(LawPredictions, BaNKRegression):
         exposure : array-like of shape (n,), default=None
             Time, area or population in which the counts of a row arose. The mean is multiplied by
             it; ``None`` means ones. For counts only.
-        checkpoint, callback
-            As in :meth:`bochner.LearnedKernelClassifier.fit`.
 
         Raises
         ------
@@ -277,10 +272,8 @@ class LearnedKernelRegressor(LawPredictions, BaNKRegression):
         -------
         mean : ndarray of shape (n,)
             Censored targets are predicted as if they were not censored.
-        std : ndarray of shape (n,)
-            Only if ``return_std``.
-        cov : ndarray of shape (n, n)
-            Only if ``return_cov``.
+        std, cov : ndarrays of shapes (n,) and (n, n)
+            Only if ``return_std`` or ``return_cov``.
 
         Raises
         ------

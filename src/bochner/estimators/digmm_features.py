@@ -10,13 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import (
-    FLOATS,
-    Array,
-    MatrixLike,
-    as_count,
-    as_scale,
-)
+from bochner._numerics.arrays import FLOATS, Array, MatrixLike, as_count, as_scale
 from bochner._numerics.checked import check_rows_given, validated
 from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner._numerics.names import resolved

@@ -9,12 +9,7 @@ import numpy as np
 from bochner._numerics.arrays import Array, MatrixLike, as_count
 from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_models import BaNKClassification, BaNKRegression
-from bochner.estimators.bank_parameters import (
-    GABASR_CHOICES,
-    Choice,
-    check_name,
-    documented,
-)
+from bochner.estimators.bank_parameters import GABASR_CHOICES, Choice, check_name, documented
 from bochner.learning.chains.models import LocallyStationaryModel, Model
 from bochner.learning.chains.preparation import frequency_scales
 from bochner.registry import register

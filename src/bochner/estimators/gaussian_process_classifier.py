@@ -1,34 +1,29 @@
 """Gaussian process classification with scikit-learn's parameters, for few rows and for many."""
 
-import warnings
-from contextlib import nullcontext
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import gaussian_process
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import kernels as sk
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.checked import check_classes, named, refuse_foreign
+from bochner._numerics.checked import check_classes
 from bochner._numerics.checked import labels as class_labels
 from bochner._numerics.promises import NotPromisedError
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier
-from bochner.estimators.process_kernels import (
-    as_process_kernel,
-    kernel_of_classes,
-    refuse_names,
-    without_noise,
+from bochner.estimators.process_base import (
+    CONSTRAINTS,
+    ScikitProcess,
+    fitted_process,
+    refuse_gradient,
 )
-from bochner.features.parameters import KernelParameters, drawn_seed
+from bochner.estimators.process_kernels import kernel_of_classes, without_noise
+from bochner.features.parameters import drawn_seed
 from bochner.features.targets import Indicators
 from bochner.kernels import Kernel
-from bochner.kernels.foreign import is_sklearn_kernel
 from bochner.learning.ridge.process import process_features
 from bochner.registry import register
 
@@ -38,7 +33,7 @@ quarter of a second each at 1,000 rows."""
 
 
 @register
-class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProcessClassifier):
+class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessClassifier):
     r"""Gaussian process classification with the parameters of scikit-learn, also for many rows.
 
     A :class:`sklearn.gaussian_process.GaussianProcessClassifier`, by Laplace's approximation, that
@@ -104,10 +99,11 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **gaussian_process.GaussianProcessClassifier._parameter_constraints,
-        "kernel": [None, sk.Kernel, Kernel],
-        "solver": [StrOptions({"auto", "exact", "features"})],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        **CONSTRAINTS,
     }
+    _exact_class = gaussian_process.GaussianProcessClassifier
+    _new_parameters = ("solver", "n_components")
+    _most_exact = MOST_EXACT_CLASSIFIED
 
     base_estimator_: Any = None
     classes_: NDArray[Any]
@@ -164,21 +160,10 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
             If a parameter is out of range, there is one class only, or ``solver="features"`` and
             the kernel has no random features.
         """
-        refuse_names(self.kernel)
         self._check_parameters()
-        if isinstance(self.kernel, sk.CompoundKernel):
-            raise ValueError("kernel cannot be a CompoundKernel")
-        takes_objects = is_sklearn_kernel(self.kernel) and not self.kernel.requires_vector_input
-        dtype = None if takes_objects else "numeric"
-        if not takes_objects:
-            refuse_foreign("X", X)
-        options = {"ensure_2d": not takes_objects, "dtype": dtype}
-        y = class_labels(y)
-        with named("X"):
-            rows, labels = validate_data(self, X, y, multi_output=False, **options)
+        rows, labels, kernel = self._validated(X, class_labels(y), multi_output=False)
         check_classes(labels)
         seed = drawn_seed(self.random_state)
-        kernel = as_process_kernel(self.kernel, getattr(self, "feature_names_in_", None), rows)
         by_features = self._is_by_features(kernel, rows)
         few: Any = slice(None)
         if by_features:
@@ -186,12 +171,9 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
         classes = np.unique(labels)
         if kernel is None and self.optimizer is not None and len(classes) > 1:
             kernel = self._default(rows, labels, classes, seed)
-        process = self._exact(kernel)
-        with warnings.catch_warnings() if self.kernel is None else nullcontext():
-            if self.kernel is None:
-                # The bounds of the default kernel are farther than anything the rows tell.
-                warnings.simplefilter("ignore", ConvergenceWarning)
-            process.fit(rows[few], labels[few])
+        process = fitted_process(
+            self._exact(kernel=kernel), rows[few], labels[few], self.kernel is None
+        )
         self.classes_, self.n_classes_ = process.classes_, process.n_classes_
         self._seed = seed
         if by_features:
@@ -202,36 +184,16 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
             self.log_marginal_likelihood_value_ = float(process.log_marginal_likelihood_value_)
         return self
 
-    def _is_by_features(self, kernel: Any, rows: Any) -> bool:
-        if self.solver == "exact":
-            return False
-        if self.solver == "auto" and len(rows) <= MOST_EXACT_CLASSIFIED:
-            return False
-        try:
-            if self.multi_class == "one_vs_one":
-                raise ValueError("multi_class='one_vs_one' needs solver='exact'.")
-            if kernel is not None:
-                if not kernel.requires_vector_input:
-                    raise ValueError(f"{kernel!r} is not of rows of numbers: use solver='exact'.")
-                process_features(_latent_kernel(kernel, rows), rows[:1], 2, 0, 0)
-        except (TypeError, ValueError):
-            if self.solver == "features":
-                raise
-            return False
-        return True
+    def _check_features(self, kernel: Any, rows: Any) -> None:
+        if self.multi_class == "one_vs_one":
+            raise ValueError("multi_class='one_vs_one' needs solver='exact'.")
+        if kernel is not None:
+            process_features(_latent_kernel(kernel, rows), rows[:1], 2, 0, 0)
 
     def _default(self, X: Array, labels: Any, classes: NDArray[Any], seed: int) -> Any:
         """Return the default kernel, whose constant is left to be learned."""
         rng = np.random.default_rng(seed)
         return kernel_of_classes(X.astype(np.float64, copy=False), Indicators(classes)(labels), rng)
-
-    def _exact(self, kernel: Any) -> Any:
-        """Return scikit-learn's unfitted process of the same parameters."""
-        parameters = super().get_params(deep=False)
-        for name in ("solver", "n_components"):
-            del parameters[name]
-        parameters["kernel"] = kernel
-        return gaussian_process.GaussianProcessClassifier(**parameters)
 
     def _model(self, kernel: Kernel) -> KernelGLMClassifier:
         """Return an unfitted model on features whose weights have unit variance."""
@@ -347,10 +309,7 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
         if theta is None or self.processes_ is None:
             return super().log_marginal_likelihood(theta, eval_gradient, clone_kernel)
         if eval_gradient:
-            raise ValueError(
-                "The log marginal likelihood on features has no gradient here: fit with "
-                "solver='exact', on fewer rows, or use differences of its values."
-            )
+            refuse_gradient()
         values = np.asarray(theta, dtype=np.float64)
         kernels = self._kernels or []
         q, n_kernels = kernels[0].n_dims, len(kernels)
@@ -363,22 +322,6 @@ class GaussianProcessClassifier(KernelParameters, gaussian_process.GaussianProce
         pairs = zip(kernels, each, strict=True)
         models = self._on_features([kernel.clone_with_theta(theta) for kernel, theta in pairs])
         return float(np.mean([model.log_evidence_ for model in models]))
-
-    def _check_parameters(self) -> None:
-        """Raise an error for an unusable parameter; also of a model from a file."""
-        self._validate_params()
-
-    def _try_out(self) -> None:
-        """Raise ValueError unless the kernel of a model from a file has finite parameters."""
-        if hasattr(self, "n_features_in_") and not np.isfinite(self.kernel_.theta).all():
-            raise ValueError("the parameters of the kernel must be positive")
-
-    def _fitted(self) -> Any:
-        """Return scikit-learn's process with the fitted attributes of this one."""
-        process = self._exact(as_process_kernel(self.kernel))
-        parameters = set(process.get_params(deep=False))
-        vars(process).update({k: v for k, v in vars(self).items() if k not in parameters})
-        return process
 
     def _checked(self, X: Any) -> Any:
         return validate_data(self, X, ensure_2d=True, dtype="numeric", reset=False)

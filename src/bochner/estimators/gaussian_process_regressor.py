@@ -1,31 +1,25 @@
 """Gaussian process regression with scikit-learn's parameters, for few rows and for many."""
 
-import warnings
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import gaussian_process
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.gaussian_process import kernels as sk
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
 from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.checked import named, refuse_foreign
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.process_kernels import (
-    as_process_kernel,
-    learned_kernel,
-    refuse_names,
-    start_kernel,
-    without_noise,
+from bochner.estimators.process_base import (
+    CONSTRAINTS,
+    ScikitProcess,
+    fitted_process,
+    refuse_gradient,
 )
+from bochner.estimators.process_kernels import learned_kernel, start_kernel, without_noise
 from bochner.features.chunks import Chunk
-from bochner.features.parameters import KernelParameters, drawn_seed
-from bochner.kernels import Kernel
-from bochner.kernels.foreign import is_sklearn_kernel
+from bochner.features.parameters import drawn_seed
 from bochner.learning.ridge.process import FeatureProcess, process_features
 from bochner.registry import register
 
@@ -60,7 +54,7 @@ class _ExactOnly:
 
 
 @register
-class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProcessRegressor):
+class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRegressor):
     r"""Gaussian process regression with the parameters of scikit-learn, for few rows and for many.
 
     A :class:`sklearn.gaussian_process.GaussianProcessRegressor` that learns its default kernel in
@@ -133,14 +127,14 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
     True
     """
 
-    # A kernel of this package is one more kind of kernel.
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **gaussian_process.GaussianProcessRegressor._parameter_constraints,
-        "kernel": [None, sk.Kernel, Kernel],
-        "solver": [StrOptions({"auto", "exact", "features"})],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        **CONSTRAINTS,
         "n_landmarks": [Interval(Integral, 0, None, closed="left")],
     }
+    _exact_class = gaussian_process.GaussianProcessRegressor
+    _new_parameters = ("solver", "n_components", "n_landmarks")
+    _most_exact = MOST_EXACT
 
     kernel_: Any
     X_train_: Any
@@ -199,15 +193,17 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         numpy.linalg.LinAlgError
             If the Gram matrix of an exact process is not positive definite.
         """
-        refuse_names(self.kernel)
         self._check_parameters()
-        if isinstance(self.kernel, sk.CompoundKernel):
-            raise ValueError("kernel cannot be a CompoundKernel, which has a value for each class.")
-        rows, targets = _checked(self, X, y)
+        rows, targets, kernel = self._validated(X, y, multi_output=True, y_numeric=True)
+        n_targets = targets.shape[1] if targets.ndim > 1 else 1
+        if self.n_targets is not None and n_targets != self.n_targets:
+            raise ValueError(
+                "The number of targets seen in `y` is different from the parameter "
+                f"`n_targets`. Got {n_targets} != {self.n_targets}."
+            )
         seed = drawn_seed(self.random_state)
-        kernel = as_process_kernel(self.kernel, getattr(self, "feature_names_in_", None), rows)
         by_features = self._is_by_features(kernel, rows)
-        process = self._exact(kernel, self.optimizer)
+        process = self._exact(kernel=kernel)
         if kernel is None and self.optimizer is not None:
             process.normalize_y = True
             process.kernel, process.optimizer = self._default(rows, targets, seed)
@@ -215,29 +211,19 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         if by_features:
             self._fit_features(process, rows, targets, seed)
         else:
-            self._adopt(_fitted(process, rows, targets, self.kernel is None))
+            self._adopt(fitted_process(process, rows, targets, self.kernel is None))
         self._seed = seed
         return self
 
-    def _is_by_features(self, kernel: Any, rows: Any) -> bool:
-        if self.solver == "exact" or (self.solver == "auto" and len(rows) <= MOST_EXACT):
-            return False
-        try:
-            if np.ndim(self.alpha):
-                raise ValueError(
-                    "An array alpha, a noise variance for each row, needs solver='exact'; got "
-                    f"solver={self.solver!r}."
-                )
-            if kernel is not None:
-                if not kernel.requires_vector_input:
-                    raise ValueError(f"{kernel!r} is not of rows of numbers: use solver='exact'.")
-                base, _ = without_noise(kernel, rows.shape[1])
-                process_features(base.resolved(None, rows), rows[:2], 2, 0, 0)
-        except (TypeError, ValueError):
-            if self.solver == "features":
-                raise
-            return False
-        return True
+    def _check_features(self, kernel: Any, rows: Any) -> None:
+        if np.ndim(self.alpha):
+            raise ValueError(
+                "An array alpha, a noise variance for each row, needs solver='exact'; got "
+                f"solver={self.solver!r}."
+            )
+        if kernel is not None:
+            base, _ = without_noise(kernel, rows.shape[1])
+            process_features(base.resolved(None, rows), rows[:2], 2, 0, 0)
 
     def _default(self, X: Array, y: Array, seed: int) -> tuple[Any, Any]:
         """Return the default kernel, and the optimizer that it is left to."""
@@ -247,14 +233,6 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
             return start_kernel(X, columns), self.optimizer
         rng = np.random.default_rng(seed)
         return learned_kernel(X, columns, float(self.alpha), rng), None
-
-    def _exact(self, kernel: Any, optimizer: Any) -> Any:
-        """Return scikit-learn's unfitted process of the same parameters."""
-        parameters = super().get_params(deep=False)
-        for name in ("solver", "n_components", "n_landmarks"):
-            del parameters[name]
-        parameters |= {"kernel": kernel, "optimizer": optimizer}
-        return gaussian_process.GaussianProcessRegressor(**parameters)
 
     def _adopt(self, process: Any) -> None:
         """Take over the fitted attributes of scikit-learn's process."""
@@ -277,7 +255,7 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
             few = np.arange(min(len(X), 2))  # Two rows make scikit-learn's attributes
         else:
             few = np.random.default_rng(seed).permutation(len(X))[:_SEARCH_ROWS]
-        self._take(vars(_fitted(process, X[few], y[few], self.kernel is None)))
+        self._take(vars(fitted_process(process, X[few], y[few], self.kernel is None)))
         for name in _EXACT_ONLY:
             self.__dict__.pop(name, None)
         self._y_train_mean, self._y_train_std = np.zeros(1), np.ones(1)
@@ -313,15 +291,6 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         """
         return as_array(super().sample_y(X, n_samples, random_state))
 
-    def _check_parameters(self) -> None:
-        """Raise an error for an unusable parameter; also of a model from a file."""
-        self._validate_params()
-
-    def _try_out(self) -> None:
-        """Raise ValueError unless the kernel of a model from a file has finite parameters."""
-        if hasattr(self, "n_features_in_") and not np.isfinite(self.kernel_.theta).all():
-            raise ValueError("the parameters of the kernel must be positive")
-
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return predictive means and optionally standard deviations or covariances.
 
@@ -351,10 +320,7 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         """
         process = getattr(self, "process_", None)
         if process is None:
-            exact = self._exact(as_process_kernel(self.kernel), self.optimizer)
-            parameters = set(exact.get_params(deep=False))
-            vars(exact).update({k: v for k, v in vars(self).items() if k not in parameters})
-            return exact.predict(X, return_std=return_std, return_cov=return_cov)
+            return self._fitted().predict(X, return_std=return_std, return_cov=return_cov)
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")
         X = validate_data(self, X, ensure_2d=True, dtype=np.float64, reset=False)
@@ -401,31 +367,11 @@ class GaussianProcessRegressor(KernelParameters, gaussian_process.GaussianProces
         if theta is None or getattr(self, "process_", None) is None:
             return super().log_marginal_likelihood(theta, eval_gradient, clone_kernel)
         if eval_gradient:
-            raise ValueError(
-                "The log marginal likelihood on features has no gradient here: fit with "
-                "solver='exact', on fewer rows, or use differences of its values."
-            )
+            refuse_gradient()
         kernel = self.kernel_.clone_with_theta(np.asarray(theta, dtype=np.float64))
         if not clone_kernel:
             self.kernel_.theta = theta
         return self._on_features(kernel).log_likelihood
-
-
-def _checked(model: Any, X: Any, y: Any) -> tuple[Any, Any]:
-    """Return the validated rows and targets; rows are objects if the kernel takes objects."""
-    takes_objects = is_sklearn_kernel(model.kernel) and not model.kernel.requires_vector_input
-    if not takes_objects:
-        refuse_foreign("X", X)
-    options = {"multi_output": True, "y_numeric": True, "ensure_2d": not takes_objects}
-    with named("X"):
-        X, y = validate_data(model, X, y, dtype=None if takes_objects else "numeric", **options)
-    n_targets = y.shape[1] if y.ndim > 1 else 1
-    if model.n_targets is not None and n_targets != model.n_targets:
-        raise ValueError(
-            "The number of targets seen in `y` is different from the parameter "
-            f"`n_targets`. Got {n_targets} != {model.n_targets}."
-        )
-    return X, y
 
 
 def _standardised(y: Any) -> tuple[Array, Any, Any]:
@@ -433,12 +379,3 @@ def _standardised(y: Any) -> tuple[Array, Any, Any]:
     mean, deviation = y.mean(axis=0), y.std(axis=0)
     deviation = np.where(deviation > 0.0, deviation, 1.0)
     return as_array((y - mean) / deviation), mean, deviation
-
-
-def _fitted(process: Any, X: Any, y: Any, is_default: bool) -> Any:
-    """Return scikit-learn's process fitted; the bounds of the default kernel are no news."""
-    if not is_default:
-        return process.fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return process.fit(X, y)

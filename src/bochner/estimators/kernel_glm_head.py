@@ -12,13 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import (
-    FLOATS,
-    Array,
-    MatrixLike,
-    as_array,
-    row_blocks,
-)
+from bochner._numerics.arrays import FLOATS, Array, MatrixLike, as_array, row_blocks
 from bochner._numerics.checked import named, validated
 from bochner._numerics.foreign import refuse_masked
 from bochner._numerics.limits import LARGEST_WEIGHT

@@ -329,12 +329,9 @@ class KreinRidge(
         Returns
         -------
         mean : array of shape (n,) or (n, n_targets)
-            A NumPy array, or an array of the namespace and on the device of ``X``. The same holds
-            for ``std`` and ``cov``.
-        std : array of shape (n,) or (n, n_targets)
-            Only if ``return_std``.
-        cov : array of shape (n, n) or (n, n, n_targets)
-            Only if ``return_cov``.
+            A NumPy array, or one of the namespace and device of ``X``, as are ``std`` and ``cov``.
+        std, cov : arrays of shapes (n,) or (n, n_targets), and (n, n) or (n, n, n_targets)
+            Only if ``return_std`` or ``return_cov``.
 
         Raises
         ------
@@ -351,8 +348,7 @@ class KreinRidge(
             spread = {"return_std": return_std, "return_cov": return_cov}
             return lazily(self, "predict", X, columns, **spread)
         mean, spread = self._predict(X, with_std=return_std, with_cov=return_cov)
-        mean += like(self._target_origin, mean)
-        mean = self._squeezed(mean)
+        mean = self._squeezed(mean + like(self._target_origin, mean))
         return mean if spread is None else (mean, self._squeezed(spread))
 
     def log_predictive_density(self, X: MatrixLike, y: Any) -> Array:
@@ -399,6 +395,5 @@ class KreinRidge(
         coef, constant = with_uncertainty(self.posterior_).sample(count, rng)
         constant += self._target_origin[:, None]
         shape = (count,) if self._single_target else constant.shape
-        return linear_functions(
-            self._features, coef.reshape(len(coef), -1), constant.ravel(), shape
-        )
+        weights = coef.reshape(len(coef), -1)
+        return linear_functions(self._features, weights, constant.ravel(), shape)

@@ -14,13 +14,7 @@ from bochner._numerics.foreign import shown
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.namespaces import to_numpy
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.inputs import (
-    checked_forgetting,
-    first_rows,
-    is_dask,
-    labels_of,
-    lazily,
-)
+from bochner.estimators.inputs import checked_forgetting, first_rows, is_dask, labels_of, lazily
 from bochner.estimators.labelled import LabelledClassifier
 from bochner.estimators.online_head import OnlineHead
 from bochner.features.chunks import ArrayChunks, Chunk, RowSample, sample_rows

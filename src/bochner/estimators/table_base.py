@@ -28,12 +28,7 @@ from bochner.estimators.table_predictors import Predictor
 from bochner.estimators.table_rows import TableRows, check_weight_ratio, table_rows
 from bochner.estimators.table_summary import html_summary
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
-from bochner.features.parameters import (
-    KernelParameters,
-    check_seed,
-    count_frequencies,
-    generators,
-)
+from bochner.features.parameters import KernelParameters, check_seed, count_frequencies, generators
 from bochner.kernels import Kernel, named_kernel
 from bochner.kernels.foreign import is_sklearn_kernel
 from bochner.learning.tables.efforts import EFFORTS

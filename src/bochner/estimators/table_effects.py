@@ -1,36 +1,17 @@
 """Dependence of table models on columns, for importance, effects and contributions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array
 from bochner._numerics.limits import LARGEST_ENTRY
-from bochner.diagnosis.evaluators import Evaluator, RowFunction, owners_of
+from bochner.diagnosis.evaluators import RowFunction, owners_of
 from bochner.diagnosis.sensitivity import Dependence
 from bochner.estimators.table_predictors import Predictor
-from bochner.learning.tables.exchanges import MixedRows
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import grid, output_names
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _OfExchanges:
-    """A function of rows that updates its kernel values when columns are exchanged."""
-
-    of_rows: RowFunction
-    of_mixed: Predictor
-    unit: Any
-
-    def predict(self, X: Array) -> Array:
-        return self.of_rows.predict(X)
-
-    def exchanged(self, pool: Array, sources: NDArray[np.intp]) -> Array:
-        outputs = self.of_mixed.outputs(MixedRows(pool, sources, self.of_rows.owners))
-        return as_array(outputs / self.unit).reshape(len(sources), -1)
 
 
 def dependence_of(
@@ -46,10 +27,8 @@ def dependence_of(
     sources = np.array([state["name"] for state in states for _ in output_names(state)])
     groups = {s["name"]: np.flatnonzero(sources == s["name"]) for s in encoders[0].columns_}
     owners = owners_of(groups, background.shape[1])
-    of_rows = RowFunction(lambda X: predictor.outputs(X) / unit, owners)
-    of_mixed = predictor.at_mixed_rows(owners)
-    evaluator: Evaluator = of_rows if of_mixed is None else _OfExchanges(of_rows, of_mixed, unit)
-    return Dependence(evaluator, background, groups)
+    function = RowFunction(lambda X: predictor.outputs(X) / unit, owners)
+    return Dependence(function, background, groups)
 
 
 def grids_of(

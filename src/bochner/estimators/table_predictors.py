@@ -12,8 +12,7 @@ from bochner._numerics.promises import NotPromisedError
 from bochner.estimators.table_functions import TableFunctions
 from bochner.estimators.table_heads import ClassHead, NumberHead, Pair
 from bochner.estimators.table_targets import ScaledTargets
-from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.tables.exchanges import at_mixed_rows
+from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.tables.encoder import TableEncoder
 
 
@@ -28,11 +27,8 @@ class Predictor(Protocol):
     def names(self) -> NDArray[Any] | None:
         """Names of the outputs; ``None`` for a single output."""
 
-    def outputs(self, X: Any) -> Array:
+    def outputs(self, X: Array) -> Array:
         """Return predictions (n,), (n, t) or probabilities (n, C) at encoded rows."""
-
-    def at_mixed_rows(self, owners: NDArray[np.intp]) -> "Predictor | None":
-        """Return the predictor at rows whose columns are exchanged; ``None`` if there is none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,15 +49,9 @@ class NumberPredictor:
         several = np.array([f"target {number}" for number in range(np.size(self.unit))])
         return several if np.ndim(self.unit) else None
 
-    def outputs(self, X: Any) -> Array:
+    def outputs(self, X: Array) -> Array:
         """Return the inverse of the scaled means, which are medians of transformed targets."""
         return self.targets.inverse(as_array(self.head.predict(X)))
-
-    def at_mixed_rows(self, owners: NDArray[np.intp]) -> "NumberPredictor | None":
-        """Return the predictor at rows whose columns are exchanged; ``None`` if there is none."""
-        if not isinstance(self.head, SumOfLaws):
-            return None
-        return replace(self, head=at_mixed_rows(self.head, owners))
 
     def mean(self, X: Array, weight: Array | None = None) -> Array:
         """Return predictive means (n, *t)."""
@@ -126,12 +116,6 @@ class ClassPredictor:
         """The sorted classes (C,)."""
         return np.sort(self.head.classes_)
 
-    def outputs(self, X: Any) -> Array:
+    def outputs(self, X: Array) -> Array:
         """Return class probabilities (n, C)."""
         return as_array(self.head.predict_proba(X)[:, np.argsort(self.head.classes_)])
-
-    def at_mixed_rows(self, owners: NDArray[np.intp]) -> "ClassPredictor | None":
-        """Return the predictor at rows whose columns are exchanged; ``None`` if there is none."""
-        if not isinstance(self.head, SoftmaxOfLaws):
-            return None
-        return replace(self, head=at_mixed_rows(self.head, owners))

@@ -12,13 +12,7 @@ from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, a
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.bank_parameters import check_name
-from bochner.estimators.inputs import (
-    check_one_spread,
-    checked_weight,
-    is_dask,
-    lazily,
-    lazy_pair,
-)
+from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask, lazily, lazy_pair
 from bochner.estimators.labelled import ScoredRegressor
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_functions import TableFunctions

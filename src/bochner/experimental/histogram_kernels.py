@@ -11,7 +11,8 @@ from scipy.spatial.distance import cdist
 from scipy.special import xlogy
 
 from bochner._numerics.arrays import Array, as_array, as_scalar_or_tuple, check_dim
-from bochner.kernels.base import Kernel, checked_rows, convert_fields
+from bochner.kernels.base import Kernel
+from bochner.kernels.function import checked_rows, convert_fields
 from bochner.kernels.profiled import NonNegative
 
 

@@ -184,9 +184,7 @@ def _(kernel: Additive | Tanimoto, X: Any, weights: Array) -> Family | None:
 
 
 register(
-    ChiSquared,
-    name="chi_squared",
-    closed_form=lambda kernel, dim: _additive(Secant(), kernel, dim),
+    ChiSquared, name="chi_squared", closed_form=lambda kernel, dim: _additive(Secant(), kernel, dim)
 )
 register(
     Intersection,

@@ -23,13 +23,7 @@ from bochner.experimental.sequence_maps import (
 from bochner.experimental.sequences import Sequences, alphabet_of, coded, read_sequences
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import resolve_kernel
-from bochner.features.parameter_checks import (
-    KERNEL_CHECKS,
-    Check,
-    check_each,
-    one_of,
-    unchecked,
-)
+from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each, one_of, unchecked
 from bochner.features.parameters import KernelParameters, check_choice, generators
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel

@@ -234,11 +234,7 @@ class ValidatedChunks(RowChunks):
 
 
 def _validated(
-    chunks: Iterable[Chunk],
-    check: Any,
-    function: Callable[..., Total],
-    args: Any,
-    kwargs: Any,
+    chunks: Iterable[Chunk], check: Any, function: Callable[..., Total], args: Any, kwargs: Any
 ) -> Total:
     def passed() -> Iterator[Chunk]:
         for chunk in chunks:

@@ -37,11 +37,7 @@ _RIDGE = 1e-4
 """Penalty of weights, relative to the mean square of their term: errors are some per cent at the
 least."""
 
-_CHECKS: Mapping[str, Check] = {
-    **KERNEL_CHECKS,
-    "n_components": as_count,
-    "temperature": as_scale,
-}
+_CHECKS: Mapping[str, Check] = {**KERNEL_CHECKS, "n_components": as_count, "temperature": as_scale}
 """Checks of the constructor parameters, by name."""
 
 

@@ -31,12 +31,7 @@ from bochner._numerics.whole_fits import all_or_nothing
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each, one_of
-from bochner.features.parameters import (
-    KernelParameters,
-    check_dtype,
-    count_frequencies,
-    generators,
-)
+from bochner.features.parameters import KernelParameters, check_dtype, count_frequencies, generators
 from bochner.features.region import Region, check_rows
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel

@@ -9,14 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array, frozen_array, squared_norms
-from bochner._numerics.namespaces import (
-    like,
-    namespace,
-    on_device,
-    side_by_side,
-    taken,
-    widened,
-)
+from bochner._numerics.namespaces import like, namespace, on_device, side_by_side, taken, widened
 from bochner.registry import register
 
 _SILENCE = 8.0

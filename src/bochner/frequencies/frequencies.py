@@ -334,11 +334,7 @@ class Frequencies:
         return self._nu_blocks, no_phase, self._amplitude, *factors
 
     def _map(
-        self,
-        X: Any,
-        side: Side,
-        dtype: Any = None,
-        out: NDArray[Any] | None = None,
+        self, X: Any, side: Side, dtype: Any = None, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
         dtypes = float_types(X, FLOATS)
         X = check_rows_given(X, accept_sparse="csr", dtype=dtypes)

@@ -19,8 +19,9 @@ from bochner._numerics.arrays import (
     check_dim,
 )
 from bochner._numerics.limits import LARGEST_ENTRY
-from bochner.kernels.base import Kernel, LagKernel, convert_fields
-from bochner.kernels.stationary import Gaussian
+from bochner.kernels.base import Kernel
+from bochner.kernels.function import convert_fields
+from bochner.kernels.stationary import Gaussian, LagKernel
 
 
 @dataclass(frozen=True, slots=True, repr=False)

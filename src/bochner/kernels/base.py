@@ -1,58 +1,28 @@
-"""Base class of kernels, with sums, products, multiples and transposes of kernels.
+"""Base class of kernels, and what its operators return: separate files would be a circle."""
 
-These classes are in one file because operators of the base class return its subclasses: separate
-files would import each other in a circle.
-"""
-
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import Field, dataclass, fields, is_dataclass
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import Array, as_array, row_blocks
-from bochner._numerics.checked import check_rows_given, column_names
+from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner._numerics.namespaces import chosen_columns
-from bochner.kernels.columns import Columns, as_columns, indices_of, named_columns, shown
-from bochner.kernels.parameters import Parameterised
-
-_MOST_SHOWN = 20
-"""Numbers of a field that a repr shows in full: two lines of a screen."""
-
-_ENDS = 3
-"""Numbers shown of each level of longer ones: 27 of matrices, three lines."""
-
-_MOST_LEVELS = 40
-"""Kernels within each other: model files hold them, and Python calls each from the one around."""
+from bochner.kernels.columns import Columns, as_columns, indices_of, shown
+from bochner.kernels.function import (
+    KernelFunction,
+    check_kernel,
+    checked_rows,
+    joined,
+    refuse_sklearn,
+)
 
 
-def checked_rows(X: ArrayLike) -> Array:
-    """Return rows as a finite two-dimensional float64 array."""
-    return as_array(check_rows_given(X, dtype=np.float64))
-
-
-def nested_tuples(value: Any) -> Any:
-    """Return nested lists as tuples, which are hashable."""
-    return tuple(map(nested_tuples, value)) if isinstance(value, list) else value
-
-
-def convert_fields(kernel: "Kernel", **converters: Callable[[str, Any], Any]) -> None:
-    """Convert fields by functions of their names and values; errors of these functions pass."""
-    for name, convert in converters.items():
-        object.__setattr__(kernel, name, convert(name, getattr(kernel, name)))
-
-
-def decay(values: Array, rate: float = 1.0) -> Array:
-    """Return ``exp(-rate * values)`` in place, since new memory would cost half the time again."""
-    values *= -rate
-    return np.exp(values, out=values)
-
-
-class Kernel(Parameterised, ABC):
+class Kernel(KernelFunction):
     """A function of two inputs, evaluated exactly on arrays.
 
     Kernels are small immutable values. They are added, subtracted, multiplied and scaled with
@@ -62,109 +32,8 @@ class Kernel(Parameterised, ABC):
 
     __slots__ = ()
 
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Return the Gram matrix ``k(x_i, y_j)``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Rows of the left argument. A data frame is needed if the kernel is :meth:`on` columns
-            given by name.
-        Y : array-like of shape (n2, d), default=None
-            Rows of the right argument; ``None`` means ``X``. For a :class:`Bilinear` kernel the
-            number of columns may differ from that of ``X``.
-
-        Returns
-        -------
-        K : ndarray of shape (n, n2)
-            Filled block of rows by block of rows, so that memory beyond the result stays small.
-
-        Raises
-        ------
-        ValueError
-            If an input is not a finite two-dimensional array, or the kernel is not defined on
-            rows of these widths or on some row.
-        """
-        left = checked_rows(X)
-        right: Array = left if Y is None else check_rows_given(Y, "Y", dtype=np.float64)
-        kernel = self.resolved(named_columns(column_names(X), column_names(Y)))
-        kernel.check_widths(left.shape[1], right.shape[1])
-        kernel.check_inputs(left)
-        if right is not left or not kernel.is_symmetric:
-            kernel.check_right_inputs(right)
-        K = kernel._gram(left, right)
-        if Y is None and kernel.has_noise:
-            np.fill_diagonal(K, kernel.diag(left))
-        return K
-
-    def _gram(self, X: Array, Y: Array) -> Array:
-        """Return the Gram matrix of checked rows, block of rows by block of rows."""
-        K = np.empty((len(X), len(Y)))
-        for rows in row_blocks(len(X), K.itemsize * len(Y)):
-            # Distances and norms may overflow where the kernel's limit is finite.
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                K[rows] = self.evaluate(X[rows], Y)
-            self.check_finite(K[rows])
-        return K
-
-    def check_finite(self, values: Array) -> None:
-        """Raise ``ValueError`` unless values of the kernel are finite."""
-        if not np.isfinite(values).all():
-            raise ValueError(
-                f"Values of {self!r} overflow on these rows. Scale X, or the kernel, by a smaller "
-                f"factor."
-            )
-
-    @abstractmethod
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        """Return a new array ``k(x_i, y_j)`` for one block of checked rows."""
-
-    @abstractmethod
-    def diag(self, X: ArrayLike) -> Array:
-        """Return ``k(x_i, x_i)``, of shape (n,), without forming the Gram matrix."""
-
-    @abstractmethod
-    def check_dim(self, dim: int) -> None:
-        """Raise ``ValueError`` unless the kernel is defined on inputs with ``dim`` columns."""
-
-    def check_widths(self, left: int, right: int) -> None:
-        """Raise ``ValueError`` unless the kernel is defined for arguments of these widths."""
-        if left != right:
-            raise ValueError(f"X has {left} columns and Y has {right}: expected the same number.")
-        self.check_dim(left)
-
-    def right_dim(self, dim: int) -> int:
-        """Return the number of columns of right rows if left rows have ``dim`` columns."""
-        return dim
-
-    def check_inputs(self, X: Any) -> None:
-        """Raise ``ValueError`` unless every finite row of ``X`` can be the left argument.
-
-        ``X`` (n, d) is dense or CSR.
-        """
-
-    def check_right_inputs(self, Y: Any) -> None:
-        """Raise ``ValueError`` unless every row of ``Y`` can be the right argument."""
-        self.check_inputs(Y)
-
-    @property
-    def is_symmetric(self) -> bool:
-        """Whether ``k(x, y) == k(y, x)`` for all inputs."""
-        return True
-
-    @property
-    def has_noise(self) -> bool:
-        """Whether the kernel contains White noise, the covariance of a row with itself only."""
-        return any(part.has_noise for part in self.nested().values() if isinstance(part, Kernel))
-
     def on(self, columns: "int | str | slice | Sequence[int | str]") -> "OnColumns":
-        """Return the kernel of some columns of the inputs; see :class:`OnColumns`.
-
-        >>> from bochner.kernels import Gaussian, Matern
-        >>> k = Gaussian(0.5).on([0, 2]) + Matern().on(1)
-        >>> k([[0.0, 1.0, 0.0]], [[0.0, 1.0, 0.5], [0.0, 9.0, 0.0]]).round(4)
-        array([[1.6065, 1.    ]])
-        """
+        """Return the kernel of some columns of the inputs; see :class:`OnColumns`."""
         return OnColumns(self, as_columns(columns))
 
     def resolved(self, names: "Sequence[str] | None", rows: Any = None) -> "Kernel":
@@ -194,13 +63,13 @@ class Kernel(Parameterised, ABC):
 
     def __add__(self, other: Any) -> "Kernel":
         if not isinstance(other, Kernel):
-            _refuse_sklearn(other)
+            refuse_sklearn(other)
             return NotImplemented
         return Sum((*_members(self, Sum), *_members(other, Sum)))
 
     def __sub__(self, other: Any) -> "Kernel":
         if not isinstance(other, Kernel):
-            _refuse_sklearn(other)
+            refuse_sklearn(other)
             return NotImplemented
         return self + (-other)
 
@@ -209,69 +78,13 @@ class Kernel(Parameterised, ABC):
             return Product((*_members(self, Product), *_members(other, Product)))
         if isinstance(other, Real):
             return Scaled(self, other)  # type: ignore[arg-type]
-        _refuse_sklearn(other)
+        refuse_sklearn(other)
         return NotImplemented
 
     __rmul__ = __mul__
 
     def __neg__(self) -> "Kernel":
         return -1.0 * self
-
-    def __repr__(self) -> str:
-        named: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
-        values = [f"{each.name}={_shown_value(getattr(self, each.name))}" for each in named]
-        return f"{type(self).__name__}({', '.join(values)})"
-
-
-def _shown_value(value: Any) -> str:
-    """Return the repr of a field; of many numbers the first two and the last of each level."""
-    if not isinstance(value, tuple) or _n_leaves(value) <= _MOST_SHOWN:
-        return repr(value)
-    return f"({', '.join(_ends(value))})"
-
-
-def _ends(value: tuple[Any, ...]) -> list[str]:
-    parts = [f"({', '.join(_ends(v))})" if isinstance(v, tuple) else repr(v) for v in value]
-    return parts if len(parts) <= _ENDS else [*parts[: _ENDS - 1], "...", parts[-1]]
-
-
-def _joined(sign: str, parts: list[str]) -> str:
-    """Return terms or factors joined by a sign; of many the first two and the last."""
-    many = len(parts) > _MOST_SHOWN
-    return sign.join([*parts[: _ENDS - 1], "...", parts[-1]] if many else parts)
-
-
-def _n_leaves(value: Any) -> int:
-    return sum(map(_n_leaves, value)) if isinstance(value, tuple) else 1
-
-
-class LagKernel(Kernel):
-    """The base of kernels that are functions of the lag, with one value on the diagonal."""
-
-    __slots__ = ()
-
-    def diag(self, X: ArrayLike) -> Array:
-        n_samples, dim = checked_rows(X).shape
-        self.check_dim(dim)
-        origin = np.zeros((1, dim))
-        return np.full(n_samples, self.evaluate(origin, origin)[0, 0])
-
-
-def _check_kernel(name: str, value: Any) -> None:
-    """Raise TypeError if a member is not a kernel, ValueError if it is nested too deeply."""
-    if not isinstance(value, Kernel):
-        raise TypeError(
-            f"{name} must be made of kernels of bochner.kernels, got {value!r}. "
-            "FourierFeatures takes other functions k(X, Y) by itself."
-        )
-    level: dict[int, Parameterised] = {id(value): value}
-    for _ in range(_MOST_LEVELS):
-        level = {id(part): part for each in level.values() for part in each.nested().values()}
-    if level:
-        raise ValueError(
-            f"{name} is nested more than {_MOST_LEVELS} deep: add kernels in one sum, and multiply "
-            f"them in one product: bochner.kernels.Sum((k1, k2, k3))."
-        )
 
 
 class _Compound(Kernel):
@@ -328,7 +141,7 @@ class _Combined(_Compound):
         if not isinstance(members, list | tuple) or not members:
             raise ValueError(f"{name} must be a sequence of at least one kernel, got {members!r}.")
         for member in members:
-            _check_kernel(name, member)
+            check_kernel(name, member)
         object.__setattr__(self, name, tuple(members))
 
     def evaluate(self, X: Array, Y: Array) -> Array:
@@ -339,6 +152,12 @@ class _Combined(_Compound):
 
     def diag(self, X: ArrayLike) -> Array:
         return as_array(self._combine.reduce([member.diag(X) for member in self.members]))
+
+    @property
+    def T(self) -> Kernel:
+        kind: Any = type(self)  # Sum or Product
+        made: Kernel = self if self.is_symmetric else kind([part.T for part in self.members])
+        return made
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -356,12 +175,8 @@ class Sum(_Combined):
     def members(self) -> tuple[Kernel, ...]:
         return self.terms
 
-    @property
-    def T(self) -> Kernel:
-        return self if self.is_symmetric else Sum(tuple(term.T for term in self.terms))
-
     def __repr__(self) -> str:
-        return _joined(" + ", list(map(repr, self.terms)))
+        return joined(" + ", list(map(repr, self.terms)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -379,12 +194,8 @@ class Product(_Combined):
     def members(self) -> tuple[Kernel, ...]:
         return self.factors
 
-    @property
-    def T(self) -> Kernel:
-        return self if self.is_symmetric else Product(tuple(k.T for k in self.factors))
-
     def __repr__(self) -> str:
-        return _joined(" * ", list(map(_in_parentheses, self.factors)))
+        return joined(" * ", list(map(_in_parentheses, self.factors)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -395,7 +206,7 @@ class Scaled(_Compound):
     factor: float
 
     def __post_init__(self) -> None:
-        _check_kernel("kernel", self.kernel)
+        check_kernel("kernel", self.kernel)
         if not isinstance(self.factor, Real):
             raise TypeError(f"factor must be a real number, got {self.factor!r}.")
         try:
@@ -442,7 +253,7 @@ class Transposed(Kernel):
     kernel: Kernel
 
     def __post_init__(self) -> None:
-        _check_kernel("kernel", self.kernel)
+        check_kernel("kernel", self.kernel)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         return self.kernel.evaluate(Y, X).T
@@ -505,11 +316,11 @@ class OnColumns(Kernel):
 
     Examples
     --------
-    >>> from bochner.kernels import Gaussian, OnColumns
-    >>> k = Gaussian().on(-1)
-    >>> k([[7.0, 0.0]], [[5.0, 0.0], [7.0, 1.0]]).round(4)
-    array([[1.    , 0.6065]])
-    >>> k
+    >>> from bochner.kernels import Gaussian, Matern
+    >>> k = Gaussian(0.5).on([0, 2]) + Matern().on(-2)
+    >>> k([[0.0, 1.0, 0.0]], [[0.0, 1.0, 0.5], [0.0, 9.0, 0.0]]).round(4)
+    array([[1.6065, 1.    ]])
+    >>> Gaussian().on(-1)
     Gaussian(length_scale=1.0).on(-1)
     """
 
@@ -517,7 +328,7 @@ class OnColumns(Kernel):
     columns: Columns
 
     def __post_init__(self) -> None:
-        _check_kernel("kernel", self.kernel)
+        check_kernel("kernel", self.kernel)
         object.__setattr__(self, "columns", as_columns(self.columns))
 
     def __repr__(self) -> str:
@@ -576,18 +387,6 @@ class OnColumns(Kernel):
 
     def _of(self, X: Any) -> Any:
         return chosen_columns(X, indices_of(self.columns, None, X.shape[1]))
-
-
-def _refuse_sklearn(other: object) -> None:
-    """Raise TypeError for a kernel of scikit-learn, which takes its own kernels only."""
-    # By name: this module does not import scikit-learn's kernels.
-    modules = {each.__module__ for each in type(other).__mro__}
-    if "sklearn.gaussian_process.kernels" in modules:
-        raise TypeError(
-            f"{type(other).__name__} is a kernel of scikit-learn, and the other kernel one of "
-            "bochner: convert one of them first, by kernels.from_sklearn(kernel, dim), with the "
-            "number of inputs, or by kernels.to_sklearn(kernel)."
-        )
 
 
 def _members(kernel: Kernel, kind: type[_Combined]) -> tuple[Kernel, ...]:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, frozen_array, steps
-from bochner.kernels.base import Kernel, checked_rows
+from bochner.kernels.base import Kernel
+from bochner.kernels.function import checked_rows
 
 _SHOWN_ENTRIES = 64
 """Entries of a matrix up to which the repr shows them; of larger ones it shows the shape."""

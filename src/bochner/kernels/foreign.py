@@ -13,13 +13,7 @@ from bochner._numerics.arrays import Array, as_array
 from bochner.kernels.base import Kernel, Product, Scaled, Sum
 from bochner.kernels.linear import Constant, Linear, White
 from bochner.kernels.periodic import Periodic
-from bochner.kernels.stationary import (
-    Exponential,
-    Gaussian,
-    Laplacian,
-    Matern,
-    RationalQuadratic,
-)
+from bochner.kernels.stationary import Exponential, Gaussian, Laplacian, Matern, RationalQuadratic
 
 BOUNDS = (1e-5, 1e5)
 """Bounds of the hyper-parameters of converted kernels, in their own units: scikit-learn's."""

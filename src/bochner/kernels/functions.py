@@ -8,8 +8,8 @@ import numpy as np
 
 from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.limits import FUNCTION_ROUNDING
-from bochner.kernels.base import LagKernel
 from bochner.kernels.profiled import Metric, Profiled
+from bochner.kernels.stationary import LagKernel
 
 Function = Callable[[Array], Array]
 

@@ -12,7 +12,8 @@ from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array, RandomState, as_array, as_positive_scalar, frozen_array
 from bochner._numerics.limits import LARGEST_ENTRY
-from bochner.kernels.base import Kernel, checked_rows, nested_tuples
+from bochner.kernels.base import Kernel
+from bochner.kernels.function import checked_rows, nested_tuples
 
 _NARROW = 0.25
 """Frequencies' spread at the start times the width of a window: a quarter turn in it, smooth."""
@@ -150,11 +151,7 @@ class Harmonizable(Kernel):
         inverse[-1] = 0.0
         # A little off zero, where the evidence has no slope by a frequency.
         return cls(
-            np.full(n, np.sqrt(total / min(n, 2))),
-            _NARROW / width,
-            centres,
-            inverse,
-            2.0 / width,
+            np.full(n, np.sqrt(total / min(n, 2))), _NARROW / width, centres, inverse, 2.0 / width
         )
 
     @property

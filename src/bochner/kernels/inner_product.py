@@ -6,14 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import (
-    Array,
-    as_array,
-    as_count,
-    as_finite_scalar,
-    as_positive_scalar,
-)
-from bochner.kernels.base import Kernel, convert_fields, decay
+from bochner._numerics.arrays import Array, as_array, as_count, as_finite_scalar, as_positive_scalar
+from bochner.kernels.base import Kernel
+from bochner.kernels.function import convert_fields, decay
 from bochner.kernels.linear import Constant, Linear
 from bochner.kernels.profiled import Metric, NonNegative, Profiled
 

@@ -18,7 +18,9 @@ from bochner._numerics.arrays import (
     column_extremes,
 )
 from bochner._numerics.namespaces import HostView, to_numpy
-from bochner.kernels.base import Kernel, LagKernel, convert_fields, decay
+from bochner.kernels.base import Kernel
+from bochner.kernels.function import convert_fields, decay
+from bochner.kernels.stationary import LagKernel
 
 Counts = int | tuple[int, ...] | None
 

@@ -19,7 +19,9 @@ from bochner._numerics.arrays import (
     column_extremes,
 )
 from bochner._numerics.warn import warn_user
-from bochner.kernels.base import Kernel, LagKernel, checked_rows, convert_fields
+from bochner.kernels.base import Kernel
+from bochner.kernels.function import checked_rows, convert_fields
+from bochner.kernels.stationary import LagKernel
 
 
 @dataclass(frozen=True, slots=True, repr=False)

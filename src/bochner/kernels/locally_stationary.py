@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, LengthScale, as_array, as_scalar_or_tuple, check_dim
-from bochner.kernels.base import Kernel, Product, Scaled, Sum, checked_rows, convert_fields
+from bochner.kernels.base import Kernel, Product, Scaled, Sum
 from bochner.kernels.definiteness import Definiteness, definiteness
+from bochner.kernels.function import checked_rows, convert_fields
 from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Correlation
 

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array, as_array, squared_norms
-from bochner.kernels.base import Kernel, checked_rows
+from bochner.kernels.base import Kernel
+from bochner.kernels.function import checked_rows
 
 NORM_TOLERANCE = 1e-5
 """Tolerance of the unit norm of rows; rounding to float32 stays far below."""

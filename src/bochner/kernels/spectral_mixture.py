@@ -9,7 +9,9 @@ from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array, as_array, frozen_array, row_blocks
 from bochner._numerics.mixtures import check_mixture
-from bochner.kernels.base import Kernel, LagKernel, checked_rows, nested_tuples
+from bochner.kernels.base import Kernel
+from bochner.kernels.function import checked_rows, nested_tuples
+from bochner.kernels.stationary import LagKernel
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -4,6 +4,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import gammaln, kve
 
 from bochner._numerics.arrays import (
@@ -16,7 +17,20 @@ from bochner._numerics.arrays import (
     check_dim,
 )
 from bochner._numerics.distances import distances
-from bochner.kernels.base import LagKernel, convert_fields, decay
+from bochner.kernels.base import Kernel
+from bochner.kernels.function import checked_rows, convert_fields, decay
+
+
+class LagKernel(Kernel):
+    """The base of kernels that are functions of the lag, with one value on the diagonal."""
+
+    __slots__ = ()
+
+    def diag(self, X: ArrayLike) -> Array:
+        n_samples, dim = checked_rows(X).shape
+        self.check_dim(dim)
+        origin = np.zeros((1, dim))
+        return np.full(n_samples, self.evaluate(origin, origin)[0, 0])
 
 
 @dataclass(frozen=True, slots=True, repr=False)

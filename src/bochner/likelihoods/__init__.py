@@ -1,11 +1,7 @@
 """Likelihoods of counts, classes, censored targets and targets with outliers."""
 
 from bochner.likelihoods.base import LabelLikelihood, Likelihood, NumberLikelihood
-from bochner.likelihoods.classes import (
-    BernoulliLikelihood,
-    OrdinalLikelihood,
-    SoftmaxLikelihood,
-)
+from bochner.likelihoods.classes import BernoulliLikelihood, OrdinalLikelihood, SoftmaxLikelihood
 from bochner.likelihoods.counts import NegativeBinomialLikelihood, PoissonLikelihood
 from bochner.likelihoods.numbers import (
     CensoredGaussianLikelihood,

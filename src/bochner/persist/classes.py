@@ -1,10 +1,9 @@
 """Content of model files: types of values, fields of registered classes, and checks."""
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, MISSING, Field, fields
 from functools import partial, reduce
-from importlib import import_module
 from operator import or_
 from types import UnionType
 from typing import (
@@ -23,17 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.on_demand import import_all
 from bochner.kernels import Kernel
 from bochner.persist.container import ModelFileError
-from bochner.persist.parts import (
-    PARTS,
-    is_part,
-    known_parts,
-    part_attributes,
-    required_attributes,
-)
-from bochner.registry import Registration, is_registered, registered_class, registration
+from bochner.persist.parts import is_part, known_parts, part_attributes, required_attributes
+from bochner.registry import Registration, is_registered, registration
 
 Node = dict[str, Any]
 """An object of the tree, ``{"$": tag, ...}``; numbers, text and lists are stored directly."""
@@ -204,99 +196,6 @@ def holds_function(cls: type) -> bool:
     return any(get_origin(hint) is Callable for hint in get_type_hints(cls).values())
 
 
-_REMOVED: Mapping[str, str] = {
-    "BaNKForecaster": "fit Forecaster to the series again",
-    **{
-        f"LearnedTable{task}": f"fit Table{task} to the table again, or LearnedKernel{task} to its "
-        "encoded columns"
-        for task in ("Regressor", "Classifier")
-    },
-}
-"""Advice by names of classes in older files that the library no longer has."""
-
-
-_PUBLIC, _EXPERIMENTAL = "bochner", "bochner.experimental"
-"""Module that registers further classes when it is imported: for models that have one of them."""
-
-
-def class_named(name: str, *, estimator: bool) -> Any:
-    """Return the estimator or the value class of a name, or raise ``ValueError``."""
-    if estimator and name in PARTS:
-        return PARTS[name]
-    cls = registered_class(name)
-    for room in (_PUBLIC, _EXPERIMENTAL):
-        if cls is None:
-            import_all(import_module(room))
-            cls = registered_class(name)
-    if cls is None or not (is_estimator(cls) if estimator else is_value(cls)):
-        if name in _REMOVED:
-            raise ValueError(f"bochner has no {name} any more; {_REMOVED[name]}")
-        unknown = f"no estimator {name!r}" if estimator else f"no class {name!r} of values"
-        raise ValueError(
-            f"bochner has {unknown}; if it is your own, import the module that calls "
-            f"bochner.register before loading"
-        )
-    return cls
-
-
-_SPLIT: Mapping[tuple[str, str], str] = {
-    ("AsymmetricKernelRidge", "PairSolution"): "AsymmetricPairRidge",
-}
-"""Present names of estimators, by name in older files and class of their ``posterior_``."""
-
-
-def estimator_class(name: str, attributes: Mapping[str, Any]) -> Any:
-    """Return the class of an estimator, also in older files, or raise ``ValueError``."""
-    solution = type(attributes.get("posterior_")).__name__
-    return class_named(_SPLIT.get((name, solution), name), estimator=True)
-
-
-_GONE: Mapping[tuple[str, str], Any] = {
-    ("TableRegressor", "method"): "auto",
-    ("TableRegressor", "varying_"): None,
-    ("TableClassifier", "method"): "auto",
-    ("TableClassifier", "varying_"): None,
-    ("TableFunctions", "varying"): None,
-}
-"""Removed members of classes in older files, with the value that has no effect."""
-
-_BARE_HEADS = (("TableRegressor", "KreinRidge"), ("TableClassifier", "KreinRidgeClassifier"))
-"""Names of estimators in older files, and former classes of their ``head_``."""
-
-
-def present(name: str, members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return members of a class without members that only older files have.
-
-    Raises ``ValueError`` if removing such a member changes the model.
-    """
-    current = dict(members)
-    for (cls, member), neutral in _GONE.items():
-        if cls == name and member in current:
-            value = current.pop(member)
-            if type(value) is not type(neutral) or value != neutral:
-                raise ValueError(
-                    f"{name} has no {member} any more, and this one has {_found(value)}: fit "
-                    f"{name} to the table again"
-                )
-    head = type(current.get("head_")).__name__
-    if (name, head) in _BARE_HEADS:
-        raise ValueError(
-            f"{name} of a given kernel has another head_ than {head} now: fit {name} to the table "
-            "again"
-        )
-    return current
-
-
-_MOVED: Mapping[tuple[str, str], str] = {("Constant", "name"): "ConstantLevel"}
-"""Present names of value classes, by name in older files and a field that they had."""
-
-
-def value_class(name: str, members: Collection[str]) -> Any:
-    """Return the class of a value, also in older files, or raise ``ValueError``."""
-    present = {old: new for (old, held), new in _MOVED.items() if held in members}
-    return class_named(present.get(name, name), estimator=False)
-
-
 def _registration(cls: type) -> Registration:
     entry = registration(cls)
     assert entry is not None  # callers ask about registered classes only
@@ -386,7 +285,7 @@ def _check_types(cls: type, values: Mapping[str, Any], hints: Mapping[str, Any])
             raise ValueError(f"{cls.__name__} has no attribute {name!r}")
         if not conforms(value, hints[name]):
             raise ValueError(
-                f"{cls.__name__}.{name} should be {_shown(hints[name])}, found {_found(value)}"
+                f"{cls.__name__}.{name} should be {_shown(hints[name])}, found {found(value)}"
             )
 
 
@@ -398,7 +297,8 @@ def _shown(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) else str(hint)
 
 
-def _found(value: Any) -> str:
+def found(value: Any) -> str:
+    """Return a value in brief, with its type, or the type and shape of an array."""
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} of shape {value.shape}"
     text = repr(value)

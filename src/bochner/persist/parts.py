@@ -66,10 +66,7 @@ _ATTRIBUTES: Mapping[type[BaseEstimator], Mapping[str, Any]] = {
         "references_": _Numbers,
         "quantiles_": _Numbers,
     },
-    preprocessing.PowerTransformer: {
-        "lambdas_": _Numbers,
-        "_scaler": preprocessing.StandardScaler,
-    },
+    preprocessing.PowerTransformer: {"lambdas_": _Numbers, "_scaler": preprocessing.StandardScaler},
     preprocessing.OneHotEncoder: {
         **_LEVELS,
         "drop_idx_": _Array | None,

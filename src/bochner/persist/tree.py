@@ -24,19 +24,16 @@ from bochner.persist.classes import (
     check_finite,
     check_texts,
     check_value,
-    class_named,
     conforms,
-    estimator_class,
     holds_function,
     is_estimator,
     is_value,
     not_saved,
-    present,
-    value_class,
     value_fields,
     where,
 )
 from bochner.persist.container import ModelFileError, Tensors
+from bochner.persist.names import class_named, estimator_class, present, value_class
 from bochner.persist.packing import (
     TABLE_PARTS,
     pack_table,
@@ -131,15 +128,9 @@ class Encoder:
             return {"$": "table", "parts": packed, "shape": list(value.shape), "order": order}
         if (triangle := pack_triangle(value)) is not None:
             entries, is_lower = triangle
-            packed = self._tensor(entries, path)
-            size = len(value)
-            return {
-                "$": "triangle",
-                "entries": packed,
-                "size": size,
-                "lower": is_lower,
-                "order": order,
-            }
+            size, packed = len(value), self._tensor(entries, path)
+            node = {"$": "triangle", "entries": packed, "size": size, "lower": is_lower}
+            return {**node, "order": order}
         return {**self._tensor(value, path), "order": order}
 
     def _tensor(self, value: NDArray[Any], path: Path) -> Node:

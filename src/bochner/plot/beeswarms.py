@@ -142,13 +142,8 @@ def beeswarm(
         first target.
     most : int, default=10
         Most columns with a row of their own.
-    label : str, default=None
-        Explained quantity, with its unit; by default "prediction" or "probability of" a class.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the contributions.
-    ax : matplotlib.axes.Axes, default=None
-        Axes to draw on; ``None`` means a new figure.
-    theme : {"light", "dark"}, default="light"
+    label, random_state, ax, theme
+        As in :func:`waterfall`.
 
     Returns
     -------

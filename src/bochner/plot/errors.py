@@ -192,21 +192,12 @@ def residuals(
     Parameters
     ----------
     model : fitted regressor
-    X : table or array-like of shape (n, d)
-        Held-out rows, which were not used to fit the model.
-    y : array-like of shape (n,) or (n, t)
-        Targets of the rows.
+    X, y, target, unit, ax, theme
+        As in :func:`predictions`.
     column : str, int or array-like of shape (n,), default=None
         Horizontal axis of the residuals: a column of ``X`` by name or number, or values such as
         times; ``None`` means predictions. Dates get an axis of dates; each level of text gets a
         row.
-    target : int, default=None
-        Number of the target, where there are several.
-    unit : str, default=""
-        Unit of the target.
-    ax : matplotlib.axes.Axes, default=None
-        Axes to draw on; ``None`` means a new figure.
-    theme : {"light", "dark"}, default="light"
 
     Returns
     -------

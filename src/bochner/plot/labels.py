@@ -218,24 +218,6 @@ def dates_of(years: Array) -> NDArray[np.datetime64]:
     return np.asarray(start + passed.round().astype("m8[ms]"))
 
 
-def place_ticks(axis: "Axis", places: Sequence[float], points: float) -> None:
-    """Set ticks at sorted places; the last tick, and others as far as they fit, have texts."""
-    from bochner.plot.ticks import number_text
-
-    low, high = axis.get_transform().transform(sorted(axis.get_view_interval()))
-    at = points * (axis.get_transform().transform(as_array(places)) - low) / (high - low)
-    texts = [number_text(place) for place in places]
-    room = as_array([text_width(text) + _GAP for text in texts])
-    for step in range(1, len(texts) + 1):
-        labelled = slice((len(texts) - 1) % step, None, step)
-        if (np.diff(at[labelled]) >= 0.5 * (room[labelled][1:] + room[labelled][:-1])).all():
-            break
-    shown = [""] * len(texts)
-    shown[labelled] = texts[labelled]
-    axis.set_ticks(list(places), shown)
-    axis.set_ticks([], minor=True)
-
-
 def percent_ticks(axis: "Axes") -> None:
     """Give both axes, shares in per cent, ticks at quarters."""
     for panel_axis in (axis.xaxis, axis.yaxis):

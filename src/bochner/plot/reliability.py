@@ -185,17 +185,10 @@ def calibration(
     model : fitted estimator
         A regressor with ``predict_quantiles``, or with ``predict(X, return_std=True)`` for normal
         intervals, or a classifier with ``predict_proba``.
-    X : table or array-like of shape (n, d)
-        Held-out rows, which were not used to fit the model.
-    y : array-like of shape (n,) or (n, t)
-        Targets of the rows.
+    X, y, target, ax, theme
+        As in :func:`predictions`.
     levels : array-like of shape (k,), default=0.05, 0.1, ..., 0.95
         Nominal levels of the intervals of a regressor.
-    target : int, default=None
-        Number of the target, where there are several.
-    ax : matplotlib.axes.Axes, default=None
-        Axes to draw on; ``None`` means a new figure.
-    theme : {"light", "dark"}, default="light"
 
     Returns
     -------

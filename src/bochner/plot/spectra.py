@@ -174,10 +174,8 @@ def spectrum(
     model : fitted estimator
         One with learned draws (:class:`bochner.LearnedKernelRegressor` and its relatives), or with
         ``frequencies_``, such as :class:`bochner.FourierFeatures`.
-    inputs : sequence of int or str, default=None
-        Inputs with panels, by number or name; ``None`` means the first six.
-    names : sequence of d str, default=None
-        Names of all inputs; by default those of the table at fit, or x0, x1, ...
+    inputs, names, ax, theme
+        As in :func:`kernel`.
     axis : {"auto", "frequency", "period"}, default="auto"
         ``"period"``: shares of the variance against periods :math:`2\pi/\omega`.
         ``"frequency"``: the density of angular frequencies, with an axis of periods above.
@@ -187,9 +185,6 @@ def spectrum(
         about twice the range of the input, because longer waves are trends.
     unit : str, default=""
         Unit of the inputs, such as ``"years"``.
-    ax : matplotlib.axes.Axes or sequence of Axes, default=None
-        Axes to draw on, one for each input; ``None`` means a new figure.
-    theme : {"light", "dark"}, default="light"
 
     Returns
     -------

@@ -66,10 +66,7 @@ class Theme:
 
 
 THEMES: Mapping[str, Theme] = MappingProxyType(
-    {
-        "light": Theme("#262626", "#E3E3E3", "white"),
-        "dark": Theme("#E8E8E8", "#3D4148", "none"),
-    }
+    {"light": Theme("#262626", "#E3E3E3", "white"), "dark": Theme("#E8E8E8", "#3D4148", "none")}
 )
 """Themes by name. The dark one has no background: the page behind it shows."""
 

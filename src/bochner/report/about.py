@@ -1,15 +1,13 @@
 """Sections on the data, the model, and how to reproduce it."""
 
-import platform
 import re
 from collections.abc import Sequence
 from datetime import date
-from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
 from bochner.comparison.shown import FUNCTIONS, counted
-from bochner.comparison.study import ColumnFacts, Study
+from bochner.comparison.study import PACKAGES, ColumnFacts, Study, versions
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.tree_laws import TreeLaw
@@ -29,9 +27,6 @@ from bochner.report.words import cut, listed, number, percent, plain, quoted
 
 _MOST_COLUMNS = 200
 """Columns of the table that are listed: more would be most of the file's size."""
-
-_PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
-"""Packages whose versions affect numerical results."""
 
 _NEGATIVE = re.compile(r"-(?=\d)")
 """Signs of numbers."""
@@ -197,22 +192,12 @@ def reproduction_section(subject: Subject) -> Section:
         "date of the report": date.today().isoformat(),
     }
     recorded_versions = {
-        name: str(record.pop(name)) for name in ("python", *_PACKAGES) if name in record
+        name: str(record.pop(name)) for name in ("python", *PACKAGES) if name in record
     }
     facts["versions"] = ", ".join(
         f"{'Python' if name == 'python' else name} {version_of_package}"
-        for name, version_of_package in (_versions() | recorded_versions).items()
+        for name, version_of_package in (versions() | recorded_versions).items()
     )
     facts |= {name.replace("_", " "): plain(value) for name, value in record.items()}
     blocks: list[Block] = [] if command is None else [Listing("Command", plain(command))]
     return Section("reproduction", "How to reproduce it", [*blocks, Facts(facts)])
-
-
-def _versions() -> dict[str, str]:
-    versions = {"python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:  # Run from a checkout
-            continue
-    return versions

@@ -8,12 +8,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.comparison.contenders import OURS
-from bochner.comparison.coverage import (
-    Coverage,
-    are_outside,
-    coverage_of,
-    outcome_coverage,
-)
+from bochner.comparison.coverage import Coverage, are_outside, coverage_of, outcome_coverage
 from bochner.comparison.outcomes import Outcome, Score
 from bochner.comparison.shown import METRICS, OF_CLASSES, OF_NUMBERS, counted
 from bochner.comparison.verdict import calibration, difference, scope

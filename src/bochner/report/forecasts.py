@@ -23,16 +23,7 @@ from bochner.estimators.forecaster import Forecaster
 from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.plot.components import component_display
 from bochner.plot.forecasts import forecast_display
-from bochner.report.blocks import (
-    Block,
-    Cell,
-    Facts,
-    Figure,
-    Paragraph,
-    Section,
-    Table,
-    numbered,
-)
+from bochner.report.blocks import Block, Cell, Facts, Figure, Paragraph, Section, Table, numbered
 from bochner.report.figures import drawn
 from bochner.report.page import Head, Title, rendered
 from bochner.report.words import cut, percent
@@ -148,11 +139,7 @@ def _overview(
 
 
 def _parts(
-    model: Forecaster,
-    one: SeriesForecast,
-    scores: OriginScores | None,
-    level: float,
-    target: str,
+    model: Forecaster, one: SeriesForecast, scores: OriginScores | None, level: float, target: str
 ) -> Iterator[Section]:
     """Yield the sections of one series."""
     name = cut(one.name)

@@ -14,7 +14,7 @@ from bochner._numerics.checked import check_targets, labels, numbers
 from bochner._numerics.files import as_path, replacing
 from bochner.comparison.shown import counted
 from bochner.comparison.split import Split
-from bochner.comparison.study import Model, Study, own_outcomes, table_facts
+from bochner.comparison.study import Model, Study, own_outcomes, studies_of, table_facts
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.report.page import html
 
@@ -80,25 +80,20 @@ def report_of(model: Model, X: Any, y: object) -> Report:
         check_targets(targets)
     rows = counted(len(targets), "row")
     split = Split(X, targets, X, targets, "classification" if is_class else "regression")
-    shares = model.importance(), model.interactions()
-    facts = table_facts(_frame(X, model), "The data frame")
-    studies = [
-        Study(
-            model,
-            name,
-            facts,
-            split.of_target(number),
-            outcomes,
-            *shares,
-            kind="file",
-            reason=f"Predictions are compared with known targets of {rows}.",
-            record={"call": "model.report(X, y)"},
-            row_names=[f"row {label}" for label in getattr(X, "index", ())],
-        )
-        for number, (name, outcomes) in enumerate(
-            zip(_names(model, y, targets), own_outcomes(model, split), strict=True)
-        )
-    ]
+    importance, interactions = model.importance(), model.interactions()
+    studies = studies_of(
+        model,
+        _names(model, y, targets),
+        table_facts(_frame(X, model), "The data frame"),
+        split,
+        own_outcomes(model, split),
+        importance=importance,
+        interactions=interactions,
+        kind="file",
+        reason=f"Predictions are compared with known targets of {rows}.",
+        record={"call": "model.report(X, y)"},
+        row_names=[f"row {label}" for label in getattr(X, "index", ())],
+    )
     return Report(studies, html(studies))
 
 

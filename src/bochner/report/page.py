@@ -17,12 +17,7 @@ from bochner.comparison.shown import counted
 from bochner.comparison.study import Study
 from bochner.comparison.verdict import calibration, scope, verdict
 from bochner.report.about import data_section, model_section, reproduction_section
-from bochner.report.accuracy import (
-    errors_section,
-    intervals_section,
-    predictions_section,
-    shown,
-)
+from bochner.report.accuracy import errors_section, intervals_section, predictions_section, shown
 from bochner.report.blocks import Finding, Section, numbered
 from bochner.report.classes import probabilities_section, recognition_section
 from bochner.report.columns import effects_section, importance_section
@@ -128,12 +123,7 @@ def html(studies: Sequence[Study]) -> str:
         targets += filter(None, [importance_section(first)])
     else:
         targets = parts[0]
-    sections = [
-        *targets,
-        model_section(subjects),
-        data_section(first),
-        reproduction_section(first),
-    ]
+    sections = [*targets, model_section(subjects), data_section(first), reproduction_section(first)]
     heads = [_head(*each) for each in zip(subjects, checks, prefixes, strict=True)]
     study = first.study
     rows = f"{first.n_fit:,} rows to fit, {counted(len(study.own.y), 'test row')}"

@@ -20,13 +20,7 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.names import resolved
 from bochner._numerics.threads import in_a_thread
 from bochner.registry import register
-from bochner.sampling.energy import (
-    MOST_INPUTS,
-    MOST_ROWS,
-    haar_rows,
-    normalised,
-    spread_directions,
-)
+from bochner.sampling.energy import MOST_INPUTS, MOST_ROWS, haar_rows, normalised, spread_directions
 from bochner.sampling.hadamard import HadamardRows, Matrix
 from bochner.sampling.lattice import ShiftedLattice
 from bochner.sampling.layouts import (

@@ -11,14 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.tables.offsets import (
-    as_text,
-    dates_from,
-    from_text,
-    localised,
-    opening_hours,
-    weekly,
-)
+from bochner.tables.offsets import as_text, dates_from, from_text, localised, opening_hours, weekly
 
 Stamps = NDArray[np.datetime64]
 Places = NDArray[np.int64]

@@ -209,7 +209,7 @@ def _quantities(
 ) -> Quantities | MixedUnits | ClockTimes | None:
     """Return numbers that are written with text, or times of day.
 
-    Of the columns of a later file, only those that held such entries at the fit are read so.
+    In a later file, only columns that held such entries at the fit are read so.
     """
     is_date = kind in DATE_KINDS or (kind is None and options.dates != "none")
     if options.recorded and name not in options.units:

@@ -15,12 +15,7 @@ from typing import Any
 
 from bochner.tables.errors import InputError
 from bochner.tables.files import is_standard_input, place
-from bochner.tables.headings import (
-    LOOKED_AT,
-    count_footers,
-    find_heading,
-    footer_note,
-)
+from bochner.tables.headings import LOOKED_AT, count_footers, find_heading, footer_note
 from bochner.tables.options import ReadOptions
 
 DELIMITERS = (",", ";", "\t", "|")

@@ -17,10 +17,7 @@ Order = Literal["dayfirst", "monthfirst"]
 Times = NDArray[np.datetime64]
 Family = Literal["iso", "month", "compact", "numeric", "named"]
 
-ORDERS: Mapping[Order, str] = {
-    "dayfirst": "days before months",
-    "monthfirst": "months before days",
-}
+ORDERS: Mapping[Order, str] = {"dayfirst": "days before months", "monthfirst": "months before days"}
 """Orders of dates, and how notes call them."""
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -40,10 +37,7 @@ _SHORT_YEAR = "(?P<year>[0-9]{2})"
 _MARKS = "(?P<mark>[-/.]) ?", "(?P<mark_2>[-/.]) ?"
 
 _PATTERNS: Mapping[str, tuple[Family, str]] = {
-    "2021-12-31": (
-        "iso",
-        rf"^{_YEAR}{_MARKS[0]}(?P<month>[0-9]{{1,2}}){_MARKS[1]}{_DAY}{_TIME}$",
-    ),
+    "2021-12-31": ("iso", rf"^{_YEAR}{_MARKS[0]}(?P<month>[0-9]{{1,2}}){_MARKS[1]}{_DAY}{_TIME}$"),
     "2021-12": ("month", r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})$"),
     "31/12/2021": (
         "numeric",
@@ -58,19 +52,13 @@ _PATTERNS: Mapping[str, tuple[Family, str]] = {
     ),
     "31 Dec 2021": ("named", rf"^{_DAY}(?:st|nd|rd|th)?[ .-]*{_NAME}[ ,-]*{_YEAR}{_TIME}$"),
     "31-Dec-21": ("named", rf"^{_DAY}[ -]{_NAME}[ -]{_SHORT_YEAR}{_TIME}$"),
-    "Dec 31, 2021": (
-        "named",
-        rf"^{_NAME} +{_DAY}(?:st|nd|rd|th)?,? +{_YEAR}{_TIME}$",
-    ),
+    "Dec 31, 2021": ("named", rf"^{_NAME} +{_DAY}(?:st|nd|rd|th)?,? +{_YEAR}{_TIME}$"),
     "Jan-21": ("named", rf"^{_NAME}(?:-| ?'){_SHORT_YEAR}$"),
     "Jan 2021": ("named", rf"^{_NAME}[ ,-]+{_YEAR}$"),
     "2021-Jan": ("named", rf"^{_YEAR}[ -]{_NAME}$"),
     "2021Q1": ("month", rf"^{_YEAR}[ -]?[Qq](?P<quarter>[1-4])$"),
     "Q1 2021": ("month", rf"^[Qq](?P<quarter>[1-4])[ /-]?{_YEAR}$"),
-    "20211231": (
-        "compact",
-        rf"^{_YEAR}(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}}){_TIME}$",
-    ),
+    "20211231": ("compact", rf"^{_YEAR}(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}}){_TIME}$"),
 }
 """Patterns of dates, for `re` and for Arrow, by an example. Numeric ones have days first here."""
 

@@ -58,12 +58,12 @@ class ReadOptions:
     header : int or None, default=None
         Lines of column names: 0 if the first line is data, 2 if names have two lines. None decides.
     units : mapping of str to str, default={}
-        Of a recorded layout: the units of columns of quantities, "" without a unit.
+        Units of columns of quantities in a recorded layout, "" without a unit.
     words : mapping of str to sequence of str, default={}
-        Of a recorded layout: entries that are missing in a column, because nearly all other entries
+        Entries that are missing in a column of a recorded layout, because nearly all other entries
         were numbers or dates.
     delimiter : str or None, default=None
-        Of a recorded layout: the delimiter of the file.
+        Delimiter of the file in a recorded layout.
     recorded : bool, default=False
         Whether the options are the decisions of an earlier reading. If so, columns in ``types`` may
         be missing, and no column is left out because its entries seem to be identifiers.

@@ -46,11 +46,7 @@ class SeriesColumns:
 
 
 def series_columns(
-    frame: pd.DataFrame,
-    target: str,
-    time: str | None,
-    series: str | None,
-    inputs: Sequence[str],
+    frame: pd.DataFrame, target: str, time: str | None, series: str | None, inputs: Sequence[str]
 ) -> SeriesColumns:
     """Return the checked names of the columns of a table.
 

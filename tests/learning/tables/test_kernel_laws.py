@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
-from bochner.learning.tables import kernel_laws, search
+from bochner.learning.tables import kernel_laws, leave_one_out, search
 from bochner.learning.tables.leave_one_out import LearnedKernel
 from bochner.learning.tables.observations import Scored
 from bochner.learning.tables.rows import CellObservations, Rows
@@ -162,7 +162,7 @@ def check_left_out_latent():
     for kernel in (LearnedKernel(Exponential(1.5), 0.3), LearnedKernel(Matern(1.5, nu=2.5), 0.01)):
         rows = Rows(X, np.zeros((N, 1)), WEIGHTS)
         sums, _ = kernel_laws._sums(kernel, rows, X[:M], 1)
-        found = kernel_laws.left_out_latent(kernel, rows, sums, observed)
+        found = leave_one_out.left_out_latent(kernel, rows, sums, observed)
         pairs = zip(cell, weights, strict=True)
         expected = [latent_without(kernel, WEIGHTS, *pair, M) for pair in pairs]
         assert_allclose(found, expected, rtol=1e-4)

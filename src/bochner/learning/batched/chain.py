@@ -12,12 +12,7 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner._numerics.namespaces import DeviceArray
 from bochner.learning.batched.draws import drawn_together
-from bochner.learning.batched.evidence import (
-    BatchEvidence,
-    evidence_of,
-    log_evidence_at,
-    solved,
-)
+from bochner.learning.batched.evidence import BatchEvidence, evidence_of, log_evidence_at, solved
 from bochner.learning.batched.exchanges import replace_frequencies
 from bochner.learning.batched.likelihoods import BatchLabels, BatchLikelihood, BatchNumbers
 from bochner.learning.batched.rows import BatchRows

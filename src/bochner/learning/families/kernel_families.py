@@ -28,10 +28,7 @@ from bochner.kernels import (
 )
 from bochner.kernels.columns import indices_of
 from bochner.kernels.names import has_length_scale
-from bochner.learning.evidence.reparameterised import (
-    LengthScales,
-    MixtureParameters,
-)
+from bochner.learning.evidence.reparameterised import LengthScales, MixtureParameters
 from bochner.learning.families.composite import Family, ProductOfKernels, SumOfKernels
 from bochner.learning.families.harmonizable import HarmonizableParameters
 from bochner.learning.families.members import FixedKernel, KernelOnColumns, PeriodicScale

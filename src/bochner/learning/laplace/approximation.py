@@ -64,12 +64,7 @@ class LatentRows:
 
     @classmethod
     def of(
-        cls,
-        rows: Chunk,
-        offset: Array,
-        centre: float,
-        frequencies: Frequencies,
-        has_constant: bool,
+        cls, rows: Chunk, offset: Array, centre: float, frequencies: Frequencies, has_constant: bool
     ) -> "LatentRows":
         """Return the rows of a chunk with numeric targets."""
         of_chunk = cls(rows.X, rows.y, rows.weights, offset, centre, frequencies, has_constant, [])

@@ -18,10 +18,9 @@ from bochner.learning.ridge.softmax_weights import (
     left_out_probabilities,
 )
 from bochner.learning.tables.function_draws import drawn_functions
-from bochner.learning.tables.kernel_laws import variance_parts
 from bochner.learning.tables.laws import Laws, ScoredLaws
 from bochner.learning.tables.removal import fold_numbers
-from bochner.learning.tables.weights import member_weights
+from bochner.learning.tables.weights import member_weights, variance_parts
 from bochner.learning.tables.widths import Moments, Widths, fitted_widths
 from bochner.registry import register
 
@@ -188,8 +187,7 @@ class SumOfLaws:
         warn_of_few_scores(len(self.scores), levels)
         mean, std = self._moments(X, sample_weight)
         ends = np.stack([ranked(self.scores, level) for level in levels], axis=-1)
-        quantiles: Array = mean[..., None] + std[..., None] * ends
-        return quantiles
+        return as_array(mean[..., None] + std[..., None] * ends)
 
     def sample(
         self, X: Array, n_samples: int, rng: Generator, sample_weight: Array | None = None
@@ -201,8 +199,7 @@ class SumOfLaws:
         mean, std = self._moments(X, sample_weight)
         # Scores of left-out observations replace a parametric law of errors.
         drawn = np.moveaxis(rng.choice(self.scores, (len(X), n_samples)), 1, -1)
-        draws: Array = mean[..., None] + std[..., None] * drawn
-        return draws
+        return as_array(mean[..., None] + std[..., None] * drawn)
 
     def functions(self, count: int, rng: Generator) -> SampledFunctions:
         """Return jointly drawn functions of encoded rows, of the shape (count,) or (t, count)."""
@@ -235,8 +232,6 @@ class SumOfLaws:
 
     def factors(self, X: Array) -> Array:
         """Return the factors (n, *t) of standard deviations at encoded rows (n, d)."""
-        if not self.widths:
-            return np.ones((len(X), *self.weights.shape[1:]))
         laws, _ = self.laws.used(self.weights)
         return self._factors(X, laws.means(X), laws.variances(X), None)
 
@@ -355,8 +350,7 @@ def mapped(mean: Array, std: Array, scores: Array, inverse: Callable[[Array], Ar
 
 def _averaged(values: Array, weights: Array) -> Array:
     """Return sums (n, *t) of values (n, K, t) times weights (K, *t)."""
-    averaged: Array = np.sum(values.reshape(-1, *weights.shape) * weights, axis=1)
-    return averaged
+    return as_array(np.sum(values.reshape(-1, *weights.shape) * weights, axis=1))
 
 
 @register

@@ -7,13 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
-from scipy.optimize import nnls
 
 from bochner._numerics.arrays import Array, Floats, as_array, row_blocks
 from bochner._numerics.limits import LARGEST_TARGET
 from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.threads import in_order, single_threaded_blas
-from bochner.learning.tables.leave_one_out import LEAST_SINGLE, LearnedKernel, factor_inverse
+from bochner.learning.tables.leave_one_out import (
+    EQUAL_ROWS,
+    LEAST_SINGLE,
+    LearnedKernel,
+    factor_inverse,
+    left_out_latent,
+)
 from bochner.learning.tables.observations import Scored
 from bochner.learning.tables.rows import CellObservations, Chosen, Elsewhere, Rows
 from bochner.registry import register
@@ -21,10 +26,6 @@ from bochner.registry import register
 _FEW = 2000
 """Largest number of rows that are fitted in double precision in any case: the fit takes a quarter
 of a second."""
-
-_EQUAL_ROWS = 1e-8
-"""Jitter on the diagonal of the landmarks' kernel matrix: rows that are equal up to 1e-8 would fill
-its inverse with rounding errors. Variances increase by it, relative to the signal variance."""
 
 _SAME_VARIANCE = 1e-3
 """Largest change of variances, relative to the noise, at which their factor is stored in single
@@ -113,19 +114,6 @@ class KernelLaw:
         cov: Array = relative[:, :, None] * self.signal
         np.einsum("iit->it", cov)[:] = self.variance(X, rows, weight)
         return cov
-
-
-def variance_parts(squares: Array, function: Array, noise: Array) -> tuple[float, float]:
-    """Return non-negative factors of the function and noise variances (s,) that fit ``squares``.
-
-    The squared residuals, divided by the sum of both variances, have errors of about equal size.
-    The factors are fitted to them by least squares.
-    """
-    total = np.maximum(function + noise, np.finfo(np.float64).tiny)
-    parts = np.column_stack((function / total, noise / total))
-    # Non-negative: a variance may be estimated as zero.
-    factors, _ = nnls(parts, squares / total)
-    return float(factors[0]), float(factors[1])
 
 
 def exact(
@@ -356,7 +344,7 @@ def _unpacked(packed: Array, width: int) -> tuple[Array, Array]:
 
 def _factor(learned: LearnedKernel, landmarks: Array, inner: Array) -> Array:
     """Return ``R`` of :class:`KernelLaw` for landmarks with their sums (m, m) over all rows."""
-    lower = jittered_cholesky(learned(landmarks, landmarks), _EQUAL_ROWS)
+    lower = jittered_cholesky(learned(landmarks, landmarks), EQUAL_ROWS)
     inverse, _ = lapack.dtrtri(lower, lower=1)
     whitener = inverse.T
     values, vectors = eigh(whitener.T @ inner @ whitener, driver="evd")
@@ -378,42 +366,3 @@ def _stored(learned: LearnedKernel, rows: Array, factor: Array) -> Floats:
     of_single = np.sum((values.astype(np.float32) @ single) ** 2, axis=1, dtype=np.float64)
     is_same = np.abs(of_single - explained).max() <= _SAME_VARIANCE * learned.alpha
     return single if is_same else factor
-
-
-def left_out_latent(
-    learned: LearnedKernel, rows: Rows, sums: Array, observed: CellObservations
-) -> Array:
-    r"""Return leave-one-out variances (s,) of the function, approximated by landmarks.
-
-    The first rows are the ``m`` landmarks, and ``sums`` (m, m) are those of :func:`_sums` over all
-    rows. With :math:`G = k(L, L)`, :math:`B = G + S / \alpha`, ``u`` the kernel values of a row at
-    the landmarks and its weight ``w``, the variance is :math:`1 - u^\top G^{-1} u + u^\top C u`,
-    where :math:`C = (B - w u u^\top / \alpha)^{-1}`. If the row is a landmark without other
-    observations, its rows and columns of ``G`` and of :math:`C^{-1}` are left out, too, because a
-    new row is no landmark.
-    """
-    landmarks, alpha = rows.X[: len(sums)], learned.alpha
-    first = int(observed.cell.min())
-    U = learned(landmarks, rows.X[first:])
-    gram = learned(landmarks, landmarks)
-    of_gram = jittered_cholesky(gram, _EQUAL_ROWS)
-    shifted = jittered_cholesky(gram + sums / alpha, _EQUAL_ROWS)
-    explained = np.sum(solve_triangular(of_gram, U, lower=True) ** 2, axis=0)
-    # All solutions at once, for the rank-one updates of single observations.
-    V = as_array(cho_solve((shifted, True), U))
-    remainder = np.sum(U * V, axis=0)
-    precision, of_shifted = (
-        np.diagonal(factor_inverse(np.array(part, order="F"))) for part in (of_gram, shifted)
-    )
-    cell = observed.cell - first
-    share = observed.weights * remainder[cell] / alpha
-    rest = remainder[cell] / (1.0 - share)
-    latent = 1.0 - explained[cell] + rest
-    # A cell has a single observation if this one has the weight of the cell.
-    is_single = observed.weights >= rows.weights[observed.cell]
-    chosen = np.flatnonzero((observed.cell < len(landmarks)) & is_single)
-    place, growth = observed.cell[chosen], 1.0 / (1.0 - share[chosen])
-    v = V[place, cell[chosen]]
-    inner = of_shifted[place] + observed.weights[chosen] / alpha * growth * v**2
-    latent[chosen] = 1.0 / precision[place] + rest[chosen] - (growth * v) ** 2 / inner
-    return as_array(np.maximum(latent, 0.0))

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 from bochner._numerics.arrays import Array, Floats
 from bochner._numerics.compiling import compiled, inner
 from bochner._numerics.wave_loops import LOOSE
-from bochner.learning.tables.exchange_sums import _exponentials as _double_exponentials
+from bochner.learning.tables.exponentials import exponentials as double_exponentials
 
 Codes = NDArray[np.uint16]
 Bits = NDArray[np.int32] | NDArray[np.int64]  # Of numbers in either precision
@@ -27,7 +27,7 @@ _LOG2E = np.float32(1.4426950408889634)  # The logarithm of e to base two
 _LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # Sum: log(2)
 _SHIFTER = np.float32(12582912.0)  # 1.5 times 2 to the 23rd: added, it rounds to whole numbers
 _SMALLEST = np.float32(-87.0)
-"""Single-precision twins of the constants of :mod:`bochner.learning.tables.exchange_sums`.
+"""Single-precision twins of the constants of :mod:`bochner.learning.tables.exponentials`.
 Products of the first part of the logarithm of two with exponents are exact."""
 
 # Coefficients of the exponential series. The next term is smaller than a rounding error.
@@ -83,7 +83,7 @@ def _exponentials_by_type(values: Any, powers: Any, bits: Any) -> Any:
         _single_exponentials(values, powers, bits)
 
     def double(values: Any, powers: Any, bits: Any) -> None:
-        _double_exponentials(values, powers, bits)
+        double_exponentials(values, powers, bits)
 
     return single if values.dtype == types.float32 else double
 
@@ -128,11 +128,7 @@ def _add_levels(codes: Codes, code: int, step: float, sums: Floats) -> None:
 
 @inner(fastmath=LOOSE)
 def _add_four_levels(
-    codes: tuple[Codes, Codes, Codes, Codes],
-    levels: Codes,
-    steps: Floats,
-    first: int,
-    sums: Floats,
+    codes: tuple[Codes, Codes, Codes, Codes], levels: Codes, steps: Floats, first: int, sums: Floats
 ) -> None:
     c, d, e, f = codes
     i, j, m, n = levels[first], levels[first + 1], levels[first + 2], levels[first + 3]
@@ -243,7 +239,7 @@ def add_kernel_products(
 
     ``rows`` (n', c) and ``levels`` (n', b) are the numbers and the codes of new rows. ``profile``
     (4,) has the factor, ``p0 = 1``, ``p1`` and ``p2`` of
-    :class:`~bochner.learning.tables.exchange_sums.ExponentialProfile`. Kernel values are written to
+    :class:`~bochner.learning.tables.kernel_sums.ExponentialProfile`. Kernel values are written to
     ``values`` (n', n) unless it has no columns. ``scratch`` and ``bits`` are memory from
     :func:`scratch_of`. One function for both has its tiles compiled once.
     """

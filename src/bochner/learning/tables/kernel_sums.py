@@ -8,7 +8,6 @@ from numpy.typing import DTypeLike
 
 from bochner._numerics.arrays import Array, Floats, as_array
 from bochner.kernels import Exponential, Gaussian, Kernel, Laplacian, Matern
-from bochner.learning.tables.exchange_sums import ExponentialProfile
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.kernel_loops import (
     Codes,
@@ -74,6 +73,16 @@ class Blocks(NamedTuple):
 def _codes(X: Array, starts: Chosen, widths: Chosen) -> Codes | None:
     codes = np.zeros((len(X), len(starts)), dtype=np.uint16)
     return codes if level_codes(np.ascontiguousarray(X), starts, widths, codes) else None
+
+
+class ExponentialProfile(NamedTuple):
+    """A kernel as a function of a distance: (p0 + p1 u + p2 u²) exp(-u)."""
+
+    factor: float  # u is the distance times the factor, or its root
+    is_root: bool
+    p0: float
+    p1: float
+    p2: float
 
 
 def profile_of(kernel: Kernel) -> ExponentialProfile | None:

@@ -19,43 +19,20 @@ from bochner.learning.tables.kernel_laws import (
 )
 from bochner.learning.tables.laws import Laws, ScoredLaws, n_rows_of
 from bochner.learning.tables.leave_one_out import Found
-from bochner.learning.tables.observations import FIRST, SECOND, Observations, Scored
-from bochner.learning.tables.rows import Chosen, Elsewhere, Rows
+from bochner.learning.tables.observations import FIRST, SECOND, Observations
+from bochner.learning.tables.plan import FitPlan
+from bochner.learning.tables.rows import Chosen, Elsewhere
 from bochner.learning.tables.search import Family, learned, noise_factor, refined
-from bochner.learning.tables.tree_laws import (
-    BOOSTINGS,
-    FEWEST_FOR_TREES,
-    TreeLaw,
-    TreeLearner,
-)
+from bochner.learning.tables.tree_laws import BOOSTINGS, FEWEST_FOR_TREES, TreeLaw, TreeLearner
 from bochner.learning.tables.trees import TreeInputs
-
-_MOST_SCORED = 3000
-"""Largest number of scored rows: the standard error of a quantile is below one per cent in rank."""
-
-_FEWEST_OTHERS = 500
-"""Fewest rows outside the search and the landmarks for which only these rows are scored: the 90 per
-cent quantile of 500 scores has a standard error of 1.3 per cent in rank."""
 
 _NOISE_ROWS = 1600
 """Number of rows that correct the noise after a search of few rows, in a third of a second per
 law."""
 
-_VARIANCE_LANDMARKS = 500
-"""Number of landmarks of variances. Variances are smoother than means, and the model file contains
-the matrix of these landmarks: half a megabyte in single precision. Log densities of new targets
-differ by 0.001 from those with a thousand landmarks."""
-
-_LEAST_UNSCORED = 1000
-"""Fewest rows that are not scored if there are many rows: they correct the noise."""
-
 _HOPELESS = 1.5
 """Ratio to the least error of the search above which a kernel is dropped: its weight in the sum
 would be almost zero."""
-
-_MANY_ROWS = 4000
-"""Number of rows above which each fit takes more than a second, so that only the best kernels are
-fitted."""
 
 _FEW_LAWS = 2
 """Largest number of kernels that are fitted to many rows: a third kernel changes errors by some per
@@ -79,105 +56,6 @@ class _Trial:
     has_trends: bool  # Whether the columns include monotone functions of time
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Plan:
-    """A random order of observations: the first ones choose kernels, the last ones are scored."""
-
-    observations: Observations
-    order: Chosen  # (n,): Indices of the observations
-    search: Chosen  # The first observations, which choose kernels
-    rows: Rows  # Distinct rows of all observations; rows of scored observations come last
-    scored: Scored  # The last observations
-    more_rows: int  # Number of rows on which the best kernels are refined after the search
-    n_landmarks: int  # Zero for exact fits
-    n_variance: int  # Number of landmarks of variances; zero if variances are not needed
-    by_halves: bool  # Whether observations of the search are scored, by kernels of the other half
-    elsewhere: Elsewhere | None
-
-    @classmethod
-    def of(
-        cls,
-        observations: Observations,
-        effort: Effort,
-        latest: NDArray[np.bool_] | None,
-        with_variance: bool,
-        rng: Generator,
-        elsewhere: Elsewhere | None = None,
-    ) -> "_Plan":
-        """Return the plan, which decides which observations are scored.
-
-        Scored are the observations marked by ``latest``. Without it, observations outside the
-        search and the landmarks are scored if there are enough of them, else all observations. New
-        rows are no landmarks, and left-out predictions at landmarks have larger errors. Time and
-        memory depend on the number of distinct rows, the accuracy of scores on the number of
-        observations.
-        """
-        n_rows = int(observations.cell.max()) + 1
-        # With rows elsewhere a fit is never exact: their number is unknown here.
-        n_landmarks = effort.landmarks(n_rows) if elsewhere is None else effort.n_landmarks
-        n_last, has_others = _scored_rows(effort, len(observations), n_landmarks, n_rows)
-        order = rng.permutation(len(observations))
-        if latest is not None:
-            is_last = latest[order]
-        elif has_others:
-            is_last = _last(observations, order, n_last)
-        else:
-            is_last = np.ones(len(order), dtype=bool)
-        # Scored observations come last, where fits expect their rows.
-        order = np.concatenate((order[~is_last], order[is_last]))
-        n_scored = int(np.sum(is_last))
-        unscored = order if is_last.all() else order[:-n_scored]
-        search = observations.prefix(unscored, effort.search_rows)
-        by_halves = not has_others and latest is None
-        # REST, except for observations that chose the kernel.
-        part = np.zeros(n_scored, dtype=np.int64)
-        if by_halves:
-            part[: len(search)] = _halves(observations, search)
-        rows = observations.rows(order, n_scored)
-        n_variance = min(len(rows), _VARIANCE_LANDMARKS)
-        return cls(
-            observations,
-            order,
-            search,
-            rows,
-            observations.scored(order, n_scored, part),
-            effort.more_rows,
-            min(n_landmarks, len(rows)),
-            n_variance if with_variance else 0,
-            by_halves,
-            elsewhere,
-        )
-
-    def first(self, n_rows: int) -> Rows:
-        """Return at most ``n_rows`` first distinct rows, without the scored rows.
-
-        If all rows are scored, kernels learned on one half of the search rows score the other half.
-        """
-        n_others = len(self.order) - (0 if self.by_halves else len(self.scored.units))
-        return self.observations.rows(self.observations.prefix(self.order[:n_others], n_rows))
-
-
-def _scored_rows(effort: Effort, n_samples: int, n_landmarks: int, n_rows: int) -> tuple[int, bool]:
-    """Return the number of scored observations, and whether they are excluded from the search.
-
-    If enough observations are neither in the search nor landmarks, only these are scored, otherwise
-    all observations. ``n_rows`` is the number of distinct rows.
-    """
-    n_more = effort.more_rows if n_rows > _MANY_ROWS else _LEAST_UNSCORED
-    n_others = n_samples - max(effort.search_rows, n_landmarks, n_more)
-    has_others = n_others >= _FEWEST_OTHERS
-    return (min(n_others, _MOST_SCORED) if has_others else n_samples), has_others
-
-
-def _halves(observations: Observations, search: Chosen) -> Chosen:
-    """Return FIRST or SECOND for each observation of the search, as :meth:`Rows.halves` does."""
-    is_first = np.arange(len(search)) < (len(search) + 1) // 2
-    if observations.groups is not None:
-        number = np.unique(observations.groups[search], return_inverse=True)[1]
-        is_first = number % 2 == 0 if number.any() else is_first
-    return np.where(is_first, FIRST, SECOND)
-
-
 def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
     """Return the columns, and the columns without trends if both differ and some remain."""
     if trends is None:
@@ -196,20 +74,6 @@ def _best_of_kinds(results: Sequence[tuple[_Trial, Found]]) -> list[tuple[_Trial
     for trial, kernels in results:
         firsts.setdefault((trial.name, trial.has_trends), (trial, kernels))
     return list(firsts.values())
-
-
-def _last(observations: Observations, order: Chosen, count: int) -> NDArray[np.bool_]:
-    """Return a mask (n,) of about ``count`` last observations of the order, in complete groups."""
-    if observations.groups is None:
-        return np.arange(len(order)) >= len(order) - count
-    labels, places, groups = np.unique(
-        observations.groups[order], return_index=True, return_inverse=True
-    )
-    # Groups in descending order of their first observation in the random order.
-    latest_first = np.argsort(-places)
-    totals = np.cumsum(np.bincount(groups)[latest_first])
-    n_groups = min(max(1, np.searchsorted(totals, count, "right")), len(labels) - 1)
-    return np.isin(groups, latest_first[:n_groups])
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +135,7 @@ class Learner:
             with threads_of_blas(self.n_threads):
                 rate = measured_rate()
             effort = effort.within(self.time_limit, n_rows, n_columns, rate)
-        plan = _Plan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
+        plan = FitPlan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
         # The union is one more encoding: a kernel may need columns of two of them.
         sets = [*encodings, np.unique(np.concatenate(encodings))]
         trials = [
@@ -306,7 +170,7 @@ class Learner:
         return self._judged(plan, fitted, TreeInputs.of(*of_trees))
 
     def _of_trees(
-        self, plan: _Plan, learner: TreeLearner
+        self, plan: FitPlan, learner: TreeLearner
     ) -> list[tuple[KernelLaw | TreeLaw, LeaveOneOutPredictions]]:
         """Return boosted trees in a list, which is empty if there are too few observations."""
         if len(plan.observations) < FEWEST_FOR_TREES:
@@ -317,7 +181,7 @@ class Learner:
 
     def _judged(
         self,
-        plan: _Plan,
+        plan: FitPlan,
         fitted: Sequence[tuple[KernelLaw | TreeLaw, LeaveOneOutPredictions]],
         columns: TreeInputs,
     ) -> ScoredLaws:
@@ -346,12 +210,12 @@ class Learner:
         return self.progress.is_stopped or is_over
 
     def _searched(
-        self, plan: _Plan, trials: Sequence[_Trial], began: float, rng: Generator
+        self, plan: FitPlan, trials: Sequence[_Trial], began: float, rng: Generator
     ) -> list[tuple[_Trial, Found]]:
         """Return the kernels that were learned within the time limit, at least one, best first."""
         seeds = rng.spawn(len(trials))
         search_rows = plan.observations.rows(plan.search)
-        is_refined = len(plan.rows) > _MANY_ROWS
+        is_refined = plan.has_many_rows
         more_rows = plan.first(plan.more_rows if is_refined else _NOISE_ROWS)
 
         def search(number: int) -> Found | None:
@@ -392,7 +256,7 @@ class Learner:
         return results
 
     def _fitted(
-        self, plan: _Plan, trial: _Trial, kernels: Found
+        self, plan: FitPlan, trial: _Trial, kernels: Found
     ) -> tuple[KernelLaw, LeaveOneOutPredictions]:
         """Return the law of all rows, and its left-out means and variances.
 

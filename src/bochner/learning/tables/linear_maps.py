@@ -15,12 +15,7 @@ from bochner.learning.tables.leave_one_out import (
     error_and_slope,
     square_moments,
 )
-from bochner.learning.tables.length_scales import (
-    ITERATIONS,
-    LOG_ALPHA,
-    NO_ERROR,
-    STEPS_OF_HALVES,
-)
+from bochner.learning.tables.length_scales import ITERATIONS, LOG_ALPHA, NO_ERROR, STEPS_OF_HALVES
 from bochner.learning.tables.rows import Rows
 
 PULLS = (100.0, 10.0)

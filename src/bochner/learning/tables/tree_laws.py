@@ -21,11 +21,12 @@ from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner._numerics.units import rounded
 from bochner.learning.chains.functions import FunctionTerm
-from bochner.learning.tables.kernel_laws import LeaveOneOutPredictions, variance_parts
+from bochner.learning.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.learning.tables.observations import Observations, Scored
 from bochner.learning.tables.removal import fold_numbers
 from bochner.learning.tables.rows import Chosen
 from bochner.learning.tables.trees import TreeInputs, Trees
+from bochner.learning.tables.weights import variance_parts
 from bochner.registry import register
 
 FEWEST_FOR_TREES = 400

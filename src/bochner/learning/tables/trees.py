@@ -194,11 +194,7 @@ class Trees:
 
     @classmethod
     def fitted(
-        cls,
-        models: list[tuple[Any, NDArray[Any]]],
-        inputs: Array,
-        n_blocks: int,
-        weights: Array,
+        cls, models: list[tuple[Any, NDArray[Any]]], inputs: Array, n_blocks: int, weights: Array
     ) -> "Trees":
         """Return the trees of models, each fitted to its targets, with concatenated outputs.
 

@@ -1,4 +1,4 @@
-"""Weights of the members of an ensemble, from predictions of left-out rows."""
+"""Weights of the members of an ensemble and of their variances, from left-out residuals."""
 
 import numpy as np
 from scipy.optimize import nnls
@@ -48,3 +48,16 @@ def member_weights(residuals: Array) -> Array:
     weights, _ = nnls(system, np.append(np.zeros(n_members), _CONSTRAINT))
     normed: Array = weights / weights.sum()
     return normed
+
+
+def variance_parts(squares: Array, function: Array, noise: Array) -> tuple[float, float]:
+    """Return non-negative factors of the function and noise variances (s,) that fit ``squares``.
+
+    The squared residuals, divided by the sum of both variances, have errors of about equal size.
+    The factors are fitted to them by least squares.
+    """
+    total = np.maximum(function + noise, np.finfo(np.float64).tiny)
+    parts = np.column_stack((function / total, noise / total))
+    # Non-negative: a variance may be estimated as zero.
+    factors, _ = nnls(parts, squares / total)
+    return float(factors[0]), float(factors[1])

@@ -138,11 +138,7 @@ class Widths:
 
 
 def fitted_widths(
-    moments: Moments,
-    scores: Array,
-    X: Array,
-    columns: TreeInputs | None,
-    groups: Chosen | None,
+    moments: Moments, scores: Array, X: Array, columns: TreeInputs | None, groups: Chosen | None
 ) -> tuple[Widths, Array]:
     """Return widths fitted to absolute scores (s,), and their out-of-fold factors (s,).
 
@@ -178,9 +174,7 @@ def fitted_widths(
     for rows, outside in _parts(folds % _TREE_FOLDS):
         fold_curves = curves_of(outside)
         trees = _trees(
-            wide[outside],
-            scores[outside] / _product(fold_curves, inputs[outside]),
-            columns,
+            wide[outside], scores[outside] / _product(fold_curves, inputs[outside]), columns
         )
         of_trees[rows] = _product(fold_curves, inputs[rows]) * np.exp(trees(wide[rows])[:, 0])
     if not _is_better(of_trees, of_curves, scores, groups):

@@ -39,11 +39,7 @@ class CensoredNumbers(Augmentation):
             )
 
     def variables(
-        self,
-        law: CensoredGaussianLikelihood,
-        part: TrainingData,
-        activation: Array,
-        rng: Generator,
+        self, law: CensoredGaussianLikelihood, part: TrainingData, activation: Array, rng: Generator
     ) -> Array:
         y, _ = observed(part)
         left, right = law.limits

@@ -41,11 +41,7 @@ class NegativeBinomialCounts(Augmentation):
             )
 
     def variables(
-        self,
-        law: NegativeBinomialLikelihood,
-        part: TrainingData,
-        activation: Array,
-        rng: Generator,
+        self, law: NegativeBinomialLikelihood, part: TrainingData, activation: Array, rng: Generator
     ) -> Array:
         y, offset = observed(part)
         log_odds = activation + offset + np.log(law.overdispersion)

@@ -1,0 +1,108 @@
+"""Base of the Gaussian processes with scikit-learn's parameters, for few rows and for many."""
+
+import warnings
+from abc import ABC, abstractmethod
+from numbers import Integral
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import kernels as sk
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import validate_data
+
+from bochner._numerics.checked import named, refuse_foreign
+from bochner.estimators.process_kernels import as_process_kernel, refuse_names
+from bochner.features.parameters import KernelParameters
+from bochner.kernels import Kernel
+from bochner.kernels.foreign import is_sklearn_kernel
+
+# A kernel of this package is one more kind of kernel.
+CONSTRAINTS: dict[str, Any] = {
+    "kernel": [None, sk.Kernel, Kernel],
+    "solver": [StrOptions({"auto", "exact", "features"})],
+    "n_components": [Interval(Integral, 1, None, closed="left")],
+}
+"""Constraints of the parameters that are new, or have other values than in scikit-learn."""
+
+
+class ScikitProcess(KernelParameters, ABC):
+    """A Gaussian process of scikit-learn that fits random features to many rows."""
+
+    _exact_class: ClassVar[type[Any]]  # scikit-learn's class
+    _new_parameters: ClassVar[tuple[str, ...]]  # Those that scikit-learn's class lacks
+    _most_exact: ClassVar[int]  # Rows up to which solver="auto" is exact
+
+    @abstractmethod
+    def _check_features(self, kernel: Any, rows: Any) -> None:
+        """Raise ``TypeError`` or ``ValueError`` if random features cannot fit the kernel."""
+
+    def _is_by_features(self: Any, kernel: Any, rows: Any) -> bool:
+        if self.solver == "exact" or (self.solver == "auto" and len(rows) <= self._most_exact):
+            return False
+        try:
+            if kernel is not None and not kernel.requires_vector_input:
+                raise ValueError(f"{kernel!r} is not of rows of numbers: use solver='exact'.")
+            self._check_features(kernel, rows)
+        except (TypeError, ValueError):
+            if self.solver == "features":
+                raise
+            return False
+        return True
+
+    def _validated(self: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any, Any]:
+        """Return validated rows and targets, and the kernel as an object of scikit-learn."""
+        takes_objects = is_sklearn_kernel(self.kernel) and not self.kernel.requires_vector_input
+        if not takes_objects:
+            refuse_foreign("X", X)
+        dtype = None if takes_objects else "numeric"
+        with named("X"):
+            rows, targets = validate_data(
+                self, X, y, dtype=dtype, ensure_2d=not takes_objects, **options
+            )
+        names = getattr(self, "feature_names_in_", None)
+        return rows, targets, as_process_kernel(self.kernel, names, rows)
+
+    def _exact(self: Any, **changed: Any) -> Any:
+        """Return scikit-learn's unfitted process of the same parameters, but for some."""
+        parameters = self.get_params(deep=False)
+        for name in self._new_parameters:
+            del parameters[name]
+        return self._exact_class(**parameters | changed)
+
+    def _fitted(self: Any) -> Any:
+        """Return scikit-learn's process with the fitted attributes of this one."""
+        process = self._exact(kernel=as_process_kernel(self.kernel))
+        parameters = set(process.get_params(deep=False))
+        vars(process).update({k: v for k, v in vars(self).items() if k not in parameters})
+        return process
+
+    def _check_parameters(self: Any) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        refuse_names(self.kernel)
+        self._validate_params()
+        if isinstance(self.kernel, sk.CompoundKernel):
+            raise ValueError(
+                "kernel cannot be a CompoundKernel, which has a kernel for each class."
+            )
+
+    def _try_out(self: Any) -> None:
+        """Raise ValueError unless the kernel of a model from a file has finite parameters."""
+        if hasattr(self, "n_features_in_") and not np.isfinite(self.kernel_.theta).all():
+            raise ValueError("the parameters of the kernel must be positive")
+
+
+def fitted_process(process: Any, X: Any, y: Any, is_default: bool) -> Any:
+    """Return scikit-learn's process fitted; the default kernel may end at its far bounds."""
+    with warnings.catch_warnings():
+        if is_default:
+            warnings.simplefilter("ignore", ConvergenceWarning)
+        return process.fit(X, y)
+
+
+def refuse_gradient() -> NoReturn:
+    """Raise ``ValueError`` for the gradient of the evidence of features."""
+    raise ValueError(
+        "The log marginal likelihood on features has no gradient here: fit with "
+        "solver='exact', on fewer rows, or use differences of its values."
+    )
