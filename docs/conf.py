@@ -26,6 +26,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "measured",
     "charts",
+    "redirects",
 ]
 # Tables that the benchmarks make are included by the pages that explain them.
 exclude_patterns = ["_build", "results/*.tables.md"]

@@ -8,12 +8,22 @@ from sphinx_gallery.scrapers import figure_rst
 from bochner.plot.display import Display
 from bochner.plot.style import parameters, theme_called
 
+DOTS = 150
+"""Dots per inch: a panel of 3.6 inches is 540 pixels wide, with texts of a page's size."""
+
 
 def reset(gallery_conf, name):
     """Set matplotlib's parameters before each example runs."""
     mpl.rcdefaults()
-    # Texts of examples may hold formulas; names of columns in the library's pictures may not.
-    mpl.rcParams.update(parameters(theme_called("light")) | {"text.parse_math": True})
+    mpl.rcParams.update(parameters(theme_called("light")))
+    mpl.rcParams.update(
+        {
+            # Texts of examples may hold formulas; names of columns may not.
+            "text.parse_math": True,
+            "figure.constrained_layout.use": True,
+            "savefig.dpi": DOTS,
+        }
+    )
 
 
 def displays(block, block_vars, gallery_conf):
@@ -26,5 +36,5 @@ def displays(block, block_vars, gallery_conf):
     if hasattr(shown.figure_, "number"):
         return ""  # A figure of pyplot, drawn into by ax=: matplotlib's own scraper has it
     path = Path(next(block_vars["image_path_iterator"])).with_suffix(".png")
-    shown.figure_.savefig(path, dpi=150)
+    shown.figure_.savefig(path, dpi=DOTS)
     return figure_rst([str(path)], gallery_conf["src_dir"])
