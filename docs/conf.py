@@ -58,6 +58,7 @@ sphinx_gallery_conf = {
     "image_scrapers": ("matplotlib", "gallery_look.displays"),
     "ignore_repr_types": r"bochner\.plot",
     "matplotlib_animations": False,
+    "parallel": True,  # As many processes as Sphinx has
 }
 
 autosummary_generate = True

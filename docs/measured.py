@@ -217,7 +217,17 @@ def other_choices() -> str:
     return "\n".join(f"- **{need}**: {choice}. {reason}." for need, choice, reason in lines)
 
 
+def kernel_strips(group: str) -> str:
+    """Return pictures of stationary or of other kernels."""
+    import kernel_pictures
+
+    is_stationary = group == "STATIONARY"
+    return kernel_pictures.strips(getattr(kernel_pictures, group), is_stationary=is_stationary)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
+    "kernels": lambda: kernel_strips("STATIONARY"),
+    "other_kernels": lambda: kernel_strips("OTHERS"),
     "real": real_summary,
     "tables": tables_summary,
     "chart": tables_chart,
