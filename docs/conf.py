@@ -114,7 +114,7 @@ html_theme_options = {
         "image_dark": "_static/mark.svg",
     },
     "navbar_end": ["theme-switcher", "navbar-icon-links"],
-    "header_links_before_dropdown": 7,  # All parts of the site: see index.md
+    "header_links_before_dropdown": 8,  # All parts of the site: see index.md
     "show_prev_next": False,
     "secondary_sidebar_items": {"gallery/index": [], "index": [], "**": ["page-toc"]},
     "show_toc_level": 2,  # Both levels of headings without a click
