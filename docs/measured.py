@@ -11,7 +11,7 @@ before the format replaces the mean, and ``100 *`` or ``1000 *`` before that nam
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -225,9 +225,20 @@ def kernel_strips(group: str) -> str:
     return kernel_pictures.strips(getattr(kernel_pictures, group), is_stationary=is_stationary)
 
 
+def verdict(name: str) -> str:
+    """Return a block of the page of results."""
+    import verdicts
+
+    return getattr(verdicts, name)()
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
-    "kernels": lambda: kernel_strips("STATIONARY"),
-    "other_kernels": lambda: kernel_strips("OTHERS"),
+    **{
+        f"verdict_{name}": partial(verdict, name)
+        for name in ("numbers", "classes", "series", "gram", "seconds", "opponents")
+    },
+    "kernels": partial(kernel_strips, "STATIONARY"),
+    "other_kernels": partial(kernel_strips, "OTHERS"),
     "real": real_summary,
     "tables": tables_summary,
     "chart": tables_chart,
