@@ -12,7 +12,7 @@ from measured import ratios_to_best, rows_of
 
 from benchmarks.published import design
 from bochner.plot import styled, to_svg
-from bochner.plot.style import MODEL, THEMES
+from bochner.plot.style import METHODS, MODEL, THEMES
 
 FOLDER = Path(__file__).parent / "results" / "charts"
 _SHOWN = {"boosted trees": ("o", "C3"), "exact GP": ("s", "C2"), "bochner": ("D", "C0")}
@@ -73,11 +73,12 @@ def coverage():
         f"{name}\n(folds)" if name in design.SETS else name: own
         for name, own in means("folds", "coverage").items()
     }
-    methods = {"SVGP": ("o", "C3"), "exact GP": ("s", "C2"), "bochner": ("D", "C0")}
-    for method, (marker, colour) in methods.items():
+    for method in ("SVGP", "exact GP", "bochner"):
+        look = METHODS[method]
         places = [i for i, own in enumerate(tables.values()) if method in own]
         values = [100 * own[method] for own in tables.values() if method in own]
-        ax.plot(places, values, marker, color=colour, markersize=5, label=method)
+        options = look.line() | {"ls": "none"}
+        ax.plot(places, values, markersize=5, label=method, **options)
     ax.axhline(90, color="0.35", linewidth=0.8)
     labels = [name.replace("_", "\n") for name in tables]
     ax.set_xticks(range(len(labels)), labels, fontsize=7)

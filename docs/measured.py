@@ -268,6 +268,10 @@ def setup(app):
     app.add_role("measured", _measured)
 
     def fill(app, docname, source):
+        if _BLOCK.search(source[0]) or "{measured}`" in source[0]:
+            # A page is read again if figures or the code of its charts change
+            for path in (*RESULTS.glob("*.csv"), *Path(__file__).parent.glob("*.py")):
+                app.env.note_dependency(str(path), docname=docname)
         source[0] = filled(source[0])
 
     app.connect("source-read", fill)

@@ -3,7 +3,7 @@
 (function (root) {
   "use strict";
 
-  const PERIOD = 2; // Of the periodic kernel; it is written on the page
+  const PERIOD = 5.5; // Of the periodic kernel; it is written on the page
   const WEIGHT = 0.6; // Of the wider Gaussian in the difference: negative at medium distances
   const LARGEST = 512; // Most features of the page
 
@@ -79,7 +79,7 @@
     },
     periodic: {
       label: "Periodic",
-      code: (l) => `kernels.Periodic(period=${PERIOD}.0, length_scale=${l})`,
+      code: (l) => `kernels.Periodic(period=${PERIOD}, length_scale=${l})`,
       kernel: (t, l) => {
         const s = Math.sin((Math.PI * t) / PERIOD) / l;
         return Math.exp(-2 * s * s);

@@ -7,13 +7,13 @@
 
   const SPAN = 10; // Inputs of the functions: 0 to 10
   const TOP = 3; // Functions are drawn between -3 and 3, three standard deviations of the prior
-  const LAGS = 5; // Longest distance in the plot of the kernel
+  const LAGS = 8; // Longest distance in the plot of the kernel
   const STEPS = 160; // Points of a curve
   const MOST = 30; // Points that one can add: the matrix is small, and sliders stay smooth
   const EXAMPLE = [
     [0.8, 0.4], [1.7, 1.3], [2.3, 1.0], [3.1, -0.4], [4.0, -1.2], [7.2, 1.1], [8.1, 0.2],
   ]; // A wave with a gap
-  const CURVES = ["var(--live-1)", "var(--live-2)", "var(--live-3)"];
+  const CURVES = ["var(--live-2)", "var(--live-3)", "var(--live-4)"];
 
   const state = { seed: 1, points: EXAMPLE.map(([x, y]) => ({ x, y })) };
   const part = (name) => box.querySelector(`[data-live="${name}"]`);
@@ -77,7 +77,7 @@
 
   function spectrum(family, l, frequencies) {
     // Five deviations of a Gaussian; the heavy tails of rough kernels go on.
-    const end = family.lines ? 25 : Math.min(5 / l, 25);
+    const end = family.lines ? 9 : Math.min(5 / l, 25);
     const found = family.lines ? lines(l).filter((one) => one.omega <= end) : [];
     const omega = grid(0, end, STEPS);
     const values = family.lines
