@@ -12,7 +12,7 @@ from measured import ratios_to_best, rows_of
 
 from benchmarks.published import design
 from bochner.plot import styled, to_svg
-from bochner.plot.style import MODEL, THEMES
+from bochner.plot.style import METHODS, MODEL, THEMES
 
 FOLDER = Path(__file__).parent / "results" / "charts"
 _SHOWN = {"boosted trees": ("o", "C3"), "exact GP": ("s", "C2"), "bochner": ("D", "C0")}
@@ -73,11 +73,12 @@ def coverage():
         f"{name}\n(folds)" if name in design.SETS else name: own
         for name, own in means("folds", "coverage").items()
     }
-    methods = {"SVGP": ("o", "C3"), "exact GP": ("s", "C2"), "bochner": ("D", "C0")}
-    for method, (marker, colour) in methods.items():
+    for method in ("SVGP", "exact GP", "bochner"):
+        look = METHODS[method]
         places = [i for i, own in enumerate(tables.values()) if method in own]
         values = [100 * own[method] for own in tables.values() if method in own]
-        ax.plot(places, values, marker, color=colour, markersize=5, label=method)
+        options = look.line() | {"ls": "none"}
+        ax.plot(places, values, markersize=5, label=method, **options)
     ax.axhline(90, color="0.35", linewidth=0.8)
     labels = [name.replace("_", "\n") for name in tables]
     ax.set_xticks(range(len(labels)), labels, fontsize=7)
@@ -109,39 +110,13 @@ def seconds():
     return figure
 
 
-def forecasts():
-    """Return the figure of errors of forecasts relative to repeating the last season."""
-    figure, ax = plt.subplots(figsize=(7.2, 3.4), layout="constrained")
-    found: dict[str, dict[str, list[float]]] = {}
-    for row in rows_of("forecasts"):
-        if row["metric"] == "mase":
-            methods = found.setdefault(str(row["dataset"]), {})
-            methods.setdefault(str(row["method"]), []).append(float(row["value"]))
-    looks = {
-        "AutoARIMA": ("o", "C3"),
-        "AutoETS": ("s", "C2"),
-        "AutoTheta": ("^", "C1"),
-        "MSTL": ("v", "C4"),
-        "bochner": ("D", "C0"),
-    }
-    names = list(found)[::-1]
-    for method, (marker, colour) in looks.items():
-        places = [i for i, name in enumerate(names) if method in found[name]]
-        ratios = [
-            np.mean(found[names[i]][method]) / np.mean(found[names[i]]["seasonal naive"])
-            for i in places
-        ]
-        ax.plot(ratios, places, marker, color=colour, markersize=5, label=method)
-    ax.axvline(1.0, color="0.35", linewidth=0.8)
-    ax.set_yticks(range(len(names)), names)
-    ax.set(xlabel="mean absolute error relative to the last season", xlim=(0, 2.8))
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=5)
-    return figure
+TABLE_LIMITS = (-17.0, 9.0)
+"""Ends in per cent of the axis of tables, with room for the figures next to the points."""
 
 
-def _draw_ratios(ax, metric, title):
-    """Draw the errors of real tables relative to the best other method, all in one colour."""
-    ratios = sorted(ratios_to_best(metric).items(), key=lambda item: -item[1][0])
+def draw_ratios(ax, errors, title, limits):
+    """Draw ratios to the best other method, named on the right, all of them in one colour."""
+    ratios = sorted(errors.items(), key=lambda item: -item[1][0])
     percents = [100.0 * (ratio - 1.0) for _, (ratio, _) in ratios]
     places = range(len(ratios))
     ax.hlines(places, 0.0, percents, color=MODEL, linewidth=1.6)
@@ -159,7 +134,7 @@ def _draw_ratios(ax, metric, title):
         )
     ax.axvline(0.0, color=THEMES["light"].ink, linewidth=0.8)
     ax.set_yticks(places, [name.replace("_", " ") for name, _ in ratios])
-    ax.set(title=title, xlabel="% above the best other method", xlim=(-17.0, 9.0))
+    ax.set(title=title, xlabel="% above the best other method", xlim=limits)
     ax.tick_params(axis="y", length=0.0)
     ax.grid(visible=False, axis="y")
     others = ax.secondary_yaxis("right")
@@ -175,7 +150,7 @@ def ratios_of(metric):
     """Return the figure of one panel of :func:`tables`."""
     with styled():
         figure, ax = plt.subplots(figsize=(3.5, 2.9), layout="constrained")
-        _draw_ratios(ax, metric, RATIOS[metric])
+        draw_ratios(ax, ratios_to_best(metric), RATIOS[metric], TABLE_LIMITS)
     return figure
 
 
@@ -184,7 +159,7 @@ def tables():
     with styled():
         figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.9), layout="constrained")
         for ax, (metric, title) in zip(axes, RATIOS.items(), strict=True):
-            _draw_ratios(ax, metric, title)
+            draw_ratios(ax, ratios_to_best(metric), title, TABLE_LIMITS)
     return figure
 
 
@@ -206,7 +181,7 @@ def draw():
     FOLDER.mkdir(parents=True, exist_ok=True)
     options = {"svg.hashsalt": "bochner", "text.parse_math": True}
     with styled(), matplotlib.rc_context(options):
-        for make in (errors, coverage, seconds, forecasts, tables):
+        for make in (errors, coverage, seconds, tables):
             figure = make()
             figure.savefig(FOLDER / f"{make.__name__}.svg", metadata={"Date": None})
             plt.close(figure)

@@ -38,7 +38,7 @@ plot.waterfall(contributions, patient, label="progression")
 # one. Each point is a patient; a high body mass index (orange) raises the prediction:
 rows = X[300:]
 many = model.contributions(rows, random_state=0)
-plot.beeswarm(many, rows, label="progression")
+plot.beeswarm(many, rows, label="progression", most=6)
 
 # %%
 # Contributions describe the model and not causes: correlated columns share what either could

@@ -63,7 +63,7 @@ best = np.minimum.accumulate(branin(X))
 print(f"best of {len(X)} evaluations: {best[-1]:.4f}; minimum {MINIMUM:.4f}")
 
 # %%
-# Evaluations gather around a minimum, in the darkest region; later ones are redder.
+# Evaluations gather around a minimum; later ones are redder.
 figure, ax = plt.subplots(figsize=(3.6, 2.9))
 axis = np.linspace(0, 1, 120)
 grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
