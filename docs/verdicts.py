@@ -11,7 +11,7 @@ from measured import RESULTS, ratios_to_best, rows_of
 from benchmarks.real.comparison import mean_errors
 from benchmarks.real.design import AUTOGLUON, CATBOOST, LIGHTGBM, OURS, SHAPES, TREES
 from bochner.plot import styled, to_svg
-from bochner.plot.style import DARK, GREEN, MODEL, ORANGE, PALE, SKY
+from bochner.plot.style import DARK, GREEN, METHODS, MODEL, ORANGE, PALE, SKY
 
 WIDTH = 3.8
 """Inches of a chart: its texts are large enough on a phone, and as large as a page's elsewhere."""
@@ -114,6 +114,30 @@ def series() -> str:
     }
     chart = _ratio_chart(shown, limits, "Errors of forecasts")
     return f"{worse(ratios, 'sets of series')}\n\n{chart}"
+
+
+def coverage() -> str:
+    """Return the chart of coverage of 90 % intervals on tables of the literature."""
+    tables = means("published", "coverage", part="splits")
+    tables |= {
+        f"{name}, folds" if name in tables else name: own
+        for name, own in means("published", "coverage", part="folds").items()
+    }
+    names = sorted(tables, key=lambda name: tables[name][OURS])
+
+    def draw(ax):
+        for method in ("SVGP", "exact GP", OURS):
+            places = [place for place, name in enumerate(names) if method in tables[name]]
+            values = [100.0 * tables[names[place]][method] for place in places]
+            ax.plot(values, places, **METHODS[method].line() | {"ls": "none"}, label=method)
+        ax.axvline(90.0, color="0.5", linewidth=0.8)
+        ax.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+        ax.set(xlabel="test values in 90 % intervals (%)", xlim=(80.0, 101.0))
+        ax.grid(visible=False, axis="y")
+        ax.legend(loc="lower right")
+
+    text = "; ".join(f"{name}: {100.0 * tables[name][OURS]:.0f} %" for name in names)
+    return _drawn(draw, (WIDTH, 2.9), "Coverage of 90 % intervals", text)
 
 
 SCHEMES = {
