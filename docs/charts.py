@@ -10,9 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from measured import ratios_to_best, rows_of
 
-from benchmarks.published import design
 from bochner.plot import styled, to_svg
-from bochner.plot.style import METHODS, MODEL, THEMES
+from bochner.plot.style import MODEL, THEMES
 
 FOLDER = Path(__file__).parent / "results" / "charts"
 _SHOWN = {"boosted trees": ("o", "C3"), "exact GP": ("s", "C2"), "bochner": ("D", "C0")}
@@ -66,47 +65,33 @@ def errors():
     return figure
 
 
-def coverage():
-    """Return the figure of coverage of 90 % intervals."""
-    figure, ax = plt.subplots(figsize=(7.2, 2.8), layout="constrained")
-    tables = means("splits", "coverage") | {
-        f"{name}\n(folds)" if name in design.SETS else name: own
-        for name, own in means("folds", "coverage").items()
-    }
-    for method in ("SVGP", "exact GP", "bochner"):
-        look = METHODS[method]
-        places = [i for i, own in enumerate(tables.values()) if method in own]
-        values = [100 * own[method] for own in tables.values() if method in own]
-        options = look.line() | {"ls": "none"}
-        ax.plot(places, values, markersize=5, label=method, **options)
-    ax.axhline(90, color="0.35", linewidth=0.8)
-    labels = [name.replace("_", "\n") for name in tables]
-    ax.set_xticks(range(len(labels)), labels, fontsize=7)
-    ax.set(ylabel="coverage (%)", ylim=(80, 100))
-    ax.legend(ncols=3, loc="lower right")
-    return figure
-
-
-def seconds():
-    """Return the figure of seconds by rows."""
-    figure, ax = plt.subplots(figsize=(5.2, 3.4), layout="constrained")
-    rows = {"splits": design.SETS, "folds": design.FOLD_REGRESSIONS}
-    methods = {
+def forecasts():
+    """Return the figure of errors of forecasts relative to repeating the last season."""
+    figure, ax = plt.subplots(figsize=(7.2, 3.4), layout="constrained")
+    found: dict[str, dict[str, list[float]]] = {}
+    for row in rows_of("forecasts"):
+        if row["metric"] == "mase":
+            methods = found.setdefault(str(row["dataset"]), {})
+            methods.setdefault(str(row["method"]), []).append(float(row["value"]))
+    looks = {
+        "AutoARIMA": ("o", "C3"),
+        "AutoETS": ("s", "C2"),
+        "AutoTheta": ("^", "C1"),
+        "MSTL": ("v", "C4"),
         "bochner": ("D", "C0"),
-        "CatBoost": ("o", "C1"),
-        "boosted trees": ("o", "C3"),
-        "exact GP": ("s", "C2"),
     }
-    for method, (marker, colour) in methods.items():
-        pairs = [
-            (sets[name], own[method])
-            for part, sets in rows.items()
-            for name, own in means(part, "fit_seconds").items()
-            if method in own and name in sets
+    names = list(found)[::-1]
+    for method, (marker, colour) in looks.items():
+        places = [i for i, name in enumerate(names) if method in found[name]]
+        ratios = [
+            np.mean(found[names[i]][method]) / np.mean(found[names[i]]["seasonal naive"])
+            for i in places
         ]
-        ax.loglog(*zip(*pairs, strict=True), marker, color=colour, markersize=5, label=method)
-    ax.set(xlabel="rows", ylabel="seconds to fit")
-    ax.legend()
+        ax.plot(ratios, places, marker, color=colour, markersize=5, label=method)
+    ax.axvline(1.0, color="0.35", linewidth=0.8)
+    ax.set_yticks(range(len(names)), names)
+    ax.set(xlabel="mean absolute error relative to the last season", xlim=(0, 2.8))
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=5)
     return figure
 
 
@@ -181,7 +166,7 @@ def draw():
     FOLDER.mkdir(parents=True, exist_ok=True)
     options = {"svg.hashsalt": "bochner", "text.parse_math": True}
     with styled(), matplotlib.rc_context(options):
-        for make in (errors, coverage, seconds, tables):
+        for make in (errors, forecasts, tables):
             figure = make()
             figure.savefig(FOLDER / f"{make.__name__}.svg", metadata={"Date": None})
             plt.close(figure)

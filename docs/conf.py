@@ -26,6 +26,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "measured",
     "charts",
+    "gallery_look",
     "redirects",
 ]
 # Tables that the benchmarks make are included by the pages that explain them.

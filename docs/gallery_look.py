@@ -1,8 +1,9 @@
-"""The look of the gallery's pictures, and the pictures of the library's displays."""
+"""The look and the size of the gallery's pictures, and the pictures of the library's displays."""
 
 from pathlib import Path
 
 import matplotlib as mpl
+from PIL import Image
 from sphinx_gallery.scrapers import figure_rst
 
 from bochner.plot.display import Display
@@ -38,3 +39,25 @@ def displays(block, block_vars, gallery_conf):
     path = Path(next(block_vars["image_path_iterator"])).with_suffix(".png")
     shown.figure_.savefig(path, dpi=DOTS)
     return figure_rst([str(path)], gallery_conf["src_dir"])
+
+
+def compress(folder: Path) -> None:
+    """Write the pictures of the gallery with a palette of 256 colours, at a third of the bytes."""
+    for path in folder.glob("sphx_glr_*.png"):
+        with Image.open(path) as picture:
+            if picture.mode == "P":
+                continue  # It is from an earlier build
+            reduced = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+        reduced.save(path, optimize=True)
+
+
+def _finished(app, exception):
+    """Compress the pictures of a site that was built."""
+    if exception is None and app.builder.name == "html":
+        compress(Path(app.outdir) / "_images")
+
+
+def setup(app):
+    """Compress pictures when the site is built."""
+    app.connect("build-finished", _finished)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -235,7 +235,7 @@ def verdict(name: str) -> str:
 BLOCKS: dict[str, Callable[[], str]] = {
     **{
         f"verdict_{name}": partial(verdict, name)
-        for name in ("numbers", "classes", "series", "gram", "seconds", "opponents")
+        for name in ("numbers", "classes", "series", "gram", "seconds", "coverage", "opponents")
     },
     "kernels": partial(kernel_strips, "STATIONARY"),
     "other_kernels": partial(kernel_strips, "OTHERS"),

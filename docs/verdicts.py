@@ -11,7 +11,10 @@ from measured import RESULTS, ratios_to_best, rows_of
 from benchmarks.real.comparison import mean_errors
 from benchmarks.real.design import AUTOGLUON, CATBOOST, LIGHTGBM, OURS, SHAPES, TREES
 from bochner.plot import styled, to_svg
-from bochner.plot.style import DARK, GREEN, MODEL, ORANGE, PALE, SKY
+from bochner.plot.style import DARK, GREEN, METHODS, MODEL, ORANGE, PALE, SKY
+
+WIDTH = 3.8
+"""Inches of a chart: its texts are large enough on a phone, and as large as a page's elsewhere."""
 
 Means = dict[str, dict[str, float]]
 """Means by data set and method."""
@@ -66,7 +69,7 @@ def _drawn(draw: Callable, size: tuple[float, float], title: str, text: str) -> 
         svg = to_svg(figure, title=title, description=text)
         plt.close(figure)
     svg = svg.replace(MODEL.lower(), f"var(--chart-blue, {MODEL})")
-    chart = f'<div class="charts"><div>{" ".join(svg.split())}</div></div>'
+    chart = f'<div class="charts single"><div>{" ".join(svg.split())}</div></div>'
     return f"```{{raw}} html\n{chart}\n```"
 
 
@@ -75,7 +78,7 @@ def _ratio_chart(ratios: dict, limits: tuple[float, float], title: str) -> str:
         f"{name}: {100.0 * (ratio - 1.0):+.1f} % ({other})"
         for name, (ratio, other) in ratios.items()
     )
-    size = (5.4, 0.9 + 0.19 * len(ratios))  # Inches: a line of text for each row
+    size = (WIDTH, 0.9 + 0.17 * len(ratios))  # Inches: a line of text for each row
     return _drawn(lambda ax: draw_ratios(ax, ratios, "", limits), size, title, text)
 
 
@@ -93,12 +96,48 @@ def classes() -> str:
     return f"{worse(ratios, 'tables')}\n\n{chart}"
 
 
+SHORT = {
+    "DynamicOptimizedTheta": "Theta",
+    "electricity demand, hourly": "electricity, hourly",
+    "seattle, highest temperature": "seattle, warmest",
+}
+"""Names that leave no room for the points on the chart of series."""
+
+
 def series() -> str:
     """Return the verdict and the chart of forecasts."""
     ratios = series_ratios()
-    limits = (-80.0, 55.0)  # Per cent: all points with their figures
-    chart = _ratio_chart(ratios, limits, "Errors of forecasts")
+    limits = (-90.0, 85.0)  # Per cent: all points with their figures
+    shown = {
+        SHORT.get(name, name): (ratio, SHORT.get(other, other))
+        for name, (ratio, other) in ratios.items()
+    }
+    chart = _ratio_chart(shown, limits, "Errors of forecasts")
     return f"{worse(ratios, 'sets of series')}\n\n{chart}"
+
+
+def coverage() -> str:
+    """Return the chart of coverage of 90 % intervals on tables of the literature."""
+    tables = means("published", "coverage", part="splits")
+    tables |= {
+        f"{name}, folds" if name in tables else name: own
+        for name, own in means("published", "coverage", part="folds").items()
+    }
+    names = sorted(tables, key=lambda name: tables[name][OURS])
+
+    def draw(ax):
+        for method in ("SVGP", "exact GP", OURS):
+            places = [place for place, name in enumerate(names) if method in tables[name]]
+            values = [100.0 * tables[names[place]][method] for place in places]
+            ax.plot(values, places, **METHODS[method].line() | {"ls": "none"}, label=method)
+        ax.axvline(90.0, color="0.5", linewidth=0.8)
+        ax.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+        ax.set(xlabel="test values in 90 % intervals (%)", xlim=(80.0, 101.0))
+        ax.grid(visible=False, axis="y")
+        ax.legend(loc="lower right")
+
+    text = "; ".join(f"{name}: {100.0 * tables[name][OURS]:.0f} %" for name in names)
+    return _drawn(draw, (WIDTH, 2.9), "Coverage of 90 % intervals", text)
 
 
 SCHEMES = {
@@ -133,7 +172,7 @@ def gram() -> str:
         f"of RBFSampler with {counts[0]} features for each input, and {100.0 * min(ratios):.0f} % "
         f"with {counts[-1]}."
     )
-    return f"{text}\n\n{_drawn(draw, (5.4, 3.0), 'Errors of Gram matrices', text)}"
+    return f"{text}\n\n{_drawn(draw, (WIDTH, 2.8), 'Errors of Gram matrices', text)}"
 
 
 FITS = {
@@ -174,7 +213,7 @@ def seconds() -> str:
         "CatBoost were measured next to another program and are about twice too high: on an idle "
         "machine bochner takes about twice as long as CatBoost."
     )
-    return f"{text}\n\n{_drawn(draw, (5.4, 3.2), 'Seconds of fits by rows', text)}"
+    return f"{text}\n\n{_drawn(draw, (WIDTH, 3.0), 'Seconds of fits by rows', text)}"
 
 
 OPPONENTS = (

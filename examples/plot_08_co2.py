@@ -13,6 +13,7 @@ import pandas as pd
 
 from bochner import Forecaster, datasets, plot
 
+# sphinx_gallery_thumbnail_number = 2
 DAYS = 365.2425  # Mean length of a year in the Gregorian calendar
 series = datasets.load("mauna_loa_co2_weekly").to_frame()
 days = np.round((series["decimal_year"] - 1970) * DAYS)
@@ -44,8 +45,6 @@ plot.forecast(
 )
 
 # %%
-# sphinx_gallery_thumbnail_number = 2
-#
 # The last two years before the forecast and its first two:
 shown = np.abs(dates - np.datetime64("1992-01-01")) < np.timedelta64(730, "D")
 later = shown & ~train

@@ -12,9 +12,9 @@ import numpy as np
 
 from bochner import FourierFeatures, kernels
 
-# %%
 # sphinx_gallery_thumbnail_number = 2
-#
+
+# %%
 # The library uses the angular convention, :math:`k(x - y) = \int e^{i \omega \cdot (x - y)}
 # \mu(d\omega)`. Three kernels and the densities of their frequencies:
 lag, omega = np.linspace(-4, 4, 401)[:, None], np.linspace(-6, 6, 401)

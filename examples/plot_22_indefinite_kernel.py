@@ -12,6 +12,7 @@ import numpy as np
 
 from bochner import FourierFeatures, KreinRidge, diagnose, kernels
 
+# sphinx_gallery_thumbnail_number = 2
 # The weight 0.6 makes the kernel negative at medium distances
 kernel = kernels.Gaussian(0.5) - 0.6 * kernels.Gaussian(1.0)
 rng = np.random.default_rng(0)
@@ -46,8 +47,6 @@ axes[1].set(xlabel="number", ylim=(1e-4, None), title="eigenvalues of the Gram m
 axes[1].legend()
 
 # %%
-# sphinx_gallery_thumbnail_number = 2
-#
 # :class:`bochner.KreinRidge` learns with the kernel itself, by its features: as the dense formula
 # does, at linear cost. The target is a chessboard with noise.
 y = np.sign(np.sin(3 * X[:, 0]) * np.sin(3 * X[:, 1])) + 0.2 * rng.normal(size=800)

@@ -16,6 +16,8 @@ import numpy as np
 
 from bochner import AsymmetricPairRidge, kernels
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # A graph of papers, generated so that the truth is known: papers cite earlier ones on similar
 # topics. A row has two coordinates of the topic and a noisy trace of the year.
@@ -77,8 +79,6 @@ axes[1].invert_yaxis()
 axes[1].legend(loc="lower right")
 
 # %%
-# sphinx_gallery_thumbnail_number = 2
-#
 # Test edges among papers with similar topics, with arrows in the predicted direction. Orange arrows
 # are wrong.
 near = test[np.all(np.abs(topic[test]) < 0.35, axis=(1, 2))][:60]

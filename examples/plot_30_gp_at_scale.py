@@ -16,6 +16,7 @@ from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 
 from bochner import KreinRidge
 
+# sphinx_gallery_thumbnail_number = 2
 rng = np.random.default_rng(0)
 
 
@@ -43,8 +44,6 @@ for ax, (name, model) in zip(axes, {"exact": exact, "512 features": linear}.item
     ax.set(title=name, xlabel="first input")
 
 # %%
-# sphinx_gallery_thumbnail_number = 2
-#
 # Seconds of a fit by rows. The grey region above has training rows.
 counts = {"exact": (250, 500, 1000), "features": (250, 1000, 4000, 16_000, 64_000)}
 seconds = {name: [] for name in counts}
