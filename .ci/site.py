@@ -11,16 +11,26 @@ SITE = Path(sys.argv[1]).resolve()
 
 # Each query must lead to one of these pages by titles or texts.
 SEARCHES = {
-    ("feature", "importance"): ("guide/tables", "gallery/plot_06_importance_interactions"),
+    ("feature", "importance"): ("guide/tables",),
     ("prediction", "interval"): ("guide/tables", "gallery/plot_05_intervals_conformal"),
     ("categorical",): ("guide/tables", "guide/migration"),
+    ("gaussian", "process"): ("guide/gaussian_processes",),
+    ("forecast",): ("guide/series", "gallery/plot_08_co2"),
+    ("count",): ("guide/likelihoods", "gallery/plot_17_counts_and_censoring"),
     ("class", "probabilities"): ("gallery/plot_04_credit_probabilities", "guide/tables"),
 }
 STEM = 6  # Letters of a word that its stem in the index has, too
 
+# Methods that the page of a class must have, inherited ones as well.
+METHODS = {
+    "bochner.TableRegressor": "fit predict predict_interval importance effect contributions report",
+    "bochner.TableClassifier": "fit predict predict_proba importance effect contributions report",
+    "bochner.Forecaster": "fit predict predict_interval components cross_validate",
+}
+
 # Words on how the project came about, and turns of phrase that readers stumble over.
 AVOIDED = re.compile(
-    r"\b(as asked|was asked|planted here|in sight of|nought|scikit-learn's manners|for ever)\b",
+    r"\b(as asked|was asked|planted here|in sight of|nought|scikit-learn's manners|for ever|sphinx_gallery_\w+)\b",
     re.IGNORECASE,
 )
 NOTES = ("adr/", "about/changelog", "_modules/")  # Pages about the design itself
@@ -85,7 +95,18 @@ def problems():
         if not name.startswith(NOTES):
             for found in AVOIDED.finditer(" ".join(page.text)):
                 yield f"{name}: avoid {found[0]!r}"
+    yield from unlisted(pages)
     yield from unanswered()
+
+
+def unlisted(pages):
+    """Yield the methods that are missing on the pages of their classes."""
+    for name, methods in METHODS.items():
+        page = pages[SITE / "api" / "generated" / f"{name}.html"]
+        kind = name.rpartition(".")[2]
+        for method in methods.split():
+            if not any(anchor.endswith(f"{kind}.{method}") for anchor in page.names):
+                yield f"{name}: the page has no method {method}"
 
 
 def unanswered():

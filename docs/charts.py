@@ -10,7 +10,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 from measured import ratios_to_best, rows_of
 
-from benchmarks.published import design
 from bochner.plot import styled, to_svg
 from bochner.plot.style import MODEL, THEMES
 
@@ -66,49 +65,6 @@ def errors():
     return figure
 
 
-def coverage():
-    """Return the figure of coverage of 90 % intervals."""
-    figure, ax = plt.subplots(figsize=(7.2, 2.8), layout="constrained")
-    tables = means("splits", "coverage") | {
-        f"{name}\n(folds)" if name in design.SETS else name: own
-        for name, own in means("folds", "coverage").items()
-    }
-    methods = {"SVGP": ("o", "C3"), "exact GP": ("s", "C2"), "bochner": ("D", "C0")}
-    for method, (marker, colour) in methods.items():
-        places = [i for i, own in enumerate(tables.values()) if method in own]
-        values = [100 * own[method] for own in tables.values() if method in own]
-        ax.plot(places, values, marker, color=colour, markersize=5, label=method)
-    ax.axhline(90, color="0.35", linewidth=0.8)
-    labels = [name.replace("_", "\n") for name in tables]
-    ax.set_xticks(range(len(labels)), labels, fontsize=7)
-    ax.set(ylabel="coverage (%)", ylim=(80, 100))
-    ax.legend(ncols=3, loc="lower right")
-    return figure
-
-
-def seconds():
-    """Return the figure of seconds by rows."""
-    figure, ax = plt.subplots(figsize=(5.2, 3.4), layout="constrained")
-    rows = {"splits": design.SETS, "folds": design.FOLD_REGRESSIONS}
-    methods = {
-        "bochner": ("D", "C0"),
-        "CatBoost": ("o", "C1"),
-        "boosted trees": ("o", "C3"),
-        "exact GP": ("s", "C2"),
-    }
-    for method, (marker, colour) in methods.items():
-        pairs = [
-            (sets[name], own[method])
-            for part, sets in rows.items()
-            for name, own in means(part, "fit_seconds").items()
-            if method in own and name in sets
-        ]
-        ax.loglog(*zip(*pairs, strict=True), marker, color=colour, markersize=5, label=method)
-    ax.set(xlabel="rows", ylabel="seconds to fit")
-    ax.legend()
-    return figure
-
-
 def forecasts():
     """Return the figure of errors of forecasts relative to repeating the last season."""
     figure, ax = plt.subplots(figsize=(7.2, 3.4), layout="constrained")
@@ -139,9 +95,13 @@ def forecasts():
     return figure
 
 
-def _draw_ratios(ax, metric, title):
-    """Draw the errors of real tables relative to the best other method, all in one colour."""
-    ratios = sorted(ratios_to_best(metric).items(), key=lambda item: -item[1][0])
+TABLE_LIMITS = (-17.0, 9.0)
+"""Ends in per cent of the axis of tables, with room for the figures next to the points."""
+
+
+def draw_ratios(ax, errors, title, limits):
+    """Draw ratios to the best other method, named on the right, all of them in one colour."""
+    ratios = sorted(errors.items(), key=lambda item: -item[1][0])
     percents = [100.0 * (ratio - 1.0) for _, (ratio, _) in ratios]
     places = range(len(ratios))
     ax.hlines(places, 0.0, percents, color=MODEL, linewidth=1.6)
@@ -159,7 +119,7 @@ def _draw_ratios(ax, metric, title):
         )
     ax.axvline(0.0, color=THEMES["light"].ink, linewidth=0.8)
     ax.set_yticks(places, [name.replace("_", " ") for name, _ in ratios])
-    ax.set(title=title, xlabel="% above the best other method", xlim=(-17.0, 9.0))
+    ax.set(title=title, xlabel="% above the best other method", xlim=limits)
     ax.tick_params(axis="y", length=0.0)
     ax.grid(visible=False, axis="y")
     others = ax.secondary_yaxis("right")
@@ -175,7 +135,7 @@ def ratios_of(metric):
     """Return the figure of one panel of :func:`tables`."""
     with styled():
         figure, ax = plt.subplots(figsize=(3.5, 2.9), layout="constrained")
-        _draw_ratios(ax, metric, RATIOS[metric])
+        draw_ratios(ax, ratios_to_best(metric), RATIOS[metric], TABLE_LIMITS)
     return figure
 
 
@@ -184,7 +144,7 @@ def tables():
     with styled():
         figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.9), layout="constrained")
         for ax, (metric, title) in zip(axes, RATIOS.items(), strict=True):
-            _draw_ratios(ax, metric, title)
+            draw_ratios(ax, ratios_to_best(metric), title, TABLE_LIMITS)
     return figure
 
 
@@ -206,7 +166,7 @@ def draw():
     FOLDER.mkdir(parents=True, exist_ok=True)
     options = {"svg.hashsalt": "bochner", "text.parse_math": True}
     with styled(), matplotlib.rc_context(options):
-        for make in (errors, coverage, seconds, forecasts, tables):
+        for make in (errors, forecasts, tables):
             figure = make()
             figure.savefig(FOLDER / f"{make.__name__}.svg", metadata={"Date": None})
             plt.close(figure)

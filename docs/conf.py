@@ -26,6 +26,8 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "measured",
     "charts",
+    "gallery_look",
+    "redirects",
 ]
 # Tables that the benchmarks make are included by the pages that explain them.
 exclude_patterns = ["_build", "results/*.tables.md"]
@@ -57,6 +59,8 @@ sphinx_gallery_conf = {
     "image_scrapers": ("matplotlib", "gallery_look.displays"),
     "ignore_repr_types": r"bochner\.plot",
     "matplotlib_animations": False,
+    "thumbnail_size": (540, 400),
+    "parallel": True,  # As many processes as Sphinx has
 }
 
 autosummary_generate = True
@@ -111,15 +115,17 @@ html_theme_options = {
         "image_light": "_static/mark.svg",
         "image_dark": "_static/mark.svg",
     },
+    "navbar_align": "left",  # One line at 1300 pixels
     "navbar_end": ["theme-switcher", "navbar-icon-links"],
-    "header_links_before_dropdown": 7,  # All parts of the site: see index.md
+    "header_links_before_dropdown": 8,  # All parts of the site: see index.md
     "show_prev_next": False,
     "secondary_sidebar_items": {"gallery/index": [], "index": [], "**": ["page-toc"]},
     "show_toc_level": 2,  # Both levels of headings without a click
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "quickstart": [], "changelog": []}
+html_sidebars = {page: [] for page in ("index", "quickstart", "live", "gallery/index", "changelog")}
+html_context = {"default_mode": "auto"}  # Without it the theme writes an error to the console
 # MathJax is copied from a package, so that pages need no network.
 _mathjax = find_spec("sphinx-mathjax-offline").submodule_search_locations[0]
 html_static_path = ["_static", f"{_mathjax}/static"]

@@ -11,7 +11,7 @@ before the format replaces the mean, and ``100 *`` or ``1000 *`` before that nam
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -217,7 +217,28 @@ def other_choices() -> str:
     return "\n".join(f"- **{need}**: {choice}. {reason}." for need, choice, reason in lines)
 
 
+def kernel_strips(group: str) -> str:
+    """Return pictures of stationary or of other kernels."""
+    import kernel_pictures
+
+    is_stationary = group == "STATIONARY"
+    return kernel_pictures.strips(getattr(kernel_pictures, group), is_stationary=is_stationary)
+
+
+def verdict(name: str) -> str:
+    """Return a block of the page of results."""
+    import verdicts
+
+    return getattr(verdicts, name)()
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
+    **{
+        f"verdict_{name}": partial(verdict, name)
+        for name in ("numbers", "classes", "series", "gram", "seconds", "coverage", "opponents")
+    },
+    "kernels": partial(kernel_strips, "STATIONARY"),
+    "other_kernels": partial(kernel_strips, "OTHERS"),
     "real": real_summary,
     "tables": tables_summary,
     "chart": tables_chart,
@@ -247,6 +268,10 @@ def setup(app):
     app.add_role("measured", _measured)
 
     def fill(app, docname, source):
+        if _BLOCK.search(source[0]) or "{measured}`" in source[0]:
+            # A page is read again if figures or the code of its charts change
+            for path in (*RESULTS.glob("*.csv"), *Path(__file__).parent.glob("*.py")):
+                app.env.note_dependency(str(path), docname=docname)
         source[0] = filled(source[0])
 
     app.connect("source-read", fill)

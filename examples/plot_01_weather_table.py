@@ -7,6 +7,7 @@ text and numbers is fitted to three years, predicts the fourth, and returns inte
 prediction.
 """
 
+import matplotlib.dates as mdates
 import matplotlib.pyplot as plt
 
 from bochner import TableRegressor, datasets, plot, read_table
@@ -34,12 +35,14 @@ print(
 
 # %%
 # The prediction and its interval for each day of the year that the model has not seen:
-figure, axes = plt.subplots(figsize=(7.2, 3.0))
-axes.fill_between(future["date"], lower, upper, alpha=0.25, linewidth=0, label="90 % interval")
-axes.plot(future["date"], mean, linewidth=1.2, label="prediction")
-axes.plot(future["date"], future["temp_max"], ".", color="0.25", markersize=3, label="observed")
-axes.set(ylabel="maximum temperature (°C)")
-axes.legend(ncols=3, loc="upper left", frameon=False)
+figure, ax = plt.subplots(figsize=(3.6, 2.5))
+ax.fill_between(future["date"], lower, upper, alpha=0.25, linewidth=0, label="90 % interval")
+ax.plot(future["date"], mean, linewidth=1.2, label="prediction")
+ax.plot(future["date"], future["temp_max"], ".", color="0.25", markersize=3, label="observed")
+ax.xaxis.set_major_locator(mdates.MonthLocator(bymonth=(1, 4, 7, 10)))
+ax.xaxis.set_major_formatter(mdates.DateFormatter("%b %Y"))
+ax.set(ylabel="warmest hour (°C)")
+ax.legend()
 
 # %%
 # Predicted against observed temperatures, with the interval of every day:

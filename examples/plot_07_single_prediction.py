@@ -1,35 +1,43 @@
 """
-Why this prediction: contributions of columns
+Which columns matter, and why this prediction
 =============================================
 
-Shapley values split the difference between one prediction and the average prediction among the
-columns.
+A model of the progression of diabetes in 442 patients: which columns it depends on, and what each
+column contributes to the prediction for one patient.
 """
 
 from sklearn.datasets import load_diabetes
 
 from bochner import TableRegressor, plot
 
+# sphinx_gallery_thumbnail_number = 3
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+names = {
+    **{"bmi": "body mass", "bp": "blood pressure", "s1": "cholesterol", "s2": "LDL", "s3": "HDL"},
+    **{"s4": "cholesterol / HDL", "s5": "triglycerides", "s6": "blood sugar"},
+}
+X = X.rename(columns=names)
 model = TableRegressor(effort="quick", random_state=0).fit(X[:400], y[:400])
 patient = X[400:401]
 print(patient.round(2).to_string(index=False))
 
 # %%
-# Contributions and the average prediction add up to the prediction.
-found = model.contributions(patient, random_state=0)
-print(found)
+# The importance of a column is the share of the predictions' variance that is lost if the column is
+# averaged over (total Sobol index). :meth:`~bochner.TableRegressor.importance` returns the shares.
+plot.relevance(model)
 
 # %%
-# As a picture, the largest contribution on top:
-plot.waterfall(found, patient, label="progression")
+# Shapley values split the difference between one prediction and the average prediction among the
+# columns. Contributions and the average prediction add up to the prediction.
+contributions = model.contributions(patient, random_state=0)
+plot.waterfall(contributions, patient, label="progression")
 
 # %%
 # Contributions of several rows share their evaluations, so that many rows cost little more than
 # one. Each point is a patient; a high body mass index (orange) raises the prediction:
 rows = X[300:]
 many = model.contributions(rows, random_state=0)
-plot.beeswarm(many, rows, label="progression")
+plot.beeswarm(many, rows, label="progression", most=6)
 
 # %%
 # Contributions describe the model and not causes: correlated columns share what either could

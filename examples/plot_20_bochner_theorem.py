@@ -12,6 +12,8 @@ import numpy as np
 
 from bochner import FourierFeatures, kernels
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # The library uses the angular convention, :math:`k(x - y) = \int e^{i \omega \cdot (x - y)}
 # \mu(d\omega)`. Three kernels and the densities of their frequencies:
@@ -27,24 +29,19 @@ for name, (kernel, density) in closed_forms.items():
     axes[1].plot(omega, density, label=name)
 axes[0].set(xlabel="lag $x - y$", title="kernel")
 axes[1].set(xlabel=r"frequency $\omega$", title="density of frequencies")
-axes[0].legend(frameon=False)
-figure.tight_layout()
+axes[0].legend()
 
 # %%
 # With :math:`m` frequencies there are :math:`2m` features, a cosine and a sine each, and
 # :math:`z(x)^\top z(y)` is an estimate of the kernel without bias. More frequencies make it better:
-rng = np.random.default_rng(0)
-X = rng.normal(size=(300, 2))
 kernel = kernels.Gaussian(1.0)
-figure, axes = plt.subplots(1, 3, figsize=(7.2, 2.7), sharey=True)
-for ax, count in zip(axes, (10, 100, 1000), strict=True):
-    features = FourierFeatures(kernel, count, scheme="iid", random_state=0).fit(X)
-    Z = features.transform(X)
-    ax.plot(kernel(X)[::7].ravel(), (Z @ Z.T)[::7].ravel(), ".", markersize=1)
-    ax.plot([0, 1], [0, 1], color="0.2", linewidth=0.8)
-    ax.set(title=f"{count} features", xlabel="kernel")
-axes[0].set_ylabel("inner product of features")
-figure.tight_layout()
+figure, ax = plt.subplots(figsize=(3.6, 2.5))
+for count in (10, 100, 1000):
+    features = FourierFeatures(kernel, count, scheme="iid", random_state=0).fit(lag)
+    ax.plot(lag[:, 0], features.gram(lag, [[0.0]])[:, 0], label=f"{count:,} features")
+ax.plot(lag[:, 0], kernel(lag, [[0.0]])[:, 0], "--", color="0.2", label="kernel")
+ax.set(xlabel="lag $x - y$", ylabel="similarity")
+ax.legend(loc="upper right", fontsize=6)
 
 # %%
 # The error falls like :math:`1/\sqrt{m}`. For one pair the variance is known: with independent
@@ -55,22 +52,23 @@ measured = [
     np.std(
         [
             FourierFeatures(kernel, 2 * count, scheme="iid", random_state=seed)
-            .fit(X)
+            .fit(pair)
             .gram(pair)[0, 1]
             for seed in range(100)
         ]
     )
     for count in counts
 ]
+# The kernel at the lag and at twice the lag
 once, twice = kernel(pair[:1], pair[1:])[0, 0], kernel(pair[:1], 2 * pair[1:])[0, 0]
 known = np.sqrt((1 + twice - 2 * once**2) / (2 * counts))
 print("measured / known:", np.round(measured / known, 2))
-figure, ax = plt.subplots(figsize=(4.8, 3.2))
+figure, ax = plt.subplots(figsize=(3.6, 2.5))
 ax.loglog(counts, known, label="known")
 ax.loglog(counts, measured, "o", markersize=4, label="measured, 100 seeds")
 ax.set(xlabel="number of frequencies $m$", ylabel="standard deviation")
-ax.legend(frameon=False)
+ax.legend()
 
 # %%
-# Next: :doc:`plot_21_sampling_schemes` has smaller errors with as many frequencies;
+# Next: :doc:`plot_10_pipeline_features` has smaller errors with as many frequencies;
 # :doc:`/mathematics/index` has the proofs.

@@ -20,6 +20,7 @@ draw = datasets.make_spectral_mixture(
     X=np.random.default_rng(0).uniform(0, 6, size=(600, 1)), noise=0.1, random_state=1,
 )  # fmt: skip
 t, y = draw.dataset.X, draw.dataset.y
+# The gap is longer than the period of the wave, 0.5
 train = (t[:, 0] < 3.5) | (t[:, 0] > 4.2)
 model = LearnedKernelRegressor(60, n_chains=2, n_burn_in=50, n_samples=40, random_state=0)
 model.fit(t[train], y[train])
@@ -28,29 +29,29 @@ fixed = KreinRidge(
 ).fit(t[train], y[train])
 
 # %%
-# The learned kernel has the wave, and so predicts across a gap as long as its period:
+# The learned kernel has the wave, and so predicts across a gap as long as its period. Orange points
+# are held out.
 grid = np.linspace(0, 6, 500)[:, None]
-figure, axes = plt.subplots(2, 1, figsize=(7.2, 4.6), sharex=True, sharey=True)
+figure, axes = plt.subplots(2, 1, figsize=(3.6, 3.4), sharex=True, sharey=True)
 for ax, (name, own) in zip(
     axes, {"Gaussian kernel": fixed, "learned kernel": model}.items(), strict=True
 ):
     mean, std = own.predict(grid, return_std=True)
     ax.fill_between(grid[:, 0], mean - 1.645 * std, mean + 1.645 * std, alpha=0.25, linewidth=0)
-    ax.plot(grid[:, 0], mean, label=name)
+    ax.plot(grid[:, 0], mean)
     ax.plot(t[train, 0], y[train], ".", color="0.25", markersize=2)
-    ax.plot(t[~train, 0], y[~train], ".", color="C3", markersize=3, label="held out")
-    ax.legend(ncols=2, loc="upper right")
+    ax.plot(t[~train, 0], y[~train], ".", color="C1", markersize=4)
+    ax.set_title(name)
     error = np.sqrt(np.mean((own.predict(t[~train]) - y[~train]) ** 2))
     print(f"{name}: RMSE in the gap {error:.2f}")
-figure.tight_layout()
 
 # %%
 # The learned kernel with its posterior band, and the true one, both relative to their value at
 # zero:
-figure, ax = plt.subplots(figsize=(5.2, 3.2))
+figure, ax = plt.subplots(figsize=(3.6, 2.5))
 plot.kernel(model, extent=2.0, ax=ax)
 lag = np.linspace(0, 2, 200)[:, None]
-ax.plot(lag[:, 0], truth(lag, [[0.0]])[:, 0], "--", color="C3", label="truth")
+ax.plot(lag[:, 0], truth(lag, [[0.0]])[:, 0], "--", color="C1", label="truth")
 ax.legend()
 
 # %%
@@ -62,6 +63,7 @@ plot.spectrum(model, axis="period", longest=2.0)
 # along *a*, and a product of *b* and *c*.
 rng = np.random.default_rng(0)
 X = rng.uniform(-1, 1, size=(400, 6))
+# The wave has a variance of 1/2 and the product one of 4/9
 z = np.sin(np.pi * X[:, 0]) + 2 * X[:, 1] * X[:, 2] + 0.2 * rng.normal(size=400)
 several = LearnedKernelRegressor(
     50, structure="sparse", n_chains=2, n_burn_in=30, n_samples=20, random_state=0
@@ -70,9 +72,7 @@ names = list("abcdef")
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8))
 plot.relevance(several, names=names, ax=axes[0])
 plot.interactions(several, names=names, most=5, ax=axes[1])
-figure.tight_layout()
 
 # %%
 # Source: Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric
-# kernel-learning", 2016 (BaNK). Next: :doc:`plot_11_learned_kernel_in_svc_and_gpr` and
-# :doc:`/guide/learned`.
+# kernel-learning", 2016 (BaNK). Next: :doc:`/guide/learned`.

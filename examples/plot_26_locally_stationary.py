@@ -34,17 +34,15 @@ for model in models.values():
 # Every third observation is held out (circles). Intervals are of 90 %; the locally stationary ones
 # are narrow before the impact.
 grid = np.linspace(0, 58, 300)[:, None]
-figure, axes = plt.subplots(2, 1, figsize=(7.2, 5.0), sharex=True, sharey=True)
+figure, axes = plt.subplots(2, 1, figsize=(3.6, 3.6), sharex=True, sharey=True)
 for ax, (name, model) in zip(axes, models.items(), strict=True):
     mean, std = model.predict(grid, return_std=True)
     ax.fill_between(grid[:, 0], mean - 1.645 * std, mean + 1.645 * std, alpha=0.25, linewidth=0)
-    ax.plot(grid[:, 0], mean, label=name)
+    ax.plot(grid[:, 0], mean)
     ax.plot(t[~held, 0], acceleration[~held], ".", color="0.25", markersize=4)
     ax.plot(t[held, 0], acceleration[held], "o", color="0.25", markersize=3, fillstyle="none")
-    ax.set(ylabel="acceleration (g)", ylim=(-200, 150))
-    ax.legend(frameon=False, loc="upper left")
+    ax.set(ylabel="acceleration (g)", ylim=(-200, 150), title=name)
 axes[1].set_xlabel("milliseconds after the impact")
-figure.tight_layout()
 
 # %%
 # The density of held-out observations measures predictions and intervals together.
@@ -57,11 +55,11 @@ for name, model in models.items():
 # %%
 # Learned standard deviations of the noise and of the signal:
 local = models["locally stationary"]
-figure, ax = plt.subplots(figsize=(7.2, 2.6))
+figure, ax = plt.subplots(figsize=(3.6, 2.5))
 ax.plot(grid[:, 0], local.noise_std(grid), label="noise")
 ax.plot(grid[:, 0], local.signal_std(grid), label="signal")
 ax.set(xlabel="milliseconds after the impact", ylabel="standard deviation (g)", ylim=(0, None))
-ax.legend(frameon=False)
+ax.legend()
 
 # %%
 # Data: Silverman, 1985, from R's package *MASS*. Source of the idea: "Gaussian mixture Bayesian

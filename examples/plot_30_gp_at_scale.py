@@ -16,6 +16,7 @@ from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 
 from bochner import KreinRidge
 
+# sphinx_gallery_thumbnail_number = 2
 rng = np.random.default_rng(0)
 
 
@@ -40,8 +41,7 @@ for ax, (name, model) in zip(axes, {"exact": exact, "512 features": linear}.item
     ax.plot(line[:, 0], mean)
     ax.plot(line[:, 0], np.sin(2 * line[:, 0]), "--", color="0.4", linewidth=0.8)
     ax.axvspan(-3, 3, color="0.5", alpha=0.08, linewidth=0)
-    ax.set(title=name, xlabel="$x_1$")
-figure.tight_layout()
+    ax.set(title=name, xlabel="first input")
 
 # %%
 # Seconds of a fit by rows. The grey region above has training rows.
@@ -56,11 +56,14 @@ for name, numbers in counts.items():
         start = perf_counter()
         model.fit(X, y)
         seconds[name].append(perf_counter() - start)
-figure, ax = plt.subplots(figsize=(5.0, 3.2))
+figure, ax = plt.subplots(figsize=(3.6, 2.5))
 for name, numbers in counts.items():
-    ax.loglog(numbers, seconds[name], marker="o", markersize=4, label=name)
-ax.set(xlabel="rows", ylabel="seconds")
-ax.legend(frameon=False)
+    ax.loglog(numbers, seconds[name], marker="o", markersize=6, linewidth=2, label=name)
+ax.set(xlabel="rows", ylabel="seconds to fit")
+ax.set_xticks([250, 1000, 4000, 16_000, 64_000], ["250", "1,000", "4,000", "16,000", "64,000"])
+ax.set_yticks([0.1, 1.0, 10.0], ["0.1", "1", "10"])
+ax.minorticks_off()
+ax.legend()
 
 # %%
-# Next: :doc:`plot_31_streaming_rows` and :doc:`/guide/gaussian_processes`.
+# Next: :doc:`plot_45_drift` and :doc:`/guide/gaussian_processes`.

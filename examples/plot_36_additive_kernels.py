@@ -29,6 +29,7 @@ print(dict(enumerate(kinds)))
 # the table that the model is fitted to.
 season = Periodic(period=1.0, length_scale=1.0).on("decimal_year")
 kind = Categorical(correlation=0.5).on("weather")
+# Degrees and millimetres over which the effects change
 smooth = Gaussian(10.0).on("temp_min") + 0.1 * Gaussian(8.0).on("precipitation")
 kernel = season * kind + kind + smooth
 model = KreinRidge(kernel, 512, alpha="evidence", fit_intercept=True, random_state=0)
@@ -66,22 +67,27 @@ def part(kernel, rows):
 
 typical = table[past].median().to_frame().T
 product, own, cold, rain = model.kernel.terms
-figure, axes = plt.subplots(1, 3, figsize=(7.2, 2.8), sharey=True)
+figure, ax = plt.subplots(figsize=(3.6, 2.5))
 days = pd.concat([typical] * 100, ignore_index=True)
 days["decimal_year"] = np.linspace(2014.0, 2015.0, 100)
 for code, name in enumerate(kinds):
     rows = days.assign(weather=float(code))
-    axes[0].plot(12 * (rows["decimal_year"] - 2014), part(product + own, rows), label=name)
-axes[0].set(xlabel="month", ylabel="part of the warmest hour (°C)", title="season × weather")
-axes[0].legend(fontsize=7, frameon=False)
+    ax.plot(12 * (rows["decimal_year"] - 2014), part(product + own, rows), label=name)
+ax.set(xticks=[0.5, 3.5, 6.5, 9.5], xticklabels=["January", "April", "July", "October"])
+ax.set(ylabel="part of the warmest hour (°C)")
+ax.legend(fontsize=6)
+
+# %%
+# The parts of the coldest hour and of the rain:
+figure, axes = plt.subplots(1, 2, figsize=(6.9, 2.5), sharey=True)
 for ax, term, column, label in (
-    (axes[1], cold, "temp_min", "coldest hour (°C)"),
-    (axes[2], rain, "precipitation", "precipitation (mm)"),
+    (axes[0], cold, "temp_min", "coldest hour (°C)"),
+    (axes[1], rain, "precipitation", "precipitation (mm)"),
 ):
     values = np.linspace(*table[column].quantile([0.01, 0.99]), 100)
     ax.plot(values, part(term, days.assign(**{column: values})))
-    ax.set(xlabel=label, title=column)
-figure.tight_layout()
+    ax.set_xlabel(label)
+axes[0].set_ylabel("part (°C)")
 
 # %%
 # The parts and the intercept sum to the prediction:

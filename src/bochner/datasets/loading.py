@@ -158,6 +158,12 @@ def table_file(name: str) -> Traversable:
     """Return the CSV file of a bundled table, ``"seattle_weather"`` or ``"mauna_loa_co2_weekly"``.
 
     Unlike :func:`load`, dates and text are not converted. Raises ValueError for an unknown name.
+
+    Examples
+    --------
+    >>> from bochner import datasets, read_table
+    >>> read_table(datasets.table_file("seattle_weather")).shape
+    (1461, 6)
     """
     if name not in _TABLES:
         raise ValueError(

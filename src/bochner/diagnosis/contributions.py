@@ -26,6 +26,17 @@ class Contributions:
     The repr has the contributions to a single prediction, or mean absolute contributions to
     several predictions, the largest first. ``pandas.DataFrame(contributions)`` has the values
     (n, d) by the names of the columns; with classes, those of all classes below each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import TableRegressor
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> model = TableRegressor("gaussian", 128, random_state=0).fit(X, 2.0 * X[:, 0])
+    >>> found = model.contributions(X[:5], random_state=0)
+    >>> first, second = np.abs(found.values).max(axis=0)
+    >>> found.values.shape, bool(first > second)
+    ((5, 2), True)
     """
 
     columns: tuple[str, ...]

@@ -65,6 +65,15 @@ class Diagnosis:
         For a locally stationary kernel, the check of positive definiteness on all inputs.
     features : Features or None
         Measure and errors of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import diagnose, kernels
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> found = diagnose(kernels.Tanh(), X, random_state=0)
+    >>> found.spectrum.most_negative < 0.0, found.singular_values is None
+    (True, True)
     """
 
     kernel: Any

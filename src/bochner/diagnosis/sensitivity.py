@@ -35,6 +35,16 @@ class VarianceShares:
     ``columns`` are k names, or k pairs of names. ``share`` (k,) are the shares that involve them,
     and ``std_error`` (k,) their standard errors from blocks of rows, ``nan`` below 16 rows.
     ``pandas.DataFrame(shares)`` has a row for each name or pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import TableRegressor
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> model = TableRegressor("gaussian", 128, random_state=0).fit(X, 2.0 * X[:, 0])
+    >>> shares = model.importance()
+    >>> shares.columns[0], bool(shares.share[0] > 0.95)
+    ('x0', True)
     """
 
     columns: tuple[Any, ...]
@@ -69,6 +79,16 @@ class Effect:
     band is not a confidence interval: it has zero width if the effect is the same for all rows, and
     a positive width if the effect depends on other columns. ``pandas.DataFrame(effect)`` has a row
     for each point of the grid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import TableRegressor
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> model = TableRegressor("gaussian", 128, random_state=0).fit(X, 2.0 * X[:, 0])
+    >>> effect = model.effect("x0", n_values=3)
+    >>> effect.values[0].shape, bool(effect.mean[0] < effect.mean[2])
+    ((3,), True)
     """
 
     columns: tuple[str, ...]

@@ -94,10 +94,9 @@ class Forecaster(BaseEstimator):
     >>> model = Forecaster(random_state=0).fit(y[:96])
     >>> [period.name for period in model.periods_]
     ['12 steps']
-    >>> mean, std = model.predict(24, return_std=True)
-    >>> bool(np.abs(mean - y[96:]).max() < 0.5)
-    True
     >>> lower, upper = model.predict_interval(24, level=0.9)
+    >>> bool(np.mean((lower <= y[96:]) & (y[96:] <= upper)) > 0.8)
+    True
     >>> sorted(model.components(24))
     ['12 steps', 'remainder', 'trend']
     """

@@ -66,9 +66,15 @@ class TableClassifier(LabelledClassifier, TableModel):
     >>> from sklearn.datasets import load_iris
     >>> from bochner import TableClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = TableClassifier(effort="quick", random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.95)
+    >>> model = TableClassifier(effort="quick", random_state=0).fit(X[::2], y[::2])
+    >>> model.predict_proba(X[1::50]).round(1)
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
     True
+    >>> sorted(model.importance().columns[:2])
+    ['petal length (cm)', 'petal width (cm)']
     """
 
     _: KW_ONLY

@@ -115,8 +115,18 @@ class TableRegressor(ScoredRegressor, TableModel):
     >>> from bochner import TableRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = TableRegressor(effort="quick", random_state=0).fit(X[:400], y[:400])
+    >>> f"{model.predict(X[400:401])[0]:.0f}, observed {y[400]:.0f}"
+    '15..., observed 175'
     >>> lower, upper = model.predict_interval(X[400:], level=0.9)
     >>> bool(np.mean((lower <= y[400:]) & (y[400:] <= upper)) > 0.75)
+    True
+    >>> sorted(model.importance().columns[:2])
+    ['bmi', 's5']
+    >>> bool(np.all(np.diff(model.effect("bmi", n_values=3).mean) > 0))  # It rises
+    True
+    >>> model.contributions(X[400:], random_state=0).values.shape
+    (42, 10)
+    >>> "</html>" in model.report(X[400:], y[400:]).html
     True
     >>> both = TableRegressor(effort="quick", random_state=0).fit(X[:400], np.c_[y, y**2][:400])
     >>> both.predict(X[400:]).shape, both.score_.shape

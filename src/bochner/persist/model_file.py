@@ -75,6 +75,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     ModelFileError
         If the file does not exist, is not a model file, is damaged, comes from a newer version, or
         is inconsistent. The message gives the reason. The error is a ``ValueError``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import bochner
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bochner.save(bochner.kernels.Gaussian(2.0), Path(folder, "kernel.bochner"))
+    ...     bochner.load(Path(folder, "kernel.bochner"))
+    Gaussian(length_scale=2.0)
     """
     file = as_path(path)
     tree, tensors = read(file)

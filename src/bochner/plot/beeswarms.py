@@ -46,6 +46,8 @@ _LOW, _MIDDLE, _HIGH, _GREY = BLUE, VIOLET, ORANGE, PALE
 class BeeswarmDisplay(Display):
     """Contributions of columns to many predictions, the column of largest mean size on top.
 
+    :func:`bochner.plot.beeswarm` returns it, and has an example.
+
     Parameters
     ----------
     names : sequence of k str

@@ -34,6 +34,8 @@ _TRANSIENT = 3.0
 class TraceDisplay(Display):
     """Records by iteration, one panel each, with burn-in shaded.
 
+    :func:`bochner.plot.trace` returns it, and has an example.
+
     Up to six chains have a line each. For more chains, the median and the range are drawn. Panels
     of logarithms leave out values far below the values of the kept iterations.
 

@@ -39,6 +39,8 @@ _DARK_CELL = 0.55
 class RocDisplay(Display):
     """ROC curves: how many rows of a class are found, at how many false alarms.
 
+    :func:`bochner.plot.roc` returns it, and has an example.
+
     Parameters
     ----------
     curves : mapping of str to tuple of two ndarrays of shape (k,)
@@ -161,6 +163,8 @@ def roc(
 @dataclass(frozen=True, slots=True, eq=False)
 class ConfusionDisplay(Display):
     """Confusion matrix: numbers of rows by true class and predicted class.
+
+    :func:`bochner.plot.confusion` returns it, and has an example.
 
     Parameters
     ----------

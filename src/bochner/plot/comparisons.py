@@ -36,6 +36,8 @@ _NAMES = {
 class ComparisonDisplay(Display):
     """Errors of methods as dots, with standard errors as whiskers.
 
+    :func:`bochner.plot.comparison` returns it, and has an example.
+
     Parameters
     ----------
     methods : sequence of k str

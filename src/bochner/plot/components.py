@@ -35,6 +35,8 @@ _LAST = 0.3
 class ComponentsDisplay(Display):
     """Components of a forecast along time, one panel each.
 
+    :func:`bochner.plot.components` returns it, and has an example.
+
     Parameters
     ----------
     names : sequence of J str

@@ -52,6 +52,8 @@ class _Curve:
 class EffectDisplay(Display):
     """Averaged predictions along one column, or over two.
 
+    :func:`bochner.plot.effect` returns it, and has an example.
+
     Effects of numbers and dates are lines with a band between the quartiles over rows; effects of
     levels of text are points with bars between the quartiles. For classes, the curves of the at
     most six classes that vary most are drawn, without bands. The effect of two columns is drawn as

@@ -29,6 +29,8 @@ _MOST_CURVES = 6
 class EnvelopeDisplay(Display):
     """Standard deviations along d inputs, one panel each.
 
+    :func:`bochner.plot.envelope` returns it, and has an example.
+
     Parameters
     ----------
     names : sequence of d str

@@ -41,6 +41,8 @@ _MOST_LEVELS = 20
 class ResidualsDisplay(Display):
     """Residuals with running quartiles.
 
+    :func:`bochner.plot.residuals` returns it, and has an example.
+
     Parameters
     ----------
     residuals : ndarray of shape (n,)

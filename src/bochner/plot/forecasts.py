@@ -37,6 +37,8 @@ Series = tuple[NDArray[Any], Array]
 class ForecastDisplay(Display):
     """A series and its forecast.
 
+    :func:`bochner.plot.forecast` returns it, and has an example.
+
     Parameters
     ----------
     times : ndarray of shape (n,)

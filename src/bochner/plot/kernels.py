@@ -47,6 +47,8 @@ KernelLike = Callable[[Array, Array], Any]
 class KernelDisplay(Display):
     """Curves of a kernel along d inputs, one panel each.
 
+    :func:`bochner.plot.kernel` returns it, and has an example.
+
     Parameters
     ----------
     names : sequence of d str

@@ -35,6 +35,8 @@ _COUNTS = (0.0, 1.04, 1.0, 0.2)
 class CalibrationDisplay(Display):
     """Observed shares against predicted ones.
 
+    :func:`bochner.plot.calibration` returns it, and has an example.
+
     Parameters
     ----------
     predicted : ndarray of shape (k,)

@@ -34,6 +34,8 @@ def cloud(count: int) -> dict[str, Any]:
 class PredictionsDisplay(Display):
     """Predictions against observations, with intervals.
 
+    :func:`bochner.plot.predictions` returns it, and has an example.
+
     Parameters
     ----------
     observed, predicted : ndarray of shape (n,)

@@ -99,6 +99,8 @@ class SharesDisplay(Display):
 class RelevanceDisplay(SharesDisplay):
     """Bars of the columns that predictions depend on, the largest on top.
 
+    :func:`bochner.plot.relevance` returns it, and has an example.
+
     Parameters
     ----------
     names : sequence of k str
@@ -122,6 +124,8 @@ class RelevanceDisplay(SharesDisplay):
 
 class InteractionsDisplay(SharesDisplay):
     """Bars of the pairs of columns that act together, the largest on top.
+
+    :func:`bochner.plot.interactions` returns it, and has an example.
 
     Parameters
     ----------

@@ -47,6 +47,8 @@ _TICK_FACTORS = (1.0, 2.0, 5.0)
 class SpectrumDisplay(Display):
     r"""Shares of the variance by frequency or period of d inputs, one panel each.
 
+    :func:`bochner.plot.spectrum` returns it, and has an example.
+
     A real kernel has the same weight at :math:`\omega` and :math:`-\omega`: sizes are drawn.
 
     Parameters

@@ -40,6 +40,8 @@ _LOWER, _HIGHER = MISSED, MODEL
 class WaterfallDisplay(Display):
     """Steps from the average prediction to the prediction of one row.
 
+    :func:`bochner.plot.waterfall` returns it, and has an example.
+
     The steps begin at ``base``, go down the page, and end at ``base + steps.sum()``.
 
     Parameters

@@ -27,6 +27,16 @@ class Report:
     """A report on a fitted model, which notebooks show and :meth:`save` writes.
 
     ``studies`` are the studies in the report, one for each target, and ``html`` is the page.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from bochner import TableRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = TableRegressor("gaussian", 128, random_state=0).fit(X[:400], y[:400])
+    >>> report = model.report(X[400:], y[400:])
+    >>> len(report.studies), report.html[-8:].strip()
+    (1, '</html>')
     """
 
     studies: Sequence[Study] = field(repr=False)

@@ -75,6 +75,15 @@ class SpectralMeasure:
         Root mean square error of the sampled kernel over pairs of distinct rows, relative to the
         kernel's root mean square over them, for the number of frequencies of the design; ``None``
         if it is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import kernels, spectral_measure
+    >>> measure = spectral_measure(kernels.Gaussian(1.0), dim=2)
+    >>> frequencies = measure.sample(500, np.random.default_rng(0))
+    >>> frequencies.omega.shape, f"{frequencies.gram([[0.0, 0.0]], [[1.0, 0.0]])[0, 0]:.1f}"
+    ((500, 2), '0.6')
     """
 
     parts: tuple[Part, ...]

@@ -1,0 +1,167 @@
+"""The live page computes in JavaScript what the library computes in Python."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from docs.test_pages import ROOT
+from scipy import stats
+
+from bochner import GaussianProcessRegressor, kernels
+from bochner.frequencies import Frequencies
+
+STATIC = ROOT / "docs" / "_static"
+MATH = STATIC / "live_math.js"
+NODE = shutil.which("node")
+
+KERNELS = {
+    "gaussian": kernels.Gaussian,
+    "matern12": lambda scale: kernels.Matern(scale, nu=0.5),
+    "matern32": lambda scale: kernels.Matern(scale, nu=1.5),
+    "matern52": lambda scale: kernels.Matern(scale, nu=2.5),
+    "rational": lambda scale: kernels.RationalQuadratic(scale, alpha=1.0),
+    "periodic": lambda scale: kernels.Periodic(5.5, scale),
+    "difference": lambda scale: kernels.Gaussian(scale) - 0.6 * kernels.Gaussian(2.0 * scale),
+}
+DENSITIES = {
+    "gaussian": lambda scale: stats.norm(scale=1 / scale),
+    "matern12": lambda scale: stats.t(1, scale=1 / scale),
+    "matern32": lambda scale: stats.t(3, scale=1 / scale),
+    "matern52": lambda scale: stats.t(5, scale=1 / scale),
+    "rational": lambda scale: stats.laplace(scale=1 / (np.sqrt(2) * scale)),
+}
+SCALES = (0.3, 1.0, 2.7)
+LAGS = np.array([0.0, 0.1, 0.7, 1.3, 4.0])
+PLACES = np.linspace(0.0, 10.0, 23)
+POINTS = np.array([[0.8, 0.4], [1.7, 1.3], [2.3, 1.0], [3.1, -0.4], [4.0, -1.2], [7.2, 1.1]])
+NOISE = 0.1
+
+node = pytest.mark.skipif(NODE is None, reason="needs node")
+
+
+def computed(expression):
+    """Return the value of an expression in JavaScript, where ``live`` is the page's module."""
+    script = f"const live = require({str(MATH)!r}); console.log(JSON.stringify({expression}))"
+    run = subprocess.run(
+        [NODE, "-e", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    return json.loads(run.stdout)
+
+
+@node
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("scale", SCALES)
+def test_kernels_have_the_values_of_the_library(name, scale):
+    found = computed(f"{LAGS.tolist()}.map((t) => live.FAMILIES.{name}.kernel(t, {scale}))")
+    expected = KERNELS[name](scale)(LAGS[:, None], [[0.0]])[:, 0]
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+@node
+@pytest.mark.parametrize("name", KERNELS.keys() - {"periodic"})
+@pytest.mark.parametrize("scale", SCALES)
+def test_densities_have_the_kernel_as_their_transform(name, scale):
+    omega = np.linspace(0.0, 400.0, 40_001)
+    density = np.array(
+        computed(
+            f"Array.from({{length: {len(omega)}}}, (_, i) => "
+            f"live.FAMILIES.{name}.density(0.01 * i, {scale}))"
+        )
+    )
+    lags = LAGS[1:]
+    transform = 2 * np.trapezoid(np.cos(np.outer(lags, omega)) * density, omega, axis=1)
+    expected = KERNELS[name](scale)(lags[:, None], [[0.0]])[:, 0]
+    # The rule of trapezoids at a kink at zero: step² scale² / 6; the rest beyond 400: at most
+    # 2 density(400) / lag
+    np.testing.assert_allclose(transform, expected, atol=2e-4 + 2 * abs(density[-1]) / lags[0])
+    if name in DENSITIES:
+        np.testing.assert_allclose(
+            density, DENSITIES[name](scale).pdf(omega), rtol=1e-10, atol=1e-200
+        )
+
+
+@node
+@pytest.mark.parametrize("scale", SCALES)
+def test_lines_are_those_of_the_library(scale):
+    found = computed(f"live.lines({scale})")
+    ((frequency, weight),) = kernels.Periodic(5.5, scale).lines(1)
+    count = min(len(found), frequency.size)
+    np.testing.assert_allclose(
+        [line["omega"] for line in found][:count], frequency.ravel()[:count], rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        [line["weight"] for line in found][:count], weight.ravel()[:count], atol=1e-11
+    )
+
+
+@node
+@pytest.mark.parametrize("name", DENSITIES)
+def test_frequencies_follow_the_spectrum(name):
+    found = computed(f"live.sample('{name}', 0.7, 4000, 5).map((f) => f.omega)")
+    assert stats.kstest(found, DENSITIES[name](0.7).cdf).pvalue > 0.01
+
+
+@node
+@pytest.mark.parametrize("name", KERNELS)
+def test_estimates_are_unbiased_and_those_of_the_librarys_frequencies(name):
+    drawn = computed(f"live.sample('{name}', 0.7, 256, 1)")
+    omega = np.array([[f["omega"]] for f in drawn])
+    weight = np.array([f["weight"] for f in drawn])
+    found = computed(
+        f"{LAGS.tolist()}.map((t) => live.estimate(live.sample('{name}', 0.7, 256, 1), t))"
+    )
+    gram = Frequencies(omega, weight).gram(LAGS[:, None], [[0.0]])[:, 0]
+    np.testing.assert_allclose(found, gram, atol=1e-12)
+    mean = computed(
+        f"{LAGS.tolist()}.map((t) => {{ let sum = 0; for (let s = 1; s <= 60; s++) "
+        f"sum += live.estimate(live.sample('{name}', 0.7, 256, s), t); return sum / 60; }})"
+    )
+    # A deviation of a mean of 60 estimates is at most 1.6 / sqrt(2 * 256 * 60) = 0.0092
+    exact = KERNELS[name](0.7)(LAGS[:, None], [[0.0]])[:, 0]
+    np.testing.assert_allclose(mean, exact, atol=0.035)
+
+
+@node
+@pytest.mark.parametrize("name", KERNELS.keys() - {"difference"})
+def test_posteriors_are_those_of_the_library(name):
+    points = json.dumps([{"x": x, "y": y} for x, y in POINTS.tolist()])
+    found = computed(
+        f"(() => {{ const p = live.condition((t) => live.FAMILIES.{name}.kernel(t, 0.7), {points},"
+        f" {NOISE}); return {PLACES.tolist()}.map((x) => [p.mean(x), p.std(x)]); }})()"
+    )
+    model = GaussianProcessRegressor(KERNELS[name](0.7), alpha=NOISE**2, optimizer=None)
+    mean, std = model.fit(POINTS[:, :1], POINTS[:, 1]).predict(PLACES[:, None], return_std=True)
+    np.testing.assert_allclose(found, np.column_stack([mean, std]), rtol=1e-6, atol=1e-7)
+
+
+@node
+def test_draws_have_the_mean_and_the_deviation_of_the_posterior():
+    points = json.dumps([{"x": x, "y": y} for x, y in POINTS.tolist()])
+    found = np.array(
+        computed(
+            "(() => { const f = live.sample('matern32', 1, 128, 1); const p = live.condition("
+            f"(t) => live.estimate(f, t), {points}, {NOISE}); "
+            "const of = (s) => p.draw(live.drawn(f, 2 * s), 2 * s + 1); "
+            "const rows = [[1.2, 5.5, 9].map(p.mean), [1.2, 5.5, 9].map(p.std)]; "
+            "for (let s = 1; s <= 1500; s++) rows.push([1.2, 5.5, 9].map(of(s))); return rows; })()"
+        )
+    )
+    mean, std, draws = found[0], found[1], found[2:]
+    error = std / np.sqrt(len(draws))
+    assert np.all(np.abs(draws.mean(axis=0) - mean) < 4.0 * error)
+    np.testing.assert_allclose(draws.std(axis=0), std, rtol=0.08)
+
+
+def test_the_page_has_every_family_and_asks_no_server():
+    page = (STATIC / "live_page.js").read_text(encoding="utf-8")
+    text = MATH.read_text(encoding="utf-8") + page
+    assert not [word for word in ("http", "fetch(", "import(", "XMLHttpRequest") if word in text]
+    assert len(text.encode()) < 40_000
+    assert all(f"    {name}: {{" in text for name in KERNELS)
+    parts = set(re.findall(r'(?:part|press|frame)\("(\w+)"', page))
+    assert len(parts) > 10
+    markup = (ROOT / "docs" / "live.md").read_text(encoding="utf-8")
+    assert not [name for name in parts if f'data-live="{name}"' not in markup]
