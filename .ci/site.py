@@ -11,7 +11,7 @@ SITE = Path(sys.argv[1]).resolve()
 
 # Each query must lead to one of these pages by titles or texts.
 SEARCHES = {
-    ("feature", "importance"): ("guide/tables",),
+    ("feature", "importance"): ("guide/tables", "gallery/plot_07_single_prediction"),
     ("prediction", "interval"): ("guide/tables", "gallery/plot_05_intervals_conformal"),
     ("categorical",): ("guide/tables", "guide/migration"),
     ("gaussian", "process"): ("guide/gaussian_processes",),
