@@ -30,7 +30,8 @@ METHODS = {
 
 # Words on how the project came about, and turns of phrase that readers stumble over.
 AVOIDED = re.compile(
-    r"\b(as asked|was asked|planted here|in sight of|nought|scikit-learn's manners|for ever|sphinx_gallery_\w+)\b",
+    r"\b(as asked|was asked|planted here|in sight of|nought|scikit-learn's manners|for ever"
+    r"|sphinx_gallery_\w+)\b",
     re.IGNORECASE,
 )
 NOTES = ("adr/", "about/changelog", "_modules/")  # Pages about the design itself
