@@ -11,7 +11,7 @@ SITE = Path(sys.argv[1]).resolve()
 
 # Each query must lead to one of these pages by titles or texts.
 SEARCHES = {
-    ("feature", "importance"): ("guide/tables",),
+    ("feature", "importance"): ("guide/tables", "gallery/plot_07_single_prediction"),
     ("prediction", "interval"): ("guide/tables", "gallery/plot_05_intervals_conformal"),
     ("categorical",): ("guide/tables", "guide/migration"),
     ("gaussian", "process"): ("guide/gaussian_processes",),
@@ -30,7 +30,8 @@ METHODS = {
 
 # Words on how the project came about, and turns of phrase that readers stumble over.
 AVOIDED = re.compile(
-    r"\b(as asked|was asked|planted here|in sight of|nought|scikit-learn's manners|for ever|sphinx_gallery_\w+)\b",
+    r"\b(as asked|was asked|planted here|in sight of|nought|scikit-learn's manners|for ever"
+    r"|sphinx_gallery_\w+)\b",
     re.IGNORECASE,
 )
 NOTES = ("adr/", "about/changelog", "_modules/")  # Pages about the design itself

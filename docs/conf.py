@@ -57,7 +57,7 @@ sphinx_gallery_conf = {
     "plot_gallery": "True",
     "reset_modules": ("matplotlib", "gallery_look.reset"),
     "image_scrapers": ("matplotlib", "gallery_look.displays"),
-    "ignore_repr_types": r"bochner\.plot",
+    "ignore_repr_types": r"bochner\.plot|matplotlib|list",  # Drawings, and lists of their texts
     "matplotlib_animations": False,
     "thumbnail_size": (540, 400),
     "parallel": True,  # As many processes as Sphinx has
@@ -104,6 +104,7 @@ html_title = f"bochner {release}"
 html_show_sourcelink = False
 html_css_files = ["site.css"]
 html_favicon = "_static/mark.svg"
+html_search_scorer = str(Path(__file__).parent / "scorer.js")
 # The address of the repository, once pyproject.toml has one.
 _pyproject = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
 _repository = tomllib.loads(_pyproject)["project"]["urls"]["Homepage"]

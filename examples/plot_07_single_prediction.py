@@ -1,6 +1,6 @@
 """
-Which columns matter, and why this prediction
-=============================================
+Feature importance, and why this prediction
+===========================================
 
 A model of the progression of diabetes in 442 patients: which columns it depends on, and what each
 column contributes to the prediction for one patient.
