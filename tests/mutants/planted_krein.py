@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from estimators import test_krein_ridge_classifier
 from laws import head_laws
+from learning.ridge import test_krein
 from mutants.registry import changes, planted, replaces
 
 from bochner.estimators import krein_ridge_classifier
@@ -82,3 +83,8 @@ def residual_explained_twice(self, alpha):
 )
 def whole_weights_of_classes_are_counts(rows):
     return False
+
+
+@replaces(KreinSpectrum, "distance", test_krein.test_alpha_close_to_a_pole_is_used_with_a_warning)
+def absolute_distance_from_poles(self, alpha):
+    return float(np.min(np.abs(self.poles - alpha), initial=np.inf))

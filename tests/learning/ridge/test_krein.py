@@ -54,11 +54,22 @@ def test_alpha_moves_to_the_nearest_clear_value(eigenvalues, alpha, clear):
 def test_alpha_stays_where_it_is_no_pole(alpha):
     sums, signs = planted([-1.0, 5.0])
     with warnings.catch_warnings(action="error"):
+        warnings.filterwarnings("ignore", "alpha = .* is within")
         solution = fit_krein(sums, signs, alpha)
     assert solution.alpha == alpha
     assert_allclose(solution.poles, [1.0])
     root = np.sqrt([1.0, 5.0])
     assert_allclose(solution.coef[:, 0], root / (root**2 + alpha * signs), rtol=1e-9)
+
+
+def test_alpha_close_to_a_pole_is_used_with_a_warning():
+    sums, signs = planted([-2.0, 5.0])
+    for ratio, is_close in [(0.97, False), (0.985, True), (1.015, True), (1.03, False)]:
+        with warnings.catch_warnings(record=True, action="always") as caught:
+            assert fit_krein(sums, signs, 2.0 * ratio).alpha == 2.0 * ratio
+        assert len(caught) == is_close
+    with pytest.warns(RuntimeWarning, match=r"within 0\.01 of a pole.* alpha = 2\.2 is clear"):
+        fit_krein(sums, signs, 2.025)
 
 
 def test_alpha_within_rounding_of_a_pole_moves_above_it():

@@ -47,6 +47,9 @@ NO_LIKELIHOOD = (
 _SINGULAR = 1e-6
 """Relative distance from a pole below which the system counts as singular: at this distance a
 component of the targets is multiplied by a million."""
+_CLOSE = 0.02
+"""Relative distance from a pole below which a given alpha has a warning: a component of the targets
+is multiplied by fifty. With TL1 on 1,000 rows, R² on new rows fell from 0.6 to 0 at 0.01."""
 _CLEAR = np.log(1.1)
 """Distance from poles in log alpha: at this distance the component of the targets along the
 eigenvector is multiplied by about ten."""
@@ -77,8 +80,9 @@ def fit_krein(
     """Return the stationary point given the sums and the signs (p,) of the features.
 
     ``alpha=None`` minimises the generalised cross-validation score. If ``alpha`` is a pole,
-    :meth:`KreinSpectrum.clear_alpha` is used instead, with a ``RuntimeWarning``. An intercept is
-    not penalised. Raises ValueError if the signature does not have a sign for each feature.
+    :meth:`KreinSpectrum.clear_alpha` is used instead, with a ``RuntimeWarning``; within two per
+    cent of a pole it is used with a warning. An intercept is not penalised. Raises ValueError if
+    the signature does not have a sign for each feature.
     """
     p = len(sums.gram)
     if np.shape(signature) != (p,) or not np.isin(signature, (-1.0, 1.0)).all():
@@ -99,6 +103,14 @@ def fit_krein(
             RuntimeWarning,
         )
         alpha = clear
+    elif (distance := spectrum.distance(alpha)) < _CLOSE:
+        warn_user(
+            f"alpha = {alpha:.10g} is within {distance:.1g} of a pole, relative to alpha: the Gram "
+            f"matrix has an eigenvalue close to -alpha, and errors of predictions may be large. "
+            f"alpha = {spectrum.clear_alpha(alpha):.10g} is clear of poles, alpha='evidence' "
+            "avoids them, and associated=True has none.",
+            RuntimeWarning,
+        )
     coef = _solved(_system(centred.gram, signature, alpha), centred.cross, alpha)
     mean_features, mean_targets = origin(sums, centred)
     intercept = mean_targets - mean_features @ coef
@@ -151,6 +163,10 @@ class KreinSpectrum:
         """Return whether ``alpha`` is a pole up to a relative gap of 1e-6, or up to rounding."""
         reach = max(_SINGULAR * alpha, self._rounding)
         return bool(np.any(np.abs(self.values + alpha) < reach))
+
+    def distance(self, alpha: float) -> float:
+        """Return the distance of ``alpha`` from the nearest pole, relative to ``alpha``."""
+        return float(np.min(np.abs(self.poles / alpha - 1.0), initial=np.inf))
 
     def clear_alpha(self, alpha: float) -> float:
         """Return the value with the ratio closest to one that is ten per cent away from all poles.
