@@ -38,6 +38,15 @@ check_gradient = test_length_scales.assert_gradient
 
 plant_edits(
     efforts.Effort,
+    "landmarks",
+    test_efforts.test_a_kernel_takes_no_longer_for_more_than_a_quarter_of_a_million_rows,
+    products_of_rows_without_their_root=(
+        "np.sqrt(_MOST_PRODUCTS / n_rows)",
+        "_MOST_PRODUCTS / n_rows",
+    ),
+)
+plant_edits(
+    efforts.Effort,
     "within",
     test_efforts.test_rows_too_many_for_the_limit_are_represented_by_landmarks,
     exact_fits_whatever_the_limit=("n_rows - 1) if exact", "n_rows) if exact"),
