@@ -12,7 +12,7 @@ from bochner._numerics.arrays import Array, Index
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.calibration import horizon_factors
 from bochner.learning.series.mixture import PredictiveMixture
-from bochner.learning.series.model import ScaledSeries, SeriesModel
+from bochner.learning.series.model import ScaledSeries, SeriesEvidence, SeriesModel
 from bochner.learning.series.parts import Inputs, SeriesProcess, Waves
 from bochner.learning.series.paths import paths
 from bochner.learning.series.posterior import draws
@@ -191,7 +191,8 @@ class SeriesLaw:
                 return None
             theta = drawn_thetas[place][0][some]
             trend = fits[chosen[place]].structure.trend
-            states = [trend.onward(*_last_states(model, draw, rows)) for draw in theta]
+            last_states = zip(*SeriesEvidence(model, rows).last_states(theta), strict=True)
+            states = [trend.onward(*moments) for moments in last_states]
             mean, cov = (np.array(part) for part in zip(*states, strict=True))
             return Member(list(model.parts), theta, counts[some] / _KEPT_DRAWS, mean, cov)
 
@@ -383,8 +384,3 @@ def _resampled(weights: Array, count: int, rng: Generator) -> NDArray[np.int64]:
     ends = np.cumsum(weights / weights.sum())
     places = np.searchsorted(ends, (np.arange(count) + rng.random()) / count)
     return np.bincount(np.minimum(places, len(weights) - 1), minlength=len(weights))
-
-
-def _last_states(model: SeriesModel, theta: Array, rows: ScaledSeries) -> tuple[Array, Array]:
-    _, states = model.filtered(theta, rows)
-    return states.mean[-1], states.cov[-1]

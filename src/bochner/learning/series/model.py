@@ -23,6 +23,7 @@ from bochner.learning.series.parts import (
     StateTransition,
 )
 from bochner.learning.series.priors import OWN_PRIORS, NormalPrior, PriorTable
+from bochner.learning.series.regular import regular_series
 
 _IMAGINARY = 1e-100
 """Imaginary step of a parameter: complex-step derivatives have no cancellation error."""
@@ -238,9 +239,54 @@ class SeriesEvidence:
         self.model, self.rows = model, rows
         self._weights = model.weights(rows)
         self._lengths, self._which = _lengths(rows.times)
+        self.regular = regular_series(
+            model.parts, model.partners, self._weights, rows.values, self._lengths
+        )
 
-    def value(self, theta: Array) -> float:
-        """Return the log evidence."""
+    @property
+    def is_regular(self) -> bool:
+        """Whether the loops for regular times without unknown values apply."""
+        return self.regular is not None
+
+    def values(self, thetas: Array) -> Array:
+        """Return the log evidences (m,) at parameters (m, k)."""
+        if self.regular is None:
+            return np.array([self._value(theta) for theta in thetas])
+        values = self.regular.log_evidence(thetas)
+        for place in np.flatnonzero(np.isnan(values)):  # Rounding errors were too large
+            values[place] = self._value(thetas[place])
+        return values
+
+    def values_and_slopes(self, thetas: Array) -> tuple[Array, Array]:
+        """Return the log evidences (m,) at parameters (m, k), and their gradients (m, k).
+
+        Minus infinity with a gradient of zero if it overflows.
+        """
+        if self.regular is None:
+            pairs = [self._value_and_slope(theta) for theta in thetas]
+            return np.array([value for value, _ in pairs]), np.array([slope for _, slope in pairs])
+        values, slopes = self.regular.log_evidence_and_slopes(thetas)
+        for place in np.flatnonzero(np.isnan(values)):
+            values[place], slopes[place] = self._value_and_slope(thetas[place])
+        return values, slopes
+
+    def last_states(self, thetas: Array) -> tuple[Array, Array]:
+        """Return means (m, s) and covariances (m, s, s) of the states at the last of the rows."""
+        states = None if self.regular is None else self.regular.last_states(thetas)
+        if states is not None:
+            return states
+        # One draw at a time, because states at all times need much memory.
+        filtered_states = (self.model.filtered(theta, self.rows)[1] for theta in thetas)
+        pairs = [(states.mean[-1].copy(), states.cov[-1].copy()) for states in filtered_states]
+        mean, cov = (np.array(moments) for moments in zip(*pairs, strict=True))
+        return mean, cov
+
+    def __call__(self, theta: Array) -> tuple[float, Array]:
+        """Return the log evidence and its gradient (k,); minus infinity if it overflows."""
+        values, slopes = self.values_and_slopes(theta[None])
+        return float(values[0]), slopes[0]
+
+    def _value(self, theta: Array) -> float:
         model = self.model
         own, other, variance, covariance = map(as_array, model._moved(theta, self._lengths))
         steps = Steps(self._which, own, other, variance, covariance, model.partners)
@@ -249,8 +295,7 @@ class SeriesEvidence:
         noise = model.noise(theta)
         return filtered(self.rows.values, self._weights, steps, zero, initial, noise)[0]
 
-    def __call__(self, theta: Array) -> tuple[float, Array]:
-        """Return the log evidence and its gradient (k,); minus infinity if it overflows."""
+    def _value_and_slope(self, theta: Array) -> tuple[float, Array]:
         model = self.model
         k = len(theta)
         increments = np.concatenate((np.zeros((1, k)), np.eye(k))) * (1j * _IMAGINARY)
