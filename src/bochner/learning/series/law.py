@@ -358,17 +358,18 @@ class SeriesLaw:
         order, places = _merged(training.times, inside.times)
         joined = training.joined(inside).part(order)
         later = training.part(slice(-1, None)).joined(rows.part(slice(n_inside, None)))
-        for member, number in self._draws():
-            model, theta = member.model, member.theta[number]
-            parts = []
-            if n_inside:
-                moments = model.components_of(theta, joined)
-                parts.append(tuple(moment[places] for moment in moments))
-            if n_inside < len(rows):
-                moments = model.ahead(theta, later, member.mean[number], member.cov[number])
-                parts.append(tuple(moment[1:] for moment in moments))
-            mean, variance = (np.concatenate(moment) for moment in zip(*parts, strict=True))
-            yield model, theta, float(member.weights[number]), mean, variance
+        for member in self.members:
+            model, draws_of_member = member.model, (member.theta, later, member.mean, member.cov)
+            all_ahead = model.each_ahead(*draws_of_member)
+            for theta, weight in zip(member.theta, member.weights, strict=True):
+                parts = []
+                if n_inside:
+                    moments = model.components_of(theta, joined)
+                    parts.append(tuple(moment[places] for moment in moments))
+                if n_inside < len(rows):
+                    parts.append(tuple(moment[1:] for moment in next(all_ahead)))
+                mean, variance = (np.concatenate(moment) for moment in zip(*parts, strict=True))
+                yield model, theta, float(weight), mean, variance
 
 
 def _merged(times: Array, new_times: Array) -> tuple[Index, Index]:

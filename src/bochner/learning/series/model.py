@@ -1,5 +1,6 @@
 r"""State-space model of a series: a sum of processes and noise, its evidence and forecasts."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -174,8 +175,21 @@ class SeriesModel:
 
         ``mean`` (s,) and ``cov`` (s, s) are the moments of the states at the first of the times.
         """
-        weights, steps, groups = self.weights(rows), self.steps(theta, rows.times), self.groups
-        return moments_ahead(weights, steps, mean, cov, groups, int(groups.max()) + 1)
+        ((means, variances),) = self.each_ahead(theta[None], rows, mean[None], cov[None])
+        return means, variances
+
+    def each_ahead(
+        self, thetas: Array, rows: ScaledSeries, means: Array, covs: Array
+    ) -> Iterator[tuple[Array, Array]]:
+        """Yield moments as `ahead` does, at parameters (m, k) with their moments of the states."""
+        weights, groups = self.weights(rows), self.groups
+        n_groups = int(groups.max()) + 1
+        lengths, which = _lengths(rows.times)
+        moves = self._moved(thetas, lengths)
+        for place, (mean, cov) in enumerate(zip(means, covs, strict=True)):
+            own, other, variance, covariance = (as_array(move[place]) for move in moves)
+            steps = Steps(which, own, other, variance, covariance, self.partners)
+            yield moments_ahead(weights, steps, mean, cov, groups, n_groups)
 
     def carried(
         self, theta: Array, means: Array, covs: Array, length: float, rows: ScaledSeries
