@@ -39,11 +39,8 @@ check_gradient = test_length_scales.assert_gradient
 plant_edits(
     efforts.Effort,
     "landmarks",
-    test_efforts.test_a_kernel_takes_no_longer_for_more_than_a_quarter_of_a_million_rows,
-    products_of_rows_without_their_root=(
-        "np.sqrt(_MOST_PRODUCTS / n_rows)",
-        "_MOST_PRODUCTS / n_rows",
-    ),
+    test_efforts.test_landmarks_fall_with_the_fourth_root_of_rows_beyond_a_quarter_of_a_million,
+    landmarks_fall_with_the_root_of_rows=("np.sqrt(n_rows)", "n_rows"),
 )
 plant_edits(
     efforts.Effort,

@@ -12,7 +12,7 @@ from bochner._numerics.arrays import Array, Index
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.calibration import horizon_factors
 from bochner.learning.series.mixture import PredictiveMixture
-from bochner.learning.series.model import ScaledSeries, SeriesModel
+from bochner.learning.series.model import ScaledSeries, SeriesEvidence, SeriesModel
 from bochner.learning.series.parts import Inputs, SeriesProcess, Waves
 from bochner.learning.series.paths import paths
 from bochner.learning.series.posterior import draws
@@ -191,7 +191,8 @@ class SeriesLaw:
                 return None
             theta = drawn_thetas[place][0][some]
             trend = fits[chosen[place]].structure.trend
-            states = [trend.onward(*_last_states(model, draw, rows)) for draw in theta]
+            last_states = zip(*SeriesEvidence(model, rows).last_states(theta), strict=True)
+            states = [trend.onward(*moments) for moments in last_states]
             mean, cov = (np.array(part) for part in zip(*states, strict=True))
             return Member(list(model.parts), theta, counts[some] / _KEPT_DRAWS, mean, cov)
 
@@ -357,17 +358,18 @@ class SeriesLaw:
         order, places = _merged(training.times, inside.times)
         joined = training.joined(inside).part(order)
         later = training.part(slice(-1, None)).joined(rows.part(slice(n_inside, None)))
-        for member, number in self._draws():
-            model, theta = member.model, member.theta[number]
-            parts = []
-            if n_inside:
-                moments = model.components_of(theta, joined)
-                parts.append(tuple(moment[places] for moment in moments))
-            if n_inside < len(rows):
-                moments = model.ahead(theta, later, member.mean[number], member.cov[number])
-                parts.append(tuple(moment[1:] for moment in moments))
-            mean, variance = (np.concatenate(moment) for moment in zip(*parts, strict=True))
-            yield model, theta, float(member.weights[number]), mean, variance
+        for member in self.members:
+            model, draws_of_member = member.model, (member.theta, later, member.mean, member.cov)
+            all_ahead = model.each_ahead(*draws_of_member)
+            for theta, weight in zip(member.theta, member.weights, strict=True):
+                parts = []
+                if n_inside:
+                    moments = model.components_of(theta, joined)
+                    parts.append(tuple(moment[places] for moment in moments))
+                if n_inside < len(rows):
+                    parts.append(tuple(moment[1:] for moment in next(all_ahead)))
+                mean, variance = (np.concatenate(moment) for moment in zip(*parts, strict=True))
+                yield model, theta, float(weight), mean, variance
 
 
 def _merged(times: Array, new_times: Array) -> tuple[Index, Index]:
@@ -383,8 +385,3 @@ def _resampled(weights: Array, count: int, rng: Generator) -> NDArray[np.int64]:
     ends = np.cumsum(weights / weights.sum())
     places = np.searchsorted(ends, (np.arange(count) + rng.random()) / count)
     return np.bincount(np.minimum(places, len(weights) - 1), minlength=len(weights))
-
-
-def _last_states(model: SeriesModel, theta: Array, rows: ScaledSeries) -> tuple[Array, Array]:
-    _, states = model.filtered(theta, rows)
-    return states.mean[-1], states.cov[-1]

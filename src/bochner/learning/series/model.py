@@ -1,5 +1,6 @@
 r"""State-space model of a series: a sum of processes and noise, its evidence and forecasts."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,6 +24,7 @@ from bochner.learning.series.parts import (
     StateTransition,
 )
 from bochner.learning.series.priors import OWN_PRIORS, NormalPrior, PriorTable
+from bochner.learning.series.regular import regular_series
 
 _IMAGINARY = 1e-100
 """Imaginary step of a parameter: complex-step derivatives have no cancellation error."""
@@ -173,8 +175,21 @@ class SeriesModel:
 
         ``mean`` (s,) and ``cov`` (s, s) are the moments of the states at the first of the times.
         """
-        weights, steps, groups = self.weights(rows), self.steps(theta, rows.times), self.groups
-        return moments_ahead(weights, steps, mean, cov, groups, int(groups.max()) + 1)
+        ((means, variances),) = self.each_ahead(theta[None], rows, mean[None], cov[None])
+        return means, variances
+
+    def each_ahead(
+        self, thetas: Array, rows: ScaledSeries, means: Array, covs: Array
+    ) -> Iterator[tuple[Array, Array]]:
+        """Yield moments as `ahead` does, at parameters (m, k) with their moments of the states."""
+        weights, groups = self.weights(rows), self.groups
+        n_groups = int(groups.max()) + 1
+        lengths, which = _lengths(rows.times)
+        moves = self._moved(thetas, lengths)
+        for place, (mean, cov) in enumerate(zip(means, covs, strict=True)):
+            own, other, variance, covariance = (as_array(move[place]) for move in moves)
+            steps = Steps(which, own, other, variance, covariance, self.partners)
+            yield moments_ahead(weights, steps, mean, cov, groups, n_groups)
 
     def carried(
         self, theta: Array, means: Array, covs: Array, length: float, rows: ScaledSeries
@@ -238,9 +253,54 @@ class SeriesEvidence:
         self.model, self.rows = model, rows
         self._weights = model.weights(rows)
         self._lengths, self._which = _lengths(rows.times)
+        self.regular = regular_series(
+            model.parts, model.partners, self._weights, rows.values, self._lengths
+        )
 
-    def value(self, theta: Array) -> float:
-        """Return the log evidence."""
+    @property
+    def is_regular(self) -> bool:
+        """Whether the loops for regular times without unknown values apply."""
+        return self.regular is not None
+
+    def values(self, thetas: Array) -> Array:
+        """Return the log evidences (m,) at parameters (m, k)."""
+        if self.regular is None:
+            return np.array([self._value(theta) for theta in thetas])
+        values = self.regular.log_evidence(thetas)
+        for place in np.flatnonzero(np.isnan(values)):  # Rounding errors were too large
+            values[place] = self._value(thetas[place])
+        return values
+
+    def values_and_slopes(self, thetas: Array) -> tuple[Array, Array]:
+        """Return the log evidences (m,) at parameters (m, k), and their gradients (m, k).
+
+        Minus infinity with a gradient of zero if it overflows.
+        """
+        if self.regular is None:
+            pairs = [self._value_and_slope(theta) for theta in thetas]
+            return np.array([value for value, _ in pairs]), np.array([slope for _, slope in pairs])
+        values, slopes = self.regular.log_evidence_and_slopes(thetas)
+        for place in np.flatnonzero(np.isnan(values)):
+            values[place], slopes[place] = self._value_and_slope(thetas[place])
+        return values, slopes
+
+    def last_states(self, thetas: Array) -> tuple[Array, Array]:
+        """Return means (m, s) and covariances (m, s, s) of the states at the last of the rows."""
+        states = None if self.regular is None else self.regular.last_states(thetas)
+        if states is not None:
+            return states
+        # One draw at a time, because states at all times need much memory.
+        filtered_states = (self.model.filtered(theta, self.rows)[1] for theta in thetas)
+        pairs = [(states.mean[-1].copy(), states.cov[-1].copy()) for states in filtered_states]
+        mean, cov = (np.array(moments) for moments in zip(*pairs, strict=True))
+        return mean, cov
+
+    def __call__(self, theta: Array) -> tuple[float, Array]:
+        """Return the log evidence and its gradient (k,); minus infinity if it overflows."""
+        values, slopes = self.values_and_slopes(theta[None])
+        return float(values[0]), slopes[0]
+
+    def _value(self, theta: Array) -> float:
         model = self.model
         own, other, variance, covariance = map(as_array, model._moved(theta, self._lengths))
         steps = Steps(self._which, own, other, variance, covariance, model.partners)
@@ -249,8 +309,7 @@ class SeriesEvidence:
         noise = model.noise(theta)
         return filtered(self.rows.values, self._weights, steps, zero, initial, noise)[0]
 
-    def __call__(self, theta: Array) -> tuple[float, Array]:
-        """Return the log evidence and its gradient (k,); minus infinity if it overflows."""
+    def _value_and_slope(self, theta: Array) -> tuple[float, Array]:
         model = self.model
         k = len(theta)
         increments = np.concatenate((np.zeros((1, k)), np.eye(k))) * (1j * _IMAGINARY)

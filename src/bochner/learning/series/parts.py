@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.process_loops import REMAINDER, VARIATION, WAVES
 from bochner.registry import register
 
 RealOrComplex = NDArray[np.inexact[Any]]
@@ -59,6 +60,10 @@ class StateTransition(NamedTuple):
     covariance: RealOrComplex
 
 
+CompiledForm = tuple[int, tuple[float, float, float]]
+"""Kind and constants of a process, as in `bochner._numerics.process_loops`."""
+
+
 class SeriesProcess(ABC):
     """One process of the sum.
 
@@ -83,6 +88,11 @@ class SeriesProcess(ABC):
     @abstractmethod
     def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
         """Return the transitions, arrays that broadcast to (..., u, s)."""
+
+    @property
+    def form(self) -> CompiledForm | None:
+        """Kind and constants in `bochner._numerics.process_loops`; None for processes not there."""
+        return None
 
     @abstractmethod
     def initial(self, theta: RealOrComplex) -> RealOrComplex:
@@ -117,6 +127,10 @@ class Variation(SeriesProcess):
     @property
     def priors(self) -> tuple[Prior, ...]:
         return around(0.2, 7.4, "slow std", 1), around(self.memory, 2.7, "slow memory")
+
+    @property
+    def form(self) -> CompiledForm:
+        return VARIATION, (0.0, 0.0, 0.0)
 
     @property
     def partners(self) -> NDArray[np.int64]:
@@ -158,6 +172,10 @@ class Remainder(SeriesProcess):
             Prior(0.0, 2.0, "remainder share"),
             around(self.memory, 2.7, "remainder memory"),
         )
+
+    @property
+    def form(self) -> CompiledForm:
+        return REMAINDER, (0.0, 0.0, 0.0)
 
     @property
     def partners(self) -> NDArray[np.int64]:
@@ -216,6 +234,10 @@ class Waves(SeriesProcess):
     @property
     def partners(self) -> NDArray[np.int64]:
         return np.arange(2 * self.n_harmonics) ^ 1  # Cosines and sines in turn
+
+    @property
+    def form(self) -> CompiledForm:
+        return WAVES, (float(self.n_harmonics), self.period, self.freedom)
 
     @property
     def _harmonics(self) -> Array:

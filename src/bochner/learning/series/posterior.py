@@ -51,14 +51,19 @@ class _Objective:
     """Minus the log density of values and parameters, over standardised parameters."""
 
     def __init__(self, model: SeriesModel, rows: ScaledSeries) -> None:
-        self.prior = model.prior
+        self.prior, self.factor = model.prior, model.prior.factor
         self.evidence = SeriesEvidence(model, rows)
 
     def __call__(self, z: Array) -> tuple[float, Array]:
-        evidence, gradient = self.evidence(self.prior.at(z))
-        if not np.isfinite(evidence) or not np.isfinite(gradient).all():
-            return np.inf, np.zeros(len(z))
-        return 0.5 * float(z @ z) - evidence, z - self.prior.factor.T @ gradient
+        values, gradients = self.many(z[None])
+        return float(values[0]), gradients[0]
+
+    def many(self, z: Array) -> tuple[Array, Array]:
+        """Return values (m,) and gradients (m, k) at points (m, k)."""
+        evidence, gradient = self.evidence.values_and_slopes(self.prior.mean + z @ self.factor.T)
+        is_sound = np.isfinite(evidence) & np.isfinite(gradient).all(axis=1)
+        values = np.where(is_sound, 0.5 * np.sum(z * z, axis=1) - evidence, np.inf)
+        return values, np.where(is_sound[:, None], z - gradient @ self.factor, 0.0)
 
 
 def log_density(model: SeriesModel, theta: Array, rows: ScaledSeries) -> float:
@@ -67,8 +72,14 @@ def log_density(model: SeriesModel, theta: Array, rows: ScaledSeries) -> float:
     The constant is the normalisation of k standard normals. Laplace's approximation of the evidence
     does not need it: it cancels with the volume of the approximation.
     """
-    z = model.prior.standardised(theta)
-    return model.filtered(theta, rows)[0] - 0.5 * float(z @ z)
+    return float(log_densities(model, theta[None], rows)[0])
+
+
+def log_densities(model: SeriesModel, thetas: Array, rows: ScaledSeries) -> Array:
+    """Return log densities (m,) as `log_density` does, at parameters (m, k)."""
+    z = model.prior.standardised(thetas.T)
+    densities: Array = SeriesEvidence(model, rows).values(thetas) - 0.5 * np.sum(z**2, axis=0)
+    return densities
 
 
 def find_mode(
@@ -93,13 +104,9 @@ def _laplace(objective: _Objective, z: Array) -> tuple[Array, float]:
 
     The posterior is not wider than the prior, of deviation one, in any direction.
     """
-    _, gradient = objective(z)
     shifts = np.where(z < 0.0, _INCREMENT, -_INCREMENT)  # Inwards, away from the bounds
-    rows = [
-        (objective(z + shift * unit)[1] - gradient) / shift
-        for shift, unit in zip(shifts, np.eye(len(z)), strict=True)
-    ]
-    curvature = np.array(rows)
+    _, gradients = objective.many(np.vstack((z, z + np.diag(shifts))))
+    curvature = (gradients[1:] - gradients[0]) / shifts[:, None]
     values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
     # The prior has a curvature of one. The total is smaller where the likelihood is not concave.
     values = np.maximum(np.nan_to_num(values, nan=1.0), 1.0)
@@ -127,7 +134,7 @@ def draws(
     proposal = -0.5 * (_DEGREES + k) * np.log1p(np.sum(steps**2, axis=1) / _DEGREES)
     evidence = SeriesEvidence(mode.model, rows)
     z = mode.model.prior.standardised(theta.T)
-    target = np.array([evidence.value(draw) for draw in theta]) - 0.5 * np.sum(z**2, axis=0)
+    target = evidence.values(theta) - 0.5 * np.sum(z**2, axis=0)
     ratio = np.where(np.isfinite(target), target - proposal, -np.inf)
     weights = np.exp(ratio - ratio.max())
     weights = np.minimum(weights, weights.mean() * np.sqrt(count))

@@ -14,7 +14,12 @@ from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.lines import strongest_period
 from bochner.learning.series.model import ScaledSeries, SeriesModel
 from bochner.learning.series.parts import Inputs, Remainder, Variation, Waves
-from bochner.learning.series.posterior import LaplaceApproximation, find_mode, log_density
+from bochner.learning.series.posterior import (
+    LaplaceApproximation,
+    find_mode,
+    log_densities,
+    log_density,
+)
 from bochner.learning.series.priors import GENERAL, SeriesPriors
 from bochner.learning.series.trends import TRENDS, LevelProcess, WalkWithDrift
 
@@ -281,13 +286,11 @@ class Searcher:
             model = structure.model(self.step, self.n_inputs, self.priors)
             theta = _start(model, best.mode)
             place = model.place(cycle).start
-            options = []
-            for size in _CYCLE_SIZES:
-                start = theta.copy()
-                start[place] += size * model.prior.std[place]
-                options.append((log_density(model, start, rows), start))
-            density, theta = max(options, key=lambda option: option[0])
-            return density, structure, theta
+            starts = np.tile(theta, (len(_CYCLE_SIZES), 1))
+            starts[:, place] += np.array(_CYCLE_SIZES) * model.prior.std[place]
+            densities = log_densities(model, starts, rows)
+            best_start = int(np.argmax(densities))
+            return float(densities[best_start]), structure, starts[best_start]
 
         options = sorted(self._map(tried, periods.tolist()), key=lambda option: -option[0])
         best_fits = self._map(

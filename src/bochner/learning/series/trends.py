@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.process_loops import LEVEL, LINE, SLOPE, WALK
 from bochner.learning.series.parts import (
+    CompiledForm,
     Prior,
     RealOrComplex,
     SeriesProcess,
@@ -69,6 +71,10 @@ class ConstantLevel(LevelProcess):
     description = "a level"
 
     @property
+    def form(self) -> CompiledForm:
+        return LEVEL, (_LEVEL**2, 0.0, 0.0)
+
+    @property
     def priors(self) -> tuple[Prior, ...]:
         return ()
 
@@ -106,6 +112,10 @@ class Slope(LevelProcess):
     @property
     def description(self) -> str:
         return "a line whose slope varies" if self.has_line else "a slope that dies out"
+
+    @property
+    def form(self) -> CompiledForm:
+        return LINE if self.has_line else SLOPE, (_LEVEL**2, _LINE**2, 0.0)
 
     @property
     def priors(self) -> tuple[Prior, ...]:
@@ -179,6 +189,10 @@ class WalkWithDrift(LevelProcess):
     def __post_init__(self) -> None:
         if not 0.0 <= self.share <= 1.0:
             raise ValueError(f"the share of a drift must be between 0 and 1, got {self.share}")
+
+    @property
+    def form(self) -> CompiledForm:
+        return WALK, (_LEVEL**2, _LINE**2, 0.0)
 
     @property
     def priors(self) -> tuple[Prior, ...]:

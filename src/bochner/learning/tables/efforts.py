@@ -47,10 +47,9 @@ _OF_TREE = 8e7, 70.0
 _OF_LAW = 4e10
 """Operations, at the rate of matrix products, of a fit of a kernel to very few rows."""
 
-_MOST_PRODUCTS = 4e12
-"""Most rows times squared landmarks of a kernel: 4,000 landmarks for 250,000 rows, 2,000 for a
-million. A million rows of 20 numbers take six minutes on one core, and their error is lower than
-that of a tenth of the rows with twice as many landmarks."""
+_ALL_LANDMARKS = 8e9
+"""Most squared landmarks times the square root of the rows: 4,000 landmarks for 250,000 rows, 2,800
+for a million, so that the time of a kernel grows with the square root of the rows."""
 
 _LEAST_OF_MANY = 1000
 """Least landmarks of a fit to any number of rows, unless a time limit or the effort has fewer."""
@@ -76,7 +75,9 @@ class Effort:
         """Return the number of landmarks of a fit to ``n_rows`` rows; 0 if the fit is exact."""
         if n_rows <= self.most_exact:
             return 0
-        return min(self.n_landmarks, max(int(np.sqrt(_MOST_PRODUCTS / n_rows)), _LEAST_OF_MANY))
+        return min(
+            self.n_landmarks, max(int(np.sqrt(_ALL_LANDMARKS / np.sqrt(n_rows))), _LEAST_OF_MANY)
+        )
 
     def within(self, seconds: float, n_rows: int, n_columns: int, rate: float) -> "Effort":
         """Return sizes with which the first kernel is expected to be fitted within a time limit.

@@ -1,0 +1,149 @@
+"""Compiled evidence, gradients and last states of series with regular times, at many parameters.
+
+`bochner._numerics.regular_recursion` describes the recursion.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+from bochner._numerics.compiling import compiled, inner
+from bochner._numerics.process_loops import Entries, Form, add_chain_rule, write_entries
+from bochner._numerics.regular_recursion import FASTER, History, RegularRows, forward
+from bochner._numerics.regular_slopes import backward
+
+_loop = partial(compiled, fastmath=FASTER, error_model="numpy")
+_inner = partial(inner, fastmath=FASTER, error_model="numpy")
+
+
+class LastStates(NamedTuple):
+    """States at the last time given all values, if the slope of a line were known.
+
+    Their means are those of ``mean`` (m, 2, s) from the values, less the slope times those from the
+    line's weights; ``slope`` (m, 2) is its mean and variance.
+    """
+
+    mean: Array
+    cov: Array  # (m, s, s)
+    slope: Array
+
+
+def log_evidence(rows: RegularRows, form: Form, theta: Array) -> Array:
+    """Return log evidences (m,) at parameters (m, k); NaN where rounding errors are too large."""
+    return _filled(rows, form, theta, np.empty((0, theta.shape[1])), _no_states())
+
+
+def log_evidence_and_slopes(rows: RegularRows, form: Form, theta: Array) -> tuple[Array, Array]:
+    """Return log evidences (m,) at parameters (m, k), and their gradients (m, k)."""
+    gradients = np.zeros(theta.shape)
+    return _filled(rows, form, theta, gradients, _no_states()), gradients
+
+
+def last_states(rows: RegularRows, form: Form, theta: Array) -> tuple[Array, LastStates]:
+    """Return log evidences (m,) at parameters (m, k), and the states at the last time."""
+    m, s = len(theta), len(rows.weight)
+    states = LastStates(np.zeros((m, 2, s)), np.zeros((m, s, s)), np.zeros((m, 2)))
+    return _filled(rows, form, theta, np.empty((0, theta.shape[1])), states), states
+
+
+def _no_states() -> LastStates:
+    return LastStates(np.empty((0, 2, 0)), np.empty((0, 0, 0)), np.empty((0, 2)))
+
+
+def _filled(
+    rows: RegularRows, form: Form, theta: Array, gradients: Array, states: LastStates
+) -> Array:
+    """Return log evidences; raise ValueError unless arrays have the sizes that the loop reads."""
+    s = len(rows.weight)
+    is_sound = (
+        rows.values.shape[1] > 0
+        and len(rows.values) in (1, 2)
+        and 0 <= 2 * rows.n_pairs <= s
+        and (form.rank == 1 or rows.n_pairs > 0)
+        and sorted(form.order.tolist()) == list(range(s))
+        and form.n_states == s
+        and theta.shape[1] == form.n_parameters
+    )
+    if not is_sound:
+        raise ValueError(f"{rows.values.shape} values and {s} weights do not fit their processes")
+    evidence = np.empty(len(theta))
+    _fill(rows, form, theta, evidence, gradients, states)
+    return evidence
+
+
+@_inner()
+def _no_entries(s: int) -> Entries:
+    return Entries(np.zeros(s), np.zeros(s), np.zeros(s), np.zeros(3), np.zeros(2))
+
+
+# One loop for all: each of several would take seconds to compile.
+@_loop()
+def _fill(
+    rows: RegularRows,
+    form: Form,
+    theta: Array,
+    values: Array,
+    gradients: Array,
+    states: LastStates,
+) -> None:
+    """Write log evidences (m,), gradients (m, k) and states (m, ...), unless there are none (0)."""
+    s, has_slopes, has_states = rows.weight.size, gradients.shape[0] > 0, states.cov.shape[0] > 0
+    depth, rank = rows.values.shape[1] if has_slopes or has_states else 2, form.rank
+    history = History(
+        np.zeros((depth, s)),
+        np.zeros((depth, rank + rows.values.shape[0], s)),
+        np.zeros((depth, rank, rank)),
+        np.zeros((depth, rank)),
+        np.zeros(depth),
+        np.zeros((depth, rank + rows.values.shape[0])),
+        np.zeros(1, np.int64),
+    )
+    entries, sums = _no_entries(s), np.zeros(2)
+    for place in range(theta.shape[0]):
+        write_entries(form, theta[place], entries)
+        values[place] = forward(rows, entries, history, sums)
+        if has_slopes and np.isfinite(values[place]):
+            slopes = _no_entries(s)
+            backward(rows, entries, history, sums, slopes)
+            add_chain_rule(form, theta[place], slopes, gradients[place])
+        if has_states:
+            _end(rows, entries, history, sums, states, place)
+
+
+@_inner()
+def _end(
+    rows: RegularRows,
+    entries: Entries,
+    history: History,
+    sums: Array,
+    states: LastStates,
+    place: int,
+) -> None:
+    """Write the states at the last time: the first covariance, and the sum of its changes."""
+    n, rank, s = rows.values.shape[1], history.product.shape[1], rows.weight.size
+    factor, middle, cov, h = history.rows, history.middle, states.cov, rows.weight
+    gain, last = np.zeros(s), n - 1
+    for i in range(s):
+        cov[place, i, i] = entries.initial[i]
+    for t in range(min(n - 1, history.settled[0])):
+        for j in range(rank):
+            for i in range(s):
+                image = 0.0
+                for k in range(rank):
+                    image += middle[t, j, k] * factor[t, k, i]
+                for k in range(s):
+                    cov[place, i, k] += image * factor[t, j, k]
+    for i in range(s):
+        for k in range(s):
+            gain[i] += cov[place, i, k] * h[k]
+    for i in range(s):
+        for k in range(s):
+            cov[place, i, k] -= gain[i] * gain[k] / history.variance[last]
+        for j in range(rows.values.shape[0]):
+            update = gain[i] * history.error[last, rank + j] / history.variance[last]
+            states.mean[place, j, i] = history.rows[last, rank + j, i] + update
+    ratio = 1.0 + entries.scales[1] * sums[0]
+    states.slope[place, 0] = entries.scales[1] * sums[1] / ratio
+    states.slope[place, 1] = entries.scales[1] / ratio

@@ -1,0 +1,133 @@
+"""Compiled derivatives of the evidence of `bochner._numerics.regular_recursion`.
+
+The loops go back through the recursion (reverse-mode differentiation).
+"""
+
+from functools import partial
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+from bochner._numerics.compiling import inner
+from bochner._numerics.process_loops import Entries
+from bochner._numerics.regular_recursion import FASTER, History, RegularRows
+
+_inner = partial(inner, fastmath=FASTER, error_model="numpy")
+
+
+@_inner()
+def backward(
+    rows: RegularRows, entries: Entries, history: History, sums: Array, slopes: Entries
+) -> None:
+    """Add derivatives by the entries to ``slopes``, by going back through `forward`."""
+    h, own, other, n = rows.weight, entries.own, entries.other, rows.values.shape[1]
+    gain, states, middle = history.gain, history.rows, history.middle
+    u, variance, error = history.product, history.variance, history.error
+    pairs, rank, n_rows, s = rows.n_pairs, u.shape[1], states.shape[1], h.size
+    d_own, d_other = slopes.own, slopes.other
+    d_squares = d_products = 0.0
+    if n_rows > rank + 1:
+        scale = entries.scales[1]
+        ratio = 1.0 + scale * sums[0]
+        along = sums[1] / ratio
+        d_products = scale * along
+        d_squares = -0.5 * scale * (scale * along * along + 1.0 / ratio)
+        slopes.scales[1] += 0.5 * (along * along - sums[0] / ratio)
+    # Derivatives by the quantities of the time after t, which become those of time t.
+    d_gain, d_total, d_states = np.zeros(s), 0.0, np.zeros((n_rows, s))
+    d_middle, d_u, d_error = np.zeros((rank, rank)), np.zeros(rank), np.zeros(n_rows)
+    for t in range(n - 1, -1, -1):
+        total, v = variance[t], error[t, rank]
+        begin = 0 if t < history.settled[0] else rank
+        for j in range(begin, n_rows):
+            d_error[j] = 0.0
+        if t < n - 1:
+            if begin == 0:
+                following = variance[t + 1]
+                for j in range(rank):
+                    found = 0.0
+                    for i in range(s):
+                        found += states[t + 1, j, i] * d_gain[i]
+                        d_states[j, i] += u[t, j] / following * d_gain[i]
+                    d_u[j] = found / following
+                    d_total -= d_u[j] * u[t, j] / following
+                for j in range(rank):
+                    image = 0.0
+                    for i in range(rank):
+                        image += d_middle[j, i] * u[t, i]
+                    d_u[j] -= 2.0 * image / following
+                    d_total += u[t, j] * image / following**2
+                for j in range(rank):
+                    d_u[j] -= d_total * error[t, j]
+                for j in range(rank):
+                    d_error[j] = -d_total * u[t, j]
+                    for i in range(rank):
+                        d_error[j] -= middle[t, j, i] * d_u[i]
+                for j in range(rank):
+                    for i in range(rank):
+                        # Symmetric, as the matrix is.
+                        d_middle[j, i] -= 0.5 * (d_u[j] * error[t, i] + d_u[i] * error[t, j])
+            for j in range(begin, n_rows):
+                e, found = error[t, j], 0.0
+                for i in range(s):
+                    found += gain[t, i] * d_states[j, i]
+                    d_gain[i] += e * d_states[j, i]
+                    d_own[i] += d_states[j, i] * states[t, j, i]
+                d_error[j] += found
+                for i in range(pairs):
+                    p = pairs + i
+                    a, b = d_states[j, i], d_states[j, p]
+                    d_other[i] += a * states[t, j, p]
+                    d_other[p] += b * states[t, j, i]
+                    d_states[j, i] = own[i] * a + other[p] * b
+                    d_states[j, p] = own[p] * b + other[i] * a
+                for i in range(2 * pairs, s):
+                    d_states[j, i] = own[i] * d_states[j, i]
+        d_error[rank] -= v / total
+        d_total += 0.5 * (v * v / total - 1.0) / total
+        if n_rows > rank + 1:
+            of_line = error[t, rank + 1]
+            d_error[rank] += d_products * of_line / total
+            d_error[rank + 1] += (2.0 * d_squares * of_line + d_products * v) / total
+            d_total -= (d_squares * of_line + d_products * v) * of_line / total**2
+        for j in range(begin, n_rows):
+            for i in range(s):
+                d_states[j, i] -= d_error[j] * h[i]
+    _back_through_begin(rows, entries, history, (d_gain, d_states, d_middle), d_total, slopes)
+
+
+@_inner()
+def _back_through_begin(
+    rows: RegularRows,
+    entries: Entries,
+    history: History,
+    slopes_of_first: tuple[Array, Array, Array],
+    d_total: float,
+    slopes: Entries,
+) -> None:
+    d_gain, d_states, d_middle = slopes_of_first
+    own, other, w, h, pairs = entries.own, entries.other, entries.initial, rows.weight, rows.n_pairs
+    total = history.variance[0]
+    d_total += d_middle[0, 0] / total**2
+    for i in range(h.size):
+        d_total -= d_gain[i] * history.gain[0, i] / total
+    for i in range(h.size):
+        slope = d_states[0, i] + d_gain[i] / total
+        slopes.own[i] += slope * h[i] * w[i]
+        slopes.initial[i] += slope * own[i] * h[i] + d_total * h[i] * h[i]
+        if i < 2 * pairs:
+            p = i + pairs if i < pairs else i - pairs
+            slopes.other[i] += slope * h[p] * w[p]
+            slopes.initial[p] += slope * other[i] * h[p]
+    slopes.scales[0] += d_total
+    if d_middle.shape[0] > 1:
+        a, b, c, p = d_middle[1, 1], d_middle[2, 2], 2.0 * d_middle[1, 2], pairs
+        slopes.trend[0] += a
+        slopes.trend[1] += b
+        slopes.trend[2] += c
+        slopes.own[0] += 2.0 * a * own[0] * w[0] + c * other[p] * w[0]
+        slopes.own[p] += 2.0 * b * own[p] * w[p] + c * other[0] * w[p]
+        slopes.other[0] += 2.0 * a * other[0] * w[p] + c * own[p] * w[p]
+        slopes.other[p] += 2.0 * b * other[p] * w[0] + c * own[0] * w[0]
+        slopes.initial[0] += a * (own[0] ** 2 - 1.0) + b * other[p] ** 2 + c * own[0] * other[p]
+        slopes.initial[p] += a * other[0] ** 2 + b * (own[p] ** 2 - 1.0) + c * other[0] * own[p]

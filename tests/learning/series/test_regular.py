@@ -1,0 +1,146 @@
+"""Evidence of regular series, against dense Gaussian processes by the kernels' formulas."""
+
+import numpy as np
+import pytest
+from learning.series.dense import conditioned, covariance, log_normal_density
+from learning.series.models import BY_CLOCK, CYCLE, LEARNED, MODELS, SEASON, rows_of
+from numpy.testing import assert_allclose
+
+from bochner._numerics.regular_loops import log_evidence
+from bochner.learning.series.model import ScaledSeries, SeriesEvidence, SeriesModel
+from bochner.learning.series.parts import Inputs, Remainder, Variation, Waves
+from bochner.learning.series.trends import ConstantLevel, Slope, WalkWithDrift
+
+REGULAR = {
+    "level": MODELS["level"],
+    "damped": (*MODELS["damped"][:2], LEARNED, Remainder(0.03)),
+    "line": (Slope(has_line=True), Variation(0.1), SEASON, CYCLE, Remainder(0.03)),
+    "drift": MODELS["drift"],
+}
+
+
+def series(n=30):
+    return rows_of(n, irregular=False, gaps=(), n_inputs=0)
+
+
+def drawn(model, count=3, seed=1):
+    """Return parameters drawn around the means of their priors."""
+    mean, std = model.prior.mean, model.prior.std
+    return mean + 0.3 * std * np.random.default_rng(seed).normal(size=(count, len(mean)))
+
+
+def dense_evidence(model, theta, rows):
+    cov = covariance(model, theta, rows.times, rows.times)
+    return log_normal_density(rows.values, cov + model.noise(theta) * np.eye(len(rows)))
+
+
+def assert_evidence(name):
+    model, rows = SeriesModel(REGULAR[name]), series()
+    evidence, thetas = SeriesEvidence(model, rows), drawn(model)
+    assert evidence.is_regular
+    expected = [dense_evidence(model, theta, rows) for theta in thetas]
+    assert_allclose(evidence.values(thetas), expected, rtol=1e-7)
+
+
+def assert_slopes(name):
+    """Gradients are differences of the dense evidence."""
+    model, rows = SeriesModel(REGULAR[name]), series(20)
+    thetas = drawn(model, 2)
+    values, slopes = SeriesEvidence(model, rows).values_and_slopes(thetas)
+    for theta, value, slope in zip(thetas, values, slopes, strict=True):
+        assert_allclose(value, dense_evidence(model, theta, rows), rtol=1e-7)
+        for i, unit in enumerate(1e-4 * np.eye(len(theta))):
+            above, below = (dense_evidence(model, theta + step, rows) for step in (unit, -unit))
+            assert_allclose(slope[i], (above - below) / 2e-4, rtol=2e-4, atol=2e-5)
+
+
+def assert_all():
+    for name in REGULAR:
+        assert_evidence(name)
+        assert_slopes(name)
+
+
+@pytest.mark.parametrize("name", REGULAR)
+def test_the_evidence_is_that_of_the_kernels(name):
+    assert_evidence(name)
+
+
+@pytest.mark.parametrize("name", REGULAR)
+def test_slopes_are_differences(name):
+    assert_slopes(name)
+
+
+@pytest.mark.parametrize("name", REGULAR)
+def test_long_series_have_the_evidence_of_the_filter(name):
+    """Sums of changes of the covariance lose no digits that matter, with little noise either."""
+    model, rows = SeriesModel(REGULAR[name]), series(1500)
+    thetas = drawn(model, 4)
+    noise = model.place(model.parts[-1]).start
+    thetas[2:, noise] -= 6.0
+    found = SeriesEvidence(model, rows).values(thetas)
+    expected = [model.filtered(theta, rows)[0] for theta in thetas]
+    assert_allclose(found, expected, rtol=1e-7)
+
+
+def assert_last_states():
+    """States at the last time are those of the filter, and values from them the dense ones."""
+    for name, parts in REGULAR.items():
+        model, rows = SeriesModel(parts), series()
+        thetas = drawn(model)
+        mean, cov = SeriesEvidence(model, rows).last_states(thetas)
+        weight = model.weights(rows)[-1]
+        for theta, of_states, of_errors in zip(thetas, mean, cov, strict=True):
+            _, states = model.filtered(theta, rows)
+            assert_allclose(of_states, states.mean[-1], rtol=1e-7, atol=1e-9, err_msg=name)
+            assert_allclose(of_errors, states.cov[-1], rtol=1e-7, atol=1e-9, err_msg=name)
+            joint = covariance(model, theta, rows.times, rows.times)
+            noise = model.noise(theta) * np.eye(len(rows))
+            expected, spread = conditioned(joint[-1:], joint[-1:, -1:], joint + noise, rows.values)
+            assert_allclose(weight @ of_states, expected[0], rtol=1e-6, atol=1e-8)
+            assert_allclose(weight @ of_errors @ weight, spread[0, 0], rtol=1e-5)
+
+
+def test_last_states_are_those_of_the_dense_law():
+    assert_last_states()
+
+
+@pytest.mark.parametrize("name", REGULAR)
+def test_gains_that_have_settled_change_nothing(name):
+    assert_settled(name)
+
+
+def assert_settled(name="damped"):
+    """Series of short memory, whose gain settles within the rows."""
+    model, rows = SeriesModel(REGULAR[name]), series(400)
+    theta = drawn(model, 1)[0]
+    for part in model.parts:
+        place = model.place(part)
+        if isinstance(part, Waves):
+            theta[place][1] = np.log(0.02)
+        elif isinstance(part, Slope | WalkWithDrift):
+            theta[place][0] = 5.0
+    evidence = SeriesEvidence(model, rows)
+    value, slope = evidence(theta)
+    assert_allclose(value, model.filtered(theta, rows)[0], rtol=1e-9)
+    assert_allclose(slope, evidence._value_and_slope(theta)[1], rtol=1e-6, atol=1e-6)
+
+
+def without_form(parts, rows):
+    return not SeriesEvidence(SeriesModel(parts), rows).is_regular
+
+
+def test_other_series_have_the_filter():
+    regular = series()
+    assert without_form(REGULAR["line"], rows_of(30, irregular=True, gaps=(), n_inputs=0))
+    assert without_form(REGULAR["line"], rows_of(30, irregular=False, gaps=(4,), n_inputs=0))
+    assert without_form((ConstantLevel(), BY_CLOCK, Remainder(0.03)), regular)
+    with_inputs = ScaledSeries(regular.times, regular.values, np.ones((30, 1)))
+    assert without_form((ConstantLevel(), Inputs(1), Remainder(0.03)), with_inputs)
+    assert without_form((Remainder(0.03), Slope(has_line=True)), regular)
+
+
+def test_sizes_are_checked():
+    evidence = SeriesEvidence(SeriesModel(REGULAR["level"]), series())
+    form = evidence.regular.form
+    with pytest.raises(ValueError, match="do not fit"):
+        log_evidence(evidence.regular.rows, form, np.zeros((1, 2)))

@@ -1,0 +1,76 @@
+"""Bugs in the evidence of regular series, with the tests that notice them."""
+
+from learning.series import test_regular
+from mutants.registry import edited, planted
+
+from bochner._numerics import regular_loops, regular_recursion, regular_slopes
+
+
+def plant_inner(module, function, *callers, check=test_regular.assert_all, **edits):
+    """Register bugs, each of which changes a line of a function that a compiled loop calls.
+
+    ``callers`` in the same module are compiled anew, and then the loop that Python calls.
+    """
+
+    def planting(old, new):
+        def plant(patch):
+            changed = edited(getattr(module, function), old, new)
+            for name, value in ((function, changed), *((caller, None) for caller in callers)):
+                same = f"def {name}("
+                compiled = value or edited(getattr(module, name), same, same)
+                for user in (module, regular_loops):
+                    patch.setattr(user, name, compiled, raising=user is module)
+            start = "def _fill("
+            patch.setattr(regular_loops, "_fill", edited(regular_loops._fill, start, start))
+
+        return plant
+
+    for name, (old, new) in edits.items():
+        planted(check, name=name)(planting(old, new))
+
+
+plant_inner(
+    regular_recursion,
+    "forward",
+    middles_of_changes_do_not_change=("middle[now, j, i] - share * u[now, i]", "middle[now, j, i]"),
+    gains_do_not_change=("gain[later, i] += share * states[later, j, i]", "pass"),
+    lines_are_not_integrated_out=("(scale * products * products / ratio", "(0.0"),
+)
+plant_inner(
+    regular_recursion,
+    "forward",
+    check=test_regular.assert_settled,
+    gains_settle_too_soon=("< _SETTLED * total", "< 1e-2 * total"),
+)
+plant_inner(
+    regular_recursion,
+    "_begin",
+    "forward",
+    trends_begin_in_a_stationary_law=("+ q[0]", ""),
+)
+plant_inner(
+    regular_slopes,
+    "backward",
+    gradients_ignore_the_variance_of_values=("d_total += u[t, j] * image / following**2", "pass"),
+    gradients_ignore_errors_of_the_line=("d_error[j] += found", "pass"),
+)
+plant_inner(
+    regular_slopes,
+    "_back_through_begin",
+    "backward",
+    gradients_ignore_the_first_variance=("d_total += d_middle[0, 0] / total**2", "pass"),
+)
+plant_inner(
+    regular_loops,
+    "write_entries",
+    states_have_no_partners=("moves[1, i].real", "0.0"),
+)
+plant_inner(
+    regular_loops,
+    "_end",
+    check=test_regular.assert_last_states,
+    last_values_change_no_states=(
+        "cov[place, i, k] -= gain[i]",
+        "cov[place, i, k] -= 0.0 * gain[i]",
+    ),
+)
