@@ -50,10 +50,9 @@ axes[1].legend()
 # :class:`bochner.KreinRidge` learns with the kernel itself, by its features: as the dense formula
 # does, at linear cost. The target is a chessboard with noise.
 y = np.sign(np.sin(3 * X[:, 0]) * np.sin(3 * X[:, 1])) + 0.2 * rng.normal(size=800)
-model = KreinRidge(kernel, 1024, alpha=1.0, random_state=0).fit(X[:600], y[:600])
+model = KreinRidge(kernel, 1024, alpha="evidence", random_state=0).fit(X[:600], y[:600])
 K = kernel(X[:600])
-# alpha = 1 on the diagonal, and 600 training rows
-dense = kernel(X[600:], X[:600]) @ np.linalg.solve(K + np.eye(600), y[:600])
+dense = kernel(X[600:], X[:600]) @ np.linalg.solve(K + model.alpha_ * np.eye(len(K)), y[:600])
 print(f"R² of features {model.score(X[600:], y[600:]):.3f}")
 print(f"correlation with the dense solution {np.corrcoef(model.predict(X[600:]), dense)[0, 1]:.4f}")
 

@@ -204,9 +204,13 @@ def test_values_in_single_precision():
 
 ADVICE = {
     "definite": (kernels.Gaussian(2.0), X, "Positive definite: use FourierFeatures(kernel)"),
-    "indefinite": (kernels.DeltaGaussian(), X, "Indefinite: KreinRidge(kernel)"),
-    "negative": (-1.0 * kernels.Gaussian(), X, "Negative semidefinite: KreinRidge(kernel)"),
-    "signed": (kernels.NTK(), SPHERE, "but a signed measure: KreinRidge(kernel)"),
+    "indefinite": (kernels.DeltaGaussian(), X, 'Indefinite: KreinRidge(kernel, alpha="evidence")'),
+    "negative": (
+        -1.0 * kernels.Gaussian(),
+        X,
+        'Negative semidefinite: KreinRidge(kernel, alpha="evidence")',
+    ),
+    "signed": (kernels.NTK(), SPHERE, 'but a signed measure: KreinRidge(kernel, alpha="evidence")'),
     "function": (
         ones,
         X,

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from scipy.stats import multivariate_normal
 from sklearn import gaussian_process as theirs
 from sklearn.base import clone
@@ -420,3 +421,30 @@ def test_a_process_on_features_says_why_it_lacks_attributes_of_an_exact_one():
     assert exact.L_.shape == (40, 40)
     assert exact.alpha_.shape[0] == 40
     assert not hasattr(model, "nothing_")
+
+
+FIXED = {"optimizer": None}
+
+
+@pytest.mark.parametrize("options", [{}, FIXED, {"solver": "features", **FIXED}])
+@pytest.mark.parametrize("cls", [GaussianProcessRegressor, GaussianProcessClassifier])
+def test_kernels_on_named_columns_predict_and_are_saved(cls, options, tmp_path):
+    check_kernels_on_named_columns(cls, options, tmp_path)
+
+
+def check_kernels_on_named_columns(cls, options, folder):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"hour": rng.integers(0, 24, 50), "day": rng.integers(0, 7, 50)})
+    frame = frame.astype(float)
+    y = np.sin(2.0 * np.pi * frame["hour"] / 24.0) + (frame["day"] > 4.0)
+    target = y if cls is GaussianProcessRegressor else y > 0.5
+    fits = []
+    for hour, day in [("hour", "day"), (0, 1)]:
+        kernel = kernels.Periodic(24.0, 1.0).on(hour) * kernels.Categorical().on(day)
+        kernel = kernel + kernels.White(0.1) if cls is GaussianProcessRegressor else kernel
+        fits.append(cls(kernel, random_state=0, **options).fit(frame, target))
+    method = "predict" if cls is GaussianProcessRegressor else "predict_proba"
+    named, by_position = (getattr(model, method)(frame[:9]) for model in fits)
+    assert_array_equal(named, by_position)
+    bochner.save(fits[0], folder / "model.bochner")
+    assert_array_equal(getattr(bochner.load(folder / "model.bochner"), method)(frame[:9]), named)

@@ -1,6 +1,8 @@
 """Bugs planted in Gaussian processes and converted kernels, and the laws that must notice them."""
 
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from estimators import test_gaussian_processes as laws
@@ -12,7 +14,9 @@ from bochner.estimators import (
     gaussian_process_regressor,
     process_kernels,
 )
+from bochner.estimators.process_base import ScikitProcess
 from bochner.kernels import foreign
+from bochner.persist import ModelFileError, process_parts
 
 check_features = partial(laws.test_features_have_the_closed_form_of_their_covariance, 0)
 check_scales = partial(
@@ -21,6 +25,14 @@ check_scales = partial(
 check_two_classes = partial(
     laws.test_a_classifier_on_many_features_tends_to_the_exact_one, laws.LABELS > 1
 )
+
+
+def check_named_columns():
+    with TemporaryDirectory() as folder:
+        try:
+            laws.check_kernels_on_named_columns(GaussianProcessRegressor, laws.FIXED, Path(folder))
+        except (ValueError, ModelFileError) as error:
+            raise AssertionError("a fitted model is not used or loaded") from error
 
 
 def check_auto():
@@ -141,4 +153,16 @@ plant_edits(
     converted.test_the_adapter_has_the_derivatives_of_scikit_learns_kernel,
     derivatives_are_doubled=("(2.0 * _STEP)", "_STEP"),
     derivatives_are_one_sided=("self._moved(theta - step)(X)", "K"),
+)
+plant_edits(
+    ScikitProcess,
+    "_fitted",
+    check_named_columns,
+    names_of_columns_are_lost=('getattr(self, "feature_names_in_", None)', "None"),
+)
+plant_edits(
+    process_parts,
+    "_least_columns",
+    check_named_columns,
+    kernels_are_tried_on_one_column=("max(numbers, default=0) + 1", "1"),
 )

@@ -148,8 +148,8 @@ def diagnose(
     >>> found = diagnose(kernels.Gaussian() - kernels.Gaussian(3.0), X, random_state=0)
     >>> found.symmetric, found.spectrum.definiteness, found.features.measure
     (True, 'indefinite', 'designed')
-    >>> found.advice[:39]
-    'Indefinite: KreinRidge(kernel) learns i'
+    >>> found.advice[:49]
+    'Indefinite: KreinRidge(kernel, alpha="evidence") '
     >>> diagnose("ntk", X).in_domain
     False
     >>> diagnose(kernels.ShiftGaussian(shift=0.5), X, random_state=0).features.sign

@@ -208,7 +208,7 @@ def _what_to_use(diagnosis: KernelFindings) -> str:
     if not (declared and diagnosis.symmetric):
         return _for_both_arguments(diagnosis, features, declared)
     if features.measure == "none":
-        return _without_a_measure(diagnosis.kernel, features)
+        return _without_a_measure(diagnosis.kernel, features, spectrum)
     if features.positive:
         return (
             "Positive definite: use FourierFeatures(kernel) before any linear model, or "
@@ -216,14 +216,14 @@ def _what_to_use(diagnosis: KernelFindings) -> str:
         )
     if spectrum.n_negative:
         return (
-            f"{spectrum.definiteness.capitalize()}: KreinRidge(kernel) learns in the kernel's "
-            f"Krein space. To learn in the associated Hilbert space, use KreinRidge(kernel, "
-            f"associated=True), or a linear SVM on FourierFeatures(kernel)."
+            f'{spectrum.definiteness.capitalize()}: KreinRidge(kernel, alpha="evidence") learns in '
+            f"the kernel's Krein space. To learn in the associated Hilbert space, use "
+            f"KreinRidge(kernel, associated=True), or a linear SVM on FourierFeatures(kernel)."
         )
     return (
-        "No negative eigenvalue on these rows, but a signed measure: KreinRidge(kernel) uses the "
-        "signs of the features; a linear model on FourierFeatures(kernel) ignores them, so it "
-        "learns with a different kernel."
+        "No negative eigenvalue on these rows, but a signed measure: KreinRidge(kernel, "
+        'alpha="evidence") uses the signs of the features; a linear model on '
+        "FourierFeatures(kernel) ignores them, so it learns with a different kernel."
     )
 
 
@@ -245,16 +245,20 @@ def _for_both_arguments(diagnosis: KernelFindings, features: Features, declared:
     return " ".join(filter(None, (advice, features.reason)))
 
 
-def _without_a_measure(kernel: object, features: Features) -> str:
+def _without_a_measure(kernel: object, features: Features, spectrum: Spectrum) -> str:
     name = "kernel.__call__" if features.refused else "kernel"
+    # A fixed alpha may be close to a negative eigenvalue.
+    alpha = ', alpha="evidence"' if spectrum.n_negative else ""
     fitted = (
-        f'KreinRidge({name}, weights="least_squares"), or FourierFeatures with the same arguments'
+        f'KreinRidge({name}, weights="least_squares"{alpha}), or FourierFeatures({name}, '
+        f'weights="least_squares") before a linear model'
     )
     if isinstance(kernel, Kernel):
         return f"{features.reason} Without a measure, use {fitted}."
     return (
-        f"The spectral measure of a function is unknown: use {fitted}. If it depends only on the "
-        f"distance or the inner product, use Radial(function) or DotProduct(function)."
+        f"{spectrum.definiteness.capitalize()} on these rows. The spectral measure of a function "
+        f"is unknown: use {fitted}. If it depends only on the Euclidean distance or the inner "
+        f"product, use Radial(function) or DotProduct(function)."
     )
 
 

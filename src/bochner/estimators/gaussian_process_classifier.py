@@ -49,7 +49,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         learned for each class, times a Gaussian kernel with a length scale for each input. They
         are those of greatest evidence of regression on indicators of the classes, and fixed: the
         likelihood of a few hundred labels would fit them too closely. With ``optimizer=None``
-        ``None`` is ``ConstantKernel(1.0) * RBF(1.0)``, as in scikit-learn.
+        it is ``ConstantKernel(1.0) * RBF(1.0)``, as in scikit-learn.
     optimizer, n_restarts_optimizer, copy_X_train, multi_class, n_jobs
         As in scikit-learn.
     max_iter_predict, warm_start

@@ -68,7 +68,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         :mod:`bochner.kernels`. Its hyper-parameters are learned within their bounds. ``None`` is a
         constant times a Gaussian kernel with a length scale for each input, plus white noise. All
         its values are learned: the length scales by the marginal likelihood with a weak prior, from
-        several starts. Targets are then standardised. With ``optimizer=None`` ``None`` is
+        several starts. Targets are then standardised. With ``optimizer=None`` it is
         ``ConstantKernel(1.0) * RBF(1.0)``, as in scikit-learn.
     alpha : float or array of shape (n,), default=1e-10
         Variance of the noise that is added to that of the kernel. An array needs the exact solver.

@@ -63,8 +63,8 @@ class KreinRidge(
         Ratio of the noise variance to the prior variance of a unit kernel; ``"evidence"``
         maximises the marginal likelihood, from one eigendecomposition. In a Krein space it
         minimises the generalised cross-validation score instead, away from the poles, and a
-        number that is a pole is moved, with a ``RuntimeWarning``; one within two per cent of a pole
-        has a warning.
+        number that is a pole is moved, and one within ten per cent of a pole kept, each with a
+        ``RuntimeWarning``. Give ``"evidence"`` to an indefinite kernel.
     length_scale : float, sequence of d floats, "auto", "median" or "evidence", default="auto"
         Length scale of a kernel given by name. ``"auto"`` is the standard deviation of each column,
         times the median distance between standardised rows: the units of the columns do not matter.

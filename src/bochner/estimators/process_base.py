@@ -72,7 +72,9 @@ class ScikitProcess(KernelParameters, ABC):
 
     def _fitted(self: Any) -> Any:
         """Return scikit-learn's process with the fitted attributes of this one."""
-        process = self._exact(kernel=as_process_kernel(self.kernel))
+        names = getattr(self, "feature_names_in_", None)
+        rows = getattr(self, "X_train_", None)
+        process = self._exact(kernel=as_process_kernel(self.kernel, names, rows))
         parameters = set(process.get_params(deep=False))
         vars(process).update({k: v for k, v in vars(self).items() if k not in parameters})
         return process

@@ -16,6 +16,9 @@ from bochner.kernels import KernelAdapter
 _Array = NDArray[Any]
 _Numbers = NDArray[np.floating[Any]]
 
+_MOST_COLUMNS = 2**20
+"""Most inputs of a kernel that is tried out, so that a changed file cannot ask for much memory."""
+
 _KERNELS: tuple[type, ...] = (
     kernels.ConstantKernel,
     kernels.WhiteKernel,
@@ -105,11 +108,21 @@ def made_part(cls: type, parameters: Mapping[str, Any], attributes: Mapping[str,
     part = cls(**parameters)
     if isinstance(part, kernels.Kernel):
         part.theta, part.bounds  # noqa: B018  # Errors of unusable values come here
-        part.diag(np.zeros((1, 1)))
+        part.diag(np.zeros((1, _least_columns(part))))
     vars(part).update(attributes)
     if attributes and cls is _BinaryGaussianProcessClassifierLaplace:
         _check_binary(part)
     return part
+
+
+def _least_columns(part: Any) -> int:
+    """Return the least number of inputs that a kernel takes, by its positions of columns."""
+    parameters = part.get_params(deep=True).items()
+    positions = [value for name, value in parameters if name.split("__")[-1] == "columns"]
+    numbers = [
+        abs(column) for columns in positions for column in columns if not isinstance(column, str)
+    ]
+    return min(max(numbers, default=0) + 1, _MOST_COLUMNS)
 
 
 def _check_binary(part: Any) -> None:
