@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner import LearnedKernelRegressor
+from bochner.estimators.bank_problems import warn_of_convergence
 from bochner.learning.chains.chain import CollapsedChain
 from bochner.learning.chains.convergence import effective_sample_size, split_rhat
 from bochner.learning.chains.learned_kernel import Convergence
@@ -76,16 +77,11 @@ def test_the_worst_class_is_told_of():
         model = classifier(n_samples=20).fit(X, THREE)
     good = replace(model.convergence_[0], rhat_predictions=1.0, ess_predictions=100.0)
     for bad in ({"rhat_predictions": 1.5}, {"rhat_predictions": np.inf}, {"ess_predictions": 3.0}):
-        model.convergence_ = [
-            replace(good, rhat_predictions=np.nan, ess_predictions=np.nan),
-            replace(good, **bad),
-            good,
-        ]
+        unknown = replace(good, rhat_predictions=np.nan, ess_predictions=np.nan)
         with pytest.warns(ConvergenceWarning, match="chain has not converged"):
-            model._warn()
-    model.convergence_ = [good, replace(good, rhat_predictions=np.nan, ess_predictions=np.nan)]
+            warn_of_convergence([unknown, replace(good, **bad), good])
     with warnings.catch_warnings(action="error", category=ConvergenceWarning):
-        model._warn()
+        warn_of_convergence([good, unknown])
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
