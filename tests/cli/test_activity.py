@@ -6,6 +6,7 @@ from itertools import pairwise
 from time import sleep
 
 import pytest
+from numba.core import event
 from rich.console import Console
 
 from bochner import FitProgress
@@ -80,6 +81,18 @@ def test_files_and_pipes_get_lines(fast, capsys):
     assert lines[-1].endswith(f": {'x' * 200}")  # Not folded
     sleep(0.05)
     assert capsys.readouterr() == ("", "")  # It has ended
+
+
+def test_compilation_is_named_while_it_lasts(fast, capsys):
+    with reporting() as progress:
+        progress("fitting")
+        with event.trigger_event("numba:compile"), event.trigger_event("numba:compile"):
+            sleep(0.1)
+        sleep(0.1)
+    lines = capsys.readouterr().err.splitlines()
+    texts = [re.sub(r"^after \d+ s: ", "", line) for line in lines]
+    assert "compiling loops, once after an installation" in texts
+    assert texts[-1] == "fitting"
 
 
 def test_short_work_and_quiet_commands_write_nothing(fast, capsys, monkeypatch):

@@ -7,8 +7,8 @@ that it holds while it compiles.
 
 import signal
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -73,6 +73,27 @@ class _Deferred(event.Listener):
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
         self._heard = True
+
+
+class _Depth(event.Listener):
+    """Counts the compilations that have begun and not ended; one may contain others."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def on_start(self, event: event.Event) -> None:
+        self.count += 1
+
+    def on_end(self, event: event.Event) -> None:
+        self.count -= 1
+
+
+@contextmanager
+def watched_compilation() -> Iterator[Callable[[], bool]]:
+    """Yield a function that returns whether a loop is being compiled, not read from the disk."""
+    depth = _Depth()
+    with event.install_listener("numba:compile", depth):
+        yield lambda: depth.count > 0
 
 
 event.register("numba:compiler_lock", _Deferred())  # type: ignore[no-untyped-call]

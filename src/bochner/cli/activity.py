@@ -20,6 +20,9 @@ _GROWTH = 0.5
 """Seconds until the next line per second that has passed: the log of an hour has 70 lines."""
 
 
+_COMPILING = "compiling loops, once after an installation"
+
+
 @contextmanager
 def reporting(*, is_quiet: bool = False, limit: float | None = None) -> Iterator[Progress]:
     """Show the current step, and the time left if steps are counted, on standard error.
@@ -30,13 +33,14 @@ def reporting(*, is_quiet: bool = False, limit: float | None = None) -> Iterator
     if is_quiet:
         yield silent
         return
-    console, activity = Console(stderr=True, soft_wrap=True), Activity(limit)
-    if console.is_terminal:
-        with console.status(activity):
+    from bochner._numerics.compiling import watched_compilation
+
+    console = Console(stderr=True, soft_wrap=True)
+    with watched_compilation() as is_compiling:
+        activity = Activity(limit, is_compiling=is_compiling)
+        shown = console.status(activity) if console.is_terminal else _lines(console, activity)
+        with shown:
             yield Progress(activity.note)
-        return
-    with _lines(console, activity):
-        yield Progress(activity.note)
 
 
 @contextmanager
@@ -67,10 +71,17 @@ class Activity:
         Time limit of the command in seconds, for display only.
     clock : callable, default=time.monotonic
         Function that returns the time in seconds.
+    is_compiling : callable, optional
+        Function that returns whether loops are being compiled, which has a text of its own.
     """
 
-    def __init__(self, limit: float | None = None, clock: Callable[[], float] = monotonic) -> None:
-        self._clock, self._limit = clock, limit
+    def __init__(
+        self,
+        limit: float | None = None,
+        clock: Callable[[], float] = monotonic,
+        is_compiling: Callable[[], bool] = bool,
+    ) -> None:
+        self._clock, self._limit, self._is_compiling = clock, limit, is_compiling
         self._start = self._last = clock()
         self._began: dict[str, float] = {}
         self._text, self._end = "reading", self._start
@@ -100,6 +111,8 @@ class Activity:
         now = self._clock()
         passed = duration(int(now - self._start))
         limit = "" if self._limit is None else f" of {duration(self._limit)}"
+        if self._is_compiling():
+            return f"after {passed}{limit}: {_COMPILING}"
         left = self._end - now
         remaining = f", about {duration(round(left))} left of this step" if left >= 1.0 else ""
         return f"after {passed}{limit}: {self._text}{remaining}"

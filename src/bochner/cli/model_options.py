@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import typer
 
@@ -20,6 +20,17 @@ from bochner.cli.options import (
     TableName,
     fraction_option,
 )
+
+
+class _WithInterval(Protocol):
+    @property
+    def interval(self) -> float | None: ...
+
+
+def interval_level(options: _WithInterval) -> float | None:
+    """Return the level of the prediction intervals between 0 and 1, if one is given."""
+    interval = options.interval
+    return None if interval is None else fraction_option("--interval", interval)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +57,7 @@ class PredictOptions:
     safe_csv: SafeCsv = False
     quiet: Quiet = False
 
-    @property
-    def level(self) -> float | None:
-        """Level of the prediction intervals between 0 and 1, if one is given."""
-        return None if self.interval is None else fraction_option("--interval", self.interval)
+    level = property(interval_level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +75,7 @@ class EvaluateOptions:
     analysis: Analysis = True
     as_json: Json = False
 
-    @property
-    def level(self) -> float | None:
-        """Level of the prediction intervals between 0 and 1, if one is given."""
-        return None if self.interval is None else fraction_option("--interval", self.interval)
+    level = property(interval_level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,10 +61,9 @@ class KreinRidge(
         Number of real features, even.
     alpha : float or "evidence", default=1.0
         Ratio of the noise variance to the prior variance of a unit kernel; ``"evidence"``
-        maximises the marginal likelihood, from one eigendecomposition. In a Krein space it
-        minimises the generalised cross-validation score instead, away from the poles, and a
-        number that is a pole is moved, and one within ten per cent of a pole kept, each with a
-        ``RuntimeWarning``. Give ``"evidence"`` to an indefinite kernel.
+        maximises the marginal likelihood. Use it with an indefinite kernel: it then minimises
+        generalised cross-validation away from the poles. A number that is a pole is moved, and one
+        within ten per cent of a pole kept, each with a ``RuntimeWarning``.
     length_scale : float, sequence of d floats, "auto", "median" or "evidence", default="auto"
         Length scale of a kernel given by name. ``"auto"`` is the standard deviation of each column,
         times the median distance between standardised rows: the units of the columns do not matter.
