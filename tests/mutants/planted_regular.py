@@ -3,7 +3,12 @@
 from learning.series import test_regular
 from mutants.registry import edited, planted
 
-from bochner._numerics import regular_loops, regular_recursion, regular_slopes
+from bochner._numerics import (
+    coefficient_loops,
+    regular_loops,
+    regular_recursion,
+    regular_slopes,
+)
 
 
 def plant_inner(module, function, *callers, check=test_regular.assert_all, **edits):
@@ -16,10 +21,12 @@ def plant_inner(module, function, *callers, check=test_regular.assert_all, **edi
         def plant(patch):
             changed = edited(getattr(module, function), old, new)
             for name, value in ((function, changed), *((caller, None) for caller in callers)):
+                homes = (module, regular_recursion, regular_slopes)
+                home = next(some for some in homes if hasattr(some, name))
                 same = f"def {name}("
-                compiled = value or edited(getattr(module, name), same, same)
-                for user in (module, regular_loops):
-                    patch.setattr(user, name, compiled, raising=user is module)
+                compiled = value or edited(getattr(home, name), same, same)
+                for user in (home, regular_recursion, regular_slopes, regular_loops):
+                    patch.setattr(user, name, compiled, raising=user is home)
             start = "def _fill("
             patch.setattr(regular_loops, "_fill", edited(regular_loops._fill, start, start))
 
@@ -34,13 +41,26 @@ plant_inner(
     "forward",
     middles_of_changes_do_not_change=("middle[now, j, i] - share * u[now, i]", "middle[now, j, i]"),
     gains_do_not_change=("gain[later, i] += share * states[later, j, i]", "pass"),
-    lines_are_not_integrated_out=("(scale * products * products / ratio", "(0.0"),
+    columns_begin_a_step_late=("if t >= starts[a]:", "if t > starts[a]:"),
 )
 plant_inner(
     regular_recursion,
     "forward",
     check=test_regular.assert_settled,
     gains_settle_too_soon=("< _SETTLED * total", "< 1e-2 * total"),
+)
+plant_inner(
+    coefficient_loops,
+    "posterior",
+    "forward",
+    coefficients_are_not_integrated_out=("added -= np.log(factor[i, i])", "pass"),
+    unknown_values_have_a_normal_prior=("if i == j and kinds[i] != UNKNOWN:", "if i == j:"),
+)
+plant_inner(
+    coefficient_loops,
+    "add_slope_of_inputs",
+    "backward",
+    effects_have_no_spread=("(1.0 - some.shrunk[i, i])", "1.0"),
 )
 plant_inner(
     regular_recursion,
@@ -53,6 +73,8 @@ plant_inner(
     "backward",
     gradients_ignore_the_variance_of_values=("d_total += u[t, j] * image / following**2", "pass"),
     gradients_ignore_errors_of_the_line=("d_error[j] += found", "pass"),
+    gradients_ignore_what_columns_explain=("d_error[rank] += explained / total", "pass"),
+    gradients_ignore_the_spread_of_coefficients=("spread += cov[a, b]", "spread += 0.0"),
 )
 plant_inner(
     regular_slopes,

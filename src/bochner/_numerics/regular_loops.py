@@ -9,6 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.coefficient_loops import (
+    INPUT,
+    LINE_SLOPE,
+    UNKNOWN,
+    Coefficients,
+    no_coefficients,
+)
 from bochner._numerics.compiling import compiled, inner
 from bochner._numerics.process_loops import Entries, Form, add_chain_rule, write_entries
 from bochner._numerics.regular_recursion import FASTER, History, RegularRows, forward
@@ -19,15 +26,16 @@ _inner = partial(inner, fastmath=FASTER, error_model="numpy")
 
 
 class LastStates(NamedTuple):
-    """States at the last time given all values, if the slope of a line were known.
+    """States at the last time given all values, if the L coefficients were known.
 
-    Their means are those of ``mean`` (m, 2, s) from the values, less the slope times those from the
-    line's weights; ``slope`` (m, 2) is its mean and variance.
+    Their means are those of ``mean`` (m, 1 + L, s) from the values, less the coefficients times
+    those from the columns.
     """
 
     mean: Array
     cov: Array  # (m, s, s)
-    slope: Array
+    coefficients: Array  # (m, L): Means
+    spread: Array  # (m, L, L): Their covariance
 
 
 def log_evidence(rows: RegularRows, form: Form, theta: Array) -> Array:
@@ -43,13 +51,19 @@ def log_evidence_and_slopes(rows: RegularRows, form: Form, theta: Array) -> tupl
 
 def last_states(rows: RegularRows, form: Form, theta: Array) -> tuple[Array, LastStates]:
     """Return log evidences (m,) at parameters (m, k), and the states at the last time."""
-    m, s = len(theta), len(rows.weight)
-    states = LastStates(np.zeros((m, 2, s)), np.zeros((m, s, s)), np.zeros((m, 2)))
+    m, s, count = len(theta), len(rows.weight), len(rows.kinds)
+    states = LastStates(
+        np.zeros((m, 1 + count, s)),
+        np.zeros((m, s, s)),
+        np.zeros((m, count)),
+        np.zeros((m, count, count)),
+    )
     return _filled(rows, form, theta, np.empty((0, theta.shape[1])), states), states
 
 
 def _no_states() -> LastStates:
-    return LastStates(np.empty((0, 2, 0)), np.empty((0, 0, 0)), np.empty((0, 2)))
+    cube = np.empty((0, 0, 0))
+    return LastStates(cube, cube, np.empty((0, 0)), cube)
 
 
 def _filled(
@@ -59,7 +73,8 @@ def _filled(
     s = len(rows.weight)
     is_sound = (
         rows.values.shape[1] > 0
-        and len(rows.values) in (1, 2)
+        and len(rows.values) == 1 + len(rows.kinds) == 1 + len(rows.starts)
+        and set(rows.kinds.tolist()) <= {UNKNOWN, LINE_SLOPE, INPUT}
         and 0 <= 2 * rows.n_pairs <= s
         and (form.rank == 1 or rows.n_pairs > 0)
         and sorted(form.order.tolist()) == list(range(s))
@@ -75,7 +90,7 @@ def _filled(
 
 @_inner()
 def _no_entries(s: int) -> Entries:
-    return Entries(np.zeros(s), np.zeros(s), np.zeros(s), np.zeros(3), np.zeros(2))
+    return Entries(np.zeros(s), np.zeros(s), np.zeros(s), np.zeros(3), np.zeros(3))
 
 
 # One loop for all: each of several would take seconds to compile.
@@ -100,16 +115,16 @@ def _fill(
         np.zeros((depth, rank + rows.values.shape[0])),
         np.zeros(1, np.int64),
     )
-    entries, sums = _no_entries(s), np.zeros(2)
+    entries, coefficients = _no_entries(s), no_coefficients(rows.kinds.size)
     for place in range(theta.shape[0]):
         write_entries(form, theta[place], entries)
-        values[place] = forward(rows, entries, history, sums)
+        values[place] = forward(rows, entries, history, coefficients)
         if has_slopes and np.isfinite(values[place]):
             slopes = _no_entries(s)
-            backward(rows, entries, history, sums, slopes)
+            backward(rows, entries, history, coefficients, slopes)
             add_chain_rule(form, theta[place], slopes, gradients[place])
         if has_states:
-            _end(rows, entries, history, sums, states, place)
+            _end(rows, entries, history, coefficients, states, place)
 
 
 @_inner()
@@ -117,7 +132,7 @@ def _end(
     rows: RegularRows,
     entries: Entries,
     history: History,
-    sums: Array,
+    coefficients: Coefficients,
     states: LastStates,
     place: int,
 ) -> None:
@@ -144,6 +159,7 @@ def _end(
         for j in range(rows.values.shape[0]):
             update = gain[i] * history.error[last, rank + j] / history.variance[last]
             states.mean[place, j, i] = history.rows[last, rank + j, i] + update
-    ratio = 1.0 + entries.scales[1] * sums[0]
-    states.slope[place, 0] = entries.scales[1] * sums[1] / ratio
-    states.slope[place, 1] = entries.scales[1] / ratio
+    for a in range(rows.kinds.size):
+        states.coefficients[place, a] = coefficients.mean[a]
+        for b in range(rows.kinds.size):
+            states.spread[place, a, b] = coefficients.cov[a, b]

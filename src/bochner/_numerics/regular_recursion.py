@@ -1,4 +1,4 @@
-r"""Compiled recursion for the evidence of series with regular times and no unknown values.
+r"""Compiled recursion for the evidence of series with regular times and few unknown values.
 
 States and values are those of `bochner._numerics.state_loops`, and ``F``, ``Q``, ``h`` and ``r`` do
 not change with time. Most processes begin in their stationary law, so that the covariance of the
@@ -21,9 +21,10 @@ Means of the states follow the recursion of a row of Y, with the error of the pr
 place of :math:`-z`. Where changes of the covariance are as small as rounding errors, the gain c
 stays.
 
-A line has a weight that changes with time, but its state never moves. Its slope is a coefficient
-with a normal prior: the errors of values and of the line's weights, predicted with the same gains,
-give the evidence with the slope integrated out.
+A line and known inputs have weights that change with time, but their states never move. They are
+coefficients with normal priors, and an unknown value is any number plus a coefficient with a flat
+prior: the errors of values and of the coefficients' columns, predicted with the same gains, give
+the evidence with the coefficients integrated out (`bochner._numerics.coefficient_loops`).
 
 States are in another order than elsewhere, for loops over adjacent numbers: the first states of all
 pairs of partners, the second ones, and the states without partners.
@@ -42,6 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.coefficient_loops import Coefficients, posterior
 from bochner._numerics.compiling import inner
 from bochner._numerics.process_loops import Entries
 from bochner._numerics.wave_loops import LOOSE
@@ -64,8 +66,8 @@ class History(NamedTuple):
     """What the recursion is at each of ``d`` times: symbols of the module's docstring.
 
     ``rows`` (d, R, s) are those of Y (the first ones, as many as the rank), and the means of the
-    states as predicted from the values and, with a line, from its weights. ``error`` (d, R) has
-    minus z, and the errors of predictions. ``settled`` (1,) is the time from which the gain stays.
+    states as predicted from the values and from each column. ``error`` (d, R) has minus z, and the
+    errors of predictions. ``settled`` (1,) is the time from which the gain stays.
     """
 
     gain: Array  # (d, s): c
@@ -78,14 +80,17 @@ class History(NamedTuple):
 
 
 class RegularRows(NamedTuple):
-    """Values (L, n), and the weights of a line in a second row if there is one.
+    """Values and L columns of coefficients (1 + L, n).
 
-    ``weight`` (s,) is ``h``, and ``n_pairs`` the number of pairs of states.
+    ``weight`` (s,) is ``h``, and ``n_pairs`` the number of pairs of states. Columns are zero before
+    the times ``starts`` (L,), and ``kinds`` (L,) are those of `coefficient_loops`.
     """
 
     values: Array
     weight: Array
     n_pairs: int
+    kinds: NDArray[np.int64]
+    starts: NDArray[np.int64]
 
 
 @_inner()
@@ -137,15 +142,21 @@ def _change(history: History, now: int, h: Array) -> float:
 
 
 @_inner()
-def forward(rows: RegularRows, entries: Entries, history: History, sums: Array) -> float:
-    """Return the log evidence; ``sums`` (2,) are those of products of errors with a line's."""
+def forward(
+    rows: RegularRows, entries: Entries, history: History, coefficients: Coefficients
+) -> float:
+    """Return the log evidence, and write the history and the posterior of the coefficients."""
     h, own, other, y = rows.weight, entries.own, entries.other, rows.values
     gain, states, middle = history.gain, history.rows, history.middle
     u, variance, error = history.product, history.variance, history.error
     n, s, pairs, depth, rank = y.shape[1], h.size, rows.n_pairs, variance.size, u.shape[1]
     n_rows = states.shape[1]
     _begin(rows, entries, history)
-    evidence, squares, products, settled = 0.0, 0.0, 0.0, n
+    evidence, settled, starts = 0.0, n, rows.starts
+    for a in range(starts.size):
+        coefficients.product[a] = 0.0
+        for b in range(starts.size):
+            coefficients.inner[a, b] = 0.0
     for t in range(n):
         now, later = t % depth, (t + 1) % depth
         total = variance[now]
@@ -153,19 +164,28 @@ def forward(rows: RegularRows, entries: Entries, history: History, sums: Array) 
             settled = t
         begin = 0 if t < settled else rank
         for j in range(begin, n_rows):
+            if j > rank and t < starts[j - rank - 1]:
+                error[now, j] = 0.0
+                continue
             found = 0.0
             for i in range(s):
                 found += h[i] * states[now, j, i]
             error[now, j] = -found if j < rank else y[j - rank, t] - found
         v = error[now, rank]
         evidence -= 0.5 * (np.log(total) + v * v / total + _LOG_TWO_PI)
-        if n_rows > rank + 1:
-            of_line = error[now, rank + 1]
-            squares += of_line * of_line / total
-            products += of_line * v / total
+        for a in range(starts.size):
+            if t >= starts[a]:
+                share = error[now, rank + 1 + a] / total
+                coefficients.product[a] += share * v
+                for b in range(starts.size):
+                    coefficients.inner[a, b] += share * error[now, rank + 1 + b]
         if t == n - 1:
             break
         for j in range(begin, n_rows):
+            if j > rank and t < starts[j - rank - 1]:
+                for i in range(s):
+                    states[later, j, i] = 0.0
+                continue
             e = error[now, j]
             for i in range(pairs):
                 a, b = states[now, j, i], states[now, j, pairs + i]
@@ -195,9 +215,5 @@ def forward(rows: RegularRows, entries: Entries, history: History, sums: Array) 
                 gain[later, i] += share * states[later, j, i]
             for i in range(rank):
                 middle[later, j, i] = middle[now, j, i] - share * u[now, i]
-    sums[0], sums[1], history.settled[0] = squares, products, settled
-    if n_rows > rank + 1:
-        scale = entries.scales[1]
-        ratio = 1.0 + scale * squares
-        evidence += 0.5 * (scale * products * products / ratio - np.log(ratio))
-    return evidence
+    history.settled[0] = settled
+    return evidence + posterior(coefficients, rows.kinds, entries.scales)

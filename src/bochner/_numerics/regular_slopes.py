@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.coefficient_loops import Coefficients, add_slope_of_inputs
 from bochner._numerics.compiling import inner
 from bochner._numerics.process_loops import Entries
 from bochner._numerics.regular_recursion import FASTER, History, RegularRows
@@ -17,7 +18,11 @@ _inner = partial(inner, fastmath=FASTER, error_model="numpy")
 
 @_inner()
 def backward(
-    rows: RegularRows, entries: Entries, history: History, sums: Array, slopes: Entries
+    rows: RegularRows,
+    entries: Entries,
+    history: History,
+    coefficients: Coefficients,
+    slopes: Entries,
 ) -> None:
     """Add derivatives by the entries to ``slopes``, by going back through `forward`."""
     h, own, other, n = rows.weight, entries.own, entries.other, rows.values.shape[1]
@@ -25,14 +30,8 @@ def backward(
     u, variance, error = history.product, history.variance, history.error
     pairs, rank, n_rows, s = rows.n_pairs, u.shape[1], states.shape[1], h.size
     d_own, d_other = slopes.own, slopes.other
-    d_squares = d_products = 0.0
-    if n_rows > rank + 1:
-        scale = entries.scales[1]
-        ratio = 1.0 + scale * sums[0]
-        along = sums[1] / ratio
-        d_products = scale * along
-        d_squares = -0.5 * scale * (scale * along * along + 1.0 / ratio)
-        slopes.scales[1] += 0.5 * (along * along - sums[0] / ratio)
+    mean, cov, starts = coefficients.mean, coefficients.cov, rows.starts
+    add_slope_of_inputs(coefficients, rows.kinds, entries.scales, slopes.scales)
     # Derivatives by the quantities of the time after t, which become those of time t.
     d_gain, d_total, d_states = np.zeros(s), 0.0, np.zeros((n_rows, s))
     d_middle, d_u, d_error = np.zeros((rank, rank)), np.zeros(rank), np.zeros(n_rows)
@@ -68,6 +67,8 @@ def backward(
                         # Symmetric, as the matrix is.
                         d_middle[j, i] -= 0.5 * (d_u[j] * error[t, i] + d_u[i] * error[t, j])
             for j in range(begin, n_rows):
+                if j > rank and t < starts[j - rank - 1]:
+                    continue
                 e, found = error[t, j], 0.0
                 for i in range(s):
                     found += gain[t, i] * d_states[j, i]
@@ -85,12 +86,24 @@ def backward(
                     d_states[j, i] = own[i] * d_states[j, i]
         d_error[rank] -= v / total
         d_total += 0.5 * (v * v / total - 1.0) / total
-        if n_rows > rank + 1:
-            of_line = error[t, rank + 1]
-            d_error[rank] += d_products * of_line / total
-            d_error[rank + 1] += (2.0 * d_squares * of_line + d_products * v) / total
-            d_total -= (d_squares * of_line + d_products * v) * of_line / total**2
+        # Derivatives of the evidence of coefficients: ``mean`` by their products with the values,
+        # and ``-(mean mean.T + cov) / 2`` by their inner products.
+        explained = 0.0
+        for a in range(starts.size):
+            if t >= starts[a]:
+                explained += mean[a] * error[t, rank + 1 + a]
+        d_error[rank] += explained / total
+        for a in range(starts.size):
+            if t < starts[a]:
+                continue
+            spread, e = 0.0, error[t, rank + 1 + a]
+            for b in range(starts.size):
+                spread += cov[a, b] * error[t, rank + 1 + b]
+            d_error[rank + 1 + a] += (mean[a] * (v - explained) - spread) / total
+            d_total -= (mean[a] * (v - 0.5 * explained) - 0.5 * spread) * e / total**2
         for j in range(begin, n_rows):
+            if j > rank and t < starts[j - rank - 1]:
+                continue
             for i in range(s):
                 d_states[j, i] -= d_error[j] * h[i]
     _back_through_begin(rows, entries, history, (d_gain, d_states, d_middle), d_total, slopes)

@@ -1,5 +1,7 @@
 """Evidence of regular series, against dense Gaussian processes by the kernels' formulas."""
 
+import itertools
+
 import numpy as np
 import pytest
 from learning.series.dense import conditioned, covariance, log_normal_density
@@ -7,20 +9,27 @@ from learning.series.models import BY_CLOCK, CYCLE, LEARNED, MODELS, SEASON, row
 from numpy.testing import assert_allclose
 
 from bochner._numerics.regular_loops import log_evidence
-from bochner.learning.series.model import ScaledSeries, SeriesEvidence, SeriesModel
-from bochner.learning.series.parts import Inputs, Remainder, Variation, Waves
+from bochner.learning.series.model import SeriesEvidence, SeriesModel
+from bochner.learning.series.parts import Remainder, Variation, Waves
 from bochner.learning.series.trends import ConstantLevel, Slope, WalkWithDrift
 
 REGULAR = {
     "level": MODELS["level"],
+    "inputs": MODELS["line"],
     "damped": (*MODELS["damped"][:2], LEARNED, Remainder(0.03)),
     "line": (Slope(has_line=True), Variation(0.1), SEASON, CYCLE, Remainder(0.03)),
     "drift": MODELS["drift"],
 }
 
 
-def series(n=30):
-    return rows_of(n, irregular=False, gaps=(), n_inputs=0)
+def series(n=30, gaps=()):
+    return rows_of(n, irregular=False, gaps=gaps)
+
+
+def with_gaps(n=30):
+    """Rows with unknown values, and without the rows of two regular times."""
+    rows = series(n, gaps=(0, 7, n - 1))
+    return rows.part(np.delete(np.arange(n), (12, 13)))
 
 
 def drawn(model, count=3, seed=1):
@@ -29,22 +38,31 @@ def drawn(model, count=3, seed=1):
     return mean + 0.3 * std * np.random.default_rng(seed).normal(size=(count, len(mean)))
 
 
+def dense_covariance(model, theta, rows):
+    """Return the covariance of the known values, without noise."""
+    known = rows.part(rows.known)
+    return covariance(model, theta, known.times, known.times, known.inputs, known.inputs)
+
+
 def dense_evidence(model, theta, rows):
-    cov = covariance(model, theta, rows.times, rows.times)
-    return log_normal_density(rows.values, cov + model.noise(theta) * np.eye(len(rows)))
+    cov, known = dense_covariance(model, theta, rows), rows.values[rows.known]
+    return log_normal_density(known, cov + model.noise(theta) * np.eye(len(known)))
 
 
-def assert_evidence(name):
-    model, rows = SeriesModel(REGULAR[name]), series()
+ROWS = {"known": series, "gaps": with_gaps}
+
+
+def assert_evidence(name, kind):
+    model, rows = SeriesModel(REGULAR[name]), ROWS[kind]()
     evidence, thetas = SeriesEvidence(model, rows), drawn(model)
     assert evidence.is_regular
     expected = [dense_evidence(model, theta, rows) for theta in thetas]
     assert_allclose(evidence.values(thetas), expected, rtol=1e-7)
 
 
-def assert_slopes(name):
+def assert_slopes(name, kind):
     """Gradients are differences of the dense evidence."""
-    model, rows = SeriesModel(REGULAR[name]), series(20)
+    model, rows = SeriesModel(REGULAR[name]), ROWS[kind](20)
     thetas = drawn(model, 2)
     values, slopes = SeriesEvidence(model, rows).values_and_slopes(thetas)
     for theta, value, slope in zip(thetas, values, slopes, strict=True):
@@ -56,24 +74,28 @@ def assert_slopes(name):
 
 def assert_all():
     for name in REGULAR:
-        assert_evidence(name)
-        assert_slopes(name)
+        for kind in ROWS:
+            assert_evidence(name, kind)
+            assert_slopes(name, kind)
 
 
+@pytest.mark.parametrize("kind", ROWS)
 @pytest.mark.parametrize("name", REGULAR)
-def test_the_evidence_is_that_of_the_kernels(name):
-    assert_evidence(name)
+def test_the_evidence_is_that_of_the_kernels(name, kind):
+    assert_evidence(name, kind)
 
 
+@pytest.mark.parametrize("kind", ROWS)
 @pytest.mark.parametrize("name", REGULAR)
-def test_slopes_are_differences(name):
-    assert_slopes(name)
+def test_slopes_are_differences(name, kind):
+    assert_slopes(name, kind)
 
 
+@pytest.mark.parametrize("kind", ROWS)
 @pytest.mark.parametrize("name", REGULAR)
-def test_long_series_have_the_evidence_of_the_filter(name):
+def test_long_series_have_the_evidence_of_the_filter(name, kind):
     """Sums of changes of the covariance lose no digits that matter, with little noise either."""
-    model, rows = SeriesModel(REGULAR[name]), series(1500)
+    model, rows = SeriesModel(REGULAR[name]), ROWS[kind](1500)
     thetas = drawn(model, 4)
     noise = model.place(model.parts[-1]).start
     thetas[2:, noise] -= 6.0
@@ -84,18 +106,20 @@ def test_long_series_have_the_evidence_of_the_filter(name):
 
 def assert_last_states():
     """States at the last time are those of the filter, and values from them the dense ones."""
-    for name, parts in REGULAR.items():
-        model, rows = SeriesModel(parts), series()
+    for (name, parts), kind in itertools.product(REGULAR.items(), ROWS):
+        model, rows = SeriesModel(parts), ROWS[kind]()
         thetas = drawn(model)
         mean, cov = SeriesEvidence(model, rows).last_states(thetas)
         weight = model.weights(rows)[-1]
         for theta, of_states, of_errors in zip(thetas, mean, cov, strict=True):
             _, states = model.filtered(theta, rows)
-            assert_allclose(of_states, states.mean[-1], rtol=1e-7, atol=1e-9, err_msg=name)
+            assert_allclose(of_states, states.mean[-1], rtol=1e-7, atol=2e-8, err_msg=name)
             assert_allclose(of_errors, states.cov[-1], rtol=1e-7, atol=1e-9, err_msg=name)
-            joint = covariance(model, theta, rows.times, rows.times)
-            noise = model.noise(theta) * np.eye(len(rows))
-            expected, spread = conditioned(joint[-1:], joint[-1:, -1:], joint + noise, rows.values)
+            known, last = rows.part(rows.known), rows.part(slice(-1, None))
+            cross = covariance(model, theta, last.times, known.times, last.inputs, known.inputs)
+            prior = covariance(model, theta, last.times, last.times, last.inputs, last.inputs)
+            noisy = dense_covariance(model, theta, rows) + model.noise(theta) * np.eye(len(known))
+            expected, spread = conditioned(cross, prior, noisy, known.values)
             assert_allclose(weight @ of_states, expected[0], rtol=1e-6, atol=1e-8)
             assert_allclose(weight @ of_errors @ weight, spread[0, 0], rtol=1e-5)
 
@@ -130,13 +154,16 @@ def without_form(parts, rows):
 
 
 def test_other_series_have_the_filter():
-    regular = series()
-    assert without_form(REGULAR["line"], rows_of(30, irregular=True, gaps=(), n_inputs=0))
-    assert without_form(REGULAR["line"], rows_of(30, irregular=False, gaps=(4,), n_inputs=0))
+    regular, parts = series(), REGULAR["line"]
+    assert without_form(parts, rows_of(30, irregular=True, gaps=()))
     assert without_form((ConstantLevel(), BY_CLOCK, Remainder(0.03)), regular)
-    with_inputs = ScaledSeries(regular.times, regular.values, np.ones((30, 1)))
-    assert without_form((ConstantLevel(), Inputs(1), Remainder(0.03)), with_inputs)
     assert without_form((Remainder(0.03), Slope(has_line=True)), regular)
+
+
+def test_series_with_many_unknown_values_have_the_filter():
+    parts = REGULAR["level"]  # Three states
+    assert not without_form(parts, series(40, gaps=tuple(range(3, 18))))
+    assert without_form(parts, series(40, gaps=tuple(range(3, 19))))
 
 
 def test_sizes_are_checked():

@@ -254,12 +254,16 @@ class SeriesEvidence:
         self._weights = model.weights(rows)
         self._lengths, self._which = _lengths(rows.times)
         self.regular = regular_series(
-            model.parts, model.partners, self._weights, rows.values, self._lengths
+            model.parts,
+            model.partners,
+            self._weights,
+            rows.values,
+            (self._lengths, self._which),
         )
 
     @property
     def is_regular(self) -> bool:
-        """Whether the loops for regular times without unknown values apply."""
+        """Whether the loops for regular times with few unknown values apply."""
         return self.regular is not None
 
     def values(self, thetas: Array) -> Array:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.process_loops import REMAINDER, VARIATION, WAVES
+from bochner._numerics.process_loops import INPUTS, REMAINDER, VARIATION, WAVES
 from bochner.registry import register
 
 RealOrComplex = NDArray[np.inexact[Any]]
@@ -293,6 +293,10 @@ class Inputs(SeriesProcess):
     @property
     def priors(self) -> tuple[Prior, ...]:
         return (around(0.3, 4.5, power=1),)
+
+    @property
+    def form(self) -> CompiledForm:
+        return INPUTS, (0.0, 0.0, 0.0)
 
     @property
     def partners(self) -> NDArray[np.int64]:
