@@ -2,7 +2,7 @@
 
 import numpy as np
 from estimators import test_forecaster_calendars as forecasts
-from learning.series.test_calibration import assert_factors
+from learning.series.test_calibration import assert_calibration
 from learning.series.test_law import LATER, assert_predictions
 from learning.series.test_model import assert_evidence
 from mutants.registry import changes, edit, plant_edits, planted
@@ -101,7 +101,7 @@ plant_edits(
 )
 
 planted(
-    lambda: assert_factors("clock"),
+    lambda: assert_calibration("clock"),
     lambda: assert_predictions("clock", LATER),
     name="parts_of_rows_have_no_clock",
 )(edit(ScaledSeries, "part", "self.inputs[which], clock)", "self.inputs[which])"))

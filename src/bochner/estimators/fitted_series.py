@@ -19,7 +19,7 @@ from bochner.tables.timelines import Future, Timeline, labelled
 
 _MONTH = 365.2425 / 12.0  # Mean days of a month in the Gregorian calendar
 
-_STEPS_OF_YEAR = {"year": 1.0, "quarter": 4.0, "month": 12.0}
+_STEPS_OF_YEAR = {"year": 1.0, "quarter": 4.0, "month": 12.0, "week": 52.2, "hour": 8766.0}
 """Values of a series in a year, by the name of its priors."""
 
 _NEAR = 0.05

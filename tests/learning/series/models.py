@@ -40,7 +40,7 @@ def rows_of(n=24, seed=0, *, irregular=True, gaps=(3, 4, 11), n_inputs=2):
     return ScaledSeries(times, values, rng.normal(size=(n, n_inputs)), clock_at(times))
 
 
-def law_of(name, rows, *, transformation="none", n_draws=3, factors=None):
+def law_of(name, rows, *, transformation="none", n_draws=3, factors=None, large=0.0):
     """Return the law of a few draws of a model, as if they were those of the posterior."""
     members = []
     for seed in range(n_draws):
@@ -71,4 +71,5 @@ def law_of(name, rows, *, transformation="none", n_draws=3, factors=None):
         of_horizons,
         1.0 * n_draws,
         rows.clock,
+        large,
     )

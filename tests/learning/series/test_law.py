@@ -127,12 +127,40 @@ def test_factors_widen_what_is_ahead():
     assert_allclose(wide.means, plain.means)
 
 
-def test_draws_are_widened_as_well():
-    rows = rows_of()
-    later = new_rows(LATER)
-    drawn = law_of("damped", rows, factors=FACTORS).sample(later, 20_000, np.random.default_rng(0))
-    expected = law_of("damped", rows, factors=FACTORS).predict(later).std()
-    assert_allclose(drawn.std(axis=0), expected, rtol=0.03)
+def assert_tails():
+    """A share of what is ahead has three times the deviations, and rows inside stay."""
+    rows, new = rows_of(), new_rows(np.concatenate((INSIDE, LATER)))
+    plain, found = (
+        law_of("damped", rows).predict(new),
+        law_of("damped", rows, large=0.2).predict(new),
+    )
+    count = len(plain.weights)
+    assert_allclose(found.weights[:count], 0.8 * plain.weights)
+    assert_allclose(found.weights[count:], 0.2 * plain.weights)
+    assert_allclose(found.means[count:], plain.means)
+    assert_allclose(found.variances[:count], plain.variances)
+    assert_allclose(found.variances[count:, :4], plain.variances[:, :4])
+    assert_allclose(found.variances[count:, 4:], 9.0 * plain.variances[:, 4:])
+
+
+def test_a_share_of_forecasts_has_large_errors():
+    assert_tails()
+
+
+@pytest.mark.parametrize("large", [0.0, 0.3])
+def test_draws_are_widened_as_well(large):
+    assert_widened_draws(large)
+
+
+def assert_widened_draws(large=0.3):
+    later, law = new_rows(LATER), law_of("damped", rows_of(), factors=FACTORS, large=large)
+    drawn = law.sample(later, 20_000, np.random.default_rng(0))
+    assert_allclose(drawn.std(axis=0), law.predict(later).std(), rtol=0.04)
+    levels = np.array([0.005, 0.1, 0.9, 0.995])
+    expected = law.predict(later).quantiles(levels)
+    width = expected[:, 3] - expected[:, 0]
+    found = np.quantile(drawn, levels, axis=0).T
+    assert_allclose(found / width[:, None], expected / width[:, None], atol=0.03)
 
 
 def test_transformed_values_have_transformed_laws():

@@ -69,7 +69,8 @@ def test_the_file_has_the_names_of_the_series_and_of_all_parameters():
     text = files("bochner.learning.series").joinpath("priors.json").read_text(encoding="utf-8")
     content = json.loads(text)
     assert set(content["priors"]) == {*content["series"], "other"}
-    assert min(map(len, content["series"].values())) >= 100
+    counts = {name: len(some) for name, some in content["series"].items()}
+    assert counts == {"year": 125, "quarter": 125, "month": 125, "week": 40, "hour": 20}
     for entry in content["priors"].values():
         assert json.loads(json.dumps(SeriesPriors.of(entry).entry())) == entry
     names = {prior.name for part in (Slope(True), Slope(False), Variation(0.1), Remainder(0.1))
@@ -138,7 +139,7 @@ def chosen(index, n=30, **parameters):
 @pytest.mark.parametrize(
     ("frequency", "name"),
     [("YS", "year"), ("YE", "year"), ("QS", "quarter"), ("MS", "month"), ("D", "other"),
-     ("W", "other"), ("h", "other")],
+     ("W", "week"), ("h", "hour"), ("12h", "other")],
 )  # fmt: skip
 def test_the_calendar_chooses_the_priors(frequency, name):
     assert chosen(pd.date_range("1990-01-01", periods=30, freq=frequency)) == name

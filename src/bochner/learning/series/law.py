@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, Index
 from bochner._numerics.threads import in_order, single_threaded_blas
-from bochner.learning.series.calibration import horizon_factors
+from bochner.learning.series.calibration import LARGE, calibrated
 from bochner.learning.series.mixture import PredictiveMixture
 from bochner.learning.series.model import ScaledSeries, SeriesEvidence, SeriesModel
 from bochner.learning.series.parts import Inputs, SeriesProcess, Waves
@@ -131,6 +131,7 @@ class SeriesLaw:
     factors: Array  # (q,): Factors of standard deviations at the horizons
     effective_draws: float
     clock: Array | None = None  # (n,): See `ScaledSeries`
+    large: float = 0.0  # Share of forecasts with large errors: see `Calibration`
 
     def __post_init__(self) -> None:
         weights = np.concatenate([np.zeros(0), *(member.weights for member in self.members)])
@@ -150,6 +151,8 @@ class SeriesLaw:
         steps = np.diff(self.horizons, prepend=0.0)
         if min(steps.min(initial=np.inf), self.factors.min(initial=np.inf)) <= 0.0:
             raise ValueError("horizons and their factors must be positive, and horizons increase")
+        if not 0.0 <= self.large < 1.0:
+            raise ValueError("the share of large errors must be one of forecasts")
 
     def check_last(self, last: float) -> None:
         """Raise ValueError unless the last of the rows is at a time, as after loading a file."""
@@ -170,7 +173,7 @@ class SeriesLaw:
     ) -> "SeriesLaw":
         """Return the law of models, whose weights have the given logarithms (m,).
 
-        Errors of the first model at past origins widen the intervals of all.
+        Errors of the first model at past origins determine the widths and the tails of all.
         """
         shares = np.exp(log_weights - log_weights.max())
         chosen = np.flatnonzero(shares > _LEAST_MODEL * shares.sum())
@@ -205,7 +208,7 @@ class SeriesLaw:
             )
             members_or_none = [each for _, each in in_order(member, range(len(chosen)), n_threads)]
         members = [each for each in members_or_none if each is not None]
-        horizons, factors = horizon_factors(
+        calibration = calibrated(
             fits[0].mode.model, fits[0].mode.theta, rows, units.step / units.span
         )
         return cls(
@@ -216,10 +219,11 @@ class SeriesLaw:
             np.where(rows.known, rows.values, 0.0),
             rows.known,
             rows.inputs,
-            horizons,
-            factors,
+            calibration.horizons,
+            calibration.factors,
             1.0 / float(np.sum(np.concatenate(weights) ** 2)),
             rows.clock,
+            calibration.large,
         )
 
     @property
@@ -251,12 +255,14 @@ class SeriesLaw:
         ]
         means, variances, weights = (np.array(part) for part in zip(*moments, strict=True))
         deviation = self.units.deviation
-        return PredictiveMixture(
-            self.units.centre + deviation * means,
-            (deviation * self._factors(rows.times)) ** 2 * np.maximum(variances, _TINY),
-            weights,
-            self.transformation,
-        )
+        means = self.units.centre + deviation * means
+        variances = (deviation * self._factors(rows.times)) ** 2 * np.maximum(variances, _TINY)
+        if self.large:
+            means = np.concatenate((means, means))
+            widened = np.where(rows.times > self.times[-1], LARGE**2, 1.0)
+            variances = np.concatenate((variances, widened * variances))
+            weights = np.concatenate(((1.0 - self.large) * weights, self.large * weights))
+        return PredictiveMixture(means, variances, weights, self.transformation)
 
     def components_at(self, rows: ScaledSeries) -> dict[str, PredictiveMixture]:
         """Return the laws of the components at rows in order of time, by name.
@@ -288,7 +294,10 @@ class SeriesLaw:
         }
 
     def sample(self, rows: ScaledSeries, n_samples: int, rng: Generator) -> Array:
-        """Return joint draws (n_samples, h) of noisy values at rows after the last training row."""
+        """Return joint draws (n_samples, h) of noisy values at rows after the last training row.
+
+        A draw has large errors at all rows or at none.
+        """
         weights = np.concatenate([member.weights for member in self.members])
         counts = rng.multinomial(n_samples, weights / weights.sum())
         later, factors = self.rows.part(slice(-1, None)).joined(rows), self._factors(rows.times)
@@ -301,7 +310,7 @@ class SeriesLaw:
                     (member.mean[number], member.cov[number]),
                     later,
                     factors,
-                    int(count),
+                    np.where(rng.random(int(count)) < self.large, LARGE, 1.0),
                     rng,
                 )
                 all_paths.append(path)

@@ -14,15 +14,15 @@ def paths(
     state: tuple[Array, Array],
     rows: ScaledSeries,
     factors: Array,
-    count: int,
+    widths: Array,
     rng: Generator,
 ) -> Array:
-    """Return joint draws (count, h) of values with noise at rows after the first of ``rows``.
+    """Return joint draws (m, h) of values with noise at rows after the first of ``rows``.
 
     ``state`` has the mean (s,) and covariance (s, s) of the states at the first row. ``factors``
-    (h,) multiply the deviations of the values from their mean.
+    (h,) multiply the deviations of the values from their mean, and ``widths`` (m,) those of a draw.
     """
-    steps, weights = model.steps(theta, rows.times), model.weights(rows)
+    steps, weights, count = model.steps(theta, rows.times), model.weights(rows), len(widths)
     # Draws start from the uncertain states at the last training row.
     states = _normal(*state, count, rng)
     noise = np.sqrt(model.noise(theta))
@@ -33,7 +33,7 @@ def paths(
         states = _carried(states, steps, k) + _disturbances(steps, k, count, rng)
         # Deviations from the mean path are scaled by the calibration.
         gaps = (states - centre) @ weights[t] + noise * rng.normal(size=count)
-        values[:, t - 1] = centre @ weights[t] + factors[t - 1] * gaps
+        values[:, t - 1] = centre @ weights[t] + factors[t - 1] * widths * gaps
     return values
 
 

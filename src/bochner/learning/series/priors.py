@@ -175,7 +175,8 @@ def _read() -> Mapping[str, SeriesPriors]:
 
 
 PRIORS = _read()
-"""Priors by calendar: ``"year"``, ``"quarter"`` and ``"month"`` for series with a value in each,
-and ``"other"``."""
+"""Priors by calendar: ``"year"``, ``"quarter"``, ``"month"``, ``"week"`` and ``"hour"`` for series
+with a value in each, and ``"other"``. Series of weeks and hours have the priors of the processes,
+and a drift."""
 
 GENERAL = PRIORS["other"]
