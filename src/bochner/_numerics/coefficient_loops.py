@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 from bochner._numerics.compiling import inner
 
-UNKNOWN, LINE_SLOPE, INPUT = 0, 1, 2
-"""Kinds of columns: an unknown value, with a flat prior; the slope of a line, and the effect of an
-input, whose prior variances are the second and the third of `Entries.scales`."""
+UNKNOWN, LINE_SLOPE, INPUT, SHIFT = range(4)
+"""Kinds of columns: an unknown value, with a flat prior; the slope of a line, the effect of an
+input, and a shift of the level, whose prior variances are those of `Entries.scales`."""
 
 _LOG_TWO_PI = 1.8378770664093453  # In the integral of a normal density
 

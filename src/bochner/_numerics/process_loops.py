@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 from bochner._numerics.compiling import inner
 
-LEVEL, SLOPE, LINE, WALK, VARIATION, REMAINDER, WAVES, INPUTS = range(8)
-"""Kinds of processes. Inputs have no states: their effects are coefficients."""
+LEVEL, SLOPE, LINE, WALK, VARIATION, REMAINDER, WAVES, INPUTS, SHIFTS = range(9)
+"""Kinds of processes. Inputs and shifts of the level have no states: they are coefficients."""
 
 _TINY = 1e-100
 """Imaginary part of a parameter: its square is zero in doubles next to one."""
@@ -63,8 +63,8 @@ class Entries(NamedTuple):
 
     ``own`` (s,) and ``other`` (s,) are the entries of ``F``, ``initial`` (s,) the diagonal of the
     initial covariance, ``trend`` (3,) the entries (0, 0), (1, 1) and (0, 1) of ``Q``, and
-    ``scales`` (3,) the variance ``r`` of the noise, that of the slope of a line and that of the
-    effects of inputs.
+    ``scales`` (4,) the variances of the noise ``r``, of the slope of a line, of the effects of
+    inputs and of shifts of the level.
     """
 
     own: Array
@@ -100,9 +100,9 @@ def _write_process(
 ) -> None:
     """Write entries of one process: ``own``, ``other`` and ``initial`` as ``moves`` (3, s).
 
-    ``extra`` (6,) has the entries of ``Q`` of a trend and the variances of ``Entries.scales``.
+    ``extra`` (7,) has the entries of ``Q`` of a trend and the variances of ``Entries.scales``.
     """
-    for i in range(6):
+    for i in range(7):
         extra[i] = 0.0
     if kind <= WALK:
         moves[0, 0], moves[1, 0], moves[2, 0] = 1.0, 0.0, constants[0]
@@ -131,6 +131,8 @@ def _write_process(
         extra[3] = total / (1.0 + _exp(theta[1]))
     elif kind == INPUTS:
         extra[5] = _exp(2.0 * theta[0])
+    elif kind == SHIFTS:
+        extra[6] = constants[0]
     elif kind == WAVES:
         n_harmonics = int(constants[0])
         total, decay = _exp(2.0 * theta[0]), _exp(-dt * _exp(-theta[1]))
@@ -161,11 +163,11 @@ def _place(form: Form, part: int, theta: Array, near: Numbers) -> tuple[int, int
 @inner(error_model="numpy")
 def write_entries(form: Form, theta: Array, entries: Entries) -> None:
     """Write the numbers that determine the evidence at parameters (k,)."""
-    near, extra = np.zeros(_MOST_PARAMETERS, np.complex128), np.zeros(6, np.complex128)
+    near, extra = np.zeros(_MOST_PARAMETERS, np.complex128), np.zeros(7, np.complex128)
     moves = np.zeros((3, entries.own.size), np.complex128)
     for i in range(3):
         entries.trend[i] = 0.0
-    for i in range(3):
+    for i in range(4):
         entries.scales[i] = 0.0
     for part in range(form.kinds.size):
         _, first, last = _place(form, part, theta, near)
@@ -177,14 +179,14 @@ def write_entries(form: Form, theta: Array, entries: Entries) -> None:
             entries.initial[place] = moves[2, i].real
         for i in range(3):
             entries.trend[i] += extra[i].real
-        for i in range(3):
+        for i in range(4):
             entries.scales[i] += extra[3 + i].real
 
 
 @inner(error_model="numpy")
 def add_chain_rule(form: Form, theta: Array, slopes: Entries, gradient: Array) -> None:
     """Add derivatives by parameters (k,), from derivatives by the numbers of `write_entries`."""
-    near, extra = np.zeros(_MOST_PARAMETERS, np.complex128), np.zeros(6, np.complex128)
+    near, extra = np.zeros(_MOST_PARAMETERS, np.complex128), np.zeros(7, np.complex128)
     moves = np.zeros((3, slopes.own.size), np.complex128)
     for part in range(form.kinds.size):
         count, first, last = _place(form, part, theta, near)
@@ -199,7 +201,7 @@ def add_chain_rule(form: Form, theta: Array, slopes: Entries, gradient: Array) -
                 total += slopes.initial[place] * moves[2, i].imag
             for i in range(3):
                 total += slopes.trend[i] * extra[i].imag
-            for i in range(3):
+            for i in range(4):
                 total += slopes.scales[i] * extra[3 + i].imag
             gradient[form.parameters[part] + parameter] += total / _TINY
             near[parameter] = near[parameter].real

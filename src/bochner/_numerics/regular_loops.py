@@ -12,6 +12,7 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.coefficient_loops import (
     INPUT,
     LINE_SLOPE,
+    SHIFT,
     UNKNOWN,
     Coefficients,
     no_coefficients,
@@ -74,7 +75,7 @@ def _filled(
     is_sound = (
         rows.values.shape[1] > 0
         and len(rows.values) == 1 + len(rows.kinds) == 1 + len(rows.starts)
-        and set(rows.kinds.tolist()) <= {UNKNOWN, LINE_SLOPE, INPUT}
+        and set(rows.kinds.tolist()) <= {UNKNOWN, LINE_SLOPE, INPUT, SHIFT}
         and 0 <= 2 * rows.n_pairs <= s
         and (form.rank == 1 or rows.n_pairs > 0)
         and sorted(form.order.tolist()) == list(range(s))
@@ -90,7 +91,7 @@ def _filled(
 
 @_inner()
 def _no_entries(s: int) -> Entries:
-    return Entries(np.zeros(s), np.zeros(s), np.zeros(s), np.zeros(3), np.zeros(3))
+    return Entries(np.zeros(s), np.zeros(s), np.zeros(s), np.zeros(3), np.zeros(4))
 
 
 # One loop for all: each of several would take seconds to compile.

@@ -62,6 +62,9 @@ class Forecaster(BaseEstimator):
         ``"auto"`` takes it in place of ``"none"`` if two or more values are zero and none is below.
     find_cycle : bool, default=True
         Whether to search for a cycle: a wave with a drifting phase, such as the sunspot cycle.
+    find_breaks : bool, default=True
+        Whether to look for outliers and for lasting shifts of the level, in series of up to 10,000
+        rows. The value of an outlier is ignored; a shift is part of the trend.
     n_jobs : int or None, default=None
         Number of threads, at most one per core. ``None`` means as many as linear algebra may use.
     random_state : int, RandomState instance or None, default=None
@@ -105,6 +108,7 @@ class Forecaster(BaseEstimator):
     _: KW_ONLY
     transformation: str = "auto"
     find_cycle: bool = True
+    find_breaks: bool = True
     n_jobs: int | None = None
     random_state: Any = None
 
@@ -395,7 +399,8 @@ class Forecaster(BaseEstimator):
             n_threads = threads_for(self.n_jobs, n_threads)
         seasons = None if isinstance(self.periods, str) else self.periods
         tried = None if self.transformation == "auto" else [self.transformation]
-        return fitted_series(series, seasons, self.find_cycle, tried, n_threads, progress, rng)
+        looks = self.find_cycle, self.find_breaks
+        return fitted_series(series, seasons, *looks, tried, n_threads, progress, rng)
 
     def _check_parameters(self) -> None:
         check_choice("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
@@ -408,5 +413,6 @@ class Forecaster(BaseEstimator):
                 f"periods must be 'auto' or a sequence of lengths, got {self.periods!r}."
             )
         as_flag("find_cycle", self.find_cycle)
+        as_flag("find_breaks", self.find_breaks)
         checked_n_jobs(self.n_jobs)
         check_seed(self.random_state)

@@ -55,11 +55,13 @@ class Calibration(NamedTuple):
     large: float
 
 
-def calibrated(model: SeriesModel, theta: Array, rows: ScaledSeries, step: float) -> Calibration:
+def calibrated(
+    model: SeriesModel, theta: Array, rows: ScaledSeries, step: float, n_outliers: int = 0
+) -> Calibration:
     """Return the calibration by errors from all origins in the last two thirds of the rows.
 
-    Forecasts use the parameters of all rows: a fit for each origin would be too slow. Series with
-    irregular steps are not calibrated.
+    Forecasts use the parameters of all rows: a fit for each origin would be too slow. Outliers,
+    which are not among the rows, are large errors. Series with irregular steps are not calibrated.
     """
     n = len(rows)
     regular = np.abs(np.diff(rows.times) - step) <= _REGULAR * step
@@ -77,19 +79,22 @@ def calibrated(model: SeriesModel, theta: Array, rows: ScaledSeries, step: float
             theta, states.mean[origins], states.cov[origins], horizon * step, at
         )
         squares.append((at.values - mean) ** 2 / variance)
-    variances, large = scales(squares, horizons.tolist())
+    variances, large = scales(squares, horizons.tolist(), n_outliers)
     return Calibration(np.multiply(horizons, step, dtype=np.float64), np.sqrt(variances), large)
 
 
-def scales(squares: Sequence[Array], horizons: Sequence[int]) -> tuple[Array, float]:
+def scales(
+    squares: Sequence[Array], horizons: Sequence[int], n_outliers: int = 0
+) -> tuple[Array, float]:
     r"""Return variances (q,) and the share of large errors, from squared errors of each horizon.
 
     Squares are relative to the variances that a model expects. The density of a standardised error
     e at a horizon is :math:`(1 - s) N(e; 0, v) + s N(e; 0, 9 v)`. The share s is common to all
-    horizons; expectation maximisation finds it and every v. Errors of a horizon of h steps overlap:
-    about one in h of them is independent.
+    horizons; expectation maximisation finds it and every v. Outliers count as large errors. Errors
+    of a horizon of h steps overlap: about one in h of them is independent.
     """
     prior_large, prior_others = _LARGE_PRIOR
+    prior_large += n_outliers
     variances, share = np.ones(len(horizons)), prior_large / (prior_large + prior_others)
     weight = 1.0 / np.asarray(horizons, dtype=np.float64)
     independent = weight * [len(of_horizon) for of_horizon in squares]

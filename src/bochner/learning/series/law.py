@@ -1,7 +1,7 @@
 """The learned law of a series: weighted posterior draws of several models, and predictions."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -15,7 +15,7 @@ from bochner.learning.series.mixture import PredictiveMixture
 from bochner.learning.series.model import ScaledSeries, SeriesEvidence, SeriesModel
 from bochner.learning.series.parts import Inputs, SeriesProcess, Waves
 from bochner.learning.series.paths import paths
-from bochner.learning.series.posterior import draws
+from bochner.learning.series.posterior import draws, resampled
 from bochner.learning.series.search import Fit
 from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.learning.series.trends import LevelProcess
@@ -114,6 +114,7 @@ class Member:
         "horizons": "h",
         "factors": "h",
         "clock": "n",
+        "outliers": "k",
     }
 )
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,6 +133,7 @@ class SeriesLaw:
     effective_draws: float
     clock: Array | None = None  # (n,): See `ScaledSeries`
     large: float = 0.0  # Share of forecasts with large errors: see `Calibration`
+    outliers: Array = field(default_factory=lambda: np.zeros(0))  # (k,): Times without their values
 
     def __post_init__(self) -> None:
         weights = np.concatenate([np.zeros(0), *(member.weights for member in self.members)])
@@ -166,6 +168,7 @@ class SeriesLaw:
         fits: Sequence[Fit],
         log_weights: Array,
         rows: ScaledSeries,
+        outliers: Index,
         transformation: str,
         units: SeriesUnits,
         rng: Generator,
@@ -173,7 +176,8 @@ class SeriesLaw:
     ) -> "SeriesLaw":
         """Return the law of models, whose weights have the given logarithms (m,).
 
-        Errors of the first model at past origins determine the widths and the tails of all.
+        Errors of the first model at past origins determine the widths and the tails of all. The
+        rows have no values at the outliers (k,).
         """
         shares = np.exp(log_weights - log_weights.max())
         chosen = np.flatnonzero(shares > _LEAST_MODEL * shares.sum())
@@ -203,14 +207,13 @@ class SeriesLaw:
             drawn_thetas = [pair for _, pair in in_order(drawn, range(len(chosen)), n_threads)]
             weights = [draw_weights for _, draw_weights in drawn_thetas]
             numbers = np.split(
-                _resampled(np.concatenate(weights), _KEPT_DRAWS, seeds[-1]),
+                resampled(np.concatenate(weights), _KEPT_DRAWS, seeds[-1]),
                 np.cumsum([len(draw_weights) for draw_weights in weights])[:-1],
             )
             members_or_none = [each for _, each in in_order(member, range(len(chosen)), n_threads)]
         members = [each for each in members_or_none if each is not None]
-        calibration = calibrated(
-            fits[0].mode.model, fits[0].mode.theta, rows, units.step / units.span
-        )
+        mode, step = fits[0].mode, units.step / units.span
+        calibration = calibrated(mode.model, mode.theta, rows, step, len(outliers))
         return cls(
             members,
             transformation,
@@ -224,6 +227,7 @@ class SeriesLaw:
             1.0 / float(np.sum(np.concatenate(weights) ** 2)),
             rows.clock,
             calibration.large,
+            rows.times[outliers],
         )
 
     @property
@@ -387,10 +391,3 @@ def _merged(times: Array, new_times: Array) -> tuple[Index, Index]:
         np.concatenate((times, new_times)), return_index=True, return_inverse=True
     )
     return first, inverse[len(times) :]
-
-
-def _resampled(weights: Array, count: int, rng: Generator) -> NDArray[np.int64]:
-    """Return the multiplicity (S,) of each draw, ``count`` in total, by systematic resampling."""
-    ends = np.cumsum(weights / weights.sum())
-    places = np.searchsorted(ends, (np.arange(count) + rng.random()) / count)
-    return np.bincount(np.minimum(places, len(weights) - 1), minlength=len(weights))

@@ -9,6 +9,7 @@ from numpy.random import Generator
 from bochner._numerics.arrays import Array
 from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import single_threaded_blas
+from bochner.learning.series.breaks import find_breaks
 from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.priors import GENERAL, SeriesPriors
 from bochner.learning.series.search import Fit, Searcher, Season, never
@@ -29,6 +30,7 @@ class Plan:
     names: Callable[[float], str]
     find_seasons: bool
     find_cycle: bool
+    find_breaks: bool
     transformations: Sequence[str] | None = None
     n_threads: int = 1
     progress: Progress = silent
@@ -59,10 +61,15 @@ def learn(
             compared_fits.append((name, *_first(times, values, inputs, clock, name, plan)))
     name, units, searcher, fit, _ = max(compared_fits, key=lambda entry: entry[-1])
     rows = units.rows(times, TRANSFORMATIONS[name].forward(values), inputs, clock)
+    outliers = np.zeros(0, dtype=np.intp)
+    if plan.find_breaks and not plan.progress.is_stopped:
+        plan.progress("looking for outliers and shifts of the level")
+        with single_threaded_blas():
+            rows, fit, outliers = find_breaks(rows, fit, searcher.fit)
     fits = searcher.best(rows, fit, plan.find_seasons, plan.find_cycle)
     fits, log_weights = searcher.with_drift(rows, fits, searcher.log_weights(fits))
     plan.progress("drawing from the posterior of the parameters")
-    return SeriesLaw.of(fits, log_weights, rows, name, units, rng, plan.n_threads)
+    return SeriesLaw.of(fits, log_weights, rows, outliers, name, units, rng, plan.n_threads)
 
 
 def _first(

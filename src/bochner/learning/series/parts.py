@@ -26,11 +26,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.process_loops import INPUTS, REMAINDER, VARIATION, WAVES
+from bochner._numerics.process_loops import INPUTS, REMAINDER, SHIFTS, VARIATION, WAVES
 from bochner.registry import register
 
 RealOrComplex = NDArray[np.inexact[Any]]
 """Numbers that are complex where a parameter has an imaginary increment for its derivative."""
+
+
+SHIFT_STD = 3.0
+"""Prior standard deviation of a shift of the level, in standard deviations of the values."""
 
 
 class Prior(NamedTuple):
@@ -311,3 +315,39 @@ class Inputs(SeriesProcess):
 
     def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
         return inputs
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class LevelShifts(SeriesProcess):
+    """Lasting changes of the level, at known times in units of the range of the rows."""
+
+    times: tuple[float, ...]
+    name: str = "trend"
+
+    def __post_init__(self) -> None:
+        if not self.times or not np.isfinite(self.times).all():
+            raise ValueError("shifts of the level need at least one time")
+
+    @property
+    def priors(self) -> tuple[Prior, ...]:
+        return ()
+
+    @property
+    def form(self) -> CompiledForm:
+        return SHIFTS, (SHIFT_STD**2, 0.0, 0.0)
+
+    @property
+    def partners(self) -> NDArray[np.int64]:
+        return np.arange(len(self.times))
+
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
+        ones = np.ones((len(dt), len(self.times)))
+        return StateTransition(ones, 0.0 * ones, 0.0 * ones, 0.0 * ones)
+
+    def initial(self, theta: RealOrComplex) -> RealOrComplex:
+        return np.full((*theta.shape[:-1], len(self.times)), SHIFT_STD**2)
+
+    def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
+        weights: Array = (times[:, None] >= np.array(self.times)).astype(np.float64)
+        return weights

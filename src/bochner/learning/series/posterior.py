@@ -7,7 +7,7 @@ from numpy.random import Generator
 from scipy.special import ndtri
 from scipy.stats import chi2, qmc
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index
 from bochner._numerics.descent import minimised
 from bochner._numerics.threads import in_a_thread
 from bochner.learning.series.model import ScaledSeries, SeriesEvidence, SeriesModel
@@ -139,3 +139,10 @@ def draws(
     weights = np.exp(ratio - ratio.max())
     weights = np.minimum(weights, weights.mean() * np.sqrt(count))
     return theta, weights / weights.sum()
+
+
+def resampled(weights: Array, count: int, rng: Generator) -> Index:
+    """Return the multiplicity (S,) of each draw, ``count`` in total, by systematic resampling."""
+    ends = np.cumsum(weights / weights.sum())
+    places = np.searchsorted(ends, (np.arange(count) + rng.random()) / count)
+    return np.bincount(np.minimum(places, len(weights) - 1), minlength=len(weights))

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, Index
-from bochner._numerics.coefficient_loops import INPUT, LINE_SLOPE, UNKNOWN
-from bochner._numerics.process_loops import INPUTS, LINE, SLOPE, WALK, Form
+from bochner._numerics.coefficient_loops import INPUT, LINE_SLOPE, SHIFT, UNKNOWN
+from bochner._numerics.process_loops import INPUTS, LINE, SHIFTS, SLOPE, WALK, Form
 from bochner._numerics.regular_loops import last_states, log_evidence, log_evidence_and_slopes
 from bochner._numerics.regular_recursion import RegularRows
 from bochner.learning.series.parts import SeriesProcess
@@ -32,7 +32,7 @@ class RegularSeries:
     """Values at regular times and the form of a model, for compiled loops.
 
     ``used`` are the places of the loops' states among those of the model, in the model's order, and
-    ``effects`` the places of its lines' and inputs' coefficients, which are the first columns.
+    ``effects`` the places of those that are coefficients, which are the first columns.
     """
 
     rows: RegularRows
@@ -98,7 +98,8 @@ def regular_series(
     is_moving = np.isin(kinds, (SLOPE, LINE, WALK))
     places = np.arange(len(partners))
     part_of = np.repeat(np.arange(len(parts)), [len(part.partners) for part in parts])
-    is_effect = (kinds[part_of] == INPUTS) | ((kinds[0] == LINE) & (places == _LINE_STATE))
+    is_line = (kinds[0] == LINE) & (places == _LINE_STATE)
+    is_effect = is_line | np.isin(kinds[part_of], (INPUTS, SHIFTS))
     used, effects = places[~is_effect], places[is_effect]
     is_known = np.isfinite(values)
     n_unknown = grid.n_times - int(is_known.sum())
@@ -120,14 +121,16 @@ def regular_series(
         _RANK if is_moving[0] else 1,
     )
     columns, starts = _columns(weights[:, effects], is_known, grid)
-    is_line = effects == _LINE_STATE if kinds[0] == LINE else np.zeros(len(effects), np.bool_)
+    of_column = np.where(kinds[part_of[effects]] == SHIFTS, SHIFT, INPUT)
     all_times = np.arange(float(grid.n_times))
     filled = np.interp(all_times, grid.places[is_known].astype(np.float64), values[is_known])
     rows = RegularRows(
         np.vstack((filled, columns)),
         weights[0, used[chosen]].copy(),
         len(firsts),
-        np.concatenate((np.where(is_line, LINE_SLOPE, INPUT), np.full(n_unknown, UNKNOWN))),
+        np.concatenate(
+            (np.where(is_line[effects], LINE_SLOPE, of_column), np.full(n_unknown, UNKNOWN))
+        ),
         starts,
     )
     return RegularSeries(rows, form, used, effects)

@@ -13,7 +13,7 @@ from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.lines import strongest_period
 from bochner.learning.series.model import ScaledSeries, SeriesModel
-from bochner.learning.series.parts import Inputs, Remainder, Variation, Waves
+from bochner.learning.series.parts import Inputs, LevelShifts, Remainder, Variation, Waves
 from bochner.learning.series.posterior import (
     LaplaceApproximation,
     find_mode,
@@ -96,6 +96,7 @@ class SeriesStructure:
     trend: LevelProcess
     seasons: tuple[Waves, ...] = ()
     cycle: Waves | None = None
+    shifts: LevelShifts | None = None
 
     def model(self, step: float, n_inputs: int, priors: SeriesPriors = GENERAL) -> SeriesModel:
         """Return the model for rows that are usually ``step`` apart."""
@@ -104,7 +105,8 @@ class SeriesStructure:
         # A few steps of some hundred rows: the geometric mean of step and range, over three.
         remainder = Remainder(float(np.sqrt(step)) / 3.0)
         slow = () if self.trend.is_walk else (Variation(_SLOW),)
-        parts = (self.trend, *slow, *self.seasons, *cycles, *inputs, remainder)
+        shifts = () if self.shifts is None else (self.shifts,)
+        parts = (self.trend, *slow, *shifts, *self.seasons, *cycles, *inputs, remainder)
         return SeriesModel(parts, priors.table(step))
 
     @property
@@ -158,7 +160,7 @@ class Searcher:
             if _FEWEST_SEASONS * season.period <= np.ptp(rows.times)
             and season.period >= 2.0 * self.step
         )
-        return self._fit(rows, SeriesStructure(TRENDS[-1], waves))
+        return self.fit(rows, SeriesStructure(TRENDS[-1], waves))
 
     def best(
         self, rows: ScaledSeries, first: Fit, find_seasons: bool, find_cycle: bool
@@ -175,7 +177,7 @@ class Searcher:
             if find_seasons:
                 fit = self._with_lines(rows, fit)
             structures = (replace(fit.structure, trend=trend) for trend in TRENDS[:-1])
-            fits = [fit, *self._map(lambda structure: self._fit(rows, structure, fit), structures)]
+            fits = [fit, *self._map(lambda structure: self.fit(rows, structure, fit), structures)]
             fits = self._within_reach(fits)
             if find_cycle and not self.progress.is_stopped:
                 self.progress("looking for a cycle")
@@ -201,7 +203,7 @@ class Searcher:
             return list(fits), log_weights
         with single_threaded_blas():
             structure = replace(fits[0].structure, trend=WalkWithDrift(self.priors.drift_share))
-            drift = self._fit(rows, structure, fits[0])
+            drift = self.fit(rows, structure, fits[0])
         return [*fits, drift], np.append(log_weights + np.log1p(-share), np.log(share))
 
     def _within_reach(self, fits: Sequence[Fit]) -> list[Fit]:
@@ -216,7 +218,7 @@ class Searcher:
             season_waves(season.period, self.step, season.name), freedom=freedom, by_clock=by_clock
         )
 
-    def _fit(self, rows: ScaledSeries, structure: SeriesStructure, near: Fit | None = None) -> Fit:
+    def fit(self, rows: ScaledSeries, structure: SeriesStructure, near: Fit | None = None) -> Fit:
         """Return the fit of a structure, searched from the parameters that ``near`` has, too."""
         model = structure.model(self.step, self.n_inputs, self.priors)
         start = None if near is None else _start(model, near.mode)
@@ -233,7 +235,7 @@ class Searcher:
             if log_density(fit.mode.model, theta, rows) - fit.mode.log_density < _HOPELESS:
                 continue
             seasons = tuple(wave for wave in fit.structure.seasons if wave is not season)
-            without = self._fit(rows, replace(fit.structure, seasons=seasons), fit)
+            without = self.fit(rows, replace(fit.structure, seasons=seasons), fit)
             if without.score > fit.score:
                 fit = without
         return fit
@@ -259,7 +261,7 @@ class Searcher:
                 if wave is not None
             ]
             cycle = replace(fit.structure, cycle=self._cycle(period))
-            fitted = partial(self._fit, rows, near=fit)
+            fitted = partial(self.fit, rows, near=fit)
             *with_wave, with_cycle = self._map(fitted, [*options, cycle])
             best = max(with_wave, key=lambda candidate: candidate.score)
             # The frequency was chosen among about as many frequencies as there are rows.
@@ -310,7 +312,7 @@ class Searcher:
         )
         return [
             with_cycle,
-            *self._map(lambda structure: self._fit(rows, structure, with_cycle), structures),
+            *self._map(lambda structure: self.fit(rows, structure, with_cycle), structures),
         ]
 
     def _cycle(self, period: float) -> Waves:
