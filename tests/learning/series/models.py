@@ -5,7 +5,7 @@ from learning.series.dense import clock_at
 
 from bochner.learning.series.law import Member, SeriesLaw
 from bochner.learning.series.model import ScaledSeries, SeriesModel
-from bochner.learning.series.parts import Inputs, Remainder, Variation, Waves
+from bochner.learning.series.parts import Inputs, LevelShifts, Remainder, Variation, Waves
 from bochner.learning.series.trends import ConstantLevel, Slope, WalkWithDrift
 from bochner.learning.series.units import SeriesUnits
 
@@ -17,6 +17,7 @@ MODELS = {
     "level": (ConstantLevel(), Variation(0.1), Remainder(0.03)),
     "damped": (Slope(has_line=False), Variation(0.1), SEASON, Remainder(0.03)),
     "line": (Slope(has_line=True), Variation(0.1), LEARNED, CYCLE, Inputs(2), Remainder(0.03)),
+    "shifts": (Slope(has_line=True), LevelShifts((0.3, 0.72)), SEASON, Remainder(0.03)),
     "drift": (WalkWithDrift(0.75), SEASON, Remainder(0.03)),
     "clock": (Slope(has_line=False), Variation(0.1), BY_CLOCK, CYCLE, Remainder(0.03)),
 }

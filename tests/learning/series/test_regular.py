@@ -19,6 +19,7 @@ REGULAR = {
     "damped": (*MODELS["damped"][:2], LEARNED, Remainder(0.03)),
     "line": (Slope(has_line=True), Variation(0.1), SEASON, CYCLE, Remainder(0.03)),
     "drift": MODELS["drift"],
+    "shifts": MODELS["shifts"],
 }
 
 

@@ -37,6 +37,9 @@ _MOST_ROWS = 10_000
 _MOST_SHARE = 0.05
 """Largest share of rows with outliers or shifts: where there are more, they are not exceptions."""
 
+NEW_BREAKS = 0.2
+"""Weight, in forecasts, of the model without breaks: new ones may follow, and it varies by them."""
+
 _AT_ENDS = 3
 """Rows at both ends without a shift: fewer values than that do not show a new level."""
 

@@ -167,7 +167,7 @@ class SeriesLaw:
         cls,
         fits: Sequence[Fit],
         log_weights: Array,
-        rows: ScaledSeries,
+        rows_of_fits: Sequence[ScaledSeries],
         outliers: Index,
         transformation: str,
         units: SeriesUnits,
@@ -177,8 +177,9 @@ class SeriesLaw:
         """Return the law of models, whose weights have the given logarithms (m,).
 
         Errors of the first model at past origins determine the widths and the tails of all. The
-        rows have no values at the outliers (k,).
+        first rows have no values at the outliers (k,).
         """
+        rows = rows_of_fits[0]
         shares = np.exp(log_weights - log_weights.max())
         chosen = np.flatnonzero(shares > _LEAST_MODEL * shares.sum())
         shares = shares[chosen] / shares[chosen].sum()
@@ -188,7 +189,9 @@ class SeriesLaw:
         def drawn(place: int) -> tuple[Array, Array]:
             # The points of a Sobol sequence are balanced for powers of two.
             count = 2 ** int(np.log2(max(_FEWEST_DRAWS, shares[place] * _N_DRAWS)))
-            theta, weights = draws(fits[chosen[place]].mode, rows, count, seeds[place])
+            theta, weights = draws(
+                fits[chosen[place]].mode, rows_of_fits[chosen[place]], count, seeds[place]
+            )
             return theta, shares[place] * weights
 
         def member(place: int) -> Member | None:
@@ -198,7 +201,9 @@ class SeriesLaw:
                 return None
             theta = drawn_thetas[place][0][some]
             trend = fits[chosen[place]].structure.trend
-            last_states = zip(*SeriesEvidence(model, rows).last_states(theta), strict=True)
+            last_states = zip(
+                *SeriesEvidence(model, rows_of_fits[chosen[place]]).last_states(theta), strict=True
+            )
             states = [trend.onward(*moments) for moments in last_states]
             mean, cov = (np.array(part) for part in zip(*states, strict=True))
             return Member(list(model.parts), theta, counts[some] / _KEPT_DRAWS, mean, cov)

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from bochner._numerics.arrays import Array
 from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import single_threaded_blas
-from bochner.learning.series.breaks import find_breaks
+from bochner.learning.series import breaks
 from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.priors import GENERAL, SeriesPriors
 from bochner.learning.series.search import Fit, Searcher, Season, never
@@ -62,14 +62,21 @@ def learn(
     name, units, searcher, fit, _ = max(compared_fits, key=lambda entry: entry[-1])
     rows = units.rows(times, TRANSFORMATIONS[name].forward(values), inputs, clock)
     outliers = np.zeros(0, dtype=np.intp)
+    all_rows, unbroken = rows, fit
     if plan.find_breaks and not plan.progress.is_stopped:
         plan.progress("looking for outliers and shifts of the level")
         with single_threaded_blas():
-            rows, fit, outliers = find_breaks(rows, fit, searcher.fit)
+            rows, fit, outliers = breaks.find_breaks(rows, fit, searcher.fit)
     fits = searcher.best(rows, fit, plan.find_seasons, plan.find_cycle)
     fits, log_weights = searcher.with_drift(rows, fits, searcher.log_weights(fits))
+    rows_of_fits = [rows] * len(fits)
+    if fit is not unbroken:
+        fits, rows_of_fits = [*fits, unbroken], [*rows_of_fits, all_rows]
+        log_weights = np.append(
+            log_weights + np.log1p(-breaks.NEW_BREAKS), np.log(breaks.NEW_BREAKS)
+        )
     plan.progress("drawing from the posterior of the parameters")
-    return SeriesLaw.of(fits, log_weights, rows, outliers, name, units, rng, plan.n_threads)
+    return SeriesLaw.of(fits, log_weights, rows_of_fits, outliers, name, units, rng, plan.n_threads)
 
 
 def _first(
