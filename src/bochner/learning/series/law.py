@@ -289,6 +289,10 @@ class SeriesLaw:
 
     def sample(self, rows: ScaledSeries, n_samples: int, rng: Generator) -> Array:
         """Return joint draws (n_samples, h) of noisy values at rows after the last training row."""
+        return TRANSFORMATIONS[self.transformation].back(self.paths(rows, n_samples, rng))
+
+    def paths(self, rows: ScaledSeries, n_samples: int, rng: Generator) -> Array:
+        """Return draws as `sample` does, of the transformed values."""
         weights = np.concatenate([member.weights for member in self.members])
         counts = rng.multinomial(n_samples, weights / weights.sum())
         later, factors = self.rows.part(slice(-1, None)).joined(rows), self._factors(rows.times)
@@ -306,8 +310,17 @@ class SeriesLaw:
                 )
                 all_paths.append(path)
         values = np.concatenate(all_paths)[rng.permutation(n_samples)]
-        transformed = self.units.centre + self.units.deviation * values
-        return TRANSFORMATIONS[self.transformation].back(transformed)
+        transformed: Array = self.units.centre + self.units.deviation * values
+        return transformed
+
+    def standardised_errors(self) -> Array:
+        """Return errors (n,) of one-step predictions in standard deviations, NaN if unknown.
+
+        They are those of the best draw of the best model.
+        """
+        best = max(self.members, key=lambda member: member.weights.sum())
+        _, states = best.model.filtered(best.theta[int(np.argmax(best.weights))], self.rows)
+        return states.error / np.sqrt(states.variance)
 
     def periods(self) -> list[Period]:
         """Return the periods of the best model, the one with the greatest deviation first."""
