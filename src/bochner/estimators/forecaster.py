@@ -155,8 +155,7 @@ class Forecaster(BaseEstimator):
         progress, rows = Progress(callback), {}
         for name, one in (group or {_ONE: y}).items():
             inputs = X.get(name) if isinstance(X, dict) and group is not None else X
-            where = "" if group is None else f"Series {name!r}: "
-            rows[name] = taken_series(one, inputs, times, self.transformation, where)
+            rows[name] = taken_series(one, inputs, times, self.transformation, group and name)
         check_values(rows, parts)
         # Each series has the generator that a fit to it alone has.
         fitted = {
@@ -185,8 +184,8 @@ class Forecaster(BaseEstimator):
         mean, std : ndarray of shape (h,), pandas Series or DataFrame, or dict
             In the type of the series. The mean of the value or, with a transformation, the mean of
             its square root or logarithm transformed back, which is close to the median. ``std`` is
-            then half of the width of the central 68.3 % interval. With ``sums``, mean and ``std``
-            are those of draws that add up.
+            then half of the width of the central 68.3 % interval. With ``sums``, ``std`` is
+            that of draws that add up.
 
         Raises
         ------
@@ -259,8 +258,8 @@ class Forecaster(BaseEstimator):
         """
         ends = 0.5 + 0.5 * np.array([-1.0, 1.0]) * as_level(level)
 
-        def found(name: str, ahead: Ahead) -> Any:
-            laws = self.series_[name].law.components_at(ahead.rows)
+        def found(series: str, ahead: Ahead) -> Any:
+            laws = self.series_[series].law.components_at(ahead.rows)
             columns = {
                 name: np.column_stack((law.centre(), law.quantiles(ends)))[ahead.places]
                 for name, law in laws.items()
@@ -309,7 +308,7 @@ class Forecaster(BaseEstimator):
         Parameters
         ----------
         y, X, times
-            As in ``fit``; one series.
+            As in ``fit``. Several series must have one length.
         horizon : int
             Number of values to forecast from each origin.
         n_origins : int, default=5
@@ -328,8 +327,9 @@ class Forecaster(BaseEstimator):
             One row per forecast: ``origin`` (number of training values), ``step`` (1 to
             ``horizon``), ``observed``, ``predicted``, ``lower``, ``upper``, ``covered``,
             ``scaled_error`` (the error divided by the mean absolute seasonal difference of the
-            training values; its mean absolute value is the MASE) and ``log_density``. A data frame
-            with the times as ``time`` if ``y`` is a pandas object.
+            training values; its mean absolute value is the MASE) and, without ``sums``,
+            ``log_density``; ``series`` has the names of several. A data frame with ``time`` if
+            ``y`` is a pandas object.
 
         Raises
         ------
@@ -392,14 +392,9 @@ class Forecaster(BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_choice("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
-        if isinstance(self.periods, str) and self.periods != "auto":
-            raise ValueError(
-                f"periods must be 'auto' or a sequence of lengths, got {self.periods!r}."
-            )
-        if not isinstance(self.periods, str) and np.ndim(self.periods) != 1:
-            raise TypeError(
-                f"periods must be 'auto' or a sequence of lengths, got {self.periods!r}."
-            )
+        if np.ndim(self.periods) != 1 and self.periods != "auto":
+            kind = ValueError if isinstance(self.periods, str) else TypeError
+            raise kind(f"periods must be 'auto' or a sequence of lengths, got {self.periods!r}.")
         as_flag("find_cycle", self.find_cycle)
         checked_n_jobs(self.n_jobs)
         check_seed(self.random_state)

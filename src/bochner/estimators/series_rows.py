@@ -112,19 +112,19 @@ def check_taken(transformation: str, values: Array) -> None:
 
 
 def taken_series(
-    y: ArrayLike, X: object, times: object, transformation: str, where: str
+    y: ArrayLike, X: object, times: object, transformation: str, name: str | None
 ) -> SeriesRows:
     """Return a series as `read_series` does, whose values a transformation takes.
 
-    Messages of errors begin with ``where``.
+    Messages of errors begin with the name of the series, if it has one.
     """
     try:
         series = read_series(y, X, times)
         check_taken(transformation, series.values)
     except (TypeError, ValueError) as error:
-        if not where:
+        if name is None:
             raise
-        raise type(error)(f"{where}{error}") from error
+        raise type(error)(f"Series {name!r}: {error}") from error
     return series
 
 

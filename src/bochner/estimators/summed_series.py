@@ -145,12 +145,10 @@ def reconciliation(
         row[[leaves.index(leaf) for leaf in parts.get(name, [name])]] = 1.0
     learned = {name: rows[name].learned for name in names}
     errors = [fitted[name].law.standardised_errors() for name in names]
-    correlation, shrinkage = error_correlation(_joined(names, learned, errors)[1])
+    correlation = error_correlation(_joined(names, learned, errors)[1])
     places = np.array([names.index(leaf) for leaf in leaves])
-    least = [np.nanmin(rows[leaf].values) for leaf in leaves]
-    return Reconciliation(
-        names, summing, places, correlation, shrinkage, np.array([low >= 0.0 for low in least])
-    )
+    has_floor = np.array([np.nanmin(rows[leaf].values) >= 0.0 for leaf in leaves])
+    return Reconciliation(names, summing, places, correlation, has_floor)
 
 
 def _joined(

@@ -1,16 +1,17 @@
 r"""Reconciled forecasts of series of which some are sums of others.
 
-Every series has a law of its values at a time. The laws are joined by a Gaussian copula, whose
-correlations are those of the one-step errors. Draws of all series are then projected to sums that
-add up, with the smallest total variance of the errors (minimum trace, [1]_):
-:math:`G = (S^T W^{-1} S)^{-1} S^T W^{-1}` maps forecasts of all series to those of the parts, and
-:math:`S` adds these up. For Gaussian laws the result is the joint law conditioned on the sums.
+Forecasts of all n series are projected to sums that add up, by weighted least squares with the
+variances of the forecasts at each time: :math:`G = (S^T D^{-2} S)^{-1} S^T D^{-2}` maps forecasts
+of all series to those of the parts, and :math:`S` adds these up [1]_. If errors are independent,
+this is the mean of the joint law conditioned on the sums. Intervals and sample paths are those of
+projected draws. Draws of the series are joined by a Gaussian copula before, whose correlations are
+those of the one-step errors: series that add up have correlated errors.
 
 .. [1] Wickramasuriya, Athanasopoulos and Hyndman (2019), "Optimal forecast reconciliation for
    hierarchical and grouped time series through trace minimization", JASA 114, 804-819.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,19 +48,17 @@ _ROUNDING = 1e-6
 @register(shapes={"summing": "nl", "parts": "l", "correlation": "nn", "has_floor": "l"})
 @dataclass(frozen=True, eq=False)
 class Reconciliation:
-    """Sums of series, and correlations of the errors of their one-step forecasts.
+    """Sums of series, and the correlations of the errors of their one-step forecasts.
 
     ``summing`` (n, l) has one row for each of the n series, with ones at the parts it contains.
     ``parts`` (l,) are the positions of the parts among the series. Parts with ``has_floor`` are
-    never negative. ``shrinkage`` of the correlations by the weights of the projection is that of
-    Schäfer and Strimmer.
+    never negative.
     """
 
     names: list[str]
     summing: Array  # (n, l)
     parts: NDArray[np.int64]  # (l,)
     correlation: Array  # (n, n)
-    shrinkage: float
     has_floor: NDArray[np.bool_]  # (l,)
 
     def __post_init__(self) -> None:
@@ -75,8 +74,6 @@ class Reconciliation:
         is_far = np.abs(np.diagonal(self.correlation) - 1.0).max() > _ROUNDING
         if is_far or np.abs(self.correlation - self.correlation.T).max() > _ROUNDING:
             raise ValueError("correlations must be symmetric, with a diagonal of ones")
-        if not 0.0 <= self.shrinkage <= 1.0:
-            raise ValueError("the shrinkage must be between zero and one")
 
     @cached_property
     def root(self) -> Array:
@@ -87,63 +84,72 @@ class Reconciliation:
         """
         values, vectors = np.linalg.eigh(self.correlation)
         root: Array = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-        return root / np.linalg.norm(root, axis=1)[:, None]
+        root /= np.linalg.norm(root, axis=1)[:, None]
+        return root
 
     def projection(self, std: Array) -> Array:
         """Return the matrix G (l, n) from forecasts of all series to those of the parts.
 
-        ``std`` (n,) are the standard deviations of the errors.
+        ``std`` (n,) are the standard deviations of the forecasts. Series with a deviation of zero
+        are not changed, unless they contradict each other.
         """
-        shrunk = (1.0 - self.shrinkage) * self.correlation + self.shrinkage * np.eye(len(std))
-        cov = std[:, None] * shrunk * std
         n, parts = len(std), self.parts
         sums = np.setdiff1d(np.arange(n), parts)
         # Gaps between the forecast of each sum and that of its parts.
         gaps = np.eye(n)[sums]
         gaps[:, parts] -= self.summing[sums]
-        joint = cov @ gaps.T
+        joint = (std**2)[:, None] * gaps.T
         between = gaps @ joint
-        # Units of the sums, so that eigenvalues of small ones are no rounding errors.
+        # Units of the gaps, so that eigenvalues of small sums are no rounding errors.
         unit = np.sqrt(np.diagonal(between))
         unit = np.where(unit > 0.0, unit, 1.0)
         inverse = pinvh(between / unit[:, None] / unit) / unit[:, None] / unit
         projection: Array = np.eye(n)[parts] - joint[parts] @ inverse @ gaps
         return projection
 
-    def add_up(self, draws: Array) -> Array:
-        """Return draws (N, n) of all series that add up, from draws (N, n) that do not."""
-        of_parts = draws @ self.projection(draws.std(axis=0)).T
-        of_parts = np.where(self.has_floor, np.maximum(of_parts, 0.0), of_parts)
-        together: Array = of_parts @ self.summing.T
+    def forecast(self, laws: Sequence["ScoredLaw"]) -> list["DrawnForecast"]:
+        """Return forecasts that add up, from the law of each series alone."""
+        points = in_a_thread(qmc.Sobol, len(laws), rng=np.random.default_rng(_SEED))
+        tiny = np.finfo(np.float64).eps
+        scores = ndtri(np.clip(points.random(_N_POINTS), tiny, 1.0 - tiny)) @ self.root.T
+        centres = np.column_stack([law.centre for law in laws])
+        projections = self._projections(laws)
+        together = np.array(
+            [self._added_up(c, G) for c, G in zip(centres, projections, strict=True)]
+        )
+        draws = self._draws(laws, projections, lambda time: scores)
+        return [DrawnForecast(*both) for both in zip(together.T, draws, strict=True)]
+
+    def sample(self, laws: Sequence["ScoredLaw"], paths: Sequence[Array]) -> Array:
+        """Return paths (n, N, h) that add up, from independent ones (N, h) of transforms."""
+        pairs = zip(laws, paths, strict=True)
+        scores = np.stack([law.scores_of(path) for law, path in pairs], axis=2)
+        return self._draws(laws, self._projections(laws), lambda t: scores[:, t] @ self.root.T)
+
+    def _projections(self, laws: Sequence["ScoredLaw"]) -> list[Array]:
+        """Return the projection at each time."""
+        return [self.projection(std) for std in np.column_stack([law.std for law in laws])]
+
+    def _added_up(self, values: Array, projection: Array) -> Array:
+        """Return values (..., n) of all series that add up, from values (..., n) that do not."""
+        parts = values @ projection.T
+        parts = np.where(self.has_floor, np.maximum(parts, 0.0), parts)
+        together: Array = parts @ self.summing.T
         return together
 
-    def forecast(self, laws: Sequence["ScoredLaw"]) -> Iterator["DrawnForecast"]:
-        """Yield the forecast of each series, from its law without the sums."""
-        n = len(laws)
-        points = in_a_thread(qmc.Sobol, n, rng=np.random.default_rng(_SEED)).random(_N_POINTS)
-        tiny = np.finfo(np.float64).eps
-        scores = ndtri(np.clip(points, tiny, 1.0 - tiny)) @ self.root.T
-        for column in np.moveaxis(self._added_up(laws, lambda _: scores), 2, 0):
-            yield DrawnForecast(column)
-
-    def sample(self, laws: Sequence["ScoredLaw"], paths: Sequence[Array]) -> Iterator[Array]:
-        """Yield paths (N, h) of each series that add up, from independent ones of transforms."""
-        scores = np.stack(
-            [law.scores_of(path) for law, path in zip(laws, paths, strict=True)], axis=2
-        )
-        yield from np.moveaxis(
-            self._added_up(laws, lambda time: scores[:, time] @ self.root.T), 2, 0
-        )
-
-    def _added_up(self, laws: Sequence["ScoredLaw"], scores) -> Array:
-        """Return draws (N, h, n) at all times, whose normal scores (N, n) a function returns."""
-        n_times = laws[0].values.shape[1]
-        together = []
-        for time in range(n_times):
+    def _draws(
+        self,
+        laws: Sequence["ScoredLaw"],
+        projections: Sequence[Array],
+        scores: Callable[[int], Array],
+    ) -> Array:
+        """Return draws (n, N, h) that add up, with the normal scores (N, n) of each time."""
+        draws = []
+        for time, projection in enumerate(projections):
             columns = zip(laws, scores(time).T, strict=True)
-            draws = np.column_stack([law.values_of(column, time) for law, column in columns])
-            together.append(self.add_up(draws))
-        return np.stack(together, axis=1)
+            values = np.column_stack([law.values_of(column, time) for law, column in columns])
+            draws.append(self._added_up(values, projection))
+        return np.stack(draws, axis=-1).swapaxes(0, 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,9 +157,11 @@ class ScoredLaw:
     """Laws of a value at h times as functions of a normal score, linear between K knots.
 
     ``values`` (K, h) are transformed values, and ``scores`` (K, h) normal quantiles of their
-    probabilities.
+    probabilities. ``centre`` (h,) and ``std`` (h,) are those of the values.
     """
 
+    centre: Array
+    std: Array
     values: Array
     scores: Array
     transformation: str
@@ -172,7 +180,8 @@ class ScoredLaw:
             ndtri(np.maximum(np.tensordot(ndtr(part), weights, (1, 0)), tiny))
             for part in (gaps, -gaps)
         )
-        return cls(values, np.where(below < 0.0, below, -above), mixture.transformation)
+        scores = np.where(below < 0.0, below, -above)
+        return cls(mixture.centre(), mixture.std(), values, scores, mixture.transformation)
 
     def values_of(self, scores: Array, time: int) -> Array:
         """Return values (N,) with some normal scores (N,) at one of the times."""
@@ -187,17 +196,19 @@ class ScoredLaw:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnForecast:
-    """Equally likely values (N, h) at h times."""
+    """Point forecasts (h,) and equally likely values (N, h) at h times."""
 
+    point: Array
     draws: Array
 
     def centre(self) -> Array:
-        """Return the means (h,)."""
-        return self.draws.mean(axis=0)
+        """Return the point forecasts (h,)."""
+        return self.point
 
     def std(self) -> Array:
         """Return the standard deviations (h,)."""
-        return self.draws.std(axis=0)
+        std: Array = self.draws.std(axis=0)
+        return std
 
     def quantiles(self, levels: Array) -> Array:
         """Return quantiles (h, q) at levels (q,) strictly between zero and one."""
@@ -205,33 +216,28 @@ class DrawnForecast:
         return quantiles
 
 
-def error_correlation(errors: Array) -> tuple[Array, float]:
-    r"""Return correlations (n, n) of errors (T, n) with NaN, and their shrinkage to zero.
+def error_correlation(errors: Array) -> Array:
+    """Return correlations (n, n) of errors (T, n) whose means are zero; NaN is unknown.
 
-    The shrinkage is :math:`\sum \operatorname{Var}(r_{ij}) / \sum r_{ij}^2` over pairs (Schäfer and
-    Strimmer 2005). Each pair has the times at which both errors are known.
+    Each pair has the times at which both errors are known. Pairs with few of them have a
+    correlation of zero.
     """
     is_known = np.isfinite(errors)
     filled = np.where(is_known, errors, 0.0)
-    scale = np.sqrt(np.sum(filled**2, axis=0) / np.maximum(is_known.sum(axis=0), 1))
-    filled = filled / np.where(scale > 0.0, scale, 1.0)
     counts = is_known.astype(np.float64).T @ is_known
-    enough = np.maximum(counts, _FEWEST_COMMON)
-    means = np.where(counts < _FEWEST_COMMON, 0.0, filled.T @ filled / enough)
-    # Products of the errors of two series have these means and variances.
-    variances = np.maximum((filled**2).T @ filled**2 / enough - means**2, 0.0) / (enough - 1.0)
-    pairs = ~np.eye(errors.shape[1], dtype=bool)
-    squares = float(np.sum(means[pairs] ** 2))
-    shrinkage = 1.0 if not squares else min(1.0, float(np.sum(variances[pairs])) / squares)
-    return _nearest_correlation(means), shrinkage
+    squares = (filled**2).T @ is_known  # Of each series, where the other one is known
+    scale = np.sqrt(squares * squares.T)
+    is_usable = (counts >= _FEWEST_COMMON) & (scale > 0.0)
+    correlation = np.where(is_usable, filled.T @ filled / np.where(is_usable, scale, 1.0), 0.0)
+    np.fill_diagonal(correlation, 1.0)
+    return _nearest_correlation(correlation)
 
 
 def _nearest_correlation(matrix: Array) -> Array:
     """Return a positive semi-definite matrix with a diagonal of ones, near a symmetric one."""
     values, vectors = np.linalg.eigh(matrix)
     clipped = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    scale = np.sqrt(np.diagonal(clipped))
-    scale = np.where(scale > 0.0, scale, 1.0)
-    nearest = clipped / scale[:, None] / scale
+    scale = np.sqrt(np.diagonal(clipped))  # Above zero: clipping adds to the diagonal of ones
+    nearest: Array = clipped / scale[:, None] / scale
     np.fill_diagonal(nearest, 1.0)
     return nearest
