@@ -98,12 +98,12 @@ plant_edits(
 
 def assert_refused(model, message, request):
     """A request of a model raises a ValueError."""
+    said = ""
     try:
         request(model)
     except ValueError as error:
-        assert message in str(error)
-    else:
-        raise AssertionError(message)
+        said = str(error)
+    assert message in said
 
 
 def check_known_sums():
@@ -129,8 +129,7 @@ def check_times():
 
 
 planted(check_values, name="sums_may_have_other_values")(
-    edit(summed_series, "check_values", "if gaps[worst] > _ROUNDING * np.nanmax(np.abs(values[:, 0]))", "if gaps[worst] < 0.0",
-         forecaster)
+    edit(summed_series, "check_values", "_ROUNDING * np.nanmax(", "1e9 * np.nanmax(", forecaster)
 )  # fmt: skip
 planted(summed.test_unknown_values_and_later_beginnings, name="unknown_parts_are_zero")(
     edit(summed_series, "_sum_of", "total = total.add(one)", "total = total.add(one, fill_value=0)")

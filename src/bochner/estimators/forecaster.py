@@ -155,13 +155,10 @@ class Forecaster(BaseEstimator):
         progress, rows = Progress(callback), {}
         for name, one in (group or {_ONE: y}).items():
             inputs = X.get(name) if isinstance(X, dict) and group is not None else X
-            rows[name] = taken_series(one, inputs, times, self.transformation, group and name)
+            shown = None if group is None else name
+            rows[name] = taken_series(one, inputs, times, self.transformation, shown)
         check_values(rows, parts)
-        # Each series has the generator that a fit to it alone has.
-        fitted = {
-            name: self._learned(series, *generators(self.random_state, 1), progress)
-            for name, series in rows.items()
-        }
+        fitted = {name: self._learned(series, progress) for name, series in rows.items()}
         self.series_, self.is_single_ = fitted, group is None
         self.reconciliation_ = reconciliation(fitted, rows, parts) if parts else None
         return self
@@ -381,9 +378,8 @@ class Forecaster(BaseEstimator):
         fitted = self._fitted().series_
         return SeriesForecasts.at(fitted, self.is_single_, self.reconciliation_, horizon, X)
 
-    def _learned(
-        self, series: SeriesRows, rng: np.random.Generator, progress: Progress
-    ) -> FittedSeries:
+    def _learned(self, series: SeriesRows, progress: Progress) -> FittedSeries:
+        (rng,) = generators(self.random_state, 1)  # Same result as a fit to this series alone
         with single_threaded_blas() as n_threads:
             n_threads = threads_for(self.n_jobs, n_threads)
         seasons = None if isinstance(self.periods, str) else self.periods

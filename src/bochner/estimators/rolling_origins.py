@@ -71,7 +71,7 @@ def rolling_table(
         for name, forecast in forecasts.items():
             label = {} if group is None else {"series": np.full(n_steps, name, dtype=object)}
             label |= {"origin": np.full(n_steps, origin), "step": np.arange(1, n_steps + 1)}
-            index = getattr(named[name], "index", None)
+            index: Any = getattr(named[name], "index", None)
             label |= {"time": index[after]} if hasattr(index, "get_indexer") else {}
             scale = seasonal_scale(series[name].values[before], seasons[name])
             parts.append(label | _errors(series[name].values[after], forecast, scale))
@@ -158,7 +158,7 @@ def _rows(table: object, rows: slice) -> Any:
 def _where(y: Any, times: Any, after: slice) -> Any:
     if times is not None:
         return times[after]
-    index = getattr(y, "index", None)
+    index: Any = getattr(y, "index", None)
     return index[after] if hasattr(index, "get_indexer") else after.stop - after.start
 
 
