@@ -1,15 +1,21 @@
 """Bugs planted in forecasts of series that add up, and the laws that must notice them."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cli import test_forecast_totals as totals_tests
 from estimators import test_summed_series as summed
 from learning.series import test_reconciliation as laws
 from mutants.registry import edit, plant_edits, planted
 
 from bochner import Forecaster
+from bochner.cli import forecasting, totals
 from bochner.estimators import forecaster, summed_series
 from bochner.estimators.series_forecasts import SeriesForecasts
 from bochner.learning.series import reconciliation
 from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.reconciliation import Reconciliation, ScoredLaw
+from bochner.tables import series_table
 
 
 def check_projection():
@@ -166,4 +172,48 @@ planted(check_errors, name="errors_have_the_units_of_the_values")(
 )
 planted(check_errors, name="errors_are_the_values")(
     edit(SeriesLaw, "standardised_errors", "states.error", "(self.rows.values + 3.0)")
+)
+
+
+def in_a_folder(test):
+    """Return a check that runs a test with an empty folder."""
+
+    def check():
+        with TemporaryDirectory() as name:
+            test(Path(name))
+
+    return check
+
+
+planted(in_a_folder(totals_tests.test_a_total_may_be_one_of_the_series), name="a_total_has_itself")(
+    edit(totals, "fit_total", "for one in all_series if one.name != name]",
+         "for one in all_series[:1]]", forecasting)
+)  # fmt: skip
+planted(in_a_folder(totals_tests.test_series_in_columns_are_forecast_like_those_below_each_other),
+        name="columns_have_the_values_of_the_first")(
+    edit(series_table, "stacked", "_values(frame, name) for name",
+         "_values(frame, targets[0]) for name", forecasting)
+)  # fmt: skip
+
+
+def check_one_end():
+    """Series end with the last known value of any, and have rows to forecast after it."""
+    import pandas as pd
+
+    from bochner.tables.series_table import SeriesColumns, TableSeries
+
+    days = pd.date_range("2022-01-01", periods=12, freq="D")
+    series = [
+        TableSeries("a", pd.Series(range(8), days[:8]) * 1.0, None, days[8:]),
+        TableSeries("b", pd.Series(range(8), days[2:10]) * 1.0, None, days[10:]),
+    ]
+    found = totals.with_total(series, "all", SeriesColumns("day", "y", "shop"), is_wide=False)
+    assert [one.values.index[-1] for one in found] == [days[9]] * 3
+    assert [list(one.later) for one in found] == [list(days[10:])] * 3
+    assert [one.values.index[0] for one in found] == [days[0], days[2], days[2]]
+    assert found[2].values.dropna().tolist() == [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]
+
+
+planted(check_one_end, name="rows_to_forecast_have_known_values")(
+    edit(totals, "_to_one_end", "one.later[one.later > times[-1]]", "one.later")
 )
