@@ -147,6 +147,7 @@ DESIGNS: Mapping[str, Design] = {
         _generated(_OF_CROSSED, _CROSSED), 12, 12, is_generated=True
     ),
 }
+# The horizon and the season of the generated series above
 _QUICK_DESIGN = Design(_generated({"total": list(_TWO)}, _TWO), 12, 12, is_generated=True)
 
 
