@@ -181,8 +181,7 @@ class Forecaster(BaseEstimator):
         mean, std : ndarray of shape (h,), pandas Series or DataFrame, or dict
             In the type of the series. The mean of the value or, with a transformation, the mean of
             its square root or logarithm transformed back, which is close to the median. ``std`` is
-            then half of the width of the central 68.3 % interval. With ``sums``, ``std`` is
-            that of draws that add up.
+            then half of the width of the central 68.3 % interval, and so it is with ``sums``.
 
         Raises
         ------

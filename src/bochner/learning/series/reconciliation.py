@@ -32,9 +32,9 @@ _N_POINTS = 2048
 90 % intervals then vary by about a hundredth of a standard deviation."""
 
 _SEED = 0
-"""Seed of the scrambled points: the same for all forecasts, which so do not vary between calls."""
+"""Seed of the scrambled points. It is fixed, so that forecasts do not vary between calls."""
 
-_N_KNOTS, _FARTHEST = 161, 6.0
+_N_KNOTS, _FARTHEST = 81, 6.0
 """Values at which the normal scores of a law are computed, and their largest distance from the
 mean in standard deviations. Scores of a Gaussian are linear, so that interpolation is exact."""
 
@@ -98,7 +98,10 @@ class Reconciliation:
         # Gaps between the forecast of each sum and that of its parts.
         gaps = np.eye(n)[sums]
         gaps[:, parts] -= self.summing[sums]
-        joint = (std**2)[:, None] * gaps.T
+        # Relative deviations, because squares of huge ones overflow.
+        relative = np.minimum(std, np.finfo(np.float64).max)
+        relative = relative / max(relative.max(), np.finfo(np.float64).tiny)
+        joint = (relative**2)[:, None] * gaps.T
         between = gaps @ joint
         # Units of the gaps, so that eigenvalues of small sums are no rounding errors.
         unit = np.sqrt(np.diagonal(between))
@@ -206,9 +209,13 @@ class DrawnForecast:
         return self.point
 
     def std(self) -> Array:
-        """Return the standard deviations (h,)."""
-        std: Array = self.draws.std(axis=0)
-        return std
+        """Return half of the width (h,) of the central 68.3 % intervals.
+
+        For a normal law it is the standard deviation. Rare huge values do not dominate it.
+        """
+        lower, upper = self.quantiles(ndtr(np.array([-1.0, 1.0]))).T
+        half: Array = 0.5 * (upper - lower)
+        return half
 
     def quantiles(self, levels: Array) -> Array:
         """Return quantiles (h, q) at levels (q,) strictly between zero and one."""
