@@ -34,7 +34,7 @@ TORCH := tests/torch_modules tests/array_api tests/learning/batched tests/benchm
 ADAPTERS := sktime.py skpro.py torch botorch.py distributed/ray.py distributed/spark.py
 
 .PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-published bench-real bench-forecasts bench-competitions bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-gpu clean
+        bench bench-published bench-real bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-gpu clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -118,7 +118,7 @@ audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m pip_audit --skip-editable
 
-bench: bench-published bench-real bench-forecasts bench-competitions bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-published bench-real bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-published: $(VENV)/.bench  ## Errors, densities and intervals on published splits and folds, next to other methods
 	$(BIN)/python -m benchmarks published $(FLAGS) --out "$(OUT)"
@@ -135,6 +135,9 @@ bench-forecasts: $(VENV)/.forecasts  ## Forecasts from several origins, next to 
 
 bench-competitions: $(VENV)/.forecasts  ## Series of the M3 and M4 competitions, next to other methods
 	$(BIN)/python -m benchmarks competitions $(FLAGS) --out "$(OUT)"
+
+bench-hierarchies: $(VENV)/.forecasts  ## Series and their sums, each alone and reconciled
+	$(BIN)/python -m benchmarks hierarchies $(FLAGS) --out "$(OUT)"
 
 bench-gaussian: $(VENV)/.demo  ## Error of the Gaussian Gram matrix, by sampling scheme
 	$(BIN)/python -m benchmarks gaussian $(FLAGS) --out "$(OUT)"

@@ -15,6 +15,7 @@ from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
 from benchmarks.gpu import GPU
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
+from benchmarks.hierarchies import HIERARCHIES
 from benchmarks.histograms import HISTOGRAMS
 from benchmarks.indefinite.benchmark import INDEFINITE
 from benchmarks.processes.benchmark import PROCESSES
@@ -49,6 +50,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             REAL,
             FORECASTS,
             COMPETITIONS,
+            HIERARCHIES,
             GAUSSIAN,
             SCHEMES_BENCHMARK,
             INDEFINITE,

@@ -44,8 +44,11 @@ def _seattle(folder: Path | None) -> Record:
     return Record(days, table["temp_max"].to_numpy(dtype=np.float64))
 
 
-def _bike_hours(folder: Path | None) -> Record:
-    """Return rentals by hour; hours without any are missing in the file, and are zero here."""
+def _bike_hours(folder: Path | None, kind: str = "y") -> Record:
+    """Return rentals by hour; hours without any are missing in the file, and are zero here.
+
+    ``kind`` is ``"casual"``, ``"registered"``, or ``"y"`` for all users.
+    """
     file = np.load(_file(folder, "bike_hourly"))
     names = [str(name) for name in file["feature_names"]]
     hours, months, weekdays, years = (
@@ -56,12 +59,13 @@ def _bike_hours(folder: Path | None) -> Record:
     changed = np.any(np.diff(columns, axis=0), axis=1) | (np.diff(hours) < 0)
     day = np.concatenate(([0], np.cumsum(changed)))
     values = np.zeros(24 * (day[-1] + 1))
-    values[24 * day + hours] = file["y"]
+    values[24 * day + hours] = file[kind]
     return Record(np.datetime64("2011-01-01T00", "h") + np.arange(len(values)), values)
 
 
-def _bike_days(folder: Path | None) -> Record:
-    hours = _bike_hours(folder)
+def bike_days(folder: Path | None, kind: str = "y") -> Record:
+    """Return rentals by day, of one kind of users or of all."""
+    hours = _bike_hours(folder, kind)
     days = hours.times.astype("M8[D]")[::24]
     return Record(days, hours.values.reshape(-1, 24).sum(axis=1))
 
@@ -89,7 +93,7 @@ _READERS: Mapping[str, Callable[[Path | None], Record]] = {
     "co2, monthly": _monthly("mauna_loa_co2_monthly", "1959-01"),
     "sunspots": _monthly("sunspots_monthly", "1749-01"),
     "seattle, highest temperature": _seattle,
-    "bike rentals, daily": _bike_days,
+    "bike rentals, daily": bike_days,
     "bike rentals, hourly": _bike_hours,
     "electricity demand, hourly": _electricity,
 }

@@ -60,6 +60,8 @@ def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch):
     demand().rename(columns={"demand": "price"}).to_csv("houses.csv", index=False)
     shutil.copy("houses.csv", "new.csv")
     sales().to_csv("sales.csv", index=False)
+    regions = sales().rename(columns={"sales": "north"})
+    regions.assign(south=30.0 - regions["north"] ** 2 / 9.0).to_csv("regions.csv", index=False)
     for words in PAGES[page]:
         if words[0] == "demo":
             continue  # tests/cli runs it

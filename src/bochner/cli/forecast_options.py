@@ -38,7 +38,12 @@ SERIES = "Series"
 class ForecastOptions:
     """Options of `bochner forecast`."""
 
-    target: Annotated[str, typer.Option(help="Column to forecast.", rich_help_panel=SERIES)]
+    target: Annotated[
+        list[str],
+        typer.Option(
+            help="Column to forecast; repeat for several series in columns.", rich_help_panel=SERIES
+        ),
+    ]
     time: Annotated[
         str | None,
         typer.Option(
@@ -58,7 +63,15 @@ class ForecastOptions:
     series: Annotated[
         str | None,
         typer.Option(
-            help="Column that names the series of each row, if there are several.",
+            help="Column that names the series of each row, if they are below each other.",
+            rich_help_panel=SERIES,
+        ),
+    ] = None
+    total: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of the sum of all series, a new or an existing one. Forecasts of the series "
+            "then add up to its forecast.",
             rich_help_panel=SERIES,
         ),
     ] = None
@@ -174,6 +187,16 @@ class ForecastOptions:
         from bochner.learning.series.transformations import TRANSFORMATIONS
 
         check_choice("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
+        if self.series is not None and len(self.target) > 1:
+            raise InputError(
+                "--series is for series below each other, and several --target for series in "
+                "columns: give one of them."
+            )
+        if self.total is not None and self.series is None and len(self.target) == 1:
+            raise InputError(
+                "--total needs several series: repeat --target for their columns, or name the "
+                "column that tells them apart with --series."
+            )
         if self.as_json and self.writes_table:
             raise InputError("--json and --out - both write to standard output: name a file.")
         inputs = [each for each in (path, self.future) if each is not None]

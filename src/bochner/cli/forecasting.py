@@ -27,6 +27,7 @@ from bochner.cli.output import (
     write_picture,
 )
 from bochner.cli.series_fits import fit_each, report_refused
+from bochner.cli.totals import fit_total, on_one_index, with_total
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecasts import (
     SeriesForecast,
@@ -34,15 +35,17 @@ from bochner.comparison.forecasts import (
     forecast_verdict,
     model_facts,
 )
-from bochner.comparison.origins import OriginScores, mean_mase, origin_scores
+from bochner.comparison.origins import OriginScores, joint_scores, mean_mase, origin_scores
 from bochner.comparison.shown import counted, number, percent
 from bochner.estimators.forecaster import Forecaster
+from bochner.tables.errors import InputError
 from bochner.tables.reading import read
 from bochner.tables.series_table import (
     ONE,
     SeriesColumns,
     TableSeries,
     series_columns,
+    stacked,
     table_series,
 )
 
@@ -121,18 +124,26 @@ def _read(
     path: Path, options: ForecastOptions
 ) -> tuple[SeriesColumns, list[TableSeries], list[str], dict[str, str]]:
     """Return the columns, the series, the notes on the files, and the series that are refused."""
-    names = (options.target, options.time, options.series, *options.inputs)
+    names = (*options.target, options.time, options.series, *options.inputs)
     keep = {name for name in names if name is not None}
     layout = read_options(options)
     text = [options.series] if options.series else []
     table = read(path, layout, keep=keep, text=text)
     frame = table.frame
-    columns = series_columns(frame, options.target, options.time, options.series, options.inputs)
+    first = options.target[0]
+    columns = series_columns(frame, first, options.time, options.series, options.inputs)
     notes, later = list(table.notes), None
     if options.future is not None:
         more = read(options.future, table.layout, keep=keep, text=text)
         later, notes = more.frame, [*notes, *more.notes]
+    if is_wide := len(options.target) > 1:
+        frame, columns = stacked(frame, options.target, columns, later)
+        later = None
     all_series, refused = table_series(frame, columns, later)
+    if options.total is not None:
+        if refused:
+            raise InputError(next(iter(refused.values())))
+        all_series = with_total(all_series, options.total, columns, is_wide)
     return columns, all_series, notes, refused
 
 
@@ -144,9 +155,17 @@ def _forecast(
     progress: Progress,
 ) -> _Forecasts:
     """Fit a model to every series, forecast it, and measure forecasts from past origins."""
-    fits = fit_each(all_series, columns, options, level, progress)
-    scores = {}
-    if options.compare:
+    if options.total is not None:
+        fits = fit_total(all_series, options.total, columns, options, level, progress)
+    else:
+        fits = fit_each(all_series, columns, options, level, progress)
+    scores: dict[str, OriginScores] = {}
+    if options.compare and options.total is not None:
+        progress("forecasting from past origins")
+        past_values, past_inputs = on_one_index(fits.series)
+        horizon = len(fits.series[0].mean)
+        scores = joint_scores(fits.model, past_values, past_inputs, horizon, level)
+    elif options.compare:
         every = max(1, -(-len(fits.series) // _MOST_COMPARED))
         for place, one in enumerate(some := fits.series[::every]):
             # A single series has several origins, and one of one series would be no progress.
@@ -271,8 +290,10 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
         facts |= model_facts(fitted.law)
     else:
         lengths = [len(one.values) for one in series]
-        span = f"{number(min(lengths))} to {number(max(lengths))}"
+        span = " to ".join(number(length) for length in sorted({min(lengths), max(lengths)}))
         facts = {"Series": f"{path}: {len(series)} series of {span} values"}
+        for name, parts in (forecasts.model.sums or {}).items():
+            facts["Sums"] = f"{name} = the sum of the {len(parts)} other series"
     if first.inputs is not None:
         names = ", ".join(map(str, first.inputs.columns))
         facts["Inputs"] = names
@@ -327,7 +348,7 @@ def _last_rows(forecasts: _Forecasts) -> Table:
     """Return the last value and the last forecast of several series."""
     rows = []
     for one in forecasts.series[:_MOST_SERIES]:
-        values = one.values.to_numpy(dtype=float)
+        values = one.values.dropna().to_numpy(dtype=float)
         ends = (one.shown(each[-1]) for each in (values, one.mean, one.lower, one.upper))
         rows.append((one.name, one.shown_times()[-1], *ends))
     hidden = len(forecasts.series) - len(rows)

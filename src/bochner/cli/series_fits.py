@@ -59,8 +59,8 @@ def fit_each(
     for one in all_series:
         try:
             model = _fitted(clone(unfitted), one, columns, options, progress)
-            steps = _steps(one, columns, options)
-            X = _inputs(one, steps, options)
+            steps = n_steps_of(one, columns, options)
+            X = inputs_of(one, steps, options)
             series.append(_one_forecast(model, one, columns, steps, X, level))
             models[one.name] = model
         except (TypeError, ValueError) as error:
@@ -94,13 +94,13 @@ def _fitted(
     progress: Progress,
 ) -> Forecaster:
     """Return a model fitted to a series, by its name if there are several."""
-    X = _part(_inputs(one, _steps(one, columns, options), options), len(one.values))
+    X = _part(inputs_of(one, n_steps_of(one, columns, options), options), len(one.values))
     if columns.series is None:
         return model.fit(one.values, X, callback=progress.relay)
     return model.fit({one.name: one.values}, {one.name: X}, callback=progress.relay)
 
 
-def _steps(one: TableSeries, columns: SeriesColumns, options: ForecastOptions) -> int:
+def n_steps_of(one: TableSeries, columns: SeriesColumns, options: ForecastOptions) -> int:
     """Return the number of steps to forecast of one series."""
     of = "" if columns.series is None else f" of the series {one.name!r}"
     n_later = len(one.later)
@@ -124,7 +124,7 @@ def _steps(one: TableSeries, columns: SeriesColumns, options: ForecastOptions) -
     return steps
 
 
-def _inputs(one: TableSeries, steps: int, options: ForecastOptions) -> pd.DataFrame | None:
+def inputs_of(one: TableSeries, steps: int, options: ForecastOptions) -> pd.DataFrame | None:
     """Return the known inputs at the times of a series and its forecast, holidays included."""
     import pandas as pd
 

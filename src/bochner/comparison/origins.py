@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -69,15 +69,59 @@ def origin_scores(
     Origins are ``horizon`` values apart. Values before the first origin are at least as many as
     those of a forecast.
     """
-    n_origins = min(_MOST_ORIGINS, (len(y) - max(horizon, FEWEST_BEFORE)) // horizon)
-    if n_origins < 1:
+    found = _origins_and_season(y, horizon)
+    if found is None:
         return None
-    season = season_steps(read_series(y, X, None))
-    season = season if len(y) - n_origins * horizon > season else 1
+    n_origins, season = found
     try:
         table = model.cross_validate(y, horizon, n_origins, X, level=level, season_length=season)
     except ValueError:  # Values before the first origin are constant or too few
         return None
+    return _scores(y, table, horizon, n_origins, season)
+
+
+def joint_scores(
+    model: Forecaster,
+    y: Mapping[str, pd.Series],
+    X: Mapping[str, pd.DataFrame | None],
+    horizon: int,
+    level: float,
+) -> dict[str, OriginScores]:
+    """Return the errors of series of one index that are forecast together, by name.
+
+    Origins are those of `origin_scores`. There are no errors if the series are too short.
+    """
+    found = _origins_and_season(next(iter(y.values())), horizon)
+    if found is None:
+        return {}
+    n_origins, season = found
+    try:
+        table = model.cross_validate(
+            dict(y), horizon, n_origins, dict(X), level=level, season_length=season
+        )
+    except ValueError:  # As in `origin_scores`
+        return {}
+    rows = dict(list(table.groupby("series", sort=False)))
+    return {
+        name: _scores(one, rows[name], horizon, n_origins, season)
+        for name, one in y.items()
+        if np.isfinite(rows[name]["observed"]).any()
+    }
+
+
+def _origins_and_season(y: pd.Series, horizon: int) -> tuple[int, int] | None:
+    """Return the number of origins and the season in steps; None if the series is too short."""
+    n_origins = min(_MOST_ORIGINS, (len(y) - max(horizon, FEWEST_BEFORE)) // horizon)
+    if n_origins < 1:
+        return None
+    season = season_steps(read_series(y, None, None))
+    return n_origins, season if len(y) - n_origins * horizon > season else 1
+
+
+def _scores(
+    y: pd.Series, table: pd.DataFrame, horizon: int, n_origins: int, season: int
+) -> OriginScores:
+    """Return the errors of the table of `bochner.Forecaster.cross_validate` for one series."""
     values = y.to_numpy(dtype=np.float64)
     observed = table["observed"].to_numpy()
     is_known = np.isfinite(observed)

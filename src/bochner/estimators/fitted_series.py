@@ -89,35 +89,43 @@ class FittedSeries:
 
 def fitted_series(
     series: SeriesRows,
-    periods: Iterable[float | str] | None,
+    periods: str | Iterable[float | str],
     find_cycle: bool,
     find_breaks: bool,
-    transformations: list[str] | None,
+    transformation: str,
     n_threads: int,
     progress: Progress,
     rng: Generator,
 ) -> FittedSeries:
-    """Fit a series; ``None`` compares the periods of the calendar, or all transformations."""
+    """Fit a series; ``"auto"`` compares the periods of the calendar, or all transformations."""
     timeline, seasons = series.timeline, series.timeline.calendar
-    if periods is not None:
+    is_auto = isinstance(periods, str)
+    if not isinstance(periods, str):
         lengths = [timeline.length(period) for period in periods]
         _check_lengths(lengths, series)
         seasons = [(length, timeline.name(length)) for length in lengths]
     plan = Plan(
         seasons,
         timeline.name,
-        periods is None,
+        is_auto,
         find_cycle,
         find_breaks,
-        transformations,
+        None if transformation == "auto" else [transformation],
         n_threads,
         progress,
         timeline.follows_clock,
-        _priors(timeline, periods is None, len(series.values), [length for length, _ in seasons]),
+        _priors(timeline, is_auto, len(series.values), [length for length, _ in seasons]),
     )
     rows = series.learned
     law = learn(rows.times, rows.values, rows.inputs, plan, rng, rows.clock)
     return FittedSeries(timeline, law, series.input_names)
+
+
+def check_periods(periods: Any) -> None:
+    """Raise TypeError or ValueError unless the periods are ``"auto"`` or a sequence."""
+    if np.ndim(periods) != 1 and periods != "auto":
+        kind = ValueError if isinstance(periods, str) else TypeError
+        raise kind(f"periods must be 'auto' or a sequence of lengths, got {periods!r}.")
 
 
 def _priors(

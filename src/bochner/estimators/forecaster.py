@@ -12,17 +12,14 @@ from bochner._numerics.arrays import Array, as_count, as_flag, as_level, as_leve
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import checked_n_jobs, single_threaded_blas, threads_for
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.fitted_series import Ahead, FittedSeries, fitted_series, in_one_frame
+from bochner.estimators.fitted_series import Ahead, FittedSeries, check_periods, fitted_series
 from bochner.estimators.rolling_origins import rolling_table
-from bochner.estimators.series_rows import (
-    SeriesRows,
-    check_taken,
-    read_series,
-    series_values,
-    several,
-)
+from bochner.estimators.series_forecasts import SeriesForecasts
+from bochner.estimators.series_rows import SeriesRows, series_values, several, taken_series
+from bochner.estimators.summed_series import check_sums, check_values, reconciliation, with_sums
 from bochner.features.parameters import check_choice, check_seed, generators
-from bochner.learning.series.mixture import PredictiveMixture
+from bochner.learning.series.law import SeriesLaw
+from bochner.learning.series.reconciliation import Reconciliation
 from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.registry import register
 from bochner.tables.timelines import labelled
@@ -65,6 +62,10 @@ class Forecaster(BaseEstimator):
     find_breaks : bool, default=True
         Whether to look for outliers and for lasting shifts of the level, in series of up to 10,000
         rows. The value of an outlier is ignored; a shift is part of the trend.
+    sums : mapping of str to sequence of str, or None, default=None
+        Names of the parts of each series that is a sum of others, such as ``{"total": ["north",
+        "south"]}``; parts may be sums. Forecasts, intervals and sample paths of several series then
+        add up. Sums that ``y`` does not hold are added to the series.
     n_jobs : int or None, default=None
         Number of threads, at most one per core. ``None`` means as many as linear algebra may use.
     random_state : int, RandomState instance or None, default=None
@@ -82,6 +83,11 @@ class Forecaster(BaseEstimator):
         ``memory`` (the time after which the correlation with the current shape falls to 1/e).
     transformation_ : str, or dict of str to str
         Transformation of the values that is modelled.
+    outliers_, level_shifts_ : ndarray of int, or dict of str to such
+        Positions of values that are ignored as outliers, and of the first values after lasting
+        shifts of the level.
+    reconciliation_ : Reconciliation or None
+        Sums of the series, and the correlations of their one-step errors.
 
     See Also
     --------
@@ -109,11 +115,13 @@ class Forecaster(BaseEstimator):
     transformation: str = "auto"
     find_cycle: bool = True
     find_breaks: bool = True
+    sums: Any = None
     n_jobs: int | None = None
     random_state: Any = None
 
     series_: dict[str, FittedSeries] = field(init=False)
     is_single_: bool = field(init=False)
+    reconciliation_: Reconciliation | None = field(init=False, default=None)
 
     @all_or_nothing
     def fit(
@@ -144,24 +152,22 @@ class Forecaster(BaseEstimator):
             If values, inputs or times are not numbers or dates.
         ValueError
             If times do not increase, values are constant, infinite, fewer than eight or outside the
-            domain of ``transformation``, inputs do not match the values, or a parameter is out of
-            range.
+            domain of ``transformation``, inputs do not match the values, a series is not the sum of
+            its parts, or a parameter is out of range.
         """
         self._check_parameters()
         group = several(y)
-        progress, fitted = Progress(callback), {}
+        parts = check_sums(self.sums, group)
+        group = group and with_sums(group, parts)
+        progress, rows = Progress(callback), {}
         for name, one in (group or {_ONE: y}).items():
             inputs = X.get(name) if isinstance(X, dict) and group is not None else X
-            try:
-                series = read_series(one, inputs, times)
-                check_taken(self.transformation, series.values)
-            except (TypeError, ValueError) as error:
-                if group is None:
-                    raise
-                raise type(error)(f"Series {name!r}: {error}") from error
-            (rng,) = generators(self.random_state, 1)  # Same result as a fit to this series alone
-            fitted[name] = self._learned(series, rng, progress)
+            shown = None if group is None else name
+            rows[name] = taken_series(one, inputs, times, self.transformation, shown)
+        check_values(rows, parts)
+        fitted = {name: self._learned(series, progress) for name, series in rows.items()}
         self.series_, self.is_single_ = fitted, group is None
+        self.reconciliation_ = reconciliation(fitted, rows, parts) if parts else None
         return self
 
     def predict(self, horizon: Any, X: Any = None, return_std: bool = False) -> Any:
@@ -182,7 +188,7 @@ class Forecaster(BaseEstimator):
         mean, std : ndarray of shape (h,), pandas Series or DataFrame, or dict
             In the type of the series. The mean of the value or, with a transformation, the mean of
             its square root or logarithm transformed back, which is close to the median. ``std`` is
-            then half of the width of the central 68.3 % interval.
+            then half of the width of the central 68.3 % interval, and so it is with ``sums``.
 
         Raises
         ------
@@ -192,10 +198,10 @@ class Forecaster(BaseEstimator):
             If inputs are missing or have another shape, times repeat or lie before the series, or
             ``horizon`` is a number of steps and the times of the series are irregular.
         """
-        mean = self._each(horizon, X, lambda mixture: mixture.centre())
-        if not return_std:
-            return mean
-        return mean, self._each(horizon, X, lambda mixture: mixture.std())
+        forecasts = self._forecasts(horizon, X)
+        laws = forecasts.laws()
+        mean = forecasts.framed(laws, lambda law: law.centre())
+        return (mean, forecasts.framed(laws, lambda law: law.std())) if return_std else mean
 
     def predict_interval(self, horizon: Any, level: float = 0.9, X: Any = None) -> tuple[Any, Any]:
         """Return lower and upper ends of prediction intervals, in the shape of ``predict``.
@@ -203,9 +209,10 @@ class Forecaster(BaseEstimator):
         Raises ValueError if ``level`` is not strictly between zero and one, or as ``predict``.
         """
         levels = 0.5 + 0.5 * np.array([-1.0, 1.0]) * as_level(level)
-        lower = self._each(horizon, X, lambda mixture: mixture.quantiles(levels[:1])[:, 0])
-        upper = self._each(horizon, X, lambda mixture: mixture.quantiles(levels[1:])[:, 0])
-        return lower, upper
+        forecasts = self._forecasts(horizon, X)
+        laws = forecasts.laws()
+        lower = forecasts.framed(laws, lambda law: law.quantiles(levels[:1])[:, 0])
+        return lower, forecasts.framed(laws, lambda law: law.quantiles(levels[1:])[:, 0])
 
     def predict_quantiles(self, horizon: Any, levels: Sequence[float], X: Any = None) -> Any:
         """Return quantiles (h, q) of new values at ``levels`` (q,).
@@ -215,12 +222,9 @@ class Forecaster(BaseEstimator):
         one, or as ``predict``.
         """
         checked = as_levels(levels)
-
-        def found(fitted: FittedSeries, ahead: Ahead) -> Any:
-            values = fitted.law.predict(ahead.rows).quantiles(checked)[ahead.places]
-            return labelled(values, ahead.future.index, checked.tolist())
-
-        return self._by_name(horizon, X, found)
+        forecasts = self._forecasts(horizon, X)
+        laws = forecasts.laws()
+        return forecasts.each(lambda name: laws[name].quantiles(checked), checked.tolist())
 
     def sample(
         self, horizon: Any, n_samples: int = 1, X: Any = None, *, random_state: Any = None
@@ -233,13 +237,7 @@ class Forecaster(BaseEstimator):
         count = as_count("n_samples", n_samples)
         (rng,) = generators(random_state, 1)
 
-        def found(fitted: FittedSeries, ahead: Ahead) -> Any:
-            if ahead.rows.times[0] <= fitted.law.times[-1]:
-                raise ValueError("Times to sample at must lie after the last one of the series.")
-            values = fitted.law.sample(ahead.rows, count, rng).T[ahead.places]
-            return labelled(values, ahead.future.index, list(range(count)))
-
-        return self._by_name(horizon, X, found)
+        return self._forecasts(horizon, X).sample(count, rng)
 
     def components(self, horizon: Any, X: Any = None, *, level: float = 0.9) -> Any:
         """Return the components of a forecast with their intervals.
@@ -248,7 +246,8 @@ class Forecaster(BaseEstimator):
         (``transformation_``); the means of all components add up to the mean of the forecast.
         ``"trend"`` has level, slope and lasting variation, ``"inputs"`` the effects of known
         inputs, ``"remainder"`` short-term variation. Every period is a component with its name.
-        Noise is not a component.
+        Noise is not a component. With ``sums`` they are components of the series alone, without
+        the others: those of ``of(name)``.
 
         Returns
         -------
@@ -262,8 +261,8 @@ class Forecaster(BaseEstimator):
         """
         ends = 0.5 + 0.5 * np.array([-1.0, 1.0]) * as_level(level)
 
-        def found(fitted: FittedSeries, ahead: Ahead) -> Any:
-            laws = fitted.law.components_at(ahead.rows)
+        def found(series: str, ahead: Ahead) -> Any:
+            laws = self.series_[series].law.components_at(ahead.rows)
             columns = {
                 name: np.column_stack((law.centre(), law.quantiles(ends)))[ahead.places]
                 for name, law in laws.items()
@@ -273,7 +272,7 @@ class Forecaster(BaseEstimator):
             names = [(name, part) for name in columns for part in ("mean", "lower", "upper")]
             return labelled(np.hstack(list(columns.values())), ahead.future.index, names)
 
-        return self._by_name(horizon, X, found)
+        return self._forecasts(horizon, X).by_name(found)
 
     def log_density(self, y: Any, X: Any = None, *, times: Any = None) -> Any:
         """Return log predictive densities (h,) of values, by default at the next ``h`` times.
@@ -288,11 +287,12 @@ class Forecaster(BaseEstimator):
             index = getattr(y, "index", None)
             times = index if hasattr(index, "get_indexer") else len(values)
 
-        def found(fitted: FittedSeries, ahead: Ahead) -> Array:
+        def found(name: str, ahead: Ahead) -> Array:
             order = np.argsort(ahead.places, kind="stable")
-            return fitted.law.predict(ahead.rows).log_density(values[order])[ahead.places]
+            law = self.series_[name].law.predict(ahead.rows)
+            return law.log_density(values[order])[ahead.places]
 
-        return self._by_name(times, X, found)
+        return self._forecasts(times, X).by_name(found)
 
     def cross_validate(
         self,
@@ -311,7 +311,7 @@ class Forecaster(BaseEstimator):
         Parameters
         ----------
         y, X, times
-            As in ``fit``; one series.
+            As in ``fit``. Several series must have one length.
         horizon : int
             Number of values to forecast from each origin.
         n_origins : int, default=5
@@ -330,8 +330,9 @@ class Forecaster(BaseEstimator):
             One row per forecast: ``origin`` (number of training values), ``step`` (1 to
             ``horizon``), ``observed``, ``predicted``, ``lower``, ``upper``, ``covered``,
             ``scaled_error`` (the error divided by the mean absolute seasonal difference of the
-            training values; its mean absolute value is the MASE) and ``log_density``. A data frame
-            with the times as ``time`` if ``y`` is a pandas object.
+            training values; its mean absolute value is the MASE) and, without ``sums``,
+            ``log_density``; ``series`` has the names of several. A data frame with ``time`` if
+            ``y`` is a pandas object.
 
         Raises
         ------
@@ -342,27 +343,39 @@ class Forecaster(BaseEstimator):
         return rolling_table(self, y, X, times, horizon, n_origins, stride, level, season_length)
 
     def of(self, name: str) -> "Forecaster":
-        """Return the fitted model of one of several series, by its name.
+        """Return the fitted model of one of several series, by its name, without ``sums``.
 
         Raises ValueError if there is no such series.
         """
         if name not in self._fitted().series_:
             names = ", ".join(map(repr, self.series_))
             raise ValueError(f"There is no series {name!r}: choose from {names}.")
-        single: Forecaster = clone(self)
+        single: Forecaster = clone(self).set_params(sums=None)
         single.series_, single.is_single_ = {_ONE: self.series_[name]}, True
         return single
 
     @property
     def periods_(self) -> Any:
         """Periods of the best model of each series, the largest first."""
-        by_name = {name: one.law.periods() for name, one in self._fitted().series_.items()}
-        return by_name[_ONE] if self.is_single_ else by_name
+        return self._of_each(SeriesLaw.periods)
 
     @property
     def transformation_(self) -> Any:
         """Transformation of the values that is modelled, for each series."""
-        by_name = {name: one.law.transformation for name, one in self._fitted().series_.items()}
+        return self._of_each(lambda law: law.transformation)
+
+    @property
+    def outliers_(self) -> Any:
+        """Positions of values that are ignored as outliers, for each series."""
+        return self._of_each(lambda law: law.positions(law.outliers))
+
+    @property
+    def level_shifts_(self) -> Any:
+        """Positions of the first values after lasting shifts of the level, for each series."""
+        return self._of_each(lambda law: law.positions(law.shifts))
+
+    def _of_each(self, values: Callable[[SeriesLaw], Any]) -> Any:
+        by_name = {name: values(one.law) for name, one in self._fitted().series_.items()}
         return by_name[_ONE] if self.is_single_ else by_name
 
     def _fitted(self) -> Self:
@@ -373,45 +386,25 @@ class Forecaster(BaseEstimator):
         """Forecast one time to validate a model that was loaded from a file."""
         for series in self._fitted().series_.values():
             series.try_out()
+        if self.reconciliation_ is not None and set(self.reconciliation_.names) - set(self.series_):
+            raise ValueError("sums contain series without a model")
 
-    def _each(self, horizon: Any, X: Any, values: Callable[[PredictiveMixture], Array]) -> Any:
-        """Return values (h,) per series from its predictive distribution, in the type of ``y``."""
+    def _forecasts(self, horizon: Any, X: Any) -> SeriesForecasts:
+        """Return the forecasts of all series at times, or of a number of steps."""
+        fitted = self._fitted().series_
+        return SeriesForecasts.at(fitted, self.is_single_, self.reconciliation_, horizon, X)
 
-        def found(fitted: FittedSeries, ahead: Ahead) -> Any:
-            forecasts = values(fitted.law.predict(ahead.rows))[ahead.places]
-            return labelled(forecasts, ahead.future.index)
-
-        results = self._by_name(horizon, X, found)
-        return results if self.is_single_ else in_one_frame(results)
-
-    def _by_name(self, horizon: Any, X: Any, evaluate: Callable[[FittedSeries, Ahead], Any]) -> Any:
-        self._fitted()
-        results = {}
-        for name, one in self.series_.items():
-            inputs = X.get(name) if isinstance(X, dict) and not self.is_single_ else X
-            results[name] = evaluate(one, one.at(horizon, inputs))
-        return results[_ONE] if self.is_single_ else results
-
-    def _learned(
-        self, series: SeriesRows, rng: np.random.Generator, progress: Progress
-    ) -> FittedSeries:
+    def _learned(self, series: SeriesRows, progress: Progress) -> FittedSeries:
+        (rng,) = generators(self.random_state, 1)  # Same result as a fit to this series alone
         with single_threaded_blas() as n_threads:
             n_threads = threads_for(self.n_jobs, n_threads)
-        seasons = None if isinstance(self.periods, str) else self.periods
-        tried = None if self.transformation == "auto" else [self.transformation]
         looks = self.find_cycle, self.find_breaks
-        return fitted_series(series, seasons, *looks, tried, n_threads, progress, rng)
+        options = self.periods, *looks, self.transformation
+        return fitted_series(series, *options, n_threads, progress, rng)
 
     def _check_parameters(self) -> None:
         check_choice("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
-        if isinstance(self.periods, str) and self.periods != "auto":
-            raise ValueError(
-                f"periods must be 'auto' or a sequence of lengths, got {self.periods!r}."
-            )
-        if not isinstance(self.periods, str) and np.ndim(self.periods) != 1:
-            raise TypeError(
-                f"periods must be 'auto' or a sequence of lengths, got {self.periods!r}."
-            )
+        check_periods(self.periods)
         as_flag("find_cycle", self.find_cycle)
         as_flag("find_breaks", self.find_breaks)
         checked_n_jobs(self.n_jobs)

@@ -1,15 +1,19 @@
 """Forecasts from several origins of a series, each fitted to the values before it."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from bochner._numerics.arrays import Array, as_count
 from bochner.estimators.series_rows import SeriesRows, check_taken, read_series, several
+from bochner.estimators.summed_series import check_sums, with_sums
 from bochner.tables.timelines import tidy
+
+_ONE = "y"
+"""Name of a series that is fitted alone."""
 
 FEWEST_BEFORE = 8
 """Smallest number of values before the first origin; a fit needs as many known values."""
@@ -26,9 +30,9 @@ _MOST_STEPS = 1_000_000
 
 def rolling_table(
     model: Any,
-    y: ArrayLike,
-    X: object,
-    times: object,
+    y: Any,
+    X: Any,
+    times: Any,
     horizon: int,
     n_origins: int,
     stride: int | None,
@@ -36,12 +40,49 @@ def rolling_table(
     season_length: int | None,
 ) -> Any:
     """Return the table of `bochner.Forecaster.cross_validate`."""
-    if several(y) is not None:
-        raise ValueError("cross_validate takes one series; call it for each of several.")
-    series = read_series(y, X, times)
-    count, n_steps = as_count("n_origins", n_origins), as_count("horizon", horizon)
+    group = several(y)
+    named = {_ONE: y} if group is None else with_sums(group, check_sums(model.sums, group))
+    of_each = group is not None and isinstance(X, dict)
+    series = {
+        name: read_series(one, X.get(name) if of_each else X, times) for name, one in named.items()
+    }
+    lengths = {name: len(rows.values) for name, rows in series.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(
+            f"cross_validate takes series of one length, got {lengths}: call it for each of them."
+        )
+    n_steps = as_count("horizon", horizon)
+    origins = _origins(next(iter(lengths.values())), n_steps, n_origins, stride)
+    for rows, origin in product(series.values(), origins):  # Raise errors before the first fit
+        check_taken(model.transformation, rows.values[:origin])
+    season = None if season_length is None else as_count("season_length", season_length)
+    seasons = {name: season or season_steps(rows) for name, rows in series.items()}
+    parts = []
+    for origin in origins:
+        before, after = slice(0, origin), slice(origin, origin + n_steps)
+        past = {name: _rows(one, before) for name, one in named.items()}
+        fitted = clone(model).fit(
+            past[_ONE] if group is None else past,
+            _inputs(X, before),
+            times=None if times is None else times[before],
+        )
+        later = _inputs(X, after)
+        forecasts = _forecasts(fitted, named, later, times, series, after, level)
+        for name, forecast in forecasts.items():
+            label = {} if group is None else {"series": np.full(n_steps, name, dtype=object)}
+            label |= {"origin": np.full(n_steps, origin), "step": np.arange(1, n_steps + 1)}
+            index: Any = getattr(named[name], "index", None)
+            label |= {"time": index[after]} if hasattr(index, "get_indexer") else {}
+            scale = seasonal_scale(series[name].values[before], seasons[name])
+            parts.append(label | _errors(series[name].values[after], forecast, scale))
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return tidy(columns, next(iter(named.values())))
+
+
+def _origins(n_values: int, n_steps: int, n_origins: int, stride: int | None) -> list[int]:
+    """Return the numbers of values before each origin, or raise ValueError for too few."""
+    count = as_count("n_origins", n_origins)
     apart = n_steps if stride is None else as_count("stride", stride)
-    n_values = len(series.values)
     origins = n_values - n_steps - apart * np.arange(count)[::-1]
     if origins[0] < FEWEST_BEFORE:
         raise ValueError(
@@ -49,58 +90,63 @@ def rolling_table(
             f"least {FEWEST_BEFORE + n_steps + apart * (count - 1)} values, got {n_values}: use "
             " fewer origins, a shorter horizon or a smaller stride."
         )
-    for origin in origins:  # Raise errors before the first fit
-        check_taken(model.transformation, series.values[:origin])
-    season = (
-        season_steps(series) if season_length is None else as_count("season_length", season_length)
-    )
-    parts = [
-        part
-        for origin in origins.tolist()
-        for part in _forecast(model, y, X, times, series, origin, n_steps, level, season)
-    ]
-    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return tidy(columns, y)
+    steps: list[int] = origins.tolist()
+    return steps
 
 
-def _forecast(
-    model: object,
-    y: ArrayLike | None,
-    X: object,
+def _forecasts(
+    fitted: Any,
+    named: Mapping[str, Any],
+    later: Any,
     times: Any,
-    series: SeriesRows,
-    origin: int,
-    horizon: int,
+    series: Mapping[str, SeriesRows],
+    after: slice,
     level: float,
-    season: int,
-) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one origin, by column."""
-    before, after = slice(0, origin), slice(origin, origin + horizon)
-    fitted = clone(model).fit(
-        _rows(y, before), _rows(X, before), times=None if times is None else times[before]
-    )
-    where = _where(y, times, after, horizon)
-    later = _rows(X, after)
-    observed = series.values[after]
-    predicted = np.asarray(fitted.predict(where, later))
-    lower, upper = (np.asarray(end) for end in fitted.predict_interval(where, level, later))
-    filled = np.where(np.isfinite(observed), observed, predicted)
-    density = np.asarray(fitted.log_density(filled, later, times=where))
+) -> dict[str, dict[str, Array]]:
+    """Return forecasts of each series from one origin, by column.
+
+    Forecasts that add up have no density.
+    """
+    where = _where(next(iter(named.values())), times, after)
+    mean = fitted.predict(where, later)
+    lower, upper = fitted.predict_interval(where, level, later)
+    forecasts = {}
+    for name, rows in series.items():
+        values = [each if fitted.is_single_ else each[name] for each in (mean, lower, upper)]
+        columns = dict(zip(("predicted", "lower", "upper"), map(np.asarray, values), strict=True))
+        if fitted.reconciliation_ is None:
+            alone = fitted if fitted.is_single_ else fitted.of(name)
+            inputs = later.get(name) if isinstance(later, dict) else later
+            observed = rows.values[after]
+            filled = np.where(np.isfinite(observed), observed, columns["predicted"])
+            density = alone.log_density(filled, inputs, times=where)
+            columns["log_density"] = np.asarray(density)
+        forecasts[name] = columns
+    return forecasts
+
+
+def _errors(observed: Array, forecast: dict[str, Array], scale: float) -> dict[str, Array]:
+    """Return the columns of one forecast, with its errors; NaN where a value is unknown."""
+    predicted, lower, upper = (forecast[name] for name in ("predicted", "lower", "upper"))
     is_known = np.isfinite(observed)
-    row = {"origin": np.full(horizon, origin), "step": np.arange(1, horizon + 1)}
-    index: Any = getattr(y, "index", None)
-    if hasattr(index, "get_indexer"):
-        row["time"] = index[after]
-    row |= {
+    columns = {
         "observed": observed,
         "predicted": predicted,
         "lower": lower,
         "upper": upper,
         "covered": np.where(is_known, (lower <= observed) & (observed <= upper), np.nan),
-        "scaled_error": (observed - predicted) / seasonal_scale(series.values[before], season),
-        "log_density": np.where(is_known, density, np.nan),
+        "scaled_error": (observed - predicted) / scale,
     }
-    yield row
+    if "log_density" in forecast:
+        columns["log_density"] = np.where(is_known, forecast["log_density"], np.nan)
+    return columns
+
+
+def _inputs(X: Any, rows: slice) -> Any:
+    """Return rows of known inputs, of each series if they are a mapping."""
+    if isinstance(X, dict):
+        return {name: _rows(table, rows) for name, table in X.items()}
+    return _rows(X, rows)
 
 
 def _rows(table: object, rows: slice) -> Any:
@@ -109,11 +155,11 @@ def _rows(table: object, rows: slice) -> Any:
     return table.iloc[rows] if hasattr(table, "iloc") else np.asarray(table)[rows]
 
 
-def _where(y: ArrayLike | None, times: Any, after: slice, horizon: int) -> Any:
+def _where(y: Any, times: Any, after: slice) -> Any:
     if times is not None:
         return times[after]
     index: Any = getattr(y, "index", None)
-    return index[after] if hasattr(index, "get_indexer") else horizon
+    return index[after] if hasattr(index, "get_indexer") else after.stop - after.start
 
 
 def season_steps(series: SeriesRows) -> int:

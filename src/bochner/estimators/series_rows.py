@@ -111,6 +111,23 @@ def check_taken(transformation: str, values: Array) -> None:
         )
 
 
+def taken_series(
+    y: ArrayLike, X: object, times: object, transformation: str, name: str | None
+) -> SeriesRows:
+    """Return a series as `read_series` does, whose values a transformation takes.
+
+    Messages of errors begin with the name of the series, if it has one.
+    """
+    try:
+        series = read_series(y, X, times)
+        check_taken(transformation, series.values)
+    except (TypeError, ValueError) as error:
+        if name is None:
+            raise
+        raise type(error)(f"Series {name!r}: {error}") from error
+    return series
+
+
 def future_inputs(X: object, future: Future, n_inputs: int, names: list[str] | None) -> Array:
     """Return the inputs (h, d) at the times of a forecast, or raise ValueError."""
     count = len(future.numbers)

@@ -77,7 +77,8 @@ def forecasts_html(
         if place == _MOST_SERIES:
             break
         single = model if model.is_single_ else model.of(name)
-        parts = list(_parts(single, one, scores.get(name), level, target))
+        is_summed = model.reconciliation_ is not None
+        parts = list(_parts(single, one, scores.get(name), level, target, is_summed))
         if is_single:
             sections += parts
         else:
@@ -119,7 +120,7 @@ def _overview(
         own_scores = scores.get(name)
         cells = [
             Cell(cut(one.name)),
-            _cell(float(one.values.iloc[-1])),
+            _cell(float(one.values.dropna().iloc[-1])),
             Cell(one.shown_times()[-1]),
         ]
         cells += [_cell(float(each[-1])) for each in (one.mean, one.lower, one.upper)]
@@ -139,9 +140,14 @@ def _overview(
 
 
 def _parts(
-    model: Forecaster, one: SeriesForecast, scores: OriginScores | None, level: float, target: str
+    model: Forecaster,
+    one: SeriesForecast,
+    scores: OriginScores | None,
+    level: float,
+    target: str,
+    is_summed: bool,
 ) -> Iterator[Section]:
-    """Yield the sections of one series."""
+    """Yield the sections of one series, whose forecast may add up with those of other series."""
     name = cut(one.name)
     display = forecast_display(one, level, target)
     caption = (
@@ -151,7 +157,8 @@ def _parts(
     yield Section("forecast", "Forecast", [drawn(display, f"Forecast of {name}", caption)])
     if scores is not None:
         yield Section("errors", "Errors from past origins", [_errors(scores, level)])
-    yield Section("components", "Components", list(_components(model, one, level)))
+    components = list(_components(model, one, level, is_summed))
+    yield Section("components", "Components", components)
     yield Section("values", "Values", [_values(one, level)])
 
 
@@ -175,24 +182,29 @@ def _errors(scores: OriginScores, level: float) -> Table:
     return Table("Errors on values that were held out", heads, rows, note)
 
 
-def _components(model: Forecaster, one: SeriesForecast, level: float) -> Iterator[Block]:
+def _components(
+    model: Forecaster, one: SeriesForecast, level: float, is_summed: bool
+) -> Iterator[Block]:
     """Yield facts on the model, and a picture of the components of the forecast."""
     (series,) = model.series_.values()
     law = series.law
     yield Facts(model_facts(law))
-    yield _component_figure(model, one, level)
+    yield _component_figure(model, one, level, is_summed)
     if TRANSFORMATIONS[law.transformation].changes_scale:
         yield Paragraph("Components are on the scale that is modelled, not on that of the values.")
 
 
-def _component_figure(model: Forecaster, one: SeriesForecast, level: float) -> Figure:
+def _component_figure(
+    model: Forecaster, one: SeriesForecast, level: float, is_summed: bool
+) -> Figure:
     n_shown = min(len(one.values), _MOST_PAST)
     times = one.values.index[-n_shown:].append(one.times)
     inputs = None if one.inputs is None else one.inputs.iloc[-len(times) :]
     display = component_display(model, times, inputs, level=level, xlabel="")
     caption = (
         f"Components of the series and its forecast, with {100.0 * level:g} % intervals. The means "
-        "of all components add up to the mean of the forecast."
+        "of all components add up to the mean of the forecast"
+        f"{' of this series alone' if is_summed else ''}."
     )
     return drawn(display, "Components", caption)
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 ONE = "y"
 """Name of the series of a table that has only one."""
 
+_MOST_NAMES = 3
+"""Most columns that the title of a report names."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableSeries:
@@ -76,6 +79,44 @@ def series_columns(
             )
         time = dates[0]
     return SeriesColumns(time, target, series, inputs)
+
+
+def stacked(
+    frame: pd.DataFrame,
+    targets: Sequence[str],
+    columns: SeriesColumns,
+    later: pd.DataFrame | None = None,
+) -> tuple[pd.DataFrame, SeriesColumns]:
+    """Return a table with the series of several columns below each other, and its columns.
+
+    Times and known inputs are those of all series. ``later`` is a table of rows to forecast, which
+    are added. Raises InputError for a target that the table lacks, that is named twice, that has
+    another role, or that does not hold numbers.
+    """
+    import pandas as pd
+
+    kept = [columns.time, *columns.inputs]
+    for name in targets:
+        check_name(frame, name)
+        if name in kept or targets.count(name) > 1:
+            raise InputError(
+                f"The column {name!r} has two roles: name a different column for each --target."
+            )
+    if later is not None:
+        for name in kept:
+            check_name(later, name)
+        frame = pd.concat([frame, later[kept]], ignore_index=True)
+    values = [_values(frame, name) for name in targets]
+    target = ", ".join(targets[:_MOST_NAMES])
+    if len(targets) > _MOST_NAMES:
+        target += f" and {len(targets) - _MOST_NAMES} more"
+    series = next(name for name in ("series", "target", "column", "name") if name not in kept)
+    parts = [
+        frame[kept].assign(**{series: name}).assign(**{target: column})
+        for name, column in zip(targets, values, strict=True)
+    ]
+    stacked = SeriesColumns(columns.time, target, series, columns.inputs)
+    return pd.concat(parts, ignore_index=True), stacked
 
 
 def table_series(

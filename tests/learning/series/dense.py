@@ -86,11 +86,11 @@ def covariance(model, theta, times, others, inputs=None, other_inputs=None):
             total += 100.0 + 9.0 * a * b + np.exp(p[0]) * np.minimum(a, b)
         elif isinstance(part, trends.Slope):
             total += 100.0 + slope_kernel(np.exp(p[0]), np.exp(p[1]), a, b, part.has_line)
-        else:
-            total += np.exp(2.0 * p[0]) * (inputs @ other_inputs.T)
         elif isinstance(part, parts.LevelShifts):
             for time in part.times:
                 total += 9.0 * ((a >= time) & (b >= time))
+        else:
+            total += np.exp(2.0 * p[0]) * (inputs @ other_inputs.T)
     return total
 
 

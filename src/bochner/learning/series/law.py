@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array, Index
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.calibration import LARGE, calibrated
+from bochner.learning.series.members import TINY, Member
 from bochner.learning.series.mixture import PredictiveMixture
 from bochner.learning.series.model import ScaledSeries, SeriesEvidence, SeriesModel
-from bochner.learning.series.parts import Inputs, SeriesProcess, Waves
+from bochner.learning.series.parts import Inputs, LevelShifts, Waves
 from bochner.learning.series.paths import paths
 from bochner.learning.series.posterior import draws, resampled
 from bochner.learning.series.search import Fit
 from bochner.learning.series.transformations import TRANSFORMATIONS
-from bochner.learning.series.trends import LevelProcess
 from bochner.learning.series.units import SeriesUnits
 from bochner.registry import register
 
@@ -41,14 +41,6 @@ _TIMES_ERROR = 1e-6
 _WEIGHTS_ERROR = 1e-6
 """Largest deviation of a sum of weights from one in a model file: more than rounding errors."""
 
-_TINY = 1e-12
-"""Lower bound of variances, relative to the variance of the values: rounding may make them
-negative."""
-
-
-_COUNTS = ("n_harmonics", "n_inputs")
-"""Attributes of parts that are numbers of states or of pairs of states."""
-
 
 class Period(NamedTuple):
     """A learned period, in units of the times.
@@ -61,48 +53,6 @@ class Period(NamedTuple):
     length: float
     std: float
     memory: float
-
-
-@register(shapes={"theta": "Sk", "weights": "S", "mean": "Ss", "cov": "Sss"})
-@dataclass(frozen=True, slots=True, eq=False)
-class Member:
-    """Parameter draws of one model, with moments of its states at the final training row."""
-
-    parts: list[SeriesProcess]
-    theta: Array  # (S, k)
-    weights: Array  # (S,): Sum to one over all members
-    mean: Array  # (S, s)
-    cov: Array  # (S, s, s)
-
-    def __post_init__(self) -> None:
-        """Raise ValueError if the numbers of parameters or states do not match the parts."""
-        counts = [getattr(part, name, 0) for part in self.parts for name in _COUNTS]
-        # Checked before arrays of these sizes are made: a damaged file may hold huge numbers.
-        if max(counts, default=0) > self.mean.shape[1]:
-            raise ValueError(f"{max(counts)} harmonics or inputs of {self.mean.shape[1]} states")
-        n_parameters = sum(len(part.priors) for part in self.parts)
-        n_states = sum(len(part.partners) for part in self.parts)
-        if not self.parts or not isinstance(self.parts[0], LevelProcess):
-            raise ValueError("the first part of a model must be a trend")
-        if self.theta.shape[1] != n_parameters or self.mean.shape[1] != n_states:
-            raise ValueError(
-                f"draws of {self.theta.shape[1]} parameters and {self.mean.shape[1]} states do not "
-                f"fit parts with {n_parameters} and {n_states}"
-            )
-        if np.diagonal(self.cov, axis1=1, axis2=2).min(initial=0.0) < -_TINY * np.abs(self.cov).max(
-            initial=1.0
-        ):
-            raise ValueError("states have negative variances")
-
-    @property
-    def model(self) -> SeriesModel:
-        """The model."""
-        return SeriesModel(tuple(self.parts))
-
-    @property
-    def trend(self) -> LevelProcess:
-        """The first part."""
-        return cast(LevelProcess, self.parts[0])
 
 
 @register(
@@ -242,6 +192,17 @@ class SeriesLaw:
         return ScaledSeries(self.times, values, self.inputs, self.clock)
 
     @property
+    def shifts(self) -> Array:
+        """Times (k,) of lasting shifts of the level, of the best model that has any."""
+        parts = [part for member in self.members for part in member.parts]
+        shifts = (part.times for part in parts if isinstance(part, LevelShifts))
+        return np.array(next(shifts, ()), dtype=np.float64)
+
+    def positions(self, times: Array) -> Index:
+        """Return the rows (k,) at times (k,) of training rows."""
+        return np.searchsorted(self.times, times - _TIMES_ERROR)
+
+    @property
     def components(self) -> list[str]:
         """Names of all models' components, the trend first and the remainder last."""
         names = {name for member in self.members for name in member.model.components}
@@ -265,7 +226,7 @@ class SeriesLaw:
         means, variances, weights = (np.array(part) for part in zip(*moments, strict=True))
         deviation = self.units.deviation
         means = self.units.centre + deviation * means
-        variances = (deviation * self._factors(rows.times)) ** 2 * np.maximum(variances, _TINY)
+        variances = (deviation * self._factors(rows.times)) ** 2 * np.maximum(variances, TINY)
         if self.large:
             means = np.concatenate((means, means))
             widened = np.where(rows.times > self.times[-1], LARGE**2, 1.0)
@@ -295,7 +256,7 @@ class SeriesLaw:
             name: PredictiveMixture(
                 (self.units.centre if name == names[0] else 0.0)
                 + deviation * np.array(means[name]),
-                deviation**2 * np.maximum(variances[name], _TINY),
+                deviation**2 * np.maximum(variances[name], TINY),
                 np.array(weights),
                 "none",
             )
@@ -303,7 +264,11 @@ class SeriesLaw:
         }
 
     def sample(self, rows: ScaledSeries, n_samples: int, rng: Generator) -> Array:
-        """Return joint draws (n_samples, h) of noisy values at rows after the last training row.
+        """Return joint draws (n_samples, h) of noisy values at rows after the last training row."""
+        return TRANSFORMATIONS[self.transformation].back(self.paths(rows, n_samples, rng))
+
+    def paths(self, rows: ScaledSeries, n_samples: int, rng: Generator) -> Array:
+        """Return draws as `sample` does, of the transformed values.
 
         A draw has large errors at all rows or at none.
         """
@@ -324,8 +289,17 @@ class SeriesLaw:
                 )
                 all_paths.append(path)
         values = np.concatenate(all_paths)[rng.permutation(n_samples)]
-        transformed = self.units.centre + self.units.deviation * values
-        return TRANSFORMATIONS[self.transformation].back(transformed)
+        transformed: Array = self.units.centre + self.units.deviation * values
+        return transformed
+
+    def standardised_errors(self) -> Array:
+        """Return errors (n,) of one-step predictions in standard deviations, NaN if unknown.
+
+        They are those of the best draw of the best model.
+        """
+        best = max(self.members, key=lambda member: member.weights.sum())
+        _, states = best.model.filtered(best.theta[int(np.argmax(best.weights))], self.rows)
+        return states.error / np.sqrt(states.variance)
 
     def periods(self) -> list[Period]:
         """Return the periods of the best model, the one with the greatest deviation first."""

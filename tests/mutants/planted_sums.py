@@ -1,0 +1,219 @@
+"""Bugs planted in forecasts of series that add up, and the laws that must notice them."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cli import test_forecast_totals as totals_tests
+from estimators import test_summed_series as summed
+from learning.series import test_reconciliation as laws
+from mutants.registry import edit, plant_edits, planted
+
+from bochner import Forecaster
+from bochner.cli import forecasting, totals
+from bochner.estimators import forecaster, summed_series
+from bochner.estimators.series_forecasts import SeriesForecasts
+from bochner.learning.series import reconciliation
+from bochner.learning.series.law import SeriesLaw
+from bochner.learning.series.reconciliation import Reconciliation, ScoredLaw
+from bochner.tables import series_table
+
+
+def check_projection():
+    for name in laws.HIERARCHIES:
+        laws.test_the_projection_is_that_of_least_squares(name)
+
+
+def check_conditioning():
+    laws.test_independent_forecasts_are_conditioned_on_the_sums("three")
+
+
+def check_that_it_adds_up():
+    laws.test_points_and_draws_add_up("crossed")
+
+
+plant_edits(
+    Reconciliation,
+    "projection",
+    check_projection,
+    check_conditioning,
+    weights_are_standard_deviations=("(relative**2)[:, None]", "relative[:, None]"),
+    all_series_have_one_weight=("(relative**2)[:, None]", "(0.0 * std + 1.0)[:, None]"),
+    gaps_are_halved=("@ inverse @ gaps", "@ inverse @ gaps / 2.0"),
+    gaps_have_the_wrong_sign=("np.eye(n)[parts] - joint", "np.eye(n)[parts] + joint"),
+)
+plant_edits(
+    Reconciliation,
+    "_added_up",
+    check_that_it_adds_up,
+    forecasts_stay_as_they_are=("parts @ self.summing.T", "values"),
+)
+planted(laws.test_parts_with_a_floor_are_never_negative, name="sums_have_the_floor")(
+    edit(Reconciliation, "_added_up", "np.where(self.has_floor, np.maximum(parts, 0.0), parts)",
+         "parts")
+)  # fmt: skip
+planted(check_projection, name="errors_of_series_are_independent")(
+    edit(Reconciliation, "forecast", " @ self.root.T", "")
+)
+planted(
+    laws.test_paths_keep_the_law_of_each_time_and_their_memory,
+    name="paths_of_series_are_independent",
+)(edit(Reconciliation, "sample", "scores[:, t] @ self.root.T", "scores[:, t]"))
+planted(
+    laws.test_paths_keep_the_law_of_each_time_and_their_memory,
+    name="paths_have_no_memory",
+)(
+    edit(
+        Reconciliation,
+        "sample",
+        "scores[:, t] @",
+        "scores[np.random.permutation(len(scores)), t] @",
+    )
+)
+
+
+def check_scores():
+    for transformation in ("none", "log"):
+        laws.test_scores_are_normal_quantiles_of_the_law(transformation)
+
+
+plant_edits(
+    ScoredLaw,
+    "of",
+    check_scores,
+    a_mixture_has_the_spread_of_its_parts=(
+        "np.sqrt(weights @ (mixture.variances + (mixture.means - mean) ** 2))",
+        "0.1 * np.sqrt(weights @ mixture.variances)",
+    ),
+    scores_are_those_of_the_mean=(
+        "gaps = (values[:, None] - mixture.means) / std",
+        "gaps = (values[:, None] - mean) / std",
+    ),
+)
+plant_edits(
+    reconciliation,
+    "error_correlation",
+    laws.test_correlations_of_errors_at_common_times,
+    users=(laws,),
+    unknown_errors_are_zero=(
+        "squares = (filled**2).T @ is_known",
+        "squares = (filled**2).T @ (is_known | True)",
+    ),
+    correlations_are_slopes=("np.sqrt(squares * squares.T)", "squares"),
+)
+
+
+def assert_refused(model, message, request):
+    """A request of a model raises a ValueError."""
+    said = ""
+    try:
+        request(model)
+    except ValueError as error:
+        said = str(error)
+    assert message in said
+
+
+def check_known_sums():
+    model = Forecaster(sums={"t": ["u", "north"], "u": ["north", "south"]}, **summed.QUICK)
+    assert_refused(model, "counts 'north' twice", lambda model: model.fit(summed.shops()))
+
+
+planted(check_known_sums, name="parts_may_be_counted_twice")(
+    edit(summed_series, "_resolve", "if twice:", "if False:")
+)
+
+
+def check_values():
+    model = Forecaster(sums={"north": ["south"]}, **summed.QUICK)
+    assert_refused(model, "is not the sum", lambda model: model.fit(summed.shops()))
+
+
+def check_times():
+    frame = summed.shops()[:48]
+    model = Forecaster(sums=summed.SUMS, **summed.QUICK)
+    model.fit({"north": frame["north"], "south": frame["south"][:40]})
+    assert_refused(model, "are for different times", lambda model: model.predict(3))
+
+
+planted(check_values, name="sums_may_have_other_values")(
+    edit(summed_series, "check_values", "_ROUNDING * np.nanmax(", "1e9 * np.nanmax(", forecaster)
+)  # fmt: skip
+planted(summed.test_unknown_values_and_later_beginnings, name="unknown_parts_are_zero")(
+    edit(summed_series, "_sum_of", "total = total.add(one)", "total = total.add(one, fill_value=0)")
+)
+planted(summed.test_counts_that_add_up_are_never_negative, name="no_part_has_a_floor")(
+    edit(summed_series, "reconciliation", ">= 0.0 for leaf", "> 1e9 for leaf", forecaster)
+)
+
+
+def fitted():
+    return Forecaster(sums=summed.SUMS, **summed.QUICK).fit(summed.shops()[:48])
+
+
+planted(
+    lambda: summed.test_forecasts_draws_and_imputed_values_add_up(fitted()),
+    name="paths_are_those_of_each_series",
+)(edit(SeriesForecasts, "sample", "drawn |= zip(sums.names, paths, strict=True)", "pass"))
+planted(check_times, name="times_of_forecasts_may_differ")(
+    edit(SeriesForecasts, "_scored", "times[0] != times[1]", "False")
+)
+
+
+def check_errors():
+    """Errors of one-step predictions have a variance of one, and no memory."""
+    import numpy as np
+
+    errors = fitted().series_["north"].law.standardised_errors()
+    assert abs(np.mean(errors**2) - 1.0) < 0.4
+    assert abs(np.corrcoef(errors[1:], errors[:-1])[0, 1]) < 0.4
+
+
+planted(check_errors, name="errors_have_the_units_of_the_values")(
+    edit(SeriesLaw, "standardised_errors", "/ np.sqrt(states.variance)", "* self.units.deviation")
+)
+planted(check_errors, name="errors_are_the_values")(
+    edit(SeriesLaw, "standardised_errors", "states.error", "(self.rows.values + 3.0)")
+)
+
+
+def in_a_folder(test):
+    """Return a check that runs a test with an empty folder."""
+
+    def check():
+        with TemporaryDirectory() as name:
+            test(Path(name))
+
+    return check
+
+
+planted(in_a_folder(totals_tests.test_a_total_may_be_one_of_the_series), name="a_total_has_itself")(
+    edit(totals, "fit_total", "for one in all_series if one.name != name]",
+         "for one in all_series[:1]]", forecasting)
+)  # fmt: skip
+planted(in_a_folder(totals_tests.test_series_in_columns_are_forecast_like_those_below_each_other),
+        name="columns_have_the_values_of_the_first")(
+    edit(series_table, "stacked", "_values(frame, name) for name",
+         "_values(frame, targets[0]) for name", forecasting)
+)  # fmt: skip
+
+
+def check_one_end():
+    """Series end with the last known value of any, and have rows to forecast after it."""
+    import pandas as pd
+
+    from bochner.tables.series_table import SeriesColumns, TableSeries
+
+    days = pd.date_range("2022-01-01", periods=12, freq="D")
+    series = [
+        TableSeries("a", pd.Series(range(8), days[:8]) * 1.0, None, days[8:]),
+        TableSeries("b", pd.Series(range(8), days[2:10]) * 1.0, None, days[10:]),
+    ]
+    found = totals.with_total(series, "all", SeriesColumns("day", "y", "shop"), is_wide=False)
+    assert [one.values.index[-1] for one in found] == [days[9]] * 3
+    assert [list(one.later) for one in found] == [list(days[10:])] * 3
+    assert [one.values.index[0] for one in found] == [days[0], days[2], days[2]]
+    assert found[2].values.dropna().tolist() == [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]
+
+
+planted(check_one_end, name="rows_to_forecast_have_known_values")(
+    edit(totals, "_to_one_end", "one.later[one.later > times[-1]]", "one.later")
+)
