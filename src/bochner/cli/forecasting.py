@@ -287,7 +287,7 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
         more = f", {number(unknown)} of them unknown" if unknown else ""
         facts = {"Series": f"{path}: {number(len(first.values))} values{more}, {first.span()}"}
         (fitted,) = forecasts.model.series_.values()
-        facts |= model_facts(fitted.law)
+        facts |= model_facts(fitted.law, first.values.index)
     else:
         lengths = [len(one.values) for one in series]
         span = " to ".join(number(length) for length in sorted({min(lengths), max(lengths)}))

@@ -71,6 +71,10 @@ class SeriesForecast:
         return f"{first} to {last}"
 
 
+_MOST_BREAKS = 4
+"""Most outliers or shifts that are named: more would take another line of a terminal."""
+
+
 def shown_times(times: Any) -> list[str]:
     """Return times of a pandas index as text."""
     if hasattr(times, "normalize"):  # Dates
@@ -84,8 +88,11 @@ def shown_times(times: Any) -> list[str]:
     return [str(time) for time in times]
 
 
-def model_facts(law: SeriesLaw) -> dict[str, str]:
-    """Return names and texts of the seasons, the trend and the transformation of a model."""
+def model_facts(law: SeriesLaw, index: Any = None) -> dict[str, str]:
+    """Return names and texts of the seasons, the trend and the transformation of a model.
+
+    Outliers and shifts of the level have times of the pandas index of the values, if it is given.
+    """
     trends = law.trends()
     shares = zip(trends, whole_percents(list(trends.values())), strict=True)
     facts = {
@@ -94,7 +101,20 @@ def model_facts(law: SeriesLaw) -> dict[str, str]:
     }
     if law.transformation in _SCALES:
         facts["Scale"] = _SCALES[law.transformation]
+    if len(law.outliers):
+        facts["Outliers"] = f"{_breaks(law, law.outliers, index)}, ignored"
+    if len(law.shifts):
+        facts["Shifts"] = f"of the level at {_breaks(law, law.shifts, index)}"
     return facts
+
+
+def _breaks(law: SeriesLaw, times: Array, index: Any) -> str:
+    """Return the first times of outliers or shifts as text, or their number without an index."""
+    if index is None:
+        return counted(len(times), "time")
+    shown = shown_times(index[law.positions(times[:_MOST_BREAKS])])
+    rest = len(times) - len(shown)
+    return ", ".join(shown) + (f" and {rest} more" if rest else "")
 
 
 def _seasons(law: SeriesLaw) -> list[str]:

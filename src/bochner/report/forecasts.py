@@ -188,7 +188,7 @@ def _components(
     """Yield facts on the model, and a picture of the components of the forecast."""
     (series,) = model.series_.values()
     law = series.law
-    yield Facts(model_facts(law))
+    yield Facts(model_facts(law, one.values.index))
     yield _component_figure(model, one, level, is_summed)
     if TRANSFORMATIONS[law.transformation].changes_scale:
         yield Paragraph("Components are on the scale that is modelled, not on that of the values.")

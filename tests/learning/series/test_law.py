@@ -7,8 +7,8 @@ from learning.series.models import MODELS, law_of, rows_of
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from bochner.learning.series.law import _resampled
 from bochner.learning.series.model import ScaledSeries
+from bochner.learning.series.posterior import resampled
 from bochner.learning.series.units import SeriesUnits
 
 LATER = np.array([1.02, 1.1, 1.35, 2.0])
@@ -192,9 +192,9 @@ def test_units_turn_rows_into_ranges_and_deviations():
 def test_resampling_keeps_expected_numbers():
     weights = np.array([0.5, 0.3, 0.2, 0.0])
     counts = np.mean(
-        [_resampled(weights, 64, np.random.default_rng(seed)) for seed in range(400)], axis=0
+        [resampled(weights, 64, np.random.default_rng(seed)) for seed in range(400)], axis=0
     )
     assert_allclose(counts, 64 * weights, atol=0.15)
-    one = _resampled(weights, 64, np.random.default_rng(0))
+    one = resampled(weights, 64, np.random.default_rng(0))
     assert one.sum() == 64
     assert np.abs(one - 64 * weights).max() <= 1.0
