@@ -119,8 +119,14 @@ def test_shares_of_trends_add_up():
         components=["trend", "1 year", "cycle of 9", "remainder"],
         members=members,
         transformation="none",
+        outliers=np.array([0.1]),
+        shifts=np.linspace(0.2, 0.7, 6),
+        positions=lambda times: np.rint(10.0 * times).astype(int),
     )
-    facts = model_facts(law)
+    facts = model_facts(law, pd.RangeIndex(100, 120))
+    assert facts["Outliers"] == "101, ignored"
+    assert facts["Shifts"] == "of the level at 102, 103, 104, 105 and 2 more"
+    assert model_facts(law)["Shifts"] == "of the level at 6 times"
     assert facts["Trend"] == "a level (77 %), a line (22 %), a slope (1 %)"
     assert facts["Seasons"] == "1 year, cycle of 9 (probability 30 %)"
 

@@ -7,20 +7,16 @@ from bochner.learning.series import breaks, model
 from bochner.learning.series.parts import LevelShifts
 
 for name, old, new in (
-    ("later_values_tell_nothing", "- gain @ slope", ""),
-    ("curvature_is_not_carried_back_twice", "curvature.T)", "curvature)"),
-    (
-        "a_value_is_as_certain_as_its_error",
-        "precision = 1.0 / total + gain @ image",
-        "precision = 1.0 / total",
-    ),
+    ("later_values_tell_nothing", "- gains[t] @ slope", ""),
+    ("curvature_is_not_carried_back_twice", "F @ curvature @ F.T", "F @ curvature"),
+    ("a_value_is_as_certain_as_its_error", "+ gains[t] @ image", ""),
 ):
     planted(test_breaks.assert_statistics, name=name)(edit(breaks, "standardised", old, new))
 planted(lambda: test_breaks.assert_statistics("clock"), name="partners_do_not_go_back")(
-    edit(breaks, "_back", "(from_other * values.T)[..., partner]", "from_other * values.T")
+    edit(breaks, "_transposed", "[:, partner].T", "[:, partner]")
 )
 planted(test_breaks.assert_found, name="outliers_stay_in_the_rows")(
-    edit(breaks, "find_breaks", "values[value] = np.nan", "pass")
+    edit(breaks._Break, "applied", "values[self.place] = np.nan", "pass")
 )
 planted(test_breaks.assert_none, name="breaks_are_as_probable_as_none")(
     edit(breaks, "find_breaks", "float(np.log(n_known)) + _COST", "0.0")

@@ -40,6 +40,9 @@ _MOST_SHARE = 0.05
 NEW_BREAKS = 0.2
 """Weight, in forecasts, of the model without breaks: new ones may follow, and it varies by them."""
 
+_SURE = 5.0
+"""Gain of evidence, in nats, above which a break is kept before the parameters are fitted anew."""
+
 _AT_ENDS = 3
 """Rows at both ends without a shift: fewer values than that do not show a new level."""
 
@@ -60,38 +63,80 @@ def find_breaks(
 
     ``fitted`` returns the fit of a structure, searched from the parameters of another fit.
     """
-    outliers: list[int] = []
+    outliers: list[int] = []  # Places of their rows
     n_known = int(rows.known.sum())
     if len(rows) > _MOST_ROWS:
         return rows, fit, np.array(outliers, dtype=np.intp)
     # Any of the rows might have the break, so that each is improbable.
     cost = float(np.log(n_known)) + _COST
+    score, n_new = fit.score, 0
     for _ in range(int(_MOST_SHARE * n_known)):
-        breaks = standardised(fit.mode.model, fit.mode.theta, rows)
-        value, level = (int(np.argmax(np.abs(each))) for each in breaks)
-        options = []
-        # Squares that do not raise the evidence enough even if parameters are fitted anew are rare.
-        if 0.5 * breaks.of_values[value] ** 2 > cost:
-            values = rows.values.copy()
-            values[value] = np.nan
-            without = ScaledSeries(rows.times, values, rows.inputs, rows.clock)
-            # The outlier itself has a wide density in place of that of the model.
-            density = -np.log(SHIFT_STD * np.sqrt(2.0 * np.pi))
-            options.append((without, fitted(without, fit.structure, fit), density, [value]))
-        if 0.5 * breaks.of_levels[level] ** 2 > cost:
-            structure = _with_shift(fit.structure, float(rows.times[level]))
-            options.append((rows, fitted(rows, structure, fit), 0.0, []))
-        gains = [option[1].score + option[2] - fit.score - cost for option in options]
-        if max(gains, default=0.0) <= 0.0:
+        found = _strongest(rows, fit)
+        gain = 0.5 * found.square - cost
+        if n_new and gain <= _SURE:
+            # Parameters that were right with the breaks are not without them.
+            fit, n_new = fitted(rows, fit.structure, fit), 0
+            score = fit.score
+            found = _strongest(rows, fit)
+            gain = 0.5 * found.square - cost
+        # Where the square is small, new parameters would hardly raise the evidence enough.
+        if gain <= 0.0:
             break
-        rows, fit, _, new = options[int(np.argmax(gains))]
-        outliers += new
+        new_rows, structure = found.applied(rows, fit.structure)
+        if gain > _SURE:
+            fit, n_new = _with_same_parameters(fit, structure), n_new + 1
+        else:
+            new_fit = fitted(new_rows, structure, fit)
+            if new_fit.score + found.density - score <= cost:
+                break
+            fit, score = new_fit, new_fit.score
+        rows = new_rows
+        if not found.is_shift:
+            outliers.append(found.place)
+    if n_new:
+        fit = fitted(rows, fit.structure, fit)
     return rows, fit, np.sort(np.array(outliers, dtype=np.intp))
 
 
-def _with_shift(structure: SeriesStructure, time: float) -> SeriesStructure:
-    earlier = () if structure.shifts is None else structure.shifts.times
-    return replace(structure, shifts=LevelShifts(tuple(sorted({*earlier, time}))))
+class _Break(NamedTuple):
+    """An outlier, or a shift of the level from a row on, with its squared standardised size."""
+
+    is_shift: bool
+    place: int
+    square: float
+
+    @property
+    def density(self) -> float:
+        """Log density of the value of an outlier, which is wide in place of that of the model."""
+        return 0.0 if self.is_shift else -float(np.log(SHIFT_STD * np.sqrt(2.0 * np.pi)))
+
+    def applied(
+        self, rows: ScaledSeries, structure: SeriesStructure
+    ) -> tuple[ScaledSeries, SeriesStructure]:
+        """Return the rows without the outlier, and the structure with the shift."""
+        if self.is_shift:
+            earlier = () if structure.shifts is None else structure.shifts.times
+            times = tuple(sorted({*earlier, float(rows.times[self.place])}))
+            return rows, replace(structure, shifts=LevelShifts(times))
+        values = rows.values.copy()
+        values[self.place] = np.nan
+        return ScaledSeries(rows.times, values, rows.inputs, rows.clock), structure
+
+
+def _strongest(rows: ScaledSeries, fit: Fit) -> _Break:
+    deviations = standardised(fit.mode.model, fit.mode.theta, rows)
+    squares = np.square(deviations)
+    kind, place = divmod(int(np.argmax(squares)), len(rows))
+    return _Break(kind == 1, place, float(squares[kind, place]))
+
+
+def _with_same_parameters(fit: Fit, structure: SeriesStructure) -> Fit:
+    """Return a fit with the shifts of a structure, which have no parameters."""
+    model = fit.mode.model
+    parts = [part for part in model.parts if not isinstance(part, LevelShifts)]
+    if structure.shifts is not None:
+        parts.insert(1, structure.shifts)
+    return Fit(structure, replace(fit.mode, model=SeriesModel(tuple(parts), model.table)))
 
 
 def standardised(model: SeriesModel, theta: Array, rows: ScaledSeries) -> Breaks:
@@ -103,32 +148,29 @@ def standardised(model: SeriesModel, theta: Array, rows: ScaledSeries) -> Breaks
     _, states = model.filtered(theta, rows)
     n, s = weights.shape
     of_values, of_levels = np.zeros(n), np.zeros(n)
+    back = [_transposed(*move, steps.partner) for move in zip(steps.own, steps.other, strict=True)]
+    gains, errors = states.gain / states.variance[:, None], states.error / states.variance
     # What the values after a row tell of its states: the slope and curvature of their evidence.
     slope, curvature = np.zeros(s), np.zeros((s, s))
     for t in range(n - 1, -1, -1):
-        h = weights[t]
-        if np.isfinite(states.error[t]):
-            total, gain = states.variance[t], states.gain[t] / states.variance[t]
-            image = curvature @ gain
-            error = states.error[t] / total - gain @ slope
-            precision = 1.0 / total + gain @ image
+        if np.isfinite(errors[t]):
+            h, image = weights[t], curvature @ gains[t]
+            error = errors[t] - gains[t] @ slope
+            precision = 1.0 / states.variance[t] + gains[t] @ image
             of_values[t] = error / np.sqrt(precision)
             slope = slope + h * error
             # (I - h k.T) N (I - k h.T) + h h.T / S
-            curvature = curvature - np.outer(h, image) - np.outer(image, h)
-            curvature += precision * np.outer(h, h)
+            change = np.outer(h, 0.5 * precision * h - image)
+            curvature = curvature + change + change.T
         if _AT_ENDS <= t <= n - _AT_ENDS and curvature[0, 0] > 0.0:
             of_levels[t] = slope[0] / np.sqrt(curvature[0, 0])
-        k = int(steps.which[t])
-        slope = _back(steps.own[k], steps.other[k], steps.partner, slope)
-        curvature = _back(steps.own[k], steps.other[k], steps.partner, curvature)
-        curvature = _back(steps.own[k], steps.other[k], steps.partner, curvature.T)
+        F = back[steps.which[t]]
+        slope, curvature = F @ slope, F @ curvature @ F.T
     return Breaks(of_values, of_levels)
 
 
-def _back(own: Array, other: Array, partner: NDArray[np.int64], values: Array) -> Array:
-    """Return the product of the transposed transition and values (s,) or (s, m)."""
-    # Partners are each other's; a state without one is its own, with an entry of zero.
-    from_other = np.where(partner == np.arange(len(own)), 0.0, other)
-    product: Array = (own * values.T + (from_other * values.T)[..., partner]).T
-    return product
+def _transposed(own: Array, other: Array, partner: NDArray[np.int64]) -> Array:
+    """Return the transpose (s, s) of a transition."""
+    # A state without a partner is its own, with an entry of zero.
+    matrix = np.diag(np.where(partner == np.arange(len(own)), 0.0, other))[:, partner].T
+    return matrix + np.diag(own)
