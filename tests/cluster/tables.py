@@ -1,5 +1,6 @@
 """A table of numbers, text, dates and categories, and models that are fitted in a second."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import dask
@@ -11,7 +12,7 @@ from cluster.engines import InProcess, revived
 from bochner import TableClassifier, TableRegressor
 from bochner.distributed import collected
 from bochner.estimators import table_base
-from bochner.learning.tables import efforts, plan
+from bochner.learning.tables import efforts, learner, plan
 
 N = 900
 CUTS = (0, 5, 300, 300, 301, 650, N)
@@ -70,10 +71,13 @@ def on_dask(y, weight=None):
 
 
 def few_rows(monkeypatch, sample=None):
-    """Make fits quick: a kernel by 60 rows, 40 landmarks from 100 rows on; sample so many rows."""
+    """Make fits quick: a kernel by 60 rows, 40 landmarks from 100 rows on, few trees; sample rows."""
     rough = efforts.EFFORTS["quick"].families["rough"][0]
     quick = efforts.Effort({"rough": (rough, 2)}, 60, 100, 40)
     monkeypatch.setattr(table_base, "EFFORTS", {"quick": quick})
+    few = {"max_iter": 8, "max_bins": 15}  # With weights, bins take as long as trees
+    few_trees = tuple(replace(b, few={**b.few, **few}) for b in learner.BOOSTINGS)
+    monkeypatch.setattr(learner, "BOOSTINGS", few_trees)
     monkeypatch.setattr(plan, "_VARIANCE_LANDMARKS", 30)
     monkeypatch.setattr(plan, "_LEAST_UNSCORED", 30)
     monkeypatch.setattr(plan, "_FEWEST_OTHERS", 50)
