@@ -71,7 +71,7 @@ def on_dask(y, weight=None):
 
 
 def few_rows(monkeypatch, sample=None):
-    """Make fits quick: a kernel by 60 rows, 40 landmarks from 100 rows on, few trees; sample rows."""
+    """Make fits quick: a kernel by 60 rows, 40 landmarks, few trees; sample so many rows."""
     rough = efforts.EFFORTS["quick"].families["rough"][0]
     quick = efforts.Effort({"rough": (rough, 2)}, 60, 100, 40)
     monkeypatch.setattr(table_base, "EFFORTS", {"quick": quick})
