@@ -1,6 +1,5 @@
 """A table of numbers, text, dates and categories, and models that are fitted in a second."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import dask
@@ -8,11 +7,12 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 from cluster.engines import InProcess, revived
+from learning.tables.few_trees import boost_briefly
 
 from bochner import TableClassifier, TableRegressor
 from bochner.distributed import collected
 from bochner.estimators import table_base
-from bochner.learning.tables import efforts, learner, plan
+from bochner.learning.tables import efforts, plan
 
 N = 900
 CUTS = (0, 5, 300, 300, 301, 650, N)
@@ -75,9 +75,7 @@ def few_rows(monkeypatch, sample=None):
     rough = efforts.EFFORTS["quick"].families["rough"][0]
     quick = efforts.Effort({"rough": (rough, 2)}, 60, 100, 40)
     monkeypatch.setattr(table_base, "EFFORTS", {"quick": quick})
-    few = {"max_iter": 8, "max_bins": 15}  # With weights, bins take as long as trees
-    few_trees = tuple(replace(b, few={**b.few, **few}) for b in learner.BOOSTINGS)
-    monkeypatch.setattr(learner, "BOOSTINGS", few_trees)
+    boost_briefly(monkeypatch)
     monkeypatch.setattr(plan, "_VARIANCE_LANDMARKS", 30)
     monkeypatch.setattr(plan, "_LEAST_UNSCORED", 30)
     monkeypatch.setattr(plan, "_FEWEST_OTHERS", 50)
