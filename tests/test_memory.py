@@ -46,7 +46,7 @@ def compiled_loops(rows):
     ids=lambda kernel: type(kernel).__name__,
 )
 def test_a_gram_matrix_needs_no_second_of_its_size(kernel, rows):
-    n = 1500
+    n = 3000
     assert peak_bytes(kernel, rows[:n]) < 1.8 * 8 * n**2
 
 
