@@ -18,10 +18,7 @@ from bochner.cli import demo_table
 from bochner.comparison.shown import FUNCTIONS, number
 from bochner.experimental import SequenceFeatures
 
-COMPARED = ("--effort", "quick")
-COLUMNS, PAIRS = "important columns", "interacting pairs"
-
-
+COMPARED, COLUMNS, PAIRS = ("--effort", "quick"), "important columns", "interacting pairs"
 COMMANDS = ("fit", "predict", "evaluate", "explain", "forecast", "inspect", "diagnose", "demo")
 
 
