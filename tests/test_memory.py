@@ -23,6 +23,17 @@ def rows():
     return np.random.default_rng(0).normal(size=(30_000, 5))
 
 
+@pytest.fixture(autouse=True, scope="module")
+def compiled_loops(rows):
+    """Compile before memory is traced, which makes compilation many times as long."""
+    few = rows[:50]
+    for kernel in (Gaussian(), Laplacian(), Cauchy()):
+        kernel(few)
+    model = KreinRidge(n_components=512, random_state=0).fit(few, few[:, 0])
+    model.predict(few, return_std=True)
+    FourierFeatures(n_components=512, random_state=0).fit_transform(few)
+
+
 @pytest.mark.parametrize(
     "kernel",
     [

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,13 +14,11 @@ import pytest
 from cli.command import SMALL, bochner, fit, labelled, predict, table, write
 
 import bochner as library
+from bochner.cli import demo_table
 from bochner.comparison.shown import FUNCTIONS, number
 from bochner.experimental import SequenceFeatures
 
-COMPARED = ("--effort", "quick")
-COLUMNS, PAIRS = "important columns", "interacting pairs"
-
-
+COMPARED, COLUMNS, PAIRS = ("--effort", "quick"), "important columns", "interacting pairs"
 COMMANDS = ("fit", "predict", "evaluate", "explain", "forecast", "inspect", "diagnose", "demo")
 
 
@@ -361,7 +360,9 @@ def test_a_reader_that_goes_away(regressor, tmp_path):
     assert process.wait(60) == 0
 
 
-def test_the_demo(tmp_path):
+def test_the_demo(tmp_path, monkeypatch):
+    # README's example fits the same table with the default effort.
+    monkeypatch.setattr(demo_table, "FitOptions", partial(demo_table.FitOptions, effort="quick"))
     result = bochner("demo", "--out", tmp_path / "demo")
     assert result.exit_code == 0, result.output
     table, series = result.stdout.split("Carbon dioxide at Mauna Loa")

@@ -7,6 +7,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 from cluster.engines import InProcess, revived
+from learning.tables.few_trees import boost_briefly
 
 from bochner import TableClassifier, TableRegressor
 from bochner.distributed import collected
@@ -70,10 +71,11 @@ def on_dask(y, weight=None):
 
 
 def few_rows(monkeypatch, sample=None):
-    """Make fits quick: a kernel by 60 rows, 40 landmarks from 100 rows on; sample so many rows."""
+    """Make fits quick: a kernel by 60 rows, 40 landmarks, few trees; sample so many rows."""
     rough = efforts.EFFORTS["quick"].families["rough"][0]
     quick = efforts.Effort({"rough": (rough, 2)}, 60, 100, 40)
     monkeypatch.setattr(table_base, "EFFORTS", {"quick": quick})
+    boost_briefly(monkeypatch)
     monkeypatch.setattr(plan, "_VARIANCE_LANDMARKS", 30)
     monkeypatch.setattr(plan, "_LEAST_UNSCORED", 30)
     monkeypatch.setattr(plan, "_FEWEST_OTHERS", 50)

@@ -2,17 +2,32 @@
 
 import doctest
 import re
+from functools import partial
 from pathlib import Path
 
+import distributed
 import pytest
 
 ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+README = ROOT / "README.md"
+
+
+def blocks_of(page):
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+def repeats_readme(page):
+    """Whether all blocks of another page are the first ones of README, which run there."""
+    blocks = blocks_of(page)
+    return page != README and blocks == blocks_of(README)[: len(blocks)]
+
+
 PAGES = [
     page
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
-    if BLOCK.search(page.read_text(encoding="utf-8"))
+    for page in (README, *sorted((ROOT / "docs").rglob("*.md")))
+    if blocks_of(page) and not repeats_readme(page)
 ]
 
 
@@ -61,8 +76,11 @@ def failures(code, names, label):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    # Processes take most of the time of a page, and have tests of their own.
+    in_threads = partial(distributed.LocalCluster, processes=False)
+    monkeypatch.setattr(distributed, "LocalCluster", in_threads)
     names = {}
-    for number, code in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")), start=1):
+    for number, code in enumerate(blocks_of(page), start=1):
         failed = failures(code, names, f"{page.name}, block {number}")
         assert not failed, failed
 

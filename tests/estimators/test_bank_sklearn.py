@@ -33,7 +33,7 @@ from bochner.learning.chains.moves import LOCAL_MOVES, Hamiltonian, PrecisionWal
 from bochner.learning.chains.start import DenseStructure, SparseStructure
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-LITTLE = {"n_frequencies": 10, "n_samples": 5, "thin": 1}
+LITTLE = {"n_frequencies": 10, "n_samples": 5, "thin": 1, "n_chains": 2}
 
 
 @parametrize_with_checks(
@@ -54,9 +54,7 @@ def test_estimator(estimator, check):
 @parametrize_with_checks(
     [
         LearnedKernelRegressor(**LITTLE, n_burn_in=12, dtype="float32"),
-        LearnedKernelRegressor(
-            **LITTLE, structure="sparse", n_burn_in=30, sampler="hmc", n_chains=2
-        ),
+        LearnedKernelRegressor(**LITTLE, structure="sparse", n_burn_in=30, sampler="hmc"),
         LearnedKernelClassifier(**LITTLE, n_burn_in=5, structure="dense"),
         LocallyStationaryRegressor(
             **LITTLE, n_burn_in=12, pairs="grid", n_envelope=2, dtype="float32"

@@ -28,6 +28,13 @@ DEPENDENT = ("orthogonal", "qmc", "energy", "lattice")
 PAIRS = [(case, scheme) for scheme in DEPENDENT for case in CASES] + [
     (case, "structured") for case in STRUCTURED
 ]
+BY_TURNS = [
+    (case, scheme)
+    for case, scheme in PAIRS
+    if case.dim == 2 or (CASES.index(case) + laws.SCHEMES.index(scheme)) % 2
+]
+"""All pairs in the plane; on the line and in five inputs two or three schemes of each kernel."""
+
 GAUSSIANS = [case for case in CASES if isinstance(case.kernel, Gaussian)]
 
 
@@ -43,7 +50,7 @@ def test_independent_draws(case, seeds, m):
 
 
 @AT_LENGTH
-@pytest.mark.parametrize(("case", "scheme"), PAIRS, ids=str)
+@pytest.mark.parametrize(("case", "scheme"), BY_TURNS, ids=str)
 def test_dependent_draws(case, scheme, seeds, m):
     laws.check_unbiased(case, scheme, seeds, m)
 

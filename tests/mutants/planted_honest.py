@@ -16,7 +16,7 @@ from bochner.learning.tables.removal import Removal
 from bochner.tables import encodings
 
 
-def agrees(name, n, seeds=6):
+def agrees(name, n, seeds=4):
     """Return the check that a kind's expected errors are those on new rows."""
     kind = KINDS[name]
     model = MODELS["table quick" if kind.task == "numbers" else "table classes quick"]

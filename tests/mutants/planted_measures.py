@@ -1,7 +1,7 @@
 """Bugs in signed and designed measures, each with the law that must notice it."""
 
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from diagnosis import test_feature_errors
@@ -58,7 +58,7 @@ dampening = deferred(atom_laws.check_dampening)
 
 def forget(patch):
     """Search anew, and remember nothing that is found with a bug."""
-    patch.setattr(design, "_cached_search", design._search)
+    patch.setattr(design, "_cached_search", lru_cache(design._search))
 
 
 def with_masses(patch, change):

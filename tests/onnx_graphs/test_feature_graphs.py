@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from onnx_graphs.runtime import evaluate, onnxruntime, session
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from spectral.few_designs import design_roughly
 
 from bochner import FourierFeatures, SimilarityFeatures, export_onnx, kernels
 from bochner.spectral import NoMeasureError
@@ -17,7 +18,8 @@ UNIT_ROUNDOFF = 2.0**-24  # float32
 
 @pytest.mark.filterwarnings("ignore:The features approximate the kernel badly")
 @pytest.mark.parametrize("case", PLANE_CASES, ids=str)
-def test_every_kernel(case):
+def test_every_kernel(case, monkeypatch):
+    design_roughly(monkeypatch)
     X = case.points(40)
     try:
         features = FourierFeatures(case.kernel, 64, random_state=0).fit(X)

@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 pytest.importorskip("torch")
 
 import torch
+from spectral.few_designs import design_roughly
 
 from bochner import FourierFeatures, Frequencies, KreinRidge, experimental, kernels
 from bochner.spectral import NoMeasureError
@@ -41,7 +42,8 @@ def check(layer, frequencies, left, right):
 
 @pytest.mark.filterwarnings("ignore:The features approximate the kernel badly")
 @pytest.mark.parametrize("case", PLANE_CASES, ids=str)
-def test_every_kernel(case):
+def test_every_kernel(case, monkeypatch):
+    design_roughly(monkeypatch)
     rows = case.points(30)
     try:
         features = FourierFeatures(case.kernel, 64, random_state=0).fit(rows)
