@@ -19,7 +19,7 @@ class BochnerForecaster(BaseForecaster):
 
     Parameters
     ----------
-    periods, transformation, find_cycle, n_jobs, random_state
+    periods, transformation, find_cycle, find_breaks, n_jobs, random_state
         As in :class:`bochner.Forecaster`.
 
     Attributes
@@ -59,12 +59,14 @@ class BochnerForecaster(BaseForecaster):
         periods: str | Sequence[float] = "auto",
         transformation: str = "auto",
         find_cycle: bool = True,
+        find_breaks: bool = True,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.periods = periods
         self.transformation = transformation
         self.find_cycle = find_cycle
+        self.find_breaks = find_breaks
         self.n_jobs = n_jobs
         self.random_state = random_state
         super().__init__()
@@ -77,6 +79,7 @@ class BochnerForecaster(BaseForecaster):
             self.periods,
             transformation=self.transformation,
             find_cycle=self.find_cycle,
+            find_breaks=self.find_breaks,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
         ).fit(y, X)
