@@ -222,8 +222,8 @@ def test_rolling_origins_of_arrays():
     assert np.abs(table["scaled_error"]).max() < 3.0
     with pytest.raises(ValueError, match=r"need at least 68 values, got 96|fewer origins"):
         Forecaster(**QUICK).cross_validate(values(), 30, 4)
-    with pytest.raises(ValueError, match="takes one series"):
-        Forecaster(**QUICK).cross_validate({"a": values()}, 3)
+    with pytest.raises(ValueError, match="takes series of one length"):
+        Forecaster(**QUICK).cross_validate({"a": values(), "b": values(40)}, 3)
 
 
 def test_known_inputs():

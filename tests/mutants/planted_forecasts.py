@@ -35,9 +35,8 @@ plant_edits(
 )
 plant_edits(
     origins,
-    "origin_scores",
+    "_scores",
     test_origins.test_errors_from_origins_use_the_values_before_them_only,
-    users=(test_origins,),
     the_last_season_of_all_is_repeated=(
         "repeated_season(values[:origin],",
         "repeated_season(values,",
@@ -56,7 +55,7 @@ def check_origins():
 
 
 planted(check_origins, name="first_origins_have_nothing_before_them")(
-    edit(origins, "origin_scores", "len(y) - max(horizon, FEWEST_BEFORE)", "len(y)", test_origins)
+    edit(origins, "_origins_and_season", "len(y) - max(horizon, FEWEST_BEFORE)", "len(y)")
 )
 
 
@@ -181,5 +180,5 @@ planted(check_known_inputs, name="series_have_the_model_of_the_first")(
          "_fitted(clone(unfitted), all_series[0], columns", forecasting)
 )  # fmt: skip
 planted(check_rows_without_a_value, name="the_last_row_is_not_forecast")(
-    edit(series_fits, "_steps", "steps = n_later if", "steps = n_later - 1 if")
+    edit(series_fits, "n_steps_of", "steps = n_later if", "steps = n_later - 1 if")
 )
