@@ -79,8 +79,8 @@ planted(check_verdict, name="the_mean_of_the_other_is_ours")(
     )
 )
 planted(test_origins.test_the_sentence_on_coverage_counts_all_values, name="coverage_is_the_rest")(
-    edit(forecasts, "forecast_coverage", "percent(found.observed)",
-         "percent(1 - found.observed)", test_origins)
+    edit(forecasts, "forecast_coverage", "percent(coverage.observed)",
+         "percent(1 - coverage.observed)", test_origins)
 )  # fmt: skip
 planted(
     test_origins.test_times_are_shown_as_people_write_them, name="one_midnight_hides_all_times"

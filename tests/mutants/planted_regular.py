@@ -72,7 +72,7 @@ plant_inner(
     regular_slopes,
     "backward",
     gradients_ignore_the_variance_of_values=("d_total += u[t, j] * image / following**2", "pass"),
-    gradients_ignore_errors_of_the_line=("d_error[j] += found", "pass"),
+    gradients_ignore_errors_of_the_line=("d_error[j] += along", "pass"),
     gradients_ignore_what_columns_explain=("d_error[rank] += explained / total", "pass"),
     gradients_ignore_the_spread_of_coefficients=("spread += cov[a, b]", "spread += 0.0"),
 )

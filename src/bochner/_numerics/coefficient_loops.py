@@ -63,7 +63,7 @@ def _deviation(kind: int, scales: Array) -> float:
 
 @_inner()
 def posterior(some: Coefficients, kinds: NDArray[np.int64], scales: Array) -> float:
-    """Write the posterior; return what the coefficients add to the log evidence.
+    """Write the posterior, and return the addition to the log evidence.
 
     NaN if a sum is not positive definite by rounding errors.
     """

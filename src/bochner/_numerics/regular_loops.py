@@ -27,7 +27,7 @@ _inner = partial(inner, fastmath=FASTER, error_model="numpy")
 
 
 class LastStates(NamedTuple):
-    """States at the last time given all values, if the L coefficients were known.
+    """States at the final time given all values, for known values of the L coefficients.
 
     Their means are those of ``mean`` (m, 1 + L, s) from the values, less the coefficients times
     those from the columns.
@@ -51,7 +51,7 @@ def log_evidence_and_slopes(rows: RegularRows, form: Form, theta: Array) -> tupl
 
 
 def last_states(rows: RegularRows, form: Form, theta: Array) -> tuple[Array, LastStates]:
-    """Return log evidences (m,) at parameters (m, k), and the states at the last time."""
+    """Return log evidences (m,) at parameters (m, k), and the states at the final time."""
     m, s, count = len(theta), len(rows.weight), len(rows.kinds)
     states = LastStates(
         np.zeros((m, 1 + count, s)),
@@ -137,7 +137,7 @@ def _end(
     states: LastStates,
     place: int,
 ) -> None:
-    """Write the states at the last time: the first covariance, and the sum of its changes."""
+    """Write the states at the final time: the first covariance, and the sum of its changes."""
     n, rank, s = rows.values.shape[1], history.product.shape[1], rows.weight.size
     factor, middle, cov, h = history.rows, history.middle, states.cov, rows.weight
     gain, last = np.zeros(s), n - 1

@@ -167,10 +167,10 @@ def forward(
             if j > rank and t < starts[j - rank - 1]:
                 error[now, j] = 0.0
                 continue
-            found = 0.0
+            predicted = 0.0
             for i in range(s):
-                found += h[i] * states[now, j, i]
-            error[now, j] = -found if j < rank else y[j - rank, t] - found
+                predicted += h[i] * states[now, j, i]
+            error[now, j] = -predicted if j < rank else y[j - rank, t] - predicted
         v = error[now, rank]
         evidence -= 0.5 * (np.log(total) + v * v / total + _LOG_TWO_PI)
         for a in range(starts.size):

@@ -44,11 +44,11 @@ def backward(
             if begin == 0:
                 following = variance[t + 1]
                 for j in range(rank):
-                    found = 0.0
+                    product = 0.0
                     for i in range(s):
-                        found += states[t + 1, j, i] * d_gain[i]
+                        product += states[t + 1, j, i] * d_gain[i]
                         d_states[j, i] += u[t, j] / following * d_gain[i]
-                    d_u[j] = found / following
+                    d_u[j] = product / following
                     d_total -= d_u[j] * u[t, j] / following
                 for j in range(rank):
                     image = 0.0
@@ -69,12 +69,12 @@ def backward(
             for j in range(begin, n_rows):
                 if j > rank and t < starts[j - rank - 1]:
                     continue
-                e, found = error[t, j], 0.0
+                e, along = error[t, j], 0.0
                 for i in range(s):
-                    found += gain[t, i] * d_states[j, i]
+                    along += gain[t, i] * d_states[j, i]
                     d_gain[i] += e * d_states[j, i]
                     d_own[i] += d_states[j, i] * states[t, j, i]
-                d_error[j] += found
+                d_error[j] += along
                 for i in range(pairs):
                     p = pairs + i
                     a, b = d_states[j, i], d_states[j, p]

@@ -225,7 +225,7 @@ def _draw(forecasts: _Forecasts, path: Path) -> None:
 
 
 def _picture_title(forecasts: _Forecasts) -> str:
-    """Return what a picture shows, and how many series it leaves out."""
+    """Return the title of a picture, with the number of series that it leaves out."""
     count, first = len(forecasts.series), forecasts.series[0]
     title = f"Forecast of {forecasts.columns.target}"
     if forecasts.is_single:

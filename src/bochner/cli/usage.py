@@ -56,7 +56,7 @@ _MOST_NAMED, _MOST_BYTES = 20, 20_000_000
 
 @contextmanager
 def plain_usage_errors() -> Iterator[None]:
-    """Let errors of the parser say what is expected, in words of the user."""
+    """Reword the parser's errors in words of the user."""
     try:
         yield
     except Exception as error:

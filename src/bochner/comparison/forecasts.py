@@ -156,9 +156,9 @@ def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
     """
     covered = np.concatenate([each.covered for each in scores]).astype(np.bool_)
     forecasts = [f"{i} {origin}" for i, each in enumerate(scores) for origin in each.origins]
-    found = coverage_of(covered, level, np.asarray(forecasts))
+    coverage = coverage_of(covered, level, np.asarray(forecasts))
     return (
-        f"The {100.0 * level:g} % intervals contain {percent(found.observed)} of these "
-        f"{counted(len(covered), 'value')}, {found.judgement} (calibrated intervals contain "
-        f"{percent(found.lower).removesuffix(' %')} to {percent(found.upper)})."
+        f"The {100.0 * level:g} % intervals contain {percent(coverage.observed)} of these "
+        f"{counted(len(covered), 'value')}, {coverage.judgement} (calibrated intervals contain "
+        f"{percent(coverage.lower).removesuffix(' %')} to {percent(coverage.upper)})."
     )

@@ -69,10 +69,10 @@ def origin_scores(
     Origins are ``horizon`` values apart. Values before the first origin are at least as many as
     those of a forecast.
     """
-    found = _origins_and_season(y, horizon)
-    if found is None:
+    origins_and_season = _origins_and_season(y, horizon)
+    if origins_and_season is None:
         return None
-    n_origins, season = found
+    n_origins, season = origins_and_season
     try:
         table = model.cross_validate(y, horizon, n_origins, X, level=level, season_length=season)
     except ValueError:  # Values before the first origin are constant or too few
@@ -91,10 +91,10 @@ def joint_scores(
 
     Origins are those of `origin_scores`. There are no errors if the series are too short.
     """
-    found = _origins_and_season(next(iter(y.values())), horizon)
-    if found is None:
+    origins_and_season = _origins_and_season(next(iter(y.values())), horizon)
+    if origins_and_season is None:
         return {}
-    n_origins, season = found
+    n_origins, season = origins_and_season
     try:
         table = model.cross_validate(
             dict(y), horizon, n_origins, dict(X), level=level, season_length=season

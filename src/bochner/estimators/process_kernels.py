@@ -108,9 +108,9 @@ def learned_kernel(X: Array, y: Array, alpha: float, rng: np.random.Generator) -
 
 def learned_scales(X: Array, y: Array, rng: np.random.Generator) -> Array:
     """Return the length scales (d,) of a Gaussian kernel of greatest evidence of targets (n, t)."""
-    found = select_kernel("gaussian", Chunk(X, y), _SEARCHED, "auto", None, rng)
-    assert found is not None
-    return np.broadcast_to(as_array(found.get_params()["length_scale"]), X.shape[1])
+    selected = select_kernel("gaussian", Chunk(X, y), _SEARCHED, "auto", None, rng)
+    assert selected is not None
+    return np.broadcast_to(as_array(selected.get_params()["length_scale"]), X.shape[1])
 
 
 def without_noise(kernel: Any, dim: int) -> tuple[Kernel, float]:

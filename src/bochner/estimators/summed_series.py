@@ -72,18 +72,18 @@ def _resolve(
             )
         return [name]
     if name not in parts:
-        found = [
+        leaves = [
             leaf
             for part in sums[name]
             for leaf in _resolve(part, sums, group, (*above, name), parts)
         ]
-        twice = [leaf for leaf in found if found.count(leaf) > 1]
+        twice = [leaf for leaf in leaves if leaves.count(leaf) > 1]
         if twice:
             raise ValueError(
                 f"The sum {name!r} counts {twice[0]!r} twice: name each part once, either by "
                 "itself or by a sum that contains it."
             )
-        parts[name] = found
+        parts[name] = leaves
     return parts[name]
 
 
@@ -118,7 +118,7 @@ def _sum_of(series: Mapping[str, Any], name: str) -> Any:
 
 
 def check_values(rows: Mapping[str, SeriesRows], parts: Parts) -> None:
-    """Raise ValueError if the values of a sum are not those of its parts, where all are known."""
+    """Raise ValueError if the parts of a sum do not add up to its values, where all are known."""
     for name, leaves in parts.items():
         times, values = _joined(
             [name, *leaves], rows, [rows[each].values for each in (name, *leaves)]

@@ -220,8 +220,8 @@ def _is_scale(name: str, value: Any) -> bool:
     is_numeric = isinstance(value, float) or (
         isinstance(value, tuple) and bool(value) and all(isinstance(v, float) for v in value)
     )
-    known = name.rpartition("__")[2] in _POSITIVE
-    return known and is_numeric and bool(np.min(value) > 0.0)
+    is_positive = name.rpartition("__")[2] in _POSITIVE
+    return is_positive and is_numeric and bool(np.min(value) > 0.0)
 
 
 def _converted(kernel: Any, dim: int) -> Kernel:
@@ -293,17 +293,17 @@ def _(kernel: sk.DotProduct, dim: int) -> Kernel:
 @_rule.register
 def _(kernel: sk.PairwiseKernel, dim: int) -> Kernel:
     gamma = float(kernel.gamma)
-    known: dict[str, Callable[[], Kernel]] = {
+    kernels: dict[str, Callable[[], Kernel]] = {
         "rbf": lambda: Gaussian(float(np.sqrt(0.5 / gamma))),
         "laplacian": lambda: Laplacian(1.0 / gamma),
         "linear": Linear,
     }
-    if not isinstance(kernel.metric, str) or kernel.metric not in known:
+    if not isinstance(kernel.metric, str) or kernel.metric not in kernels:
         raise ValueError(
-            f"{kernel!r} is converted with the metrics {', '.join(map(repr, known))} only. "
+            f"{kernel!r} is converted with the metrics {', '.join(map(repr, kernels))} only. "
             f"bochner.GaussianProcessRegressor(kernel, solver='exact') takes any of them."
         )
-    return known[kernel.metric]()
+    return kernels[kernel.metric]()
 
 
 @_rule.register

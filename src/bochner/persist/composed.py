@@ -21,22 +21,22 @@ def inside(model: Any) -> list[tuple[Any, Any]]:
 
 def _named(model: Any) -> list[tuple[str, Any, Any]]:
     """Return names, fitted estimators and columns, without steps such as ``"passthrough"``."""
-    found: list[tuple[str, Any, Any]] = []
+    named: list[tuple[str, Any, Any]] = []
     idle: tuple[Any, ...] = ()
     if isinstance(model, ColumnTransformer):
-        found, idle = getattr(model, "transformers_", []), ("drop",)
+        named, idle = getattr(model, "transformers_", []), ("drop",)
     elif isinstance(model, TransformedTargetRegressor):
         names = ("regressor_", "transformer_")
-        found = [(name, getattr(model, name), None) for name in names if hasattr(model, name)]
+        named = [(name, getattr(model, name), None) for name in names if hasattr(model, name)]
     elif isinstance(model, Pipeline):
-        found, idle = [(name, part, None) for name, part in model.steps], ("passthrough", None)
+        named, idle = [(name, part, None) for name, part in model.steps], ("passthrough", None)
     elif isinstance(model, FeatureUnion):
         parts = model.transformer_list
-        found, idle = [(name, part, None) for name, part in parts], ("passthrough", "drop")
-    if not all(isinstance(name, str) for name, *_ in found):
+        named, idle = [(name, part, None) for name, part in parts], ("passthrough", "drop")
+    if not all(isinstance(name, str) for name, *_ in named):
         raise ValueError(f"names of the parts of a {type(model).__name__} should be text")
     words = (str, type(None))
-    return [each for each in found if not isinstance(each[1], words) or each[1] not in idle]
+    return [each for each in named if not isinstance(each[1], words) or each[1] not in idle]
 
 
 def estimators(model: Any) -> Iterator[Any]:
@@ -49,12 +49,12 @@ def estimators(model: Any) -> Iterator[Any]:
 def transformed(model: Any, row: NDArray[Any]) -> Any:
     """Transform a row (1, d); columns that a table has by name are taken by number."""
     if not any(map(_takes_names, estimators(model))):
-        found = model.transform(row)
-        if found.shape[0] != 1:
-            raise ValueError(f"{type(model).__name__} makes {found.shape[0]} rows of one")
-        return found
+        result = model.transform(row)
+        if result.shape[0] != 1:
+            raise ValueError(f"{type(model).__name__} makes {result.shape[0]} rows of one")
+        return result
     if isinstance(model, Pipeline):
-        return reduce(lambda found, part: transformed(part[0], found), inside(model), row)
+        return reduce(lambda result, part: transformed(part[0], result), inside(model), row)
     blocks: list[Any] = []
     for name, part, columns in _named(model):
         chosen = row if columns is None else row[:, column_numbers(model, columns)]
@@ -73,8 +73,8 @@ def _takes_names(model: Any) -> bool:
 
 
 def _is_known(model: ColumnTransformer, name: str, columns: Any) -> bool:
-    known = model._transformer_to_input_indices.get(name)
-    return bool(known == column_numbers(model, columns).tolist())
+    numbers = model._transformer_to_input_indices.get(name)
+    return bool(numbers == column_numbers(model, columns).tolist())
 
 
 def column_numbers(model: ColumnTransformer, columns: Any) -> NDArray[np.intp]:

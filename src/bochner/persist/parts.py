@@ -210,13 +210,13 @@ def _check_levels(encoder: Any) -> None:
     rare = _each(encoder._infrequent_indices if grouped else None, n_features)
     mappings = _each(encoder._default_to_infrequent_mappings if grouped else None, n_features)
     sizes = []
-    for known, few, codes, left_out in zip(levels, rare, mappings, dropped, strict=True):
-        n_codes = len(known) if few is None else len(known) - len(few) + 1
-        is_sorted = known.dtype == object or (known[1:] > known[:-1]).all()
-        _check(known.ndim == 1 and len(known) and is_sorted)
-        _check(few is None or (len(few) and _are_codes(few, len(known))))
+    for values, few, codes, left_out in zip(levels, rare, mappings, dropped, strict=True):
+        n_codes = len(values) if few is None else len(values) - len(few) + 1
+        is_sorted = values.dtype == object or (values[1:] > values[:-1]).all()
+        _check(values.ndim == 1 and len(values) and is_sorted)
+        _check(few is None or (len(few) and _are_codes(few, len(values))))
         _check((few is None) == (codes is None))
-        _check(codes is None or (_are_codes(codes, n_codes) and len(codes) == len(known)))
+        _check(codes is None or (_are_codes(codes, n_codes) and len(codes) == len(values)))
         _check(left_out is None or (type(left_out) is int and 0 <= left_out < n_codes))
         sizes.append(n_codes - (left_out is not None))
     _check(sizes == getattr(encoder, "_n_features_outs", sizes))

@@ -75,7 +75,7 @@ _WITHOUT = ("random_state", "n_jobs", "verbose")
 
 def process_part_name(cls: type) -> str:
     """Return the name of a class in model files."""
-    return next(name for name, known in PROCESS_PARTS.items() if known is cls)
+    return next(name for name, kind in PROCESS_PARTS.items() if kind is cls)
 
 
 def parameters_of(part: Any) -> dict[str, Any]:
@@ -88,8 +88,8 @@ def parameters_of(part: Any) -> dict[str, Any]:
 
 def attributes_of(part: Any) -> dict[str, Any]:
     """Return the fitted attributes of a part that predictions need, by name."""
-    known = ATTRIBUTES[type(part)]
-    return {name: value for name, value in vars(part).items() if name in known}
+    saved_names = ATTRIBUTES[type(part)]
+    return {name: value for name, value in vars(part).items() if name in saved_names}
 
 
 def is_of_process(part: Any) -> bool:

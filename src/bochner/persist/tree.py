@@ -161,8 +161,8 @@ class Encoder:
                 f"TL1(tau) or NTK(), or keep the function in a module of your own and fit the "
                 f"model again where it is needed."
             )
-        known = value_fields(type(value)).items()
-        members = {name: getattr(value, field.name) for name, field in known}
+        declared = value_fields(type(value)).items()
+        members = {name: getattr(value, field.name) for name, field in declared}
         encoded = self._members(members, path)
         check_value(type(value), members)
         return {"$": "value", "class": type(value).__name__, "fields": encoded}
@@ -270,12 +270,12 @@ class _Decoder:
             raise ValueError(f"the tensor {name!r} is named twice")
         self.used.add(name)
         tensor = self.tensors[name]
-        found = (tensor.dtype.name, list(tensor.shape))
+        held = (tensor.dtype.name, list(tensor.shape))
         expected = (_choice(node, "dtype", NUMERIC), _member(node, "shape", list[int]))
-        if found != expected:
+        if held != expected:
             raise ValueError(
                 f"the tensor {name!r} should be {expected[0]} of shape {expected[1]}, found "
-                f"{found[0]} of shape {found[1]}"
+                f"{held[0]} of shape {held[1]}"
             )
         check_finite(tensor, f"the tensor {name!r}")
         return np.array(tensor, order=_order(node))

@@ -59,13 +59,13 @@ def rows(subject: Subject) -> Finding:
 
 def _compared(subject: Subject) -> str:
     """Return the comparison with the best other method, row by row, if there is one."""
-    found = best_other(subject.study)
-    if found is None:
+    best = best_other(subject.study)
+    if best is None:
         return ""
-    verb = "is" if found.is_certain else "is not"
+    verb = "is" if best.is_certain else "is not"
     return (
-        f" The ratio to the error of {found.other}, {found.ratio:.2f} ({found.lower:.2f} to "
-        f"{found.upper:.2f}), comes from the same rows and is known better: the difference {verb} "
+        f" The ratio to the error of {best.other}, {best.ratio:.2f} ({best.lower:.2f} to "
+        f"{best.upper:.2f}), comes from the same rows and is known better: the difference {verb} "
         "significant."
     )
 

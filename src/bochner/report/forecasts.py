@@ -147,7 +147,7 @@ def _parts(
     target: str,
     is_summed: bool,
 ) -> Iterator[Section]:
-    """Yield the sections of one series, whose forecast may add up with those of other series."""
+    """Yield the sections of one series, whose forecast may add up with others."""
     name = cut(one.name)
     display = forecast_display(one, level, target)
     caption = (

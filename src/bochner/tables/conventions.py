@@ -114,8 +114,8 @@ def _are_numbers(texts: Any, mark: str) -> bool:
     """Return whether texts (n,) are numbers or quantities with a decimal mark."""
     if find_numbers(texts, (mark,)) is not None:
         return True
-    found = find_quantities(texts, (mark,), is_recorded=True)
-    return isinstance(found, Quantities) and not found.unread.any()
+    quantities = find_quantities(texts, (mark,), is_recorded=True)
+    return isinstance(quantities, Quantities) and not quantities.unread.any()
 
 
 def _explicit(dates: str | None) -> Order | None:

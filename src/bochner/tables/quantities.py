@@ -204,16 +204,16 @@ def _suffixes(back: Any) -> tuple[NDArray[np.int64], NDArray[Any]] | None:
     import pyarrow.compute as pc
 
     levels = pc.unique(back).to_pylist()
-    known = {level: read_suffix(level) for level in levels}
-    units = {unit for _, unit in filter(None, known.values())}
+    suffixes = {level: read_suffix(level) for level in levels}
+    units = {unit for _, unit in filter(None, suffixes.values())}
     if len(units) > _MOST_UNITS:
         return None
-    if units == {"", "m"} and any(power for power, _ in filter(None, known.values())):
-        known |= {level: (6, "") for level, some in known.items() if some == (0, "m")}
+    if units == {"", "m"} and any(power for power, _ in filter(None, suffixes.values())):
+        suffixes |= {level: (6, "") for level, some in suffixes.items() if some == (0, "m")}
     singular = {f"{unit}s": unit for unit in units if f"{unit}s" in units and unit}
     texts = _objects(back)
     table = {level: (0, None) if some is None else (some[0], singular.get(some[1], some[1]))
-             for level, some in known.items()}  # fmt: skip
+             for level, some in suffixes.items()}  # fmt: skip
     powers = np.array([table[text][0] for text in texts], dtype=np.int64)
     return powers, np.array([table[text][1] for text in texts], dtype=object)
 

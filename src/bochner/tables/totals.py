@@ -111,7 +111,7 @@ def find_totals(columns: Mapping[str, pd.Series]) -> str:
 
 
 def _kind_of_row(pairs: Iterable[tuple[float, Array]], *, is_labelled: bool) -> str:
-    """Return "sums" or "means" if the numbers of a row are those of the values (n,) above them."""
+    """Return "sums" or "means" if a row has the sums or means of the values (n,) above it."""
     n_equal = n_compared = 0
     what = ""
     with np.errstate(over="ignore", invalid="ignore"):  # Sums of numbers near the largest ones

@@ -71,28 +71,28 @@ def find_breaks(
     cost = float(np.log(n_known)) + _COST
     score, n_new = fit.score, 0
     for _ in range(int(_MOST_SHARE * n_known)):
-        found = _strongest(rows, fit)
-        gain = 0.5 * found.square - cost
+        strongest = _strongest(rows, fit)
+        gain = 0.5 * strongest.square - cost
         if n_new and gain <= _SURE:
             # Parameters that were right with the breaks are not without them.
             fit, n_new = fitted(rows, fit.structure, fit), 0
             score = fit.score
-            found = _strongest(rows, fit)
-            gain = 0.5 * found.square - cost
+            strongest = _strongest(rows, fit)
+            gain = 0.5 * strongest.square - cost
         # Where the square is small, new parameters would hardly raise the evidence enough.
         if gain <= 0.0:
             break
-        new_rows, structure = found.applied(rows, fit.structure)
+        new_rows, structure = strongest.applied(rows, fit.structure)
         if gain > _SURE:
             fit, n_new = _with_same_parameters(fit, structure), n_new + 1
         else:
             new_fit = fitted(new_rows, structure, fit)
-            if new_fit.score + found.density - score <= cost:
+            if new_fit.score + strongest.density - score <= cost:
                 break
             fit, score = new_fit, new_fit.score
         rows = new_rows
-        if not found.is_shift:
-            outliers.append(found.place)
+        if not strongest.is_shift:
+            outliers.append(strongest.place)
     if n_new:
         fit = fitted(rows, fit.structure, fit)
     return rows, fit, np.sort(np.array(outliers, dtype=np.intp))

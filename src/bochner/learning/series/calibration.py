@@ -99,14 +99,14 @@ def scales(
     weight = 1.0 / np.asarray(horizons, dtype=np.float64)
     independent = weight * [len(of_horizon) for of_horizon in squares]
     for _ in range(_MOST_STEPS):
-        before, found = (variances, share), []
+        before, sums = (variances, share), []
         for v, of_horizon in zip(variances, squares, strict=True):
             # Posterior probability of a large error.
             log_odds = logit(share) - np.log(LARGE) + 0.5 * (1.0 - LARGE**-2) * of_horizon / v
             probability = expit(log_odds)
             total = np.sum(of_horizon * (1.0 - (1.0 - LARGE**-2) * probability))
-            found.append((total, probability.sum()))
-        totals, n_large = weight * np.array(found).T
+            sums.append((total, probability.sum()))
+        totals, n_large = weight * np.array(sums).T
         variances = (_PRIOR_ERRORS + totals) / (_PRIOR_ERRORS + independent)
         share = (prior_large + n_large.sum()) / (prior_large + prior_others + independent.sum())
         change = np.abs(variances / before[0] - 1.0).max()

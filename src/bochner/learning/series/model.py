@@ -289,7 +289,7 @@ class SeriesEvidence:
         return values, slopes
 
     def last_states(self, thetas: Array) -> tuple[Array, Array]:
-        """Return means (m, s) and covariances (m, s, s) of the states at the last of the rows."""
+        """Return means (m, s) and covariances (m, s, s) of the states at the final row."""
         states = None if self.regular is None else self.regular.last_states(thetas)
         if states is not None:
             return states

@@ -62,7 +62,7 @@ class Reconciliation:
     has_floor: NDArray[np.bool_]  # (l,)
 
     def __post_init__(self) -> None:
-        """Raise ValueError for arrays that are not those of sums, as in a damaged file."""
+        """Raise ValueError for arrays that do not describe sums, as in a damaged file."""
         n_parts = len(self.parts)
         if len(self.names) != len(self.summing) or not n_parts:
             raise ValueError("the summing matrix must have a row for every series")
@@ -88,7 +88,7 @@ class Reconciliation:
         return root
 
     def projection(self, std: Array) -> Array:
-        """Return the matrix G (l, n) from forecasts of all series to those of the parts.
+        """Return the matrix G (l, n) from forecasts of all series to forecasts of the parts.
 
         ``std`` (n,) are the standard deviations of the forecasts. Series with a deviation of zero
         are not changed, unless they contradict each other.

@@ -49,7 +49,7 @@ class RegularSeries:
         return log_evidence_and_slopes(self.rows, self.form, thetas)
 
     def last_states(self, thetas: Array) -> tuple[Array, Array] | None:
-        """Return means (m, s) and covariances (m, s, s) of the states at the last of the rows.
+        """Return means (m, s) and covariances (m, s, s) of the states at the final row.
 
         None where rounding errors are large.
         """

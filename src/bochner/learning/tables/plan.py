@@ -1,4 +1,4 @@
-"""Roles of the observations of a table in a fit: those that choose kernels, and those scored."""
+"""Roles of the observations of a table in a fit: to choose kernels, and to be scored."""
 
 from dataclasses import dataclass
 
