@@ -178,7 +178,7 @@ def test_factors_are_triangles_in_the_precision_that_the_noise_needs(noise):
     rows = Rows(X, np.zeros((N, 1)), np.ones(N))
     sums, _ = kernel_laws._sums(kernel, rows, X[:M], 1)
     factor = kernel_laws._factor(kernel, X[:M], sums)
-    stored = kernel_laws._stored(kernel, X, factor)
+    stored = kernel_laws._stored(kernel, X, X, factor)
     assert stored.dtype == (np.float32 if noise == 1.0 else np.float64)
     assert not np.triu(stored, 1).any()
     values = kernel.kernel(NEW[:, COLUMNS], X[:M])

@@ -12,6 +12,7 @@ from bochner._numerics.arrays import Array, Floats, as_array, row_blocks
 from bochner._numerics.limits import LARGEST_TARGET
 from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner.learning.tables.kernel_passes import LandmarkSolution, solved_by_passes
 from bochner.learning.tables.leave_one_out import (
     EQUAL_ROWS,
     LEAST_SINGLE,
@@ -160,7 +161,7 @@ def exact(
         else:
             sums = _sums(learned, inputs, landmarks, n_threads)[0]
             factor64 = _factor(learned, landmarks, sums)
-        factor = _stored(learned, inputs.X, factor64)
+        factor = _stored(learned, inputs.X[-_FEW_CHECKED:], inputs.X, factor64)
         if n_landmarks < len(inputs) and rows.groups is None:
             relative = left_out_latent(learned, inputs, sums, observed)
             relative += learned.alpha / observed.weights
@@ -237,36 +238,32 @@ def on_landmarks(
     landmarks of means and of variances. Rows of scored observations come last, and no group has
     both scored and unscored rows. Sums over rows ``elsewhere`` are added to the sums over ``rows``.
     """
-    inputs, observed = rows.columns(columns), scored.observed
+    observed = scored.observed
     n_landmarks, n_of_variance = sizes
-    landmarks = inputs.X[: max(sizes)]
-    with_ones = replace(inputs, Y=np.column_stack((inputs.Y, np.ones(len(inputs)))))
-    inner, cross = _sums(learned, with_ones, landmarks, n_threads)
-    if elsewhere is not None:
-        total = elsewhere.total(partial(_packed_sums, learned, columns, landmarks))
-        for sums, more in zip((inner, cross), _unpacked(total, len(landmarks)), strict=True):
-            sums += more
-    # Before the noise is added in place.
-    of_variance = inner[:n_of_variance, :n_of_variance].copy()
-    inner, landmarks = inner[:n_landmarks, :n_landmarks], landmarks[:n_landmarks]
-    inner += learned.alpha * learned(landmarks, landmarks)
-    lower = jittered_cholesky(inner)
-    solved = cho_solve((lower, True), cross[:n_landmarks])
-    coef = solved[:, :-1]
+    with_ones = replace(rows, Y=np.column_stack((rows.Y, np.ones(len(rows)))))
+    solution = None
+    if elsewhere is None:
+        solution = solved_by_passes(learned, columns, with_ones, sizes, n_threads)
+    if solution is None:
+        solution = _by_products(learned, columns, with_ones, sizes, n_threads, elsewhere)
+    coef, lower = solution.coef[:, :-1], solution.lower
+    landmarks = rows.X[:n_landmarks, columns]
     first = int(observed.cell.min())
-    last = with_ones.part(np.arange(first, len(inputs)))
+    last = with_ones.part(np.arange(first, len(rows))).columns(columns)
     values = learned(landmarks, last.X)
     half = solve_triangular(lower, values, lower=True)
     deviations = np.pad(observed.deviations, ((0, 0), (0, 1)))
     in_last = replace(observed, cell=observed.cell - first, deviations=deviations)
-    left_out = _without(half, last.Y - values.T @ solved, last, in_last)
+    left_out = _without(half, last.Y - values.T @ solution.coef, last, in_last)
     residuals = left_out[:, :-1] - scored.centres * left_out[:, -1:]
     factor: Floats = np.empty((0, 0))
-    signal = np.ones(inputs.Y.shape[1])
+    signal = np.ones(rows.Y.shape[1])
     variances = np.full(residuals.shape, np.nan)
     if n_of_variance:
-        factor = _factor(learned, inputs.X[:n_of_variance], of_variance)
-        factor = _stored(learned, inputs.X, factor)
+        factor = _factor(learned, rows.X[:n_of_variance, columns], solution.of_variance)
+        factor = _stored(
+            learned, rows.X[-_FEW_CHECKED:, columns], rows.X[:n_of_variance, columns], factor
+        )
         unit = KernelLaw(name, learned, columns, coef, factor, 1.0)
         latent = unit.latent(rows.X[first:], rows.X)[in_last.cell]
         relative = (latent + learned.alpha / observed.weights)[:, None]
@@ -276,6 +273,30 @@ def on_landmarks(
     noise = np.broadcast_to(signal * learned.alpha, means.shape)
     law = KernelLaw(name, learned, columns, coef, factor, signal)
     return law, LeaveOneOutPredictions(means, variances, noise)
+
+
+def _by_products(
+    learned: LearnedKernel,
+    columns: Chosen,
+    rows: Rows,
+    sizes: tuple[int, int],
+    n_threads: int,
+    elsewhere: Elsewhere | None,
+) -> LandmarkSolution:
+    """Return the coefficients from products of all kernel values; the last target is one."""
+    inputs, (n_landmarks, n_of_variance) = rows.columns(columns), sizes
+    landmarks = inputs.X[: max(sizes)]
+    inner, cross = _sums(learned, inputs, landmarks, n_threads)
+    if elsewhere is not None:
+        total = elsewhere.total(partial(_packed_sums, learned, columns, landmarks))
+        for sums, more in zip((inner, cross), _unpacked(total, len(landmarks)), strict=True):
+            sums += more
+    # Before the noise is added in place.
+    of_variance = inner[:n_of_variance, :n_of_variance].copy()
+    inner, landmarks = inner[:n_landmarks, :n_landmarks], landmarks[:n_landmarks]
+    inner += learned.alpha * learned(landmarks, landmarks)
+    lower = jittered_cholesky(inner)
+    return LandmarkSolution(cho_solve((lower, True), cross[:n_landmarks]), lower, of_variance)
 
 
 def _without(half: Array, residuals: Array, rows: Rows, observed: CellObservations) -> Array:
@@ -353,7 +374,7 @@ def _factor(learned: LearnedKernel, landmarks: Array, inner: Array) -> Array:
     return as_array(whitener @ (vectors * np.sqrt(values / (values + learned.alpha))))
 
 
-def _stored(learned: LearnedKernel, rows: Array, factor: Array) -> Floats:
+def _stored(learned: LearnedKernel, checked: Array, landmarks: Array, factor: Array) -> Floats:
     """Return a triangular factor with the same product, in single precision if it suffices.
 
     A model file stores half of the numbers of a triangle, in half of the bytes in single precision.
@@ -361,7 +382,7 @@ def _stored(learned: LearnedKernel, rows: Array, factor: Array) -> Floats:
     if np.tril(factor, -1).any():
         factor = np.tril(as_array(np.linalg.qr(factor.T, mode="r")).T)
     single: Floats = factor.astype(np.float32)
-    values = learned(rows[-_FEW_CHECKED:], rows[: len(factor)])
+    values = learned(checked, landmarks[: len(factor)])
     explained = np.sum((values @ factor) ** 2, axis=1)
     of_single = np.sum((values.astype(np.float32) @ single) ** 2, axis=1, dtype=np.float64)
     is_same = np.abs(of_single - explained).max() <= _SAME_VARIANCE * learned.alpha

@@ -260,6 +260,53 @@ def add_kernel_products(
                 _write(parts[1], _part(values, i, start, size))
 
 
+@compiled()
+def add_residual_products(
+    columns: Columns,
+    is_root: bool,
+    profile: Floats,
+    rows: Floats,
+    levels: Codes,
+    coef: Array,
+    weights: Array,
+    targets: Array,
+    scratch: Floats,
+    bits: Bits,
+    values: Floats,
+    products: Array,
+    squares: Array,
+) -> None:
+    """Add the products of kernel values with weighted residuals of rows, and their squares.
+
+    Residuals are the targets (n', t) minus the sums of kernel values times coefficients (t, n).
+    ``products`` (t, n) gains the kernel values times residuals times ``weights`` (n',), and
+    ``squares`` (t,) the weighted squares. Sums are in double precision in either precision of the
+    kernel values. ``values`` (n,) is scratch space for one row.
+    """
+    n_rows = coef.shape[1]
+    for i in range(len(rows)):
+        for start in range(0, n_rows, _TILE):
+            size = min(_TILE, n_rows - start)
+            parts = (
+                _part(scratch, 0, 0, size),
+                _part(scratch, 1, 0, size),
+                _part(scratch, 2, 0, size),
+                _part(scratch, 3, 0, size),
+            )
+            _tile(columns, is_root, profile, rows[i], levels[i], start, parts, bits[:size])
+            _write(parts[1], values[start : start + size])
+        for target in range(len(coef)):
+            residual = targets[i, target] - _product(values, coef[target])
+            squares[target] += weights[i] * residual * residual
+            _add_scaled(weights[i] * residual, values, products[target])
+
+
+@inner(fastmath=LOOSE)
+def _add_scaled(factor: float, values: Floats, sums: Array) -> None:
+    for k in range(values.size):
+        sums[k] += factor * values[k]
+
+
 @inner()
 def _write(values: Floats, out: Floats) -> None:
     for k in range(values.size):

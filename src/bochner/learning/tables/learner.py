@@ -191,6 +191,8 @@ class Learner:
         unit = plan.observations.unit
         noise_of_scored = noise / plan.scored.observed.weights[:, None, None]
         rows, shared = plan.rows.X[: n_rows_of(members)], plan.observations.shared
+        if len(rows) < len(plan.rows):
+            rows = rows.copy()  # A view would keep all rows in memory
         blocks = None if shared is None else TreeInputs.of(np.arange(rows.shape[1]), shared)
         laws = Laws(rows, [law.with_variances(1.0, unit) for law in members], blocks)
         units = plan.scored.units
