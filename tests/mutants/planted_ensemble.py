@@ -21,6 +21,8 @@ from bochner.learning.tables import (
     kernel_columns,
     kernel_laws,
     kernel_passes,
+    kernel_products,
+    kernel_sums,
     leave_one_out,
     length_scales,
     linear_maps,
@@ -195,31 +197,28 @@ plant_edits(
 )
 plant_edits(
     kernel_laws,
-    "on_landmarks",
-    test_kernel_laws.assert_landmarks,
-    scored_rows_that_are_not_left_out=(
-        "_without(half, last.Y - values.T @ solution.coef, last, in_last)",
-        "(last.Y - values.T @ solution.coef)[in_last.cell]",
-    ),
+    "_without",
+    partial(test_kernel_laws.assert_landmarks, False),
+    scored_rows_that_are_not_left_out=("1.0 - share * leverage", "1.0 - 0.0 * leverage"),
 )
 plant_edits(
     kernel_laws,
-    "_by_products",
+    "solved_by_products",
     test_kernel_laws.check_elsewhere,
     rows_elsewhere_that_variances_miss=(
         "of_variance = inner[:n_of_variance, :n_of_variance].copy()",
-        "of_variance = _sums(learned, inputs, inputs.X[:n_of_variance], 1)[0]",
+        "of_variance = summed_products(learned, inputs, inputs.X[:n_of_variance], 1)[0]",
     ),
 )
 plant_edits(
-    kernel_laws,
-    "_packed_sums",
+    kernel_products,
+    "packed_products",
     test_kernel_laws.check_elsewhere,
     targets_elsewhere_that_count_for_nothing=("cross.ravel()", "0.0 * cross.ravel()"),
 )
 plant_edits(
-    kernel_laws,
-    "_unpacked",
+    kernel_products,
+    "unpacked_products",
     test_kernel_laws.check_elsewhere,
     the_diagonal_twice=("np.triu(upper, 1).T", "np.triu(upper).T"),
 )
@@ -227,10 +226,17 @@ plant_edits(
     kernel_laws,
     "_without",
     test_kernel_laws.test_groups_larger_than_the_landmarks_are_left_out_too,
-    large_groups_that_stay=(
-        "of_group.T @ np.linalg.solve(inner, of_group @ scaled)",
-        "0.0 * scaled",
+    large_groups_that_stay=("scaled(block)[0].T @ solved", "0.0 * residuals[block]"),
+)
+plant_edits(
+    kernel_laws,
+    "_without",
+    test_kernel_laws.check_blocks,
+    groups_of_their_last_block=(
+        "inner -= half @ half.T",
+        "inner = np.eye(len(half)) - half @ half.T",
     ),
+    leverages_of_the_first_block=("leverage[block] =", "leverage[: len(block)] ="),
 )
 plant_edits(
     kernel_laws,
@@ -388,7 +394,7 @@ plant_edits(
     twins_of_the_rows_are_twins_of_all=("codes[:, self.twin]", "codes"),
 )
 plant_edits(
-    kernel_columns,
+    kernel_sums,
     "suffices_single",
     test_kernel_sums.check_kernels,
     single_precision_for_any_noise=("size <= _MOST_ROUNDED * noise", "size <= np.inf"),
@@ -422,7 +428,7 @@ plant_edits(
 plant_edits(
     kernel_passes,
     "solved_by_passes",
-    test_kernel_passes.check_law,
+    partial(test_kernel_passes.test_results_do_not_depend_on_threads, 1),
     variances_of_half_a_matrix=("of_variance += np.tril(of_variance, -1).T", "pass"),
 )
 plant_edits(

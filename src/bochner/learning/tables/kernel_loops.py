@@ -244,8 +244,8 @@ def add_kernel_products(
     :func:`scratch_of`. One function for both has its tiles compiled once.
     """
     n_rows = coef.shape[1]
-    for start in range(0, n_rows, _TILE):
-        size = min(_TILE, n_rows - start)
+    for start in range(0, n_rows, scratch.shape[1]):
+        size = min(scratch.shape[1], n_rows - start)
         parts = (
             _part(scratch, 0, 0, size),
             _part(scratch, 1, 0, size),
@@ -281,24 +281,29 @@ def add_residual_products(
     Residuals are the targets (n', t) minus the sums of kernel values times coefficients (t, n).
     ``products`` (t, n) gains the kernel values times residuals times ``weights`` (n',), and
     ``squares`` (t,) the weighted squares. Sums are in double precision in either precision of the
-    kernel values. ``values`` (n,) is scratch space for one row.
+    kernel values. ``values`` (r, n) is scratch space for some rows, which share each tile.
     """
     n_rows = coef.shape[1]
-    for i in range(len(rows)):
-        for start in range(0, n_rows, _TILE):
-            size = min(_TILE, n_rows - start)
+    for first in range(0, len(rows), len(values)):
+        count = min(len(values), len(rows) - first)
+        for start in range(0, n_rows, scratch.shape[1]):
+            size = min(scratch.shape[1], n_rows - start)
             parts = (
                 _part(scratch, 0, 0, size),
                 _part(scratch, 1, 0, size),
                 _part(scratch, 2, 0, size),
                 _part(scratch, 3, 0, size),
             )
-            _tile(columns, is_root, profile, rows[i], levels[i], start, parts, bits[:size])
-            _write(parts[1], values[start : start + size])
-        for target in range(len(coef)):
-            residual = targets[i, target] - _product(values, coef[target])
-            squares[target] += weights[i] * residual * residual
-            _add_scaled(weights[i] * residual, values, products[target])
+            for k in range(count):
+                row, codes = rows[first + k], levels[first + k]
+                _tile(columns, is_root, profile, row, codes, start, parts, bits[:size])
+                _write(parts[1], _part(values, k, start, size))
+        for k in range(count):
+            i = first + k
+            for target in range(len(coef)):
+                residual = targets[i, target] - _product(values[k], coef[target])
+                squares[target] += weights[i] * residual * residual
+                _add_scaled(weights[i] * residual, values[k], products[target])
 
 
 @inner(fastmath=LOOSE)
@@ -313,9 +318,9 @@ def _write(values: Floats, out: Floats) -> None:
         out[k] = values[k]
 
 
-def scratch_of(dtype: DTypeLike) -> tuple[Floats, Bits]:
-    """Return the memory (4, TILE) for one tile, and its last row as integers."""
-    scratch = np.empty((4, _TILE), dtype)
+def scratch_of(dtype: DTypeLike, tile: int = _TILE) -> tuple[Floats, Bits]:
+    """Return the memory (4, tile) for one tile, and its last row as integers."""
+    scratch = np.empty((4, tile), dtype)
     return scratch, scratch[3].view(np.int32 if scratch.itemsize == _BYTES else np.int64)
 
 
