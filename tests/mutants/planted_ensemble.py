@@ -450,3 +450,15 @@ plant_edits(
     labels_of_different_rows=("np.count_nonzero(is_single) + of_repeated", "of_repeated"),
     rows_of_equal_keys_that_count_as_equal=("counts[place] > 1", "counts[place] > 2"),
 )
+plant_edits(
+    kernel_passes,
+    "_descended",
+    test_kernel_passes.check_end,
+    passes_that_take_no_time=("+ seconds > end", "- 60.0 > end"),
+)
+plant_edits(
+    efforts.Effort,
+    "landmarks_within",
+    test_efforts.check_rest,
+    seconds_of_any_machine=("seconds * rate", "seconds"),
+)

@@ -1,7 +1,7 @@
 """Learners of table models: a weighted sum of base models, or a single given kernel."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from time import perf_counter
 from typing import Any, Generic, Literal, Protocol
@@ -72,6 +72,7 @@ class SumLearner:
     time_limit: float | None
     n_jobs: int | None
     random_state: Any
+    began: float = field(default_factory=perf_counter)  # When the time of the limit began
 
     def check_in_partitions(
         self, groups: ArrayLike | str | None, time: ArrayLike | str | None
@@ -100,7 +101,6 @@ class SumLearner:
         progress: Progress,
     ) -> tuple[list[TableEncoder], ScoredLaws]:
         """Return encoders, and base models with their predictions of left-out rows."""
-        began = perf_counter()
         progress("encoding the table")
         scaled = targets(rows.y)
         encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
@@ -119,7 +119,7 @@ class SumLearner:
         encoded = _joined(tables)
         seconds_left = None
         if self.time_limit is not None:
-            seconds_left = max(self.time_limit - (perf_counter() - began), _LEAST_SECONDS)
+            seconds_left = max(self.time_limit - (perf_counter() - self.began), _LEAST_SECONDS)
         scored_laws = Learner(self.effort, n_threads, seconds_left, progress).fit(
             Observations.of(
                 encoded,

@@ -60,6 +60,18 @@ def test_landmarks_do_not_fall_with_rows():
     check_landmarks()
 
 
+def check_rest():
+    """What is left of a limit after the search decides the landmarks again."""
+    found = [DEFAULT.landmarks_within(s, 10**6, 20, RATE) for s in (1.0, 20.0, 60.0, 1e4)]
+    assert found == sorted(found)
+    assert (found[0], found[-1]) == (200, 4000)
+    assert 200 < found[1] < found[2]
+
+
+def test_the_rest_of_a_limit_decides_the_landmarks():
+    check_rest()
+
+
 def test_faster_machines_fit_more():
     slow, fast = (DEFAULT.within(3.0, 40_000, 8, rate) for rate in (1e10, 1e12))
     assert slow.n_landmarks < fast.n_landmarks

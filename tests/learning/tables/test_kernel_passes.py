@@ -1,6 +1,7 @@
 """Coefficients by passes over many rows, next to normal equations of the public kernels."""
 
 from contextlib import contextmanager
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -99,6 +100,22 @@ def check_tolerance():
 
 def test_few_steps_suffice():
     check_tolerance()
+
+
+def check_end():
+    """No pass begins that would end too late; the first one tells how long they take."""
+    rows, learned = table(), KERNELS["Matern"]
+    with passes(_MOST_STEPS=0):
+        start = solved(learned, rows).coef
+    with passes():
+        late = kernel_passes.solved_by_passes(learned, COLUMNS, rows, (M, V), 1, perf_counter())
+        found = solved(learned, rows).coef
+    assert np.array_equal(late.coef, start)
+    assert not np.allclose(found, start, rtol=1e-3)
+
+
+def test_iterations_end_in_time():
+    check_end()
 
 
 def check_sample():

@@ -89,11 +89,18 @@ class Effort:
         effort = replace(self, search_rows=search_rows, more_rows=more_rows)
         if n_rows <= self.most_exact and exact <= left:
             return effort
-        sizes = np.arange(1.0, self.n_landmarks + 1.0)
-        is_possible = _landmark_operations(n_rows, n_columns, sizes) <= left
-        most = max(int(is_possible.sum()), min(self.n_landmarks, _FEWEST_LANDMARKS))
+        most = self._most_landmarks(left, n_rows, n_columns)
         most_exact = min(self.most_exact, n_rows - 1) if exact > left else self.most_exact
         return replace(effort, n_landmarks=most, most_exact=most_exact)
+
+    def landmarks_within(self, seconds: float, n_rows: int, n_columns: int, rate: float) -> int:
+        """Return the number of landmarks of a kernel whose fit is expected to take some seconds."""
+        return self._most_landmarks(seconds * rate - _OF_LAW, n_rows, n_columns)
+
+    def _most_landmarks(self, operations: float, n_rows: int, n_columns: int) -> int:
+        sizes = np.arange(1.0, self.n_landmarks + 1.0)
+        is_possible = _landmark_operations(n_rows, n_columns, sizes) <= operations
+        return max(int(is_possible.sum()), min(self.n_landmarks, _FEWEST_LANDMARKS))
 
 
 def _landmark_operations(n_rows: int, n_columns: int, sizes: Array) -> Array:

@@ -231,6 +231,7 @@ def on_landmarks(
     scored: Scored,
     n_threads: int,
     elsewhere: Elsewhere | None = None,
+    end: float = np.inf,
 ) -> tuple[KernelLaw, LeaveOneOutPredictions]:
     r"""Return the posterior of the Nyström approximation, and its left-out means and variances.
 
@@ -238,13 +239,14 @@ def on_landmarks(
     :math:`(k(Z, X) W k(X, Z) + \alpha k(Z, Z)) c = k(Z, X) W y`. ``sizes`` are the numbers of
     landmarks of means and of variances. Rows of scored observations come last, and no group has
     both scored and unscored rows. Sums over rows ``elsewhere`` are added to the sums over ``rows``.
+    Iterations end before ``end``, a time of the performance counter.
     """
     observed = scored.observed
     n_landmarks, n_of_variance = sizes
     with_ones = replace(rows, Y=np.column_stack((rows.Y, np.ones(len(rows)))))
     solution = None
     if elsewhere is None:
-        solution = solved_by_passes(learned, columns, with_ones, sizes, n_threads)
+        solution = solved_by_passes(learned, columns, with_ones, sizes, n_threads, end)
     if solution is None:
         solution = solved_by_products(learned, columns, with_ones, sizes, n_threads, elsewhere)
     coef, lower = solution.coef[:, :-1], solution.lower

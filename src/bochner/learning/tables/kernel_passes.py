@@ -10,6 +10,7 @@ computes kernel values in compiled loops and forgets them.
 
 from dataclasses import dataclass
 from functools import partial
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -200,11 +201,13 @@ def solved_by_passes(
     rows: Rows,
     sizes: tuple[int, int],
     n_threads: int,
+    end: float = np.inf,
 ) -> LandmarkSolution | None:
     """Return the coefficients of rows with encoded columns (n, d), if there are very many rows.
 
-    ``sizes`` are the numbers of landmarks of means and of variances. Rows are in random order. The
-    result is ``None`` for fewer rows and for kernels without a closed form.
+    ``sizes`` are the numbers of landmarks of means and of variances. Rows are in random order. No
+    pass begins that would end after ``end``, a time of the performance counter. The result is
+    ``None`` for fewer rows and for kernels without a closed form.
     """
     n_landmarks, n_of_variance = sizes
     if not has_passes(len(rows), max(sizes)):
@@ -230,25 +233,28 @@ def solved_by_passes(
     squares = np.maximum(total - np.sum(coef * cross, axis=0), 0.0)
     if not suffices_single(coef, np.sqrt(squares / len(rows))):
         dtype = np.float64
-    coef = _descended(coef, passes, prior, lower, dtype)
+    coef = _descended(coef, passes, prior, lower, dtype, end)
     return LandmarkSolution(coef, lower, of_variance)
 
 
-def _descended(coef: Array, passes: _Passes, prior: Array, lower: Array, dtype: DTypeLike) -> Array:
+def _descended(
+    coef: Array, passes: _Passes, prior: Array, lower: Array, dtype: DTypeLike, end: float
+) -> Array:
     """Return the coefficients (m, t) after conjugate gradient steps, for each target its own.
 
     The last target is constant; its errors do not matter for the end of the iterations.
     """
-    solve = partial(cho_solve, (lower, True))
+    solve, began = partial(cho_solve, (lower, True)), perf_counter()
     products, squares = passes.residual_products(coef, passes.rows.Y, dtype)
     residuals = products - prior @ coef
     coef, direction = coef.copy(), np.zeros_like(coef)
-    before = np.ones(coef.shape[1])
+    before, seconds = np.ones(coef.shape[1]), perf_counter() - began  # Of a pass
     for step in range(_MOST_STEPS):
         scaled = solve(residuals)
         # About the weighted sum of squares of the error of the function at the rows.
         remaining = np.sum(residuals * scaled, axis=0)
-        if (remaining <= _TOLERANCE**2 * squares)[:-1].all():
+        is_late = perf_counter() + seconds > end
+        if is_late or (remaining <= _TOLERANCE**2 * squares)[:-1].all():
             break
         direction = scaled + direction * (remaining / before if step else 0.0)
         before = np.where(remaining > 0.0, remaining, 1.0)
