@@ -462,3 +462,10 @@ plant_edits(
     test_efforts.check_rest,
     seconds_of_any_machine=("seconds * rate", "seconds"),
 )
+plant_edits(
+    kernel_passes,
+    "solved_by_passes",
+    test_kernel_passes.check_noise,
+    noise_of_all_rows_together=("/ len(rows))[:-1]", ")[:-1]"),
+    noise_of_the_constant=("/ len(rows))[:-1]", "/ len(rows))[1:]"),
+)

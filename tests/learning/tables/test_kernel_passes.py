@@ -121,12 +121,12 @@ def test_iterations_end_in_time():
 def check_sample():
     """The sample estimates the matrix: landmarks count once, other rows represent all others."""
     rows, learned = table(), KERNELS["Laplacian"]
-    inner, cross = expected(learned, rows)[2], None
+    inner = expected(learned, rows)[2]
     Z = rows.X[:M, COLUMNS]
     with passes():
         part = kernel_passes._Passes.of(learned, COLUMNS, rows, rows.X[:M], 1)
-        whole, cross = part.sampled(N, np.float64)
-        some, _ = part.sampled(N // 3, np.float64)
+        whole, cross, squares = part.sampled(N, np.float64)
+        some, _, of_some = part.sampled(N // 3, np.float64)
     assert_allclose(np.tril(whole), np.tril(inner), rtol=1e-9)
     K = learned.kernel(rows.X[:, COLUMNS], Z)
     assert_allclose(cross, K.T @ (rows.weights[:, None] * rows.Y), rtol=1e-9, atol=1e-9)
@@ -134,6 +134,22 @@ def check_sample():
         [1.0, (N - M) / (N // 3 - M), 0.0], [M, N // 3 - M, N - N // 3]
     )
     assert_allclose(np.tril(some), np.tril(K.T @ (weights[:, None] * K)), rtol=1e-9)
+    assert_allclose(squares, rows.weights @ rows.Y**2)
+    assert_allclose(of_some, weights @ rows.Y**2)
+
+
+def check_noise():
+    """Rounding is compared to the residuals of the targets, without the constant one."""
+    rows, learned, noise = table(), KERNELS["Matern"], []
+    coef, K, _ = expected(learned, rows)
+    with passes(suffices_single=lambda coef, noise_of_targets: noise.append(noise_of_targets)):
+        solved(learned, rows)
+    residuals = np.sqrt(np.sum(rows.weights[:, None] * (rows.Y - K @ coef) ** 2, axis=0) / N)
+    assert_allclose(noise[0], 16.0 * residuals[:-1], rtol=0.1)
+
+
+def test_precision_is_that_of_the_noise():
+    check_noise()
 
 
 def test_the_sample_represents_all_rows():
