@@ -175,7 +175,7 @@ plant_edits(
     TreeLearner,
     "trees",
     test_tree_laws.check_line,
-    trees_of_targets_with_the_line=("Y = rounded(Y - line(data.X[rows]))", "pass"),
+    trees_of_targets_with_the_line=("Y = rounded(Y - self._of_rows(line, data, rows))", "pass"),
 )
 plant_edits(
     TreeLearner,
