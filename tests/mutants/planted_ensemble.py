@@ -5,6 +5,7 @@ from functools import partial
 from learning.tables import (
     test_efforts,
     test_kernel_laws,
+    test_kernel_passes,
     test_kernel_sums,
     test_length_scales,
     test_observations,
@@ -17,11 +18,15 @@ from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.tables import (
     efforts,
     ensemble,
+    kernel_columns,
     kernel_laws,
+    kernel_passes,
+    kernel_products,
     kernel_sums,
     leave_one_out,
     length_scales,
     linear_maps,
+    observations,
     trees,
     weights,
 )
@@ -39,8 +44,8 @@ check_gradient = test_length_scales.assert_gradient
 plant_edits(
     efforts.Effort,
     "landmarks",
-    test_efforts.test_landmarks_fall_with_the_fourth_root_of_rows_beyond_a_quarter_of_a_million,
-    landmarks_fall_with_the_root_of_rows=("np.sqrt(n_rows)", "n_rows"),
+    test_efforts.check_landmarks,
+    landmarks_of_exact_fits=("n_rows <= self.most_exact", "n_rows < self.most_exact"),
 )
 plant_edits(
     efforts.Effort,
@@ -170,7 +175,7 @@ plant_edits(
     TreeLearner,
     "trees",
     test_tree_laws.check_line,
-    trees_of_targets_with_the_line=("Y = rounded(Y - line(data.X[rows]))", "pass"),
+    trees_of_targets_with_the_line=("Y = rounded(Y - self._of_rows(line, data, rows))", "pass"),
 )
 plant_edits(
     TreeLearner,
@@ -192,31 +197,28 @@ plant_edits(
 )
 plant_edits(
     kernel_laws,
-    "on_landmarks",
-    test_kernel_laws.assert_landmarks,
-    scored_rows_that_are_not_left_out=(
-        "_without(half, last.Y - values.T @ solved, last, in_last)",
-        "(last.Y - values.T @ solved)[in_last.cell]",
-    ),
+    "_without",
+    partial(test_kernel_laws.assert_landmarks, False),
+    scored_rows_that_are_not_left_out=("1.0 - share * leverage", "1.0 - 0.0 * leverage"),
 )
 plant_edits(
     kernel_laws,
-    "on_landmarks",
+    "solved_by_products",
     test_kernel_laws.check_elsewhere,
     rows_elsewhere_that_variances_miss=(
         "of_variance = inner[:n_of_variance, :n_of_variance].copy()",
-        "of_variance = _sums(learned, inputs, inputs.X[:n_of_variance], 1)[0]",
+        "of_variance = summed_products(learned, inputs, inputs.X[:n_of_variance], 1)[0]",
     ),
 )
 plant_edits(
-    kernel_laws,
-    "_packed_sums",
+    kernel_products,
+    "packed_products",
     test_kernel_laws.check_elsewhere,
     targets_elsewhere_that_count_for_nothing=("cross.ravel()", "0.0 * cross.ravel()"),
 )
 plant_edits(
-    kernel_laws,
-    "_unpacked",
+    kernel_products,
+    "unpacked_products",
     test_kernel_laws.check_elsewhere,
     the_diagonal_twice=("np.triu(upper, 1).T", "np.triu(upper).T"),
 )
@@ -224,10 +226,17 @@ plant_edits(
     kernel_laws,
     "_without",
     test_kernel_laws.test_groups_larger_than_the_landmarks_are_left_out_too,
-    large_groups_that_stay=(
-        "of_group.T @ np.linalg.solve(inner, of_group @ scaled)",
-        "0.0 * scaled",
+    large_groups_that_stay=("scaled(block)[0].T @ solved", "0.0 * residuals[block]"),
+)
+plant_edits(
+    kernel_laws,
+    "_without",
+    test_kernel_laws.check_blocks,
+    groups_of_their_last_block=(
+        "inner -= half @ half.T",
+        "inner = np.eye(len(half)) - half @ half.T",
     ),
+    leverages_of_the_first_block=("leverage[block] =", "leverage[: len(block)] ="),
 )
 plant_edits(
     kernel_laws,
@@ -379,20 +388,84 @@ plant_edits(
     rows_scored_in_another_order=("laws, units, inputs", "laws, np.arange(len(units)), inputs"),
 )
 plant_edits(
-    kernel_sums.Blocks,
+    kernel_columns.Blocks,
     "levels",
     test_kernel_sums.test_equal_blocks_are_looked_up_once_where_new_rows_have_them_too,
     twins_of_the_rows_are_twins_of_all=("codes[:, self.twin]", "codes"),
 )
 plant_edits(
     kernel_sums,
-    "_is_single",
+    "suffices_single",
     test_kernel_sums.check_kernels,
     single_precision_for_any_noise=("size <= _MOST_ROUNDED * noise", "size <= np.inf"),
 )
 plant_edits(
-    kernel_sums,
+    kernel_columns,
     "level_codes",
     test_kernel_sums.test_rows_without_one_level_of_each_block,
     rows_without_a_level_have_the_first=("if count != 1", "if count > 1"),
+)
+plant_edits(
+    kernel_passes._Passes,
+    "sampled",
+    test_kernel_passes.check_sample,
+    landmarks_that_count_for_many_rows=("steps(m, _ROWS_OF_PRODUCTS)]", "steps(0, 1)]"),
+    sampled_rows_that_count_once=("(len(rows) - m) / (n_rows - m)", "1.0"),
+)
+plant_edits(
+    kernel_passes,
+    "_descended",
+    test_kernel_passes.check_solution,
+    steps_that_forget_the_prior=("products - prior @ coef", "products"),
+    residuals_of_the_first_pass=("residuals -= length * change", "residuals -= 0.0 * change"),
+)
+plant_edits(
+    kernel_passes,
+    "_descended",
+    test_kernel_passes.check_tolerance,
+    iterations_that_end_at_once=("_TOLERANCE**2 * squares", "squares"),
+)
+plant_edits(
+    kernel_passes,
+    "solved_by_passes",
+    partial(test_kernel_passes.test_results_do_not_depend_on_threads, 1),
+    variances_of_half_a_matrix=("of_variance += np.tril(of_variance, -1).T", "pass"),
+)
+plant_edits(
+    TreeLearner,
+    "fit",
+    test_tree_laws.check_negligible,
+    two_fits_to_nearly_the_same=("> _NEGLIGIBLE * len(order)", "> 0"),
+)
+plant_edits(
+    TreeLearner,
+    "trees",
+    test_tree_laws.check_line_rows,
+    lines_of_the_first_rows=("rows[:: max(1, len(rows) // _LINE_ROWS)]", "rows[:_LINE_ROWS]"),
+)
+plant_edits(
+    observations,
+    "equal_rows",
+    test_observations.check_labels,
+    labels_of_different_rows=("np.count_nonzero(is_single) + of_repeated", "of_repeated"),
+    rows_of_equal_keys_that_count_as_equal=("counts[place] > 1", "counts[place] > 2"),
+)
+plant_edits(
+    kernel_passes,
+    "_descended",
+    test_kernel_passes.check_end,
+    passes_that_take_no_time=("+ seconds > end", "- 60.0 > end"),
+)
+plant_edits(
+    efforts.Effort,
+    "landmarks_within",
+    test_efforts.check_rest,
+    seconds_of_any_machine=("seconds * rate", "seconds"),
+)
+plant_edits(
+    kernel_passes,
+    "solved_by_passes",
+    test_kernel_passes.check_noise,
+    noise_of_all_rows_together=("/ len(rows))[:-1]", ")[:-1]"),
+    noise_of_the_constant=("/ len(rows))[:-1]", "/ len(rows))[1:]"),
 )

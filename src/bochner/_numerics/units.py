@@ -30,7 +30,14 @@ def spreads(X: Any, weights: Array) -> Array:
 def rounded(values: Any) -> Any:
     """Return numbers of order one, dense or CSR, to half of their digits."""
     if isinstance(values, np.ndarray):
-        return np.round(values, _DECIMALS) + 0.0
+        return rounded_to(values, np.empty(values.shape))
     values = sparse.csr_array(values)
     values.data = np.round(values.data, _DECIMALS) + 0.0
     return values
+
+
+def rounded_to(values: Array, out: Array) -> Array:
+    """Write :func:`rounded` numbers to an array of their shape, and return it."""
+    np.round(values, _DECIMALS, out=out)
+    out += 0.0  # No negative zeros
+    return out

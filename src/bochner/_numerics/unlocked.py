@@ -18,7 +18,7 @@ _MODULES = {"blas": "scipy.linalg.cython_blas", "lapack": "scipy.linalg.cython_l
 _KINDS: dict[str, tuple[str, Any]] = {"f": ("s", c_float), "d": ("d", c_double)}
 """The letter of a routine's name, and its numbers, by the character of the matrices' type."""
 
-_LOWER, _TRANSPOSED = c_char(b"L"), c_char(b"T")
+_LOWER, _TRANSPOSED, _AS_IT_IS = c_char(b"L"), c_char(b"T"), c_char(b"N")
 
 
 def factorise(matrix: NDArray[np.floating]) -> bool:
@@ -61,6 +61,17 @@ def products_of_columns(columns: NDArray[np.floating]) -> NDArray[Any]:
     a, c = (columns, _stride(n_rows)), (products, _stride(n))
     _call("blas", "syrk", *shape, number(1.0), *a, number(0.0), *c)
     return products
+
+
+def add_products_of_rows(
+    matrix: NDArray[np.floating], rows: NDArray[np.floating], factor: float
+) -> None:
+    """Add ``factor rows @ rows.T`` of rows (n, m) to the lower triangle of a matrix (n, n)."""
+    n, n_columns = (c_int(size) for size in rows.shape)
+    number = _KINDS[matrix.dtype.char][1]
+    a, c = (rows, _stride(n)), (matrix, _stride(n))
+    shape = _LOWER, _AS_IT_IS, n, n_columns
+    _call("blas", "syrk", *shape, number(factor), *a, number(1.0), *c)
 
 
 def add_products(

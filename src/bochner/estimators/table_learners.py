@@ -1,7 +1,7 @@
 """Learners of table models: a weighted sum of base models, or a single given kernel."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from time import perf_counter
 from typing import Any, Generic, Literal, Protocol
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.progress import Progress
 from bochner._numerics.threads import single_threaded_blas, threads_for
-from bochner._numerics.units import rounded
+from bochner._numerics.units import rounded, rounded_to
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import generators
@@ -72,6 +72,7 @@ class SumLearner:
     time_limit: float | None
     n_jobs: int | None
     random_state: Any
+    began: float = field(default_factory=perf_counter)  # When the time of the limit began
 
     def check_in_partitions(
         self, groups: ArrayLike | str | None, time: ArrayLike | str | None
@@ -100,7 +101,6 @@ class SumLearner:
         progress: Progress,
     ) -> tuple[list[TableEncoder], ScoredLaws]:
         """Return encoders, and base models with their predictions of left-out rows."""
-        began = perf_counter()
         progress("encoding the table")
         scaled = targets(rows.y)
         encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
@@ -116,10 +116,10 @@ class SumLearner:
             n_threads = threads_for(self.n_jobs, n_threads)
         (rng,) = generators(self.random_state, 1)
         # Other units change the rounding, after which a search may end at another optimum.
-        encoded = rounded(np.hstack(tables))
+        encoded = _joined(tables)
         seconds_left = None
         if self.time_limit is not None:
-            seconds_left = max(self.time_limit - (perf_counter() - began), _LEAST_SECONDS)
+            seconds_left = max(self.time_limit - (perf_counter() - self.began), _LEAST_SECONDS)
         scored_laws = Learner(self.effort, n_threads, seconds_left, progress).fit(
             Observations.of(
                 encoded,
@@ -197,6 +197,17 @@ class OneKernelLearner:
         names = encoder.get_feature_names_out().tolist()
         kernel: Kernel = native(self.kernel, len(names))
         return kernel.resolved(names)
+
+
+def _joined(tables: list[Array]) -> Array:
+    """Return the rounded columns of tables side by side; tables leave the list to free memory."""
+    joined = np.empty((len(tables[0]), sum(table.shape[1] for table in tables)))
+    first = 0
+    while tables:
+        table = tables.pop(0)
+        rounded_to(table, joined[:, first : first + table.shape[1]])
+        first += table.shape[1]
+    return joined
 
 
 def _trends(encoded: Array, order: NDArray[np.intp] | None) -> NDArray[np.intp] | None:

@@ -43,7 +43,7 @@ class TableRegressor(ScoredRegressor, TableModel):
     ``score_`` and the calibration of the intervals. Equal rows are independent observations that
     share a row of the kernel matrix; each is left out by itself. With more than 4,000 different
     rows only the best two kernels are fitted. Up to 16,500 different rows are fitted exactly; more
-    rows are fitted by 4,000 landmarks (inducing points), and by fewer above 250,000 rows.
+    rows are fitted by 4,000 landmarks (inducing points), by conjugate gradients above 200,000 rows.
 
     Several targets (n, t) share the kernels, which are learned for all targets in units of their
     standard deviations. Weights, expected error and calibration are computed per target. If the

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from numbers import Integral
 from typing import Any, Literal, Self
@@ -167,8 +167,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             itself.
         """
         columns, out_of_fold = self._learn(X, y, removal or Removal())
-        pairs = zip(self.columns_, columns, strict=True)
-        return np.hstack([encode(s, c, out_of_fold.get(c.name)) for s, c in pairs])
+        return _features(self.columns_, columns, out_of_fold)
 
     def _learn(self, X: Any, y: object, removal: Removal) -> tuple[list[Column], dict[str, Array]]:
         """Learn the states of the columns, and return the columns and their means out of fold."""
@@ -218,8 +217,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         read = [(s, c) for s, c in zip(self.columns_, columns, strict=True) if output_names(s)]
         refuse_changed_kinds(read)
         refuse_infinite([column for _, column in read])
-        no_features = np.empty((len(columns[0].raw), 0))
-        return np.hstack([no_features, *(encode(state, column) for state, column in read)])
+        return _features(self.columns_, columns, {})
 
     def check_columns(self, X: Any) -> None:
         """Raise ValueError unless a table, whose rows are unknown, has the columns."""
@@ -318,6 +316,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ]
         read = zip(names, series, is_text, strict=True)
         return [read_column(name, some, keep_text=text) for name, some, text in read]
+
+
+def _features(
+    states: Sequence[State], columns: Sequence[Column], means: Mapping[str, Array]
+) -> Array:
+    """Return the features (n, d_out) of columns, in memory for one copy of them."""
+    widths = [len(output_names(state)) for state in states]
+    features, first = np.empty((len(columns[0].raw), sum(widths))), 0
+    for state, column, width in zip(states, columns, widths, strict=True):
+        if width:
+            features[:, first : first + width] = encode(state, column, means.get(column.name))
+        first += width
+    return features
 
 
 def side_by_side(encoders: Sequence[TableEncoder], X: object) -> Array:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner._numerics.keys import Keys
 from bochner.tables.encoder import read_part
-from bochner.tables.repeated import Keys, row_keys
+from bochner.tables.repeated import row_keys
 
 _MOST_KEYS = 1 << 14
 """Most rows whose hashes are stored, four bytes each: a fingerprint stays within 100 kB."""

@@ -6,15 +6,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner._numerics.keys import Keys, bits, mixed
 from bochner.tables.columns import Column
-
-Keys = NDArray[np.uint64]
-
-_MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
-"""Odd numbers of the finaliser of SplitMix64 (Steele, Lea and Flood, 2014)."""
-
-_SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
-"""Its shifts of bits."""
 
 
 def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:
@@ -24,8 +17,8 @@ def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:
     rows share a number is about ``n**2 / 4e19``.
     """
     keys = np.zeros(len(target), dtype=np.uint64)
-    for entries in (*(_numbers(column) for column in columns), *map(_bits, target.T)):
-        keys = _mixed(keys + entries)
+    for entries in (*(_numbers(column) for column in columns), *map(bits, target.T)):
+        keys = mixed(keys + entries)
     return keys
 
 
@@ -50,7 +43,7 @@ def _ranks(column: Column) -> NDArray[np.intp]:
 def _numbers(column: Column) -> Keys:
     """Return a number for each entry: its bits, or a digest of its text."""
     if column.values.dtype.kind == "f":
-        return _bits(column.values)
+        return bits(column.values)
     entries = zip(column.raw.tolist(), column.present.tolist(), strict=True)
     texts = [f"{type(entry).__name__} {entry}" if there else "" for entry, there in entries]
     digests = {
@@ -58,16 +51,3 @@ def _numbers(column: Column) -> Keys:
         for text in set(texts)
     }
     return np.array([digests[text] for text in texts], dtype=np.uint64)
-
-
-def _bits(values: NDArray[np.float64]) -> Keys:
-    """Return the bits of numbers, the same ones for both zeros and for all that are missing."""
-    canonical = np.where(np.isnan(values), np.nan, values + 0.0)
-    return canonical.view(np.uint64)
-
-
-def _mixed(keys: Keys) -> Keys:
-    """Return numbers of which every bit depends on every bit of the given ones."""
-    for shift, multiplier in zip(_SHIFTS, _MULTIPLIERS, strict=False):
-        keys = (keys ^ (keys >> shift)) * np.uint64(multiplier)
-    return keys ^ (keys >> _SHIFTS[-1])

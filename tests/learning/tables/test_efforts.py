@@ -44,12 +44,32 @@ def test_rows_too_many_for_the_limit_are_represented_by_landmarks():
     assert m**2 * 10_000 < 2.0 * RATE
 
 
-def test_landmarks_fall_with_the_fourth_root_of_rows_beyond_a_quarter_of_a_million():
-    assert [DEFAULT.landmarks(n) for n in (16_500, 16_501, 250_000)] == [0, 4000, 4000]
-    assert [DEFAULT.landmarks(n) for n in (10**6, 4 * 10**6, 10**10)] == [2828, 2000, 1000]
+def check_landmarks():
+    """As many landmarks for very many rows, whose time is that of passes."""
+    assert [DEFAULT.landmarks(n) for n in (16_500, 16_501, 10**6, 10**8)] == [0] + 3 * [4000]
     assert EFFORTS["quick"].landmarks(10**6) == 1500
     limited = DEFAULT.within(30.0, 10**6, 20, RATE)
-    assert limited.landmarks(10**6) == limited.n_landmarks < 1000
+    m = limited.landmarks(10**6)
+    assert m == limited.n_landmarks < 4000
+    # The products of all rows would take longer than the limit allows.
+    assert 4.0 * m**2 * 10**6 > 0.35 * 30.0 * RATE
+    assert DEFAULT.within(30.0, 10**6, 200, RATE).n_landmarks < m
+
+
+def test_landmarks_do_not_fall_with_rows():
+    check_landmarks()
+
+
+def check_rest():
+    """What is left of a limit after the search decides the landmarks again."""
+    found = [DEFAULT.landmarks_within(s, 10**6, 20, RATE) for s in (1.0, 20.0, 60.0, 1e4)]
+    assert found == sorted(found)
+    assert (found[0], found[-1]) == (200, 4000)
+    assert 200 < found[1] < found[2]
+
+
+def test_the_rest_of_a_limit_decides_the_landmarks():
+    check_rest()
 
 
 def test_faster_machines_fit_more():

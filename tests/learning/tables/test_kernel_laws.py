@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
-from bochner.learning.tables import kernel_laws, leave_one_out, search
+from bochner.learning.tables import kernel_laws, kernel_products, leave_one_out, search
 from bochner.learning.tables.leave_one_out import LearnedKernel
 from bochner.learning.tables.observations import Scored
 from bochner.learning.tables.rows import CellObservations, Rows
@@ -82,6 +82,7 @@ def assert_last_rows():
 def check_memory():
     """Whatever is left in memory, laws are those of what was computed."""
     kept = np.empty
+    assert_exact()  # Numba registers the functions of NumPy when it first compiles
 
     def empty(*args, **named):
         found = kept(*args, **named)
@@ -91,7 +92,7 @@ def check_memory():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(np, "empty", empty)
-        patch.setattr(kernel_laws, "_BLOCK_BYTES", 8 * N * 7)
+        patch.setattr(kernel_products, "_BLOCK_BYTES", 8 * N * 7)
         try:
             assert_exact()
             assert_exact(grouped=False)
@@ -161,7 +162,7 @@ def check_left_out_latent():
     observed = CellObservations(cell, np.zeros((N + 2, 1)), weights, np.ones(N + 2))
     for kernel in (LearnedKernel(Exponential(1.5), 0.3), LearnedKernel(Matern(1.5, nu=2.5), 0.01)):
         rows = Rows(X, np.zeros((N, 1)), WEIGHTS)
-        sums, _ = kernel_laws._sums(kernel, rows, X[:M], 1)
+        sums, _ = kernel_products.summed_products(kernel, rows, X[:M], 1)
         found = leave_one_out.left_out_latent(kernel, rows, sums, observed)
         pairs = zip(cell, weights, strict=True)
         expected = [latent_without(kernel, WEIGHTS, *pair, M) for pair in pairs]
@@ -176,9 +177,9 @@ def test_variances_by_landmarks_are_those_of_fits_without_the_observation():
 def test_factors_are_triangles_in_the_precision_that_the_noise_needs(noise):
     kernel = LearnedKernel(Matern(0.5, nu=2.5), noise)
     rows = Rows(X, np.zeros((N, 1)), np.ones(N))
-    sums, _ = kernel_laws._sums(kernel, rows, X[:M], 1)
+    sums, _ = kernel_products.summed_products(kernel, rows, X[:M], 1)
     factor = kernel_laws._factor(kernel, X[:M], sums)
-    stored = kernel_laws._stored(kernel, X, factor)
+    stored = kernel_laws._stored(kernel, X, X, factor)
     assert stored.dtype == (np.float32 if noise == 1.0 else np.float64)
     assert not np.triu(stored, 1).any()
     values = kernel.kernel(NEW[:, COLUMNS], X[:M])
@@ -225,6 +226,19 @@ def test_groups_larger_than_the_landmarks_are_left_out_too():
         own = np.flatnonzero(rows.groups == label)
         coef, landmarks = without(rows, own, KERNEL, np.arange(M))
         assert_allclose(means[own], KERNEL(X[own], X[landmarks]) @ coef, rtol=1e-6)
+
+
+def check_blocks():
+    """Rows that are left out may be too many for their kernel values to be in memory together."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel_laws, "_ROWS_LEFT_OUT", 7)
+        assert_landmarks()
+        assert_landmarks(grouped=False)
+        test_groups_larger_than_the_landmarks_are_left_out_too()
+
+
+def test_rows_are_left_out_in_blocks():
+    check_blocks()
 
 
 def assert_variance_of_landmarks():

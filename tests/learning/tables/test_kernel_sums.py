@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
 from bochner.learning.tables import kernel_sums
+from bochner.learning.tables.kernel_columns import Blocks
 from bochner.learning.tables.kernel_laws import KernelLaw
-from bochner.learning.tables.kernel_sums import Blocks
 from bochner.learning.tables.laws import Laws
 from bochner.learning.tables.leave_one_out import LearnedKernel
 from bochner.learning.tables.trees import TreeInputs
@@ -79,7 +79,7 @@ def check_kernels():
                 single = assert_dense(law_of(name, mapped=mapped))
                 assert single.of_means.values.dtype == np.float32
                 assert single.of_variances.values.dtype == np.float32
-                assert len(single.used) == (0 if mapped else 2)
+                assert len(single.kernel.used) == (0 if mapped else 2)
                 double = assert_dense(law_of(name, 1e-6, mapped=mapped), atol=1e-6)
                 assert double.of_means.values.dtype == np.float64
 
@@ -98,7 +98,7 @@ def test_some_columns_and_levels_of_several_scales():
     for columns in (np.r_[0:7], np.r_[1, 3:11], np.r_[2:7]):
         assert_dense(law_of(columns=columns))
     scales = np.random.default_rng(4).uniform(1.0, 3.0, len(SHARED))
-    assert not len(assert_dense(law_of("Laplacian", scales=scales)).used)
+    assert not len(assert_dense(law_of("Laplacian", scales=scales)).kernel.used)
 
 
 def test_blocks_and_columns_that_are_added_four_at_a_time():
@@ -114,7 +114,7 @@ def test_blocks_and_columns_that_are_added_four_at_a_time():
         found = LearnedKernel(KERNELS[name](tuple(scales)), 1.0)
         law = replace(law_of(), columns=np.arange(24), found=found)
         laws = Laws(Z, [law], TreeInputs.of(np.arange(24), shared))
-        assert len(laws._prepared.sums[0].used) == 6
+        assert len(laws._prepared.sums[0].kernel.used) == 6
         assert_allclose(laws.means(X)[:, 0], found.kernel(X, Z) @ law.coef, atol=1e-4)
 
 
@@ -132,7 +132,7 @@ def test_equal_blocks_are_looked_up_once_where_new_rows_have_them_too():
     law = replace(law_of(), columns=np.arange(16), found=found)
     laws = Laws(rows, [law], TreeInputs.of(np.arange(16), np.r_[SHARED, [5] * 5]))
     assert_array_equal(laws._prepared.blocks.twin, [0, 1, 0])
-    assert len(laws._prepared.sums[0].used) == 2
+    assert len(laws._prepared.sums[0].kernel.used) == 2
     for X in (new, np.hstack([NEW, NEW[::-1, 2:7]])):
         assert_allclose(laws.means(X)[:, 0], found.kernel(X, rows) @ law.coef, atol=1e-4)
 

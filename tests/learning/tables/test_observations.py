@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.tables import kernel_laws, search
+from bochner.learning.tables import observations as observations_module
 from bochner.learning.tables.leave_one_out import LearnedKernel, error_across
 from bochner.learning.tables.length_scales import error_and_gradient
 from bochner.learning.tables.observations import Observations
@@ -170,3 +171,25 @@ def test_rows_of_one_group_are_left_out_one_by_one():
     assert alone.groups is None
     assert all(len(half) for half in alone.halves())
     assert set(data.rows(np.arange(N)).groups) == {0, 1}
+
+
+def check_labels(mixed=observations_module.mixed):
+    """Labels of many rows are those of np.unique, even if all keys collide."""
+    rng = np.random.default_rng(0)
+    table, tag = rng.integers(-1, 2, (300, 4)) * 1.0, rng.integers(0, 2, 300)
+    table[table == 0.0] *= rng.choice([-1.0, 1.0], np.sum(table == 0.0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(observations_module, "_FEW_ROWS", 0)
+        patch.setattr(observations_module, "mixed", mixed)
+        labels = observations_module.equal_rows(table, tag)
+    _, expected = np.unique(np.column_stack((table, tag)), axis=0, return_inverse=True)
+    pairs = np.unique(np.column_stack((labels, expected.ravel())), axis=0)
+    assert_array_equal(np.sort(pairs[:, 0]), np.arange(len(pairs)))
+    assert_array_equal(np.sort(pairs[:, 1]), np.arange(len(pairs)))
+
+
+def test_equal_rows_of_many_have_equal_labels():
+    check_labels()
+    check_labels(mixed=np.zeros_like)
+    single = observations_module.equal_rows(np.arange(5.0)[:, None])
+    assert_array_equal(np.sort(single), np.arange(5))

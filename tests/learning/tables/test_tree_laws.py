@@ -16,7 +16,7 @@ from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.laws import Laws
 from bochner.learning.tables.leave_one_out import LearnedKernel
 from bochner.learning.tables.observations import Observations
-from bochner.learning.tables.tree_laws import TreeLaw, TreeLearner
+from bochner.learning.tables.tree_laws import Line, TreeLaw, TreeLearner
 from bochner.learning.tables.trees import TreeInputs
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import cycle_places
@@ -190,6 +190,41 @@ def test_few_scored_observations_have_one_fit_to_the_others():
     squares = (Y[order[-100:], None] - means) ** 2
     assert_allclose(law.signal, squares.mean(axis=0))
     assert np.all(variances >= noise / 1.5)
+
+
+def check_negligible():
+    """A hundredth of the observations, which are scored, is in no fit."""
+    data, order = observations(), np.random.default_rng(2).permutation(N)
+    n_scored = N // 100
+    scored = data.scored(order, n_scored, np.zeros(n_scored, dtype=int))
+    learner = TreeLearner(LARGE, INPUTS, None, 0)
+    law, (means, *_) = learner.fit(data, order, scored)
+    _, trees = learner.trees(data, np.sort(order[:-n_scored]))
+    assert_array_equal(means, trees(INPUTS(X[order[-n_scored:]])))
+    assert_array_equal(law.mean(X, X), trees(INPUTS(X)))
+
+
+def test_very_few_scored_observations_are_left_out_of_the_law():
+    check_negligible()
+
+
+def check_line_rows():
+    """A line of every second row, and the trees of the residuals of all."""
+    line = np.arange(X.shape[1])
+    learner = TreeLearner(LARGE, INPUTS, None, 0, line)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tree_laws, "_LINE_ROWS", N // 2)
+        patch.setattr(tree_laws, "_ROWS_OF_A_BLOCK", 77)
+        found, trees = learner.trees(observations(), np.arange(N))
+    expected = Line.of(line, X[::2], observations().Y[::2], WEIGHTS[::2])
+    assert_array_equal(found.coef, expected.coef)
+    residuals = observations(observations().Y[:, 0] - expected(X)[:, 0])
+    _, of_residuals = TreeLearner(LARGE, INPUTS, None, 0).trees(residuals, np.arange(N))
+    assert_allclose(trees(INPUTS(X)), of_residuals(INPUTS(X)), atol=1e-6)
+
+
+def test_lines_of_many_rows_are_those_of_some():
+    check_line_rows()
 
 
 def check_weights():

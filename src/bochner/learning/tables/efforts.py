@@ -7,7 +7,9 @@ from types import MappingProxyType
 
 import numpy as np
 
+from bochner._numerics.arrays import Array, as_array
 from bochner.kernels import Exponential, Laplacian, Matern
+from bochner.learning.tables.kernel_passes import has_passes, sampled_rows
 from bochner.learning.tables.search import Family
 
 _ROUGH = Family(Laplacian)
@@ -36,7 +38,12 @@ these rows: the errors of all kernels, and some steps of two kernels."""
 
 _OF_EXACT, _OF_LANDMARKS = 5.0, (4.0, 6.0)
 """Operations of an exact fit per cube of its rows, and of a fit on m landmarks per n m^2 and per
-m^3: products, factors and inverses for means, variances and left-out predictions."""
+m^3: products, factors and inverses for means, variances and left-out predictions. Of very many
+rows, ``n`` is a sample."""
+
+_N_PASSES, _OF_PASS = 4.0, (90.0, 5.0)
+"""Passes over very many rows, and the operations of a pass, at the rate of matrix products, per row
+and landmark, and per column of both."""
 
 _OF_DISTANCE = 60.0
 """Operations, at the rate of matrix products, for the difference of two rows in one column."""
@@ -46,13 +53,6 @@ _OF_TREE = 8e7, 70.0
 
 _OF_LAW = 4e10
 """Operations, at the rate of matrix products, of a fit of a kernel to very few rows."""
-
-_ALL_LANDMARKS = 8e9
-"""Most squared landmarks times the square root of the rows: 4,000 landmarks for 250,000 rows, 2,800
-for a million, so that the time of a kernel grows with the square root of the rows."""
-
-_LEAST_OF_MANY = 1000
-"""Least landmarks of a fit to any number of rows, unless a time limit or the effort has fewer."""
 
 _FEWEST_SEARCHED, _FEWEST_LANDMARKS = 200, 200
 """Least sizes: a fit with fewer rows would be worse than no fit within the limit."""
@@ -73,11 +73,7 @@ class Effort:
 
     def landmarks(self, n_rows: int) -> int:
         """Return the number of landmarks of a fit to ``n_rows`` rows; 0 if the fit is exact."""
-        if n_rows <= self.most_exact:
-            return 0
-        return min(
-            self.n_landmarks, max(int(np.sqrt(_ALL_LANDMARKS / np.sqrt(n_rows))), _LEAST_OF_MANY)
-        )
+        return 0 if n_rows <= self.most_exact else self.n_landmarks
 
     def within(self, seconds: float, n_rows: int, n_columns: int, rate: float) -> "Effort":
         """Return sizes with which the first kernel is expected to be fitted within a time limit.
@@ -93,12 +89,28 @@ class Effort:
         effort = replace(self, search_rows=search_rows, more_rows=more_rows)
         if n_rows <= self.most_exact and exact <= left:
             return effort
-        sizes = np.arange(1.0, self.n_landmarks + 1.0)
-        per_row = _OF_LANDMARKS[0] * sizes**2 + _OF_DISTANCE * n_columns * sizes
-        is_possible = n_rows * per_row + _OF_LANDMARKS[1] * sizes**3 <= left
-        most = max(int(is_possible.sum()), min(self.n_landmarks, _FEWEST_LANDMARKS))
+        most = self._most_landmarks(left, n_rows, n_columns)
         most_exact = min(self.most_exact, n_rows - 1) if exact > left else self.most_exact
         return replace(effort, n_landmarks=most, most_exact=most_exact)
+
+    def landmarks_within(self, seconds: float, n_rows: int, n_columns: int, rate: float) -> int:
+        """Return the number of landmarks of a kernel whose fit is expected to take some seconds."""
+        return self._most_landmarks(seconds * rate - _OF_LAW, n_rows, n_columns)
+
+    def _most_landmarks(self, operations: float, n_rows: int, n_columns: int) -> int:
+        sizes = np.arange(1.0, self.n_landmarks + 1.0)
+        is_possible = _landmark_operations(n_rows, n_columns, sizes) <= operations
+        return max(int(is_possible.sum()), min(self.n_landmarks, _FEWEST_LANDMARKS))
+
+
+def _landmark_operations(n_rows: int, n_columns: int, sizes: Array) -> Array:
+    """Return the operations of fits of a kernel on numbers of landmarks."""
+    by_passes = np.array([has_passes(n_rows, int(size)) for size in sizes])
+    n_multiplied = np.where(by_passes, sampled_rows(sizes), n_rows)
+    per_row = _OF_LANDMARKS[0] * sizes**2 + _OF_DISTANCE * n_columns * sizes
+    per_pass = n_rows * sizes * (_OF_PASS[0] + _OF_PASS[1] * n_columns)
+    cubes = _OF_LANDMARKS[1] * sizes**3
+    return as_array(n_multiplied * per_row + by_passes * _N_PASSES * per_pass + cubes)
 
 
 def _most(operations: float, per_cube: float) -> int:

@@ -1,17 +1,23 @@
 r"""Posteriors of Gaussian processes on all rows: exact, or with landmarks for many rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
 
-from bochner._numerics.arrays import Array, Floats, as_array, row_blocks
+from bochner._numerics.arrays import Array, Floats, as_array, steps
 from bochner._numerics.limits import LARGEST_TARGET
 from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner.learning.tables.kernel_passes import solved_by_passes
+from bochner.learning.tables.kernel_products import (
+    solved_by_products,
+    summed_products,
+    value_blocks,
+)
 from bochner.learning.tables.leave_one_out import (
     EQUAL_ROWS,
     LEAST_SINGLE,
@@ -31,11 +37,11 @@ _SAME_VARIANCE = 1e-3
 """Largest change of variances, relative to the noise, at which their factor is stored in single
 precision. The relative change of standard deviations is half of it."""
 
+_ROWS_LEFT_OUT = 4096
+"""Rows that are left out in one piece, whose kernel values at 4,000 landmarks have 131 MB."""
+
 _FEW_CHECKED = 200
 """Number of rows at which the change is measured."""
-
-_BLOCK_BYTES = 2**25
-"""Bytes of a block of kernel values. Each thread holds two blocks; larger blocks are not faster."""
 
 
 class LeaveOneOutPredictions(NamedTuple):
@@ -158,9 +164,9 @@ def exact(
         if n_landmarks == len(inputs):
             factor64 = as_array(lapack.dtrtri(lower, lower=1)[0].T)
         else:
-            sums = _sums(learned, inputs, landmarks, n_threads)[0]
+            sums = summed_products(learned, inputs, landmarks, n_threads)[0]
             factor64 = _factor(learned, landmarks, sums)
-        factor = _stored(learned, inputs.X, factor64)
+        factor = _stored(learned, inputs.X[-_FEW_CHECKED:], inputs.X, factor64)
         if n_landmarks < len(inputs) and rows.groups is None:
             relative = left_out_latent(learned, inputs, sums, observed)
             relative += learned.alpha / observed.weights
@@ -204,7 +210,7 @@ def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int) -> NDArray[Any
 
         # Blocks of rows in threads; only the upper triangle is computed.
         with single_threaded_blas():
-            for _ in in_order(fill, _blocks(len(rows), len(rows)), n_threads):
+            for _ in in_order(fill, value_blocks(len(rows), len(rows)), n_threads):
                 pass
         matrix[np.diag_indices(len(rows))] += learned.alpha / rows.weights
         return matrix
@@ -216,10 +222,6 @@ def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int) -> NDArray[Any
     return jittered_cholesky(covariance(np.float64))
 
 
-def _blocks(n_rows: int, width: int) -> list[slice]:
-    return list(row_blocks(n_rows, 8 * width, block_bytes=_BLOCK_BYTES))
-
-
 def on_landmarks(
     name: str,
     learned: LearnedKernel,
@@ -229,6 +231,7 @@ def on_landmarks(
     scored: Scored,
     n_threads: int,
     elsewhere: Elsewhere | None = None,
+    end: float = np.inf,
 ) -> tuple[KernelLaw, LeaveOneOutPredictions]:
     r"""Return the posterior of the Nyström approximation, and its left-out means and variances.
 
@@ -236,39 +239,40 @@ def on_landmarks(
     :math:`(k(Z, X) W k(X, Z) + \alpha k(Z, Z)) c = k(Z, X) W y`. ``sizes`` are the numbers of
     landmarks of means and of variances. Rows of scored observations come last, and no group has
     both scored and unscored rows. Sums over rows ``elsewhere`` are added to the sums over ``rows``.
+    Iterations end before ``end``, a time of the performance counter.
     """
-    inputs, observed = rows.columns(columns), scored.observed
+    observed = scored.observed
     n_landmarks, n_of_variance = sizes
-    landmarks = inputs.X[: max(sizes)]
-    with_ones = replace(inputs, Y=np.column_stack((inputs.Y, np.ones(len(inputs)))))
-    inner, cross = _sums(learned, with_ones, landmarks, n_threads)
-    if elsewhere is not None:
-        total = elsewhere.total(partial(_packed_sums, learned, columns, landmarks))
-        for sums, more in zip((inner, cross), _unpacked(total, len(landmarks)), strict=True):
-            sums += more
-    # Before the noise is added in place.
-    of_variance = inner[:n_of_variance, :n_of_variance].copy()
-    inner, landmarks = inner[:n_landmarks, :n_landmarks], landmarks[:n_landmarks]
-    inner += learned.alpha * learned(landmarks, landmarks)
-    lower = jittered_cholesky(inner)
-    solved = cho_solve((lower, True), cross[:n_landmarks])
-    coef = solved[:, :-1]
+    with_ones = replace(rows, Y=np.column_stack((rows.Y, np.ones(len(rows)))))
+    solution = None
+    if elsewhere is None:
+        solution = solved_by_passes(learned, columns, with_ones, sizes, n_threads, end)
+    if solution is None:
+        solution = solved_by_products(learned, columns, with_ones, sizes, n_threads, elsewhere)
+    coef, lower = solution.coef[:, :-1], solution.lower
+    landmarks = rows.X[:n_landmarks, columns]
     first = int(observed.cell.min())
-    last = with_ones.part(np.arange(first, len(inputs)))
-    values = learned(landmarks, last.X)
-    half = solve_triangular(lower, values, lower=True)
+    last = with_ones.part(np.arange(first, len(rows))).columns(columns)
     deviations = np.pad(observed.deviations, ((0, 0), (0, 1)))
     in_last = replace(observed, cell=observed.cell - first, deviations=deviations)
-    left_out = _without(half, last.Y - values.T @ solved, last, in_last)
+
+    def half_of(some: Chosen) -> Array:
+        return as_array(solve_triangular(lower, learned(landmarks, last.X[some]), lower=True))
+
+    left_out = _without(half_of, lower.T @ solution.coef, last, in_last)
     residuals = left_out[:, :-1] - scored.centres * left_out[:, -1:]
     factor: Floats = np.empty((0, 0))
-    signal = np.ones(inputs.Y.shape[1])
+    signal = np.ones(rows.Y.shape[1])
     variances = np.full(residuals.shape, np.nan)
     if n_of_variance:
-        factor = _factor(learned, inputs.X[:n_of_variance], of_variance)
-        factor = _stored(learned, inputs.X, factor)
+        factor = _factor(learned, rows.X[:n_of_variance, columns], solution.of_variance)
+        factor = _stored(
+            learned, rows.X[-_FEW_CHECKED:, columns], rows.X[:n_of_variance, columns], factor
+        )
         unit = KernelLaw(name, learned, columns, coef, factor, 1.0)
-        latent = unit.latent(rows.X[first:], rows.X)[in_last.cell]
+        blocks = steps(len(last), _ROWS_LEFT_OUT)
+        new = rows.X[first:]
+        latent = np.concatenate([unit.latent(new[block], rows.X) for block in blocks])[in_last.cell]
         relative = (latent + learned.alpha / observed.weights)[:, None]
         signal = np.mean(residuals**2 / relative, axis=0)
         variances = signal * relative
@@ -278,68 +282,50 @@ def on_landmarks(
     return law, LeaveOneOutPredictions(means, variances, noise)
 
 
-def _without(half: Array, residuals: Array, rows: Rows, observed: CellObservations) -> Array:
+def _without(
+    half_of: Callable[[Chosen], Array], rotated: Array, rows: Rows, observed: CellObservations
+) -> Array:
     """Return leave-one-out or leave-group-out residuals (s, t) of observations.
 
-    ``residuals`` (n, t) are the residuals of the mean targets of rows. Products of the columns of
-    ``half`` (m, n) are posterior covariances of the function at rows, relative to the noise of
-    weight one.
+    ``half_of`` returns columns (m, k) of some rows. Their products are posterior covariances of the
+    function at rows, relative to the noise of weight one, and their products with ``rotated``
+    (m, t) are its means.
     """
-    if rows.groups is None:
-        leverage = observed.weights * np.sum(half**2, axis=0)[observed.cell]
-        left: Array = (observed.deviations + residuals[observed.cell]) / (1.0 - leverage)[:, None]
-        return left
-    # With square roots of weights the hat matrix of a group is symmetric.
-    half = half * np.sqrt(rows.weights)
-    of_rows, root = np.empty_like(residuals), np.sqrt(rows.weights)[:, None]
-    for group in rows.members():
-        of_group, scaled = half[:, group], root[group] * residuals[group]
+    root, residuals, leverage = np.sqrt(rows.weights), np.empty_like(rows.Y), np.empty(len(rows))
+    groups = [np.arange(len(rows))] if rows.groups is None else rows.members()
+    half_of_few = half_of(np.arange(len(rows))) if len(rows) <= _ROWS_LEFT_OUT else None
+
+    def scaled(some: Chosen) -> tuple[Array, Array]:
+        """Return columns and residuals of rows, with square roots of weights."""
+        half = half_of(some) if half_of_few is None else half_of_few[:, some]
+        # With square roots of weights the hat matrix of a group is symmetric.
+        return half * root[some], root[some, None] * (rows.Y[some] - half.T @ rotated)
+
+    for group in groups:
+        blocks = np.split(group, range(_ROWS_LEFT_OUT, len(group), _ROWS_LEFT_OUT))
+        if rows.groups is None:
+            for block in blocks:
+                half, residuals[block] = scaled(block)
+                leverage[block] = np.sum(half**2, axis=0)
         # Woodbury's identity solves the smaller of two systems: rows of the group or landmarks.
-        if len(group) <= len(half):
-            solved = np.linalg.solve(np.eye(len(group)) - of_group.T @ of_group, scaled)
+        elif len(group) <= min(len(rotated), _ROWS_LEFT_OUT):
+            half, of_group = scaled(group)
+            residuals[group] = np.linalg.solve(np.eye(len(group)) - half.T @ half, of_group)
         else:
-            inner = np.eye(len(half)) - of_group @ of_group.T
-            solved = scaled + of_group.T @ np.linalg.solve(inner, of_group @ scaled)
-        of_rows[group] = solved / root[group]
-    return observed.deviations + of_rows[observed.cell]
-
-
-def _sums(
-    kernel: LearnedKernel, rows: Rows, landmarks: Array, n_threads: int
-) -> tuple[Array, Array]:
-    """Return ``k(Z, X) W k(X, Z)`` (m, m) and ``k(Z, X) W Y`` (m, t) for landmarks ``Z``."""
-    width = len(landmarks)
-    inner, cross = np.zeros((width, width)), np.zeros((width, rows.Y.shape[1]))
-
-    def values(block: slice) -> Array:
-        return kernel(rows.X[block], landmarks) * np.sqrt(rows.weights[block, None])
-
-    for block, K in in_order(values, _blocks(len(rows), width), n_threads):
-        inner += K.T @ K
-        cross += K.T @ (np.sqrt(rows.weights[block, None]) * rows.Y[block])
-    return inner, cross
-
-
-def _packed_sums(learned: LearnedKernel, columns: Chosen, landmarks: Array, rows: Rows) -> Array:
-    """Return :func:`_sums` in one array: the upper triangle of the matrix, then the products.
-
-    The last target is constant one. The array is half as large as the matrices, which matters when
-    partitions of a table send their sums to each other.
-    """
-    rows = replace(rows.columns(columns), Y=np.column_stack((rows.Y, np.ones(len(rows)))))
-    inner, cross = _sums(learned, rows, landmarks, 1)
-    packed, _ = lapack.dtrttp(inner, uplo="U")
-    return np.concatenate((packed, cross.ravel()))
-
-
-def _unpacked(packed: Array, width: int) -> tuple[Array, Array]:
-    """Return the two matrices that :func:`_packed_sums` has packed, for ``width`` landmarks."""
-    n_triangle = width * (width + 1) // 2
-    upper, _ = lapack.dtpttr(width, packed[:n_triangle], uplo="U")
-    # The packed triangle, mirrored.
-    inner = np.triu(upper)
-    inner += np.triu(upper, 1).T
-    return inner, packed[n_triangle:].reshape(width, -1)
+            inner, cross = np.eye(len(rotated)), np.zeros_like(rotated)
+            for block in blocks:
+                half, residuals[block] = scaled(block)
+                inner -= half @ half.T
+                cross += half @ residuals[block]
+            solved = np.linalg.solve(inner, cross)
+            for block in blocks:
+                residuals[block] += scaled(block)[0].T @ solved
+    of_rows = (residuals / root[:, None])[observed.cell]
+    left: Array = observed.deviations + of_rows
+    if rows.groups is None:
+        share = observed.weights / rows.weights[observed.cell]
+        left /= (1.0 - share * leverage[observed.cell])[:, None]
+    return left
 
 
 def _factor(learned: LearnedKernel, landmarks: Array, inner: Array) -> Array:
@@ -353,7 +339,7 @@ def _factor(learned: LearnedKernel, landmarks: Array, inner: Array) -> Array:
     return as_array(whitener @ (vectors * np.sqrt(values / (values + learned.alpha))))
 
 
-def _stored(learned: LearnedKernel, rows: Array, factor: Array) -> Floats:
+def _stored(learned: LearnedKernel, checked: Array, landmarks: Array, factor: Array) -> Floats:
     """Return a triangular factor with the same product, in single precision if it suffices.
 
     A model file stores half of the numbers of a triangle, in half of the bytes in single precision.
@@ -361,7 +347,7 @@ def _stored(learned: LearnedKernel, rows: Array, factor: Array) -> Floats:
     if np.tril(factor, -1).any():
         factor = np.tril(as_array(np.linalg.qr(factor.T, mode="r")).T)
     single: Floats = factor.astype(np.float32)
-    values = learned(rows[-_FEW_CHECKED:], rows[: len(factor)])
+    values = learned(checked, landmarks[: len(factor)])
     explained = np.sum((values @ factor) ** 2, axis=1)
     of_single = np.sum((values.astype(np.float32) @ single) ** 2, axis=1, dtype=np.float64)
     is_same = np.abs(of_single - explained).max() <= _SAME_VARIANCE * learned.alpha

@@ -244,8 +244,8 @@ def add_kernel_products(
     :func:`scratch_of`. One function for both has its tiles compiled once.
     """
     n_rows = coef.shape[1]
-    for start in range(0, n_rows, _TILE):
-        size = min(_TILE, n_rows - start)
+    for start in range(0, n_rows, scratch.shape[1]):
+        size = min(scratch.shape[1], n_rows - start)
         parts = (
             _part(scratch, 0, 0, size),
             _part(scratch, 1, 0, size),
@@ -260,15 +260,67 @@ def add_kernel_products(
                 _write(parts[1], _part(values, i, start, size))
 
 
+@compiled()
+def add_residual_products(
+    columns: Columns,
+    is_root: bool,
+    profile: Floats,
+    rows: Floats,
+    levels: Codes,
+    coef: Array,
+    weights: Array,
+    targets: Array,
+    scratch: Floats,
+    bits: Bits,
+    values: Floats,
+    products: Array,
+    squares: Array,
+) -> None:
+    """Add the products of kernel values with weighted residuals of rows, and their squares.
+
+    Residuals are the targets (n', t) minus the sums of kernel values times coefficients (t, n).
+    ``products`` (t, n) gains the kernel values times residuals times ``weights`` (n',), and
+    ``squares`` (t,) the weighted squares. Sums are in double precision in either precision of the
+    kernel values. ``values`` (r, n) is scratch space for some rows, which share each tile.
+    """
+    n_rows = coef.shape[1]
+    for first in range(0, len(rows), len(values)):
+        count = min(len(values), len(rows) - first)
+        for start in range(0, n_rows, scratch.shape[1]):
+            size = min(scratch.shape[1], n_rows - start)
+            parts = (
+                _part(scratch, 0, 0, size),
+                _part(scratch, 1, 0, size),
+                _part(scratch, 2, 0, size),
+                _part(scratch, 3, 0, size),
+            )
+            for k in range(count):
+                row, codes = rows[first + k], levels[first + k]
+                _tile(columns, is_root, profile, row, codes, start, parts, bits[:size])
+                _write(parts[1], _part(values, k, start, size))
+        for k in range(count):
+            i = first + k
+            for target in range(len(coef)):
+                residual = targets[i, target] - _product(values[k], coef[target])
+                squares[target] += weights[i] * residual * residual
+                _add_scaled(weights[i] * residual, values[k], products[target])
+
+
+@inner(fastmath=LOOSE)
+def _add_scaled(factor: float, values: Floats, sums: Array) -> None:
+    for k in range(values.size):
+        sums[k] += factor * values[k]
+
+
 @inner()
 def _write(values: Floats, out: Floats) -> None:
     for k in range(values.size):
         out[k] = values[k]
 
 
-def scratch_of(dtype: DTypeLike) -> tuple[Floats, Bits]:
-    """Return the memory (4, TILE) for one tile, and its last row as integers."""
-    scratch = np.empty((4, _TILE), dtype)
+def scratch_of(dtype: DTypeLike, tile: int = _TILE) -> tuple[Floats, Bits]:
+    """Return the memory (4, tile) for one tile, and its last row as integers."""
+    scratch = np.empty((4, tile), dtype)
     return scratch, scratch[3].view(np.int32 if scratch.itemsize == _BYTES else np.int64)
 
 

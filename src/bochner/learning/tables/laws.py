@@ -9,9 +9,10 @@ import numpy as np
 
 from bochner._numerics.arrays import Array, steps
 from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner.learning.tables.kernel_columns import Blocks
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.kernel_loops import Codes
-from bochner.learning.tables.kernel_sums import Blocks, KernelSums
+from bochner.learning.tables.kernel_sums import KernelSums
 from bochner.learning.tables.rows import Chosen
 from bochner.learning.tables.tree_laws import TreeLaw
 from bochner.learning.tables.trees import TreeInputs

@@ -17,6 +17,7 @@ from bochner.learning.tables.kernel_laws import (
     exact,
     on_landmarks,
 )
+from bochner.learning.tables.kernel_passes import has_passes
 from bochner.learning.tables.laws import Laws, ScoredLaws, n_rows_of
 from bochner.learning.tables.leave_one_out import Found
 from bochner.learning.tables.observations import FIRST, SECOND, Observations
@@ -41,6 +42,9 @@ which agrees with the ranking on new rows."""
 
 _SEARCH_SHARE = 0.5
 """Share of a time limit after which no search for a kernel starts; fits need the rest."""
+
+_REMAINING_SHARE = 0.6
+"""Share of the rest of a time limit for the first kernel of very many rows."""
 
 _TREES_SHARE = 0.7
 """Share of a time limit after which no boosting starts: one takes up to five fits."""
@@ -148,6 +152,8 @@ class Learner:
             searched = self._searched(plan, trials, began, search_rng)
         fitted: list[tuple[KernelLaw | TreeLaw, LeaveOneOutPredictions]] = []
         last = 0.0  # Seconds of the preceding kernel
+        if self.time_limit is not None:
+            plan = self._within_rest(plan, began, len(searched[0][0].columns))
         for number, (trial, result) in enumerate(searched):
             started = perf_counter()
             # At least one kernel is fitted after the time limit, so that there is a model.
@@ -155,7 +161,7 @@ class Learner:
                 break
             self.progress("fitting to all rows kernel", number + 1, len(searched))
             with threads_of_blas(self.n_threads):
-                fitted.append(self._fitted(plan, trial, result))
+                fitted.append(self._fitted(plan, trial, result, began))
             last = perf_counter() - started
         of_trees = (encodings[-1], observations.shared, cycles)
         # scikit-learn's trees need all rows in memory.
@@ -168,6 +174,21 @@ class Learner:
                 trees = TreeLearner(boosting, inputs, labels, seed, columns)
                 fitted += self._of_trees(plan, trees)
         return self._judged(plan, fitted, TreeInputs.of(*of_trees))
+
+    def _within_rest(self, plan: FitPlan, began: float, n_columns: int) -> FitPlan:
+        """Return the plan with as many landmarks of very many rows as the rest of the limit allows.
+
+        The search may have taken more time than expected, or less.
+        """
+        assert self.time_limit is not None
+        with threads_of_blas(self.n_threads):
+            rate = measured_rate()
+        seconds = _REMAINING_SHARE * max(self.time_limit - (perf_counter() - began), 0.0)
+        n_landmarks = self.effort.landmarks_within(seconds, len(plan.rows), n_columns, rate)
+        is_possible = plan.n_landmarks and plan.elsewhere is None
+        if not is_possible or not has_passes(len(plan.rows), n_landmarks):
+            return plan
+        return replace(plan, n_landmarks=n_landmarks)
 
     def _of_trees(
         self, plan: FitPlan, learner: TreeLearner
@@ -191,6 +212,8 @@ class Learner:
         unit = plan.observations.unit
         noise_of_scored = noise / plan.scored.observed.weights[:, None, None]
         rows, shared = plan.rows.X[: n_rows_of(members)], plan.observations.shared
+        if len(rows) < len(plan.rows):
+            rows = rows.copy()  # A view would keep all rows in memory
         blocks = None if shared is None else TreeInputs.of(np.arange(rows.shape[1]), shared)
         laws = Laws(rows, [law.with_variances(1.0, unit) for law in members], blocks)
         units = plan.scored.units
@@ -256,7 +279,7 @@ class Learner:
         return results
 
     def _fitted(
-        self, plan: FitPlan, trial: _Trial, kernels: Found
+        self, plan: FitPlan, trial: _Trial, kernels: Found, began: float
     ) -> tuple[KernelLaw, LeaveOneOutPredictions]:
         """Return the law of all rows, and its left-out means and variances.
 
@@ -266,7 +289,8 @@ class Learner:
         arguments = (trial.name, kernels.full, plan.rows, trial.columns)
         if plan.n_landmarks:
             sizes = plan.n_landmarks, plan.n_variance
-            return on_landmarks(*arguments, sizes, plan.scored, self.n_threads, plan.elsewhere)
+            end = np.inf if self.time_limit is None else began + self.time_limit
+            return on_landmarks(*arguments, sizes, plan.scored, self.n_threads, plan.elsewhere, end)
         law, left_out = exact(*arguments, plan.n_variance, plan.scored, self.n_threads)
         left_out = LeaveOneOutPredictions(*map(np.array, left_out))
         for part, kernel in zip((FIRST, SECOND), kernels.halves, strict=True):

@@ -1,5 +1,6 @@
 """All observations of a table in encoded columns, from which fits take distinct rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.keys import bits, mixed
 from bochner.learning.tables.rows import CellObservations, Chosen, Rows, pooled
 
 REST, FIRST, SECOND = 0, 1, 2
@@ -15,6 +17,10 @@ second half of the search. A half is predicted by kernels that were learned on t
 
 _OBSERVATIONS_PER_ROW = 50
 """Most observations per row of a search: more observations hardly change its errors."""
+
+_FEW_ROWS = 100_000
+"""Most rows whose copies are found by sorting them, which takes three times their memory. Of more
+rows, keys are sorted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,7 +160,30 @@ class Scored:
 
 
 def equal_rows(*columns: NDArray[np.number[Any]]) -> Chosen:
-    """Return labels (n,) that are equal for rows with equal entries in all columns (n,), (n, k)."""
+    """Return labels (n,) that are equal for rows with equal entries in all columns (n,), (n, k).
+
+    Labels are numbers from zero to the number of different rows.
+    """
+    n_rows = len(columns[0])
+    if n_rows <= _FEW_ROWS:
+        return _labels(columns)
+    keys = np.zeros(n_rows, dtype=np.uint64)
+    for column in columns:
+        for entries in column.reshape(n_rows, -1).T:
+            keys = mixed(keys + bits(as_array(entries)))
+    _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    # Rows of different keys differ. Rows of equal keys are compared, because keys may collide.
+    repeated = np.flatnonzero(counts[place] > 1)
+    labels = np.empty(n_rows, dtype=np.int64)
+    is_single = counts[place] == 1
+    labels[is_single] = np.arange(np.count_nonzero(is_single))
+    if len(repeated):
+        of_repeated = _labels([column[repeated] for column in columns])
+        labels[repeated] = np.count_nonzero(is_single) + of_repeated
+    return labels
+
+
+def _labels(columns: Sequence[NDArray[np.number[Any]]]) -> Chosen:
     table = np.column_stack([as_array(column) for column in columns]) + 0.0  # No negative zeros
     table = np.ascontiguousarray(table)
     # Sorting rows as bytes is faster than np.unique(axis=0), which sorts them field by field.

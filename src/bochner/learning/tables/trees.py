@@ -200,7 +200,7 @@ class Trees:
 
         The first ``n_blocks`` inputs are codes of levels.
         """
-        inputs = inputs.copy()
+        inputs = inputs.copy() if n_blocks else inputs
         codes = [np.unique(inputs[:, block]) for block in range(n_blocks)]
         is_category = np.zeros(inputs.shape[1], dtype=bool)
         for block, levels in enumerate(codes):
