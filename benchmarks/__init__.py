@@ -18,6 +18,7 @@ from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
 from benchmarks.hierarchies import HIERARCHIES
 from benchmarks.histograms import HISTOGRAMS
 from benchmarks.indefinite.benchmark import INDEFINITE
+from benchmarks.many import MANY
 from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
 from benchmarks.real.benchmark import REAL
@@ -64,6 +65,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             EVIDENCE,
             FIRST_MINUTE,
             SPEED,
+            MANY,
             GPU,
             ATTENTION,
             HISTOGRAMS,
