@@ -183,7 +183,7 @@ bench-evidence: $(VENV)/.bench  ## Length scales by the gradient of the evidence
 bench-first: $(VENV)/.bench  ## Seconds of imports, of help and of first fits after installation; some minutes
 	$(BIN)/python -m benchmarks first $(FLAGS) --out "$(OUT)"
 
-bench-many: $(VENV)/.bench  ## Tables of up to a million rows, next to other methods; some hours
+bench-many: $(VENV)/.bench  ## Tables of up to a million rows, next to other methods; about an hour
 	$(BIN)/python -m benchmarks many $(FLAGS) --out "$(OUT)"
 
 bench-speed: $(VENV)/.test  ## Seconds of features and ridge regression, next to other methods and the machine's limits
