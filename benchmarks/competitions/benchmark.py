@@ -15,6 +15,10 @@ _N_RESAMPLES = 2000
 """Resamples of the series for a band: its ends then vary by a few per cent of its width."""
 
 
+_MUCH = 3.0
+"""Error relative to that of the best other method above which a series is forecast badly."""
+
+
 def _cells(options: Options) -> Iterable[Cell]:
     if not options.from_folder:
         return grid((design.BUNDLED,), (design.OURS,), 1)
@@ -56,7 +60,12 @@ _TITLES = {
 
 
 def _tables(rows: Sequence[Row]) -> Iterator[str]:
-    yield from _comparison(rows)
+    errors = {
+        name: {method: dict(_by_series(rows, name, method)) for method in design.METHODS}
+        for name in design.KINDS
+    }
+    yield from _comparison(errors)
+    yield from _failures(errors)
     for metric, title in _TITLES.items():
         yield title
         yield group_table(
@@ -66,12 +75,12 @@ def _tables(rows: Sequence[Row]) -> Iterator[str]:
         )
 
 
-def _comparison(rows: Sequence[Row]) -> Iterator[str]:
+Errors = Mapping[str, Mapping[str, Mapping[int, float]]]
+"""Errors of series by their number, by method and by kind of series."""
+
+
+def _comparison(errors: Errors) -> Iterator[str]:
     """Yield a table of our mean error relative to others', with bands over the series."""
-    errors = {
-        name: {method: dict(_by_series(rows, name, method)) for method in design.METHODS}
-        for name in design.KINDS
-    }
     lines = []
     for name, by_method in errors.items():
         ours, median = by_method[design.OURS], by_method[design.MEDIAN]
@@ -108,6 +117,29 @@ def _comparison(rows: Sequence[Row]) -> Iterator[str]:
              "our rank", "best other rank"],
             lines,
         )  # fmt: skip
+
+
+def _failures(errors: Errors) -> Iterator[str]:
+    """Yield a table of the numbers of series that a method forecasts much worse than another."""
+    methods = (design.OURS, *design.MODELS)
+    lines = []
+    for name, by_method in errors.items():
+        if not all(by_method[method] for method in methods):
+            continue
+        each = np.array(
+            [[by_method[m][seed] for m in methods] for seed in sorted(by_method[methods[0]])]
+        )
+        counts = [
+            int(np.sum(each[:, place] > _MUCH * np.delete(each, place, axis=1).min(axis=1)))
+            for place in range(len(methods))
+        ]
+        lines.append([name, str(len(each)), *map(str, counts)])
+    if lines:
+        yield (
+            "**Series forecast badly**: numbers of series on which the error of a method is more "
+            "than three times that of the best other one, which is chosen after the forecast."
+        )
+        yield markdown_table(["series", "number", *methods], lines)
 
 
 def _by_series(rows: Sequence[Row], name: str, method: str) -> Iterator[tuple[int, float]]:
