@@ -1,6 +1,5 @@
 """The benchmark of tables of up to a million rows."""
 
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine

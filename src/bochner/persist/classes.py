@@ -240,7 +240,12 @@ def check_value(cls: type, values: Mapping[str, Any]) -> None:
         unknown = (k for k, v in values.items() if isinstance(v, float) and not math.isfinite(v))
         values = {**values, **dict.fromkeys(unknown, 0.0)}
     _check_types(cls, values, {name: hints[field.name] for name, field in fields.items()})
-    required = [name for name, field in fields.items() if field.default is MISSING]
+    # Fields with a default were added later: older files do not have them.
+    required = [
+        name
+        for name, field in fields.items()
+        if field.default is MISSING and field.default_factory is MISSING
+    ]
     missing = [name for name in required if name not in values]
     if missing:
         raise ValueError(f"{cls.__name__} lacks {', '.join(missing)}")

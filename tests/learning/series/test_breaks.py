@@ -9,6 +9,8 @@ from numpy.testing import assert_allclose
 
 from bochner import Forecaster, load, save
 from bochner.learning.series import breaks
+from bochner.learning.series.law import SeriesLaw
+from bochner.persist.classes import check_value, value_fields
 
 SIZES = {"outlier": 60, "shift": 50}
 
@@ -136,6 +138,23 @@ def test_models_with_breaks_are_saved(kind, tmp_path):
     np.testing.assert_array_equal(again.predict(12), model.predict(12))
     np.testing.assert_array_equal(again.outliers_, model.outliers_)
     np.testing.assert_array_equal(again.level_shifts_, model.level_shifts_)
+
+
+def assert_older_files():
+    """Files from before have neither breaks nor a share of large errors, and predict as before."""
+    law = fitted(monthly()[0]).series_["y"].law
+    older = {
+        name: getattr(law, name)
+        for name in value_fields(SeriesLaw)
+        if name not in ("outliers", "large")
+    }
+    check_value(SeriesLaw, older)
+    assert not len(SeriesLaw(**older).outliers)
+    assert SeriesLaw(**older).large == 0.0
+
+
+def test_older_files_have_no_breaks():
+    assert_older_files()
 
 
 def test_many_rows_are_not_searched(monkeypatch):
