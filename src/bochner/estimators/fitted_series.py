@@ -109,12 +109,12 @@ def fitted_series(
         timeline.name,
         is_auto,
         find_cycle,
-        find_breaks,
         None if transformation == "auto" else [transformation],
         n_threads,
         progress,
         timeline.follows_clock,
         _priors(timeline, is_auto, len(series.values), [length for length, _ in seasons]),
+        find_breaks,
     )
     rows = series.learned
     law = learn(rows.times, rows.values, rows.inputs, plan, rng, rows.clock)

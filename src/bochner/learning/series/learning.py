@@ -30,12 +30,12 @@ class Plan:
     names: Callable[[float], str]
     find_seasons: bool
     find_cycle: bool
-    find_breaks: bool
     transformations: Sequence[str] | None = None
     n_threads: int = 1
     progress: Progress = silent
     follows_clock: Callable[[float], bool] = never
     priors: SeriesPriors = GENERAL
+    find_breaks: bool = True
 
 
 def learn(
