@@ -10,7 +10,7 @@ from bochner.persist import classes
 for name, old, new in (
     ("later_values_tell_nothing", "- gains[t] @ slope", ""),
     ("curvature_is_not_carried_back_twice", "F @ curvature @ F.T", "F @ curvature"),
-    ("a_value_is_as_certain_as_its_error", "+ gains[t] @ image", ""),
+    ("a_value_is_as_certain_as_its_error", " + max(gains[t] @ image, 0.0)", ""),
 ):
     planted(test_breaks.assert_statistics, name=name)(edit(breaks, "standardised", old, new))
 planted(lambda: test_breaks.assert_statistics("clock"), name="partners_do_not_go_back")(
@@ -30,4 +30,7 @@ planted(lambda: test_regular.assert_evidence("shifts", "known"), name="shifts_do
 )
 planted(test_breaks.assert_older_files, name="older_files_lack_fields_with_a_factory")(
     edit(classes, "check_value", " and field.default_factory is MISSING", "", test_breaks)
+)
+planted(test_breaks.assert_frequent, name="frequent_breaks_are_exceptions")(
+    edit(breaks, "find_breaks", "return unbroken  # Breaks", "pass  # Breaks")
 )

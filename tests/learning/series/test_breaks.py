@@ -140,6 +140,22 @@ def test_models_with_breaks_are_saved(kind, tmp_path):
     np.testing.assert_array_equal(again.level_shifts_, model.level_shifts_)
 
 
+def assert_frequent():
+    """Sales of a tenth of the months, or frequent spikes, are what a series is."""
+    rng = np.random.default_rng(0)
+    rare = rng.poisson(3.0, 120) * (rng.random(120) < 0.1) * 1.0
+    spikes = rng.normal(size=120) + 20.0 * (np.arange(120) % 17 == 5)
+    for values in (rare, spikes):
+        model = fitted(pd.Series(values, index=monthly()[0].index))
+        assert not len(model.outliers_)
+        assert not len(model.level_shifts_)
+        assert (model.predict_quantiles(12, [0.99]) > 0.1).all(axis=None)
+
+
+def test_frequent_breaks_are_kept():
+    assert_frequent()
+
+
 def assert_older_files():
     """Files from before have neither breaks nor a share of large errors, and predict as before."""
     law = fitted(monthly()[0]).series_["y"].law

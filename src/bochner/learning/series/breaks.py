@@ -64,13 +64,17 @@ def find_breaks(
     ``fitted`` returns the fit of a structure, searched from the parameters of another fit.
     """
     outliers: list[int] = []  # Places of their rows
+    unbroken = rows, fit, np.array(outliers, dtype=np.intp)
     n_known = int(rows.known.sum())
-    if len(rows) > _MOST_ROWS:
-        return rows, fit, np.array(outliers, dtype=np.intp)
+    most = int(_MOST_SHARE * n_known)
+    _, counts = np.unique(rows.values[rows.known], return_counts=True)
+    # Where most values are the same, such as zero, the others are what the series is about.
+    if len(rows) > _MOST_ROWS or 2 * counts.max(initial=0) >= n_known:
+        return unbroken
     # Any of the rows might have the break, so that each is improbable.
     cost = float(np.log(n_known)) + _COST
     score, n_new = fit.score, 0
-    for _ in range(int(_MOST_SHARE * n_known)):
+    for _ in range(most + 1):
         strongest = _strongest(rows, fit)
         gain = 0.5 * strongest.square - cost
         if n_new and gain <= _SURE:
@@ -93,6 +97,8 @@ def find_breaks(
         rows = new_rows
         if not strongest.is_shift:
             outliers.append(strongest.place)
+    else:
+        return unbroken  # Breaks as frequent as these are no exceptions
     if n_new:
         fit = fitted(rows, fit.structure, fit)
     return rows, fit, np.sort(np.array(outliers, dtype=np.intp))
@@ -156,7 +162,7 @@ def standardised(model: SeriesModel, theta: Array, rows: ScaledSeries) -> Breaks
         if np.isfinite(errors[t]):
             h, image = weights[t], curvature @ gains[t]
             error = errors[t] - gains[t] @ slope
-            precision = 1.0 / states.variance[t] + gains[t] @ image
+            precision = 1.0 / states.variance[t] + max(gains[t] @ image, 0.0)
             of_values[t] = error / np.sqrt(precision)
             slope = slope + h * error
             # (I - h k.T) N (I - k h.T) + h h.T / S
