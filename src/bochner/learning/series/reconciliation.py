@@ -79,7 +79,7 @@ class Reconciliation:
     def root(self) -> Array:
         """The symmetric root (n, n) of the correlations.
 
-        Of all roots it changes independent scores least, so that sample paths of a series keep
+        Among all roots it changes independent scores least, so that sample paths of a series keep
         their shape.
         """
         values, vectors = np.linalg.eigh(self.correlation)
