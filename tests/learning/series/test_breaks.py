@@ -164,7 +164,10 @@ def assert_older_files():
         for name in value_fields(SeriesLaw)
         if name not in ("outliers", "large")
     }
-    check_value(SeriesLaw, older)
+    try:
+        check_value(SeriesLaw, older)
+    except ValueError as error:
+        raise AssertionError(f"a file from before is refused: {error}") from error
     assert not len(SeriesLaw(**older).outliers)
     assert SeriesLaw(**older).large == 0.0
 
