@@ -14,7 +14,7 @@ to the cube."""
 MEBIBYTE: Final = 2**20
 """Bytes, the unit of the sizes below."""
 
-CACHE_BLOCK_BYTES: Final = 4 * MEBIBYTE
+CACHE_BLOCK_BYTES: Final = 2 * MEBIBYTE
 """Features of one block that one thread writes and reads again at once: they should fit into its
 share of the last-level cache. Half makes twice the calls from Python; twice may not fit."""
 
