@@ -9,6 +9,7 @@ from learning.tables import (
     test_kernel_sums,
     test_length_scales,
     test_observations,
+    test_parts,
     test_sum_of_laws,
     test_tree_laws,
 )
@@ -23,10 +24,12 @@ from bochner.learning.tables import (
     kernel_passes,
     kernel_products,
     kernel_sums,
+    learner,
     leave_one_out,
     length_scales,
     linear_maps,
     observations,
+    parts,
     trees,
     weights,
 )
@@ -34,6 +37,7 @@ from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.learner import Learner
 from bochner.learning.tables.observations import Observations
+from bochner.learning.tables.plan import FitPlan
 from bochner.learning.tables.rows import CellObservations, Rows
 from bochner.learning.tables.tree_laws import TreeLearner
 from bochner.learning.tables.trees import TreeInputs, Trees
@@ -51,7 +55,16 @@ plant_edits(
     efforts.Effort,
     "within",
     test_efforts.test_rows_too_many_for_the_limit_are_represented_by_landmarks,
-    exact_fits_whatever_the_limit=("n_rows - 1) if exact", "n_rows) if exact"),
+    exact_fits_whatever_the_limit=("most_exact=most_exact", "most_exact=self.most_exact"),
+)
+planted(test_parts.assert_choice, name="parts_where_landmarks_are_better")(
+    edit(parts, "is_part_better", "return error <=", "return error >", learner)
+)
+plant_edits(
+    FitPlan,
+    "rows_of_laws",
+    test_parts.assert_posterior,
+    coefficients_of_other_rows=("self.rows.X[self.part] if count == self.n_part else ", ""),
 )
 plant_edits(
     kernel_laws,

@@ -42,8 +42,9 @@ class TableRegressor(ScoredRegressor, TableModel):
     of their column. Predictions of left-out rows determine the weights, the expected error
     ``score_`` and the calibration of the intervals. Equal rows are independent observations that
     share a row of the kernel matrix; each is left out by itself. With more than 4,000 different
-    rows only the best two kernels are fitted. Up to 16,500 different rows are fitted exactly; more
-    rows are fitted by 4,000 landmarks (inducing points), by conjugate gradients above 200,000 rows.
+    rows only the best two kernels are fitted. Up to 16,500 different rows are fitted exactly. Of
+    more rows, kernels have 4,000 landmarks (inducing points), by conjugate gradients above 200,000
+    rows; or an exact fit to 16,500 of them, where a short comparison finds it better.
 
     Several targets (n, t) share the kernels, which are learned for all targets in units of their
     standard deviations. Weights, expected error and calibration are computed per target. If the

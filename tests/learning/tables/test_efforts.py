@@ -79,7 +79,7 @@ def test_faster_machines_fit_more():
 
 def test_small_sizes_are_not_raised():
     tiny = Effort(DEFAULT.families, 60, 100, 40, 80)
-    assert sizes(tiny.within(1e-9, 300, 3, RATE)) == (60, 60, 100, 40)
+    assert sizes(tiny.within(1e-9, 300, 3, RATE)) == (60, 60, 0, 40)
 
 
 def test_the_measured_rate_is_that_of_a_machine():

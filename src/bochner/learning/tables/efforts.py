@@ -67,7 +67,7 @@ class Effort:
 
     families: Mapping[str, tuple[Family, int]]  # By name, with the number of encodings
     search_rows: int
-    most_exact: int  # Largest number of rows with an exact fit
+    most_exact: int  # Largest number of rows of an exact fit: of all rows or of a part of them
     n_landmarks: int  # Number of landmarks for more rows
     more_rows: int = 2000  # Rows on which the best kernels for many rows are refined
 
@@ -85,13 +85,13 @@ class Effort:
         more_rows = min(self.more_rows, _most(_MORE_SHARE * seconds * rate, _OF_MORE))
         more_rows = max(more_rows, search_rows)
         left = _LAW_SHARE * seconds * rate - _OF_LAW
-        exact = _OF_EXACT * n_rows**3 + _OF_DISTANCE * n_columns * n_rows**2
-        effort = replace(self, search_rows=search_rows, more_rows=more_rows)
-        if n_rows <= self.most_exact and exact <= left:
+        sizes = np.arange(1.0, self.most_exact + 1.0)
+        exact = _OF_EXACT * sizes**3 + _OF_DISTANCE * n_columns * sizes**2
+        most_exact = int(np.searchsorted(exact, left, side="right"))
+        effort = replace(self, search_rows=search_rows, more_rows=more_rows, most_exact=most_exact)
+        if n_rows <= most_exact:
             return effort
-        most = self._most_landmarks(left, n_rows, n_columns)
-        most_exact = min(self.most_exact, n_rows - 1) if exact > left else self.most_exact
-        return replace(effort, n_landmarks=most, most_exact=most_exact)
+        return replace(effort, n_landmarks=self._most_landmarks(left, n_rows, n_columns))
 
     def landmarks_within(self, seconds: float, n_rows: int, n_columns: int, rate: float) -> int:
         """Return the number of landmarks of a kernel whose fit is expected to take some seconds."""

@@ -21,6 +21,7 @@ from bochner.learning.tables.kernel_passes import has_passes
 from bochner.learning.tables.laws import Laws, ScoredLaws, n_rows_of
 from bochner.learning.tables.leave_one_out import Found
 from bochner.learning.tables.observations import FIRST, SECOND, Observations
+from bochner.learning.tables.parts import is_part_better
 from bochner.learning.tables.plan import FitPlan
 from bochner.learning.tables.rows import Chosen, Elsewhere
 from bochner.learning.tables.search import Family, learned, noise_factor, refined
@@ -211,9 +212,7 @@ class Learner:
         means, variances, noise = (np.stack(p, axis=1) for p in zip(*left_out, strict=True))
         unit = plan.observations.unit
         noise_of_scored = noise / plan.scored.observed.weights[:, None, None]
-        rows, shared = plan.rows.X[: n_rows_of(members)], plan.observations.shared
-        if len(rows) < len(plan.rows):
-            rows = rows.copy()  # A view would keep all rows in memory
+        rows, shared = plan.rows_of_laws(n_rows_of(members)), plan.observations.shared
         blocks = None if shared is None else TreeInputs.of(np.arange(rows.shape[1]), shared)
         laws = Laws(rows, [law.with_variances(1.0, unit) for law in members], blocks)
         units = plan.scored.units
@@ -288,6 +287,10 @@ class Learner:
         """
         arguments = (trial.name, kernels.full, plan.rows, trial.columns)
         if plan.n_landmarks:
+            if is_part_better(kernels.full, trial.columns, plan, self.n_threads):
+                few, scored = plan.with_few_rows(plan.part)
+                arguments = (trial.name, kernels.full, few, trial.columns)
+                return exact(*arguments, plan.n_variance, scored, self.n_threads)
             sizes = plan.n_landmarks, plan.n_variance
             end = np.inf if self.time_limit is None else began + self.time_limit
             return on_landmarks(*arguments, sizes, plan.scored, self.n_threads, plan.elsewhere, end)

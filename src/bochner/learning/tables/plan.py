@@ -1,11 +1,12 @@
 """Roles of the observations of a table in a fit: to choose kernels, and to be scored."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bochner._numerics.arrays import Array
 from bochner.learning.tables.efforts import Effort
 from bochner.learning.tables.observations import FIRST, SECOND, Observations, Scored
 from bochner.learning.tables.rows import Chosen, Elsewhere, Rows
@@ -44,6 +45,7 @@ class FitPlan:
     n_variance: int  # Number of landmarks of variances; zero if variances are not needed
     by_halves: bool  # Whether observations of the search are scored, by kernels of the other half
     elsewhere: Elsewhere | None
+    n_part: int = 0  # Number of rows of an exact fit to a part of the rows; zero if there is none
 
     @classmethod
     def of(
@@ -97,12 +99,37 @@ class FitPlan:
             n_variance if with_variance else 0,
             by_halves,
             elsewhere,
+            effort.most_exact if n_landmarks and elsewhere is None else 0,
         )
 
     @property
     def has_many_rows(self) -> bool:
         """Whether only the best kernels are fitted, and chosen by more rows than the search had."""
         return len(self.rows) > _MANY_ROWS
+
+    @property
+    def n_scored_rows(self) -> int:
+        """Number of distinct rows of the scored observations, which come last."""
+        return len(self.rows) - int(self.scored.observed.cell.min())
+
+    @property
+    def part(self) -> Chosen:
+        """The rows of an exact fit to a part: the first rows and those that are scored."""
+        n_rows, n_last = len(self.rows), self.n_scored_rows
+        return np.append(np.arange(self.n_part - n_last), np.arange(n_rows - n_last, n_rows))
+
+    def rows_of_laws(self, count: int) -> Array:
+        """Return the encoded rows (count, d) of laws: all rows, landmarks or a part."""
+        if count == len(self.rows):
+            return self.rows.X
+        # Landmarks are the first rows of the part. A view would keep all rows in memory.
+        return self.rows.X[self.part] if count == self.n_part else self.rows.X[:count].copy()
+
+    def with_few_rows(self, chosen: Chosen) -> tuple[Rows, Scored]:
+        """Return chosen rows, the last of which are all rows of the scored observations."""
+        observed = self.scored.observed
+        cell = observed.cell - (len(self.rows) - len(chosen))
+        return self.rows.part(chosen), replace(self.scored, observed=replace(observed, cell=cell))
 
     def first(self, n_rows: int) -> Rows:
         """Return at most ``n_rows`` first distinct rows, without the scored rows.
