@@ -129,8 +129,8 @@ def check_values(rows: Mapping[str, SeriesRows], parts: Parts) -> None:
             raise ValueError(
                 f"The series {name!r} is not the sum of its parts: value {worst + 1} of "
                 f"{len(times)} is {values[worst, 0]:g}, and the parts add up to "
-                f"{values[worst, 1:].sum():g}. Correct the values or sums, or leave the series out "
-                "of y, so that the parts are added up."
+                f"{values[worst, 1:].sum():g}. Correct the values or the sum, or leave the "
+                "series out, so that its parts are added up."
             )
 
 
