@@ -30,7 +30,7 @@ ENGINES := tests/cluster/test_engines.py tests/cluster/test_many_rows_on_engines
            tests/cluster/test_tables_fitted.py tests/cluster/test_tables_predicted.py
 
 # Tests with torch, which are passed over where it is not installed.
-TORCH := tests/torch_modules tests/array_api tests/learning/batched tests/benchmarks/test_gpu.py
+TORCH := tests/torch_modules tests/array_api tests/benchmarks/test_gpu.py
 
 # Modules whose examples need libraries that `make test` does not install.
 ADAPTERS := sktime.py skpro.py torch botorch.py distributed/ray.py distributed/spark.py

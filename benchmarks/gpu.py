@@ -1,4 +1,4 @@
-"""Features, ridge regression and learned kernels on a device, next to its limits."""
+"""Features and ridge regression on a device, next to its limits."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.harness import Benchmark, Cell, Options, Part
 from benchmarks.results import Row, median_table
-from bochner import FourierFeatures, KreinRidge, LearnedKernelRegressor
+from bochner import FourierFeatures, KreinRidge
 
 OURS, PLAIN = "bochner", "torch, written plainly"
 PRODUCT, COPY = "product of matrices", "copy"
@@ -28,14 +28,13 @@ _LONG = 5.0  # Seconds from which one run is enough
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Numbers of rows, features and chains for one kind of device."""
+    """Numbers of rows and features for one kind of device."""
 
     order: int  # Order of the matrices whose product shows the rate of products
     copied: int  # Numbers of the copy that shows the bandwidth
     map_rows: int
     map_features: int
     ridge: tuple[tuple[int, int, str], ...]  # Rows, features and solver
-    learned: tuple[tuple[int, int], ...]  # Rows and chains
 
 
 _INPUTS = 22  # Columns of the rows: far fewer than features, as in tables
@@ -47,7 +46,6 @@ _SIZES: Mapping[str, Sizes] = {
         1_000_000,
         4096,
         ((1_000_000, 8192, "cholesky"), (1_000_000, 65_536, "cg")),
-        ((100_000, 64), (1_000_000, 64)),
     ),
     # Two cores: some minutes in all.
     "cpu": Sizes(
@@ -56,9 +54,8 @@ _SIZES: Mapping[str, Sizes] = {
         50_000,
         4096,
         ((50_000, 2048, "cholesky"), (20_000, 16_384, "cg")),
-        ((10_000, 8), (30_000, 8)),
     ),
-    "quick": Sizes(256, 2**16, 500, 64, ((500, 64, "cholesky"), (500, 128, "cg")), ((200, 2),)),
+    "quick": Sizes(256, 2**16, 500, 64, ((500, 64, "cholesky"), (500, 128, "cg"))),
 }
 
 
@@ -189,34 +186,6 @@ def _ridge(cell: Cell, options: Options) -> Mapping[str, float]:
     return metrics
 
 
-def _learned_cells(options: Options) -> Iterable[Cell]:
-    for n, chains in _sizes(options).learned:
-        yield Cell(f"{chains} chains", OURS, 0, _settings(SINGLE, n, 400))
-
-
-def _learned(cell: Cell, options: Options) -> Mapping[str, float]:
-    n, n_chains = int(cell.settings["n"]), int(cell.dataset.split()[0])
-    X, fresh = normal(n, _INPUTS), normal(2_000, _INPUTS, seed=2)
-    y = _function(X) + 0.1 * normal(n, seed=1)
-    model = LearnedKernelRegressor(
-        20 if options.quick else 200,
-        n_burn_in=10,
-        n_samples=10,
-        n_chains=n_chains,
-        dtype=SINGLE,
-        random_state=0,
-    )
-    began = perf_counter()
-    model.fit(X, y)
-    seconds = perf_counter() - began
-    error = model.predict(fresh) - np.asarray(_function(fresh).cpu())
-    return {"seconds": seconds, "rmse": float(np.sqrt(np.mean(error**2)))}
-
-
-def _function(X: Any) -> Any:
-    return (2.0 * X[:, 0]).sin() * X[:, 1] + X[:, 2].tanh()
-
-
 def _table(metric: str, index: Sequence[str]) -> Callable[[Sequence[Row]], str]:
     def made(rows: Sequence[Row]) -> str:
         table = median_table(rows, index=index, columns="method", metric=metric)
@@ -284,21 +253,10 @@ RIDGE = Part(
         index=("dataset", "device", "dtype", "n", "p"),
     ),
 )
-LEARNED = Part(
-    "learned",
-    _learned_cells,
-    _dispatched(_learned),
-    _views(
-        "Learned kernels",
-        ("seconds", "Seconds:"),
-        ("rmse", "Root mean square error of the function at fresh rows:"),
-        index=("dataset", "device", "n", "p"),
-    ),
-)
 GPU = Benchmark(
     name="gpu",
     settings=("part", "device", "dtype", "n", "d", "p"),
     introduction="Seconds on one device, after a first run, until it has finished; medians of "
     "several runs of what takes less than five seconds.",
-    parts=(LIMITS, MAP, RIDGE, LEARNED),
+    parts=(LIMITS, MAP, RIDGE),
 )

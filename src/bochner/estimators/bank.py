@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, MatrixLike, as_flag
 from bochner._numerics.checked import validated
-from bochner._numerics.namespaces import home_of, retyped, to_numpy
+from bochner._numerics.namespaces import home_of, to_numpy
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.whole_fits import all_or_nothing
@@ -128,8 +128,8 @@ class BaNK(BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n, d), or Dask array or data frame
-            Inputs. Rows of a Dask collection stay on its workers, see the notes. With torch and
-            CuPy arrays the chains run on the device of the arrays, see :doc:`/guide/gpu`.
+            Inputs. Rows of a Dask collection stay on its workers, see the notes. Torch
+            and CuPy arrays are copied to NumPy arrays.
         y : array-like of shape (n,), or Dask array or column of a data frame
             Targets: numbers for a regression, at least two labels for a classification.
         sample_weight : array-like of shape (n,), default=None
@@ -166,13 +166,10 @@ class BaNK(BaseEstimator, ABC):
         if is_dask(X):
             self._learn_on_workers(X, y, sample_weight, checkpoint, progress)
             return self
-        home = home_of(X)
-        if home is not None:
-            if checkpoint is not None:
-                raise ValueError("Chains on a device write no checkpoints: leave out checkpoint.")
+        if home_of(X) is not None:
             X, y, sample_weight = map(to_numpy, (X, y, sample_weight))
         problems = self._problems(X, y, sample_weight)
-        self._learn(problems, checkpoint, progress, home=home)
+        self._learn(problems, checkpoint, progress)
         return self
 
     def _progress(self, callback: Callback | None) -> Progress:
@@ -209,19 +206,15 @@ class BaNK(BaseEstimator, ABC):
         checkpoint: object,
         progress: Progress,
         collected: Any = None,
-        home: object = None,
     ) -> None:
-        """Sample all problems, from rows in memory or from the partitions in ``collected``.
-
-        Chains run on the device of the empty array ``home``, or on the host if it is ``None``.
-        """
+        """Sample all problems, from rows in memory or from the partitions in ``collected``."""
         choice = self._choice()
         self._check_parameters()
         settings = settings_of(self, choice, len(problems.X))
         self._scaling = Scaling.of(problems.X)
         scaled = self._scaling.apply(problems.X)
         self._trend = Trend.of(scaled, self.trend)
-        settings = self._modelled(settings, choice, problems, scaled, home)
+        settings = self._modelled(settings, choice, problems, scaled)
         columns = self._columns(problems, scaled, settings)
         seed = drawn_seed(self.random_state)
         rng, block, parts = np.random.default_rng(seed), None, None
@@ -257,24 +250,13 @@ class BaNK(BaseEstimator, ABC):
             forget(path, settings.n_chains)
 
     def _modelled(
-        self,
-        settings: SamplerSettings,
-        choice: Choice,
-        problems: Problems,
-        scaled: Array,
-        home: object,
+        self, settings: SamplerSettings, choice: Choice, problems: Problems, scaled: Array
     ) -> SamplerSettings:
-        """Return the settings with the model of scaled rows, and a runner for a device."""
+        """Return the settings with the model of scaled rows."""
         model, outcomes = self._model(choice, scaled), problems.outcomes
         if outcomes is not None:
             model = model.observed_by(outcomes.likelihood)
-        if home is None:
-            return replace(settings, model=model)
-        # Only rows on a device need the module.
-        from bochner.learning.batched.runner import DeviceRunner
-
-        home = retyped(home, np.dtype(check_dtype(self.dtype) or np.float64))
-        return replace(settings, model=model, runner=DeviceRunner(home))
+        return replace(settings, model=model)
 
     def _columns(
         self, problems: Problems, scaled: Array, settings: SamplerSettings

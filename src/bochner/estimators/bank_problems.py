@@ -62,10 +62,10 @@ def with_pooled_draws(
     rng: np.random.Generator,
 ) -> list[Learned]:
     """Return the results with the draws of all chains pooled, for problems with enough rows."""
-    n_chains, runner = settings.n_chains, settings.runner
+    n_chains = settings.n_chains
     with single_threaded_blas() as n_threads:
         return [
-            replace(each, draws=pooled(rng, each.draws, data, n_chains, n_threads, runner))
+            replace(each, draws=pooled(rng, each.draws, data, n_chains, n_threads))
             for each, data in zip(learned, columns, strict=True)
         ]
 

@@ -87,12 +87,6 @@ class PreparedChain:
         """Return the first state of the first stage's chain."""
         return chain.init(self.rng, self.omega, self.prior, self.precision)
 
-    @property
-    def schedule(self) -> tuple[Any, ...]:
-        """Sizes that must be equal for chains in one batch."""
-        sizes = [(s.n_iterations, s.thin, s.adapting, s.until) for s in self.stages]
-        return (*sizes, self.omega.shape)
-
 
 @dataclass(slots=True)
 class ChainProgress:

@@ -19,7 +19,6 @@ from bochner.learning.chains.models import BANK, Model
 from bochner.learning.chains.moves import LOCAL_MOVES, Move
 from bochner.learning.chains.pooling import ChainRows
 from bochner.learning.chains.preparation import frequency_scales
-from bochner.learning.chains.runner import Runner
 from bochner.learning.chains.sizes import warm_ups
 from bochner.learning.chains.start import Start, Structure
 from bochner.learning.chains.training_data import ScaledData
@@ -99,7 +98,6 @@ class SamplerSettings:
     time_limit: float | None
     n_threads: int = 1
     model: Model = BANK
-    runner: Runner | None = None  # Runs all chains together; None: one by one on the host
 
     @property
     def structure(self) -> Structure:
@@ -128,8 +126,8 @@ class SamplerSettings:
 
 def fingerprint_of(data: ScaledData, settings: SamplerSettings, seed: int) -> str:
     """Return a hash of the problem, so that a checkpoint only continues the same problem."""
-    # Numbers of processes and threads, and the runner, may change between runs of one problem.
-    settings = replace(settings, n_jobs=None, n_threads=1, runner=None)
+    # Numbers of processes and threads may change between runs of one problem.
+    settings = replace(settings, n_jobs=None, n_threads=1)
     digest = sha256(repr((settings, seed, data.is_binary)).encode())
     for array in (data.X, data.y, data.fixed, data.weight, data.observed, data.repeats):
         if array is not None:
@@ -151,9 +149,6 @@ def learn(
 
     With ``parts``, each chain has its part of the rows, with weights.
     """
-    if settings.runner is not None:
-        first = replace(settings, structures=settings.structures[:1])
-        settings.runner.check(chain_of(data, first))
     structure_seed, *chain_seeds = seed.spawn(1 + settings.n_chains)
     start: Start | None = None
     if len(settings.structures) > 1:
@@ -176,10 +171,6 @@ def learn(
             return run_chain(chain(index), settings, path, fingerprint, report)
 
     n_chains = settings.n_chains
-    if settings.runner is not None:
-        every = [chain(index) for index in range(n_chains)]
-        made = settings.runner.run(every, seconds=settings.time_limit, report=report)
-        return settings.structure, made
     # Rows that are not in memory are processed by their workers, not by processes of this fit.
     if n_chains == 1 or settings.n_jobs in (None, 1) or data.elsewhere is not None:
         return settings.structure, [run_one(index, report) for index in range(n_chains)]

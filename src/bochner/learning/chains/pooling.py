@@ -20,7 +20,6 @@ from bochner.learning.chains.evidence import (
 )
 from bochner.learning.chains.models import BANK
 from bochner.learning.chains.moves.labels import LogisticLabels
-from bochner.learning.chains.runner import Runner
 from bochner.learning.chains.training_data import ScaledData
 
 _MOST_ROWS = 8_000
@@ -148,14 +147,7 @@ def _chain_of(draws: Draws, index: int, n_chains: int) -> Draws:
     )
 
 
-def pooled(
-    rng: Generator,
-    draws: Draws,
-    data: ScaledData,
-    n_chains: int,
-    n_threads: int,
-    runner: Runner | None = None,
-) -> Draws:
+def pooled(rng: Generator, draws: Draws, data: ScaledData, n_chains: int, n_threads: int) -> Draws:
     """Return one draw with the pooled frequencies of several draws, refitted to all rows.
 
     ``draws`` are the concatenated draws of :class:`StationaryModel` chains. Evenly spaced draws of
@@ -163,7 +155,7 @@ def pooled(
     there are too few rows for one draw of each chain, ``draws`` are returned unchanged. For numeric
     targets the precision maximises the evidence, by MacKay's steps. Labels, whose fit needs several
     passes, have the geometric mean precision of the draws and the normal approximation at the mode
-    of the weights. Sums over rows and their solution are those of ``runner``, if given.
+    of the weights.
     """
     n_kept = draws.n_draws // n_chains
     most = min(data.n_samples // _ROWS_PER_FEATURE, _MOST_FEATURES) // (2 * draws.n_waves)
@@ -176,12 +168,6 @@ def pooled(
     omega = draws.omega[chosen].reshape(-1, draws.omega.shape[2])
     precision = float(np.exp(np.mean(np.log(draws.precision[chosen]))))
     rows = data.rows(n_threads)
-    if runner is not None:
-        if data.is_binary:
-            draw = runner.draw_of_labels(rows, omega, precision)
-        else:
-            draw = runner.draw_of_numbers(rows, omega, precision, BANK.likelihood().noise)
-        return stacked([draw], draws.basis, noise_unit=draws.noise_unit)
     if data.is_binary:
         _, fit = LogisticLabels().start(rng, rows, omega, precision, n_copies=1)
     else:
