@@ -28,7 +28,7 @@ class DeviceRunner(Runner):
 
     home: Any
 
-    def check(self, chain: Any) -> None:
+    def check(self, chain: object) -> None:
         check_chain(chain)
 
     def run(

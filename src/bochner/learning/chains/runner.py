@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
 
 from bochner._numerics import progress as reports
 from bochner._numerics.arrays import Array
@@ -18,7 +17,7 @@ class Runner(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def check(self, chain: Any) -> None:
+    def check(self, chain: object) -> None:
         """Raise ValueError unless the chain can run here."""
 
     @abstractmethod
