@@ -11,7 +11,7 @@ from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.pictures import Picture
 from benchmarks.results import Row, median_table, medians
 from bochner import datasets, kernels
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Floats
 from bochner.features.length_scales import median_distance
 from bochner.features.transformer import FourierFeatures
 
@@ -43,7 +43,7 @@ def _run(cell: Cell, options: Options) -> Mapping[str, float]:
     return {"relative_error": float(error)}
 
 
-def _gram(method: str, X: Array, length_scale: float, n_components: int, seed: int) -> Array:
+def _gram(method: str, X: Array, length_scale: float, n_components: int, seed: int) -> Floats:
     if method == RBF_SAMPLER:
         gamma = 0.5 / length_scale**2
         sampler = RBFSampler(gamma=gamma, n_components=n_components, random_state=seed)

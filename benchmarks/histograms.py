@@ -11,7 +11,7 @@ from benchmarks.harness import Benchmark, Cell, Options, Part
 from benchmarks.pictures import Picture
 from benchmarks.results import Row, median_table, medians
 from bochner import FourierFeatures
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Floats
 from bochner.baselines import KreinNystroem
 from bochner.experimental import ChiSquared, Intersection, JensenShannon, Tanimoto
 from bochner.kernels import Kernel
@@ -68,7 +68,7 @@ def _run(cell: Cell, options: Options) -> Mapping[str, float]:
     return {"error": float(np.linalg.norm(gram - exact) / np.linalg.norm(exact))}
 
 
-def _gram(cell: Cell, kernel: Kernel, X: Array, new: Array) -> Array:
+def _gram(cell: Cell, kernel: Kernel, X: Array, new: Array) -> Floats:
     m = int(cell.settings["features"])
     if cell.method == SAMPLER:
         steps = (m // X.shape[1] + 1) // 2

@@ -6,6 +6,7 @@
 # Annotations stay text: the documentation is built with a stand-in for torch.
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -155,7 +156,7 @@ class FeatureModel(Model):
         return posterior if posterior_transform is None else posterior_transform(posterior)
 
     def condition_on_observations(
-        self, X: torch.Tensor, Y: torch.Tensor, **kwargs: Any
+        self, X: torch.Tensor, Y: torch.Tensor, **kwargs: object
     ) -> FeatureModel:
         r"""Return the model with more observations.
 
@@ -185,7 +186,11 @@ class FeatureModel(Model):
         return updated
 
     def fantasize(
-        self, X: torch.Tensor, sampler: Any, observation_noise: Any = None, **kwargs: Any
+        self,
+        X: torch.Tensor,
+        sampler: Callable[[GPyTorchPosterior], torch.Tensor],
+        observation_noise: torch.Tensor | None = None,
+        **kwargs: object,
     ) -> FeatureModel:
         """Return the model with observations at ``X`` (..., q, d) drawn from their posterior.
 

@@ -50,10 +50,10 @@ plant_edits(
     "predict",
     check_features,
     deviations_lack_the_noise=(
-        "np.sqrt(process.variance(X) + noise)",
-        "np.sqrt(process.variance(X))",
+        "np.sqrt(process.variance(rows) + noise)",
+        "np.sqrt(process.variance(rows))",
     ),
-    noise_is_common_to_all_rows=("noise * np.eye(len(X))", "noise"),
+    noise_is_common_to_all_rows=("noise * np.eye(len(rows))", "noise"),
 )
 plant_edits(
     GaussianProcessRegressor,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,19 @@ Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.floating[Any]]  # Of either precision
 LengthScale = float | tuple[float, ...]
-MatrixLike = ArrayLike | sparse.sparray | sparse.spmatrix
+
+
+class InputRows(Protocol):
+    """Rows (n, d) after validation: of NumPy, of another namespace, sparse or a host view."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    def __getitem__(self, index: Any, /) -> Any: ...
+    def __matmul__(self, other: Any, /) -> Any: ...
+    def mean(self, axis: int) -> Any: ...
+
+
+MatrixLike = ArrayLike | sparse.sparray | sparse.spmatrix | InputRows
 """Rows that a user passes: an array, a sequence, a table, a device's array, or a sparse matrix."""
 
 RandomState = int | np.random.RandomState | None
@@ -59,13 +71,13 @@ def column_extremes(X: Any) -> tuple[Array, Array]:
     return as_array(low), as_array(high)
 
 
-def dense_rows(X: Any, rows: NDArray[np.intp]) -> Array:
+def dense_rows(X: InputRows, rows: NDArray[np.intp]) -> Array:
     """Return the chosen rows of a dense or sparse ``X`` as a dense float64 array."""
     chosen = X[rows]
     return as_array(chosen.toarray() if sparse.issparse(X) else chosen)
 
 
-def some_rows(X: Any, size: int, rng: np.random.Generator) -> Array:
+def some_rows(X: InputRows, size: int, rng: np.random.Generator) -> Array:
     """Return at most ``size`` random rows of ``X`` as a dense float64 array."""
     return dense_rows(X, rng.permutation(X.shape[0])[:size])
 

@@ -43,7 +43,7 @@ _TABLES_MASKED = " TableRegressor, TableClassifier and TableEncoder take masked 
 _TABLES = " TableRegressor, TableClassifier and TableEncoder take text and dates."
 
 
-def check_rows_given(X: object, name: str = "X", **options: Any) -> Any:
+def check_rows_given(X: object, name: str = "X", **options: object) -> Any:
     """Return ``check_array(X, **options)`` of at most `LARGEST_ENTRY` in size, or raise."""
     refuse_foreign(name, X)
     with named(name):
@@ -183,7 +183,7 @@ def of_numpy(y: Any) -> Any:
     return values if values.dtype.kind in "biu" else y
 
 
-def check_classes(y: NDArray[Any]) -> None:
+def check_classes(y: NDArray[np.generic]) -> None:
     """Raise ValueError unless targets are labels of classes."""
     entry = y.flat[0] if isinstance(y, np.ndarray) and y.dtype.kind == "O" else ""
     if not isinstance(entry, str):
@@ -258,7 +258,7 @@ def refuse_foreign(name: str, X: Any) -> None:
         raise ValueError(f"{name} must hold numbers, got {foreign_entries}.{also}")
 
 
-def _entries(y: object, name: str = "y") -> NDArray[Any]:
+def _entries(y: object, name: str = "y") -> NDArray[np.generic]:
     if sparse.issparse(y):
         raise TypeError(f"{name} is sparse, and dense targets were expected: {name}.toarray().")
     refuse_no_rows(name, y)

@@ -11,26 +11,31 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from numba import njit
 from numba.core import event
 
+_Loop = TypeVar("_Loop", bound=Callable[..., object])
+
 _called: Any = partial(njit, nogil=True, no_cfunc_wrapper=True)  # Annotations of njit lack these
 
 
-def compiled(*, cache: bool = True, **options: Any) -> Callable[[Any], Any]:
+def compiled(*, cache: bool = True, **options: object) -> Callable[[_Loop], _Loop]:
     """Return the decorator of loops that Python calls; other threads go on while they run.
 
     Code is kept on the disk, next to the source or in the user's cache. Where neither can be
     written, as in a container, each process compiles the loops that it uses.
     """
 
-    def decorate(function: Any) -> Any:
+    def decorate(function: _Loop) -> _Loop:
+        loop: _Loop
         if cache:
             with suppress(RuntimeError):  # "no locator available"
-                return _called(cache=True, **options)(function)
-        return _called(**options)(function)
+                loop = _called(cache=True, **options)(function)
+                return loop
+        loop = _called(**options)(function)
+        return loop
 
     return decorate
 

@@ -38,7 +38,7 @@ def minimised(
     start: Array,
     *,
     n_steps: int,
-    bounds: Any = None,
+    bounds: object = None,
     decrease: float = _RELATIVE_DECREASE,
     slope: float = _SLOPE,
     n_corrections: int = _CORRECTIONS,

@@ -5,12 +5,10 @@ write whole vector registers. The transform is the same in every bit of the inde
 back in order after one pass per bit.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Floats
 from bochner._numerics.compiling import compiled, inner
 from bochner._numerics.wave_loops import LOOSE
 
@@ -51,7 +49,7 @@ def _transform(values: Array, spare: Array) -> tuple[Array, Array]:
 
 
 @inner(fastmath=LOOSE)
-def _times(values: Array, factors: NDArray[Any], out: Array) -> None:
+def _times(values: Array, factors: Floats, out: Array) -> None:
     for i in range(out.size):
         out[i] = values[i] * factors[i]
 

@@ -1,13 +1,11 @@
 """Linear algebra that survives rounding."""
 
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, lapack
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index
 
 
 def jittered_cholesky(matrix: Array, ridge: float = 0.0, scale: float = 0.0) -> Array:
@@ -28,7 +26,7 @@ def jittered_cholesky(matrix: Array, ridge: float = 0.0, scale: float = 0.0) -> 
     raise LinAlgError("The matrix is not positive definite, even with a jitter of 1e-6.")
 
 
-def pivoted_cholesky(matrix: Array) -> tuple[Array, NDArray[Any]]:
+def pivoted_cholesky(matrix: Array) -> tuple[Array, Index]:
     r"""Return a factor of a positive semidefinite matrix (p, p) of rank r, and its pivots.
 
     The factor ``L`` (p, r) has :math:`L L^\top` equal to the matrix up to rounding. The pivots (r,)

@@ -86,7 +86,7 @@ def to_numpy(X: object) -> Any:
     return _brought(X) if on_device(X) else X
 
 
-def _brought(X: object) -> NDArray[Any]:
+def _brought(X: object) -> NDArray[np.generic]:
     X = X.detach() if hasattr(X, "detach") else X
     if _compat().is_torch_array(X) or _compat().is_cupy_array(X):
         return np.asarray(_compat().to_device(X, "cpu"))
@@ -143,7 +143,7 @@ class HostView:
         n, d = self.rows.shape
         return int(n), int(d)
 
-    def __getitem__(self, index: object) -> NDArray[Any]:
+    def __getitem__(self, index: object) -> NDArray[np.floating]:
         """Return the rows of an array of indices, or one entry."""
         entry = isinstance(index, tuple)
         return np.asarray(to_numpy(self.rows[index] if entry else taken(self.rows, index)))
@@ -166,14 +166,14 @@ class HostView:
     def mean(self, axis: int) -> NDArray[Any]:
         return self._reduced("mean", widened(self.rows), axis)
 
-    def min(self, axis: int) -> NDArray[Any]:
+    def min(self, axis: int) -> NDArray[np.floating]:
         return self._reduced("min", self.rows, axis)
 
     def max(self, axis: int) -> NDArray[Any]:
         return self._reduced("max", self.rows, axis)
 
     @staticmethod
-    def _reduced(name: str, rows: object, axis: int) -> NDArray[Any]:
+    def _reduced(name: str, rows: object, axis: int) -> NDArray[np.floating]:
         return np.asarray(to_numpy(getattr(namespace(rows), name)(rows, axis=axis)))
 
 

@@ -4,7 +4,7 @@ from threading import local
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 
 class Scratch(local):
@@ -16,7 +16,7 @@ class Scratch(local):
     def __init__(self) -> None:
         self._memory = np.empty(0, dtype=np.byte)
 
-    def block(self, n: int, p: int, dtype: Any = np.float64) -> NDArray[Any]:
+    def block(self, n: int, p: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:
         """Return an array (n, p) in C order, which overwrites the thread's earlier blocks."""
         n_bytes = n * p * np.dtype(dtype).itemsize
         if len(self._memory) < n_bytes:

@@ -5,6 +5,7 @@ that threads which share small matrices wait for each other. These are the same 
 their addresses. Matrices are in Fortran order, in single or double precision.
 """
 
+from collections.abc import Callable
 from ctypes import CFUNCTYPE, byref, c_char, c_double, c_float, c_int, c_void_p
 from functools import cache
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 import numpy as np
 from numba.extending import get_cython_function_address
 from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Floats
 
 _MODULES = {"blas": "scipy.linalg.cython_blas", "lapack": "scipy.linalg.cython_lapack"}
 
@@ -52,7 +55,7 @@ def solve(matrix: NDArray[np.floating], right: NDArray[np.floating]) -> bool:
     return failed.value == 0
 
 
-def products_of_columns(columns: NDArray[np.floating]) -> NDArray[Any]:
+def products_of_columns(columns: NDArray[np.floating]) -> Floats:
     """Return the lower triangle of products (n, n) of the columns of a matrix (m, n)."""
     n_rows, n = (c_int(size) for size in columns.shape)
     number = _KINDS[columns.dtype.char][1]
@@ -103,6 +106,6 @@ def _call(module: str, name: str, *arguments: Any) -> None:
 
 
 @cache
-def _routine(module: str, name: str, n_arguments: int) -> Any:
+def _routine(module: str, name: str, n_arguments: int) -> Callable[..., None]:
     address = get_cython_function_address(_MODULES[module], name)
     return CFUNCTYPE(None, *[c_void_p] * n_arguments)(address)

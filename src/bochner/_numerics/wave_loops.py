@@ -17,6 +17,7 @@ Cody and Waite, "Software manual for the elementary functions", 1980, for the re
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
+from bochner._numerics.arrays import Floats
 from bochner._numerics.compiling import compiled, inner
 
 FARTHEST = 1e5
@@ -65,7 +67,7 @@ LOOSE = {"contract", "nsz"}
 
 
 @inner(fastmath=LOOSE, inline="always")
-def _polynomials(r: float) -> Any:
+def _polynomials(r: float) -> tuple[float, float]:
     """Return sine and cosine of a number within a quarter of pi."""
     z = r * r
     p = -2.50507602534068634195e-08 + z * 1.58969099521155010221e-10
@@ -78,7 +80,7 @@ def _polynomials(r: float) -> Any:
 
 
 @inner(fastmath=LOOSE, inline="always")
-def _wave(theta: float) -> Any:
+def _wave(theta: float) -> tuple[float, float]:
     """Return cosine and sine in float64."""
     quarter = np.floor(theta * _QUARTERS + 0.5)
     sine, cosine = _polynomials((theta - quarter * _HIGH) - quarter * _LOW)
@@ -90,14 +92,14 @@ def _wave(theta: float) -> Any:
 
 
 @inner(fastmath=LOOSE, inline="always")
-def _sine_of_turns(turn: np.float32) -> Any:
+def _sine_of_turns(turn: np.float32) -> np.float32:
     """Return the sine in float32 of at most a quarter of a turn."""
     z = turn * turn
     p = z * (_S7 + z * _S9)
     return turn * _S1 + turn * z * (_S3 + z * (_S5 + p))
 
 
-def _at(values: Any, j: int) -> Any:
+def _at(values: float | Floats, j: int) -> float:
     """Return entry ``j`` of an array, or a number that is the same for all entries."""
     raise NotImplementedError
 
@@ -116,7 +118,7 @@ def _at_by_type(values: Any, j: int) -> Any:
 # Rows are arguments of functions: only then is it known that their entries are contiguous.
 @inner(fastmath=LOOSE)
 def _fill_row(
-    angle: NDArray[Any], phase: Any, amplitude: Any, cosines: NDArray[Any], sines: NDArray[Any]
+    angle: Floats, phase: float | Floats, amplitude: float | Floats, cosines: Floats, sines: Floats
 ) -> int:
     n_far = 0
     for j in range(angle.size):
@@ -129,7 +131,9 @@ def _fill_row(
 
 
 @inner(fastmath=LOOSE)
-def _fractions_of_turns(angle: NDArray[Any], phase: Any, fractions: NDArray[np.float32]) -> int:
+def _fractions_of_turns(
+    angle: Floats, phase: float | Floats, fractions: NDArray[np.float32]
+) -> int:
     n_far = 0
     for j in range(angle.size):
         theta = np.float64(angle[j]) + _at(phase, j)
@@ -141,7 +145,7 @@ def _fractions_of_turns(angle: NDArray[Any], phase: Any, fractions: NDArray[np.f
 
 @inner(fastmath=LOOSE)
 def _cosines_of_turns(
-    fractions: NDArray[np.float32], amplitude: Any, out: NDArray[np.float32]
+    fractions: NDArray[np.float32], amplitude: float | Floats, out: NDArray[np.float32]
 ) -> None:
     for j in range(fractions.size):
         out[j] = _at(amplitude, j) * -_sine_of_turns(abs(fractions[j]) - _QUARTER)
@@ -149,7 +153,7 @@ def _cosines_of_turns(
 
 @inner(fastmath=LOOSE)
 def _sines_of_turns(
-    fractions: NDArray[np.float32], amplitude: Any, out: NDArray[np.float32]
+    fractions: NDArray[np.float32], amplitude: float | Floats, out: NDArray[np.float32]
 ) -> None:
     for j in range(fractions.size):
         size = _QUARTER - abs(abs(fractions[j]) - _QUARTER)
@@ -157,14 +161,16 @@ def _sines_of_turns(
         out[j] = _at(amplitude, j) * _sine_of_turns(within)
 
 
-def _fill(angle: Any, phase: Any, amplitude: Any, out: Any) -> int:
+def _fill(angle: Floats, phase: float | Floats, amplitude: float | Floats, out: Floats) -> int:
     """Write cosines and sines; return the number of angles beyond ``FARTHEST``."""
     raise NotImplementedError
 
 
 @overload(_fill, jit_options={"fastmath": LOOSE})
-def _fill_by_type(angle: Any, phase: Any, amplitude: Any, out: Any) -> Any:
-    def single(angle: Any, phase: Any, amplitude: Any, out: Any) -> int:
+def _fill_by_type(
+    angle: Floats, phase: float | Floats, amplitude: float | Floats, out: Floats
+) -> Callable[..., int]:
+    def single(angle: Floats, phase: float | Floats, amplitude: float | Floats, out: Floats) -> int:
         n_far, rows = 0, max(1, min(len(angle), _FRACTIONS // max(1, angle.shape[1])))
         fractions = np.empty((rows, angle.shape[1]), np.float32)
         for start in range(0, len(angle), rows):
@@ -177,7 +183,7 @@ def _fill_by_type(angle: Any, phase: Any, amplitude: Any, out: Any) -> Any:
                 _sines_of_turns(fractions[i], amplitude, out[start + i, 1])
         return n_far
 
-    def double(angle: Any, phase: Any, amplitude: Any, out: Any) -> int:
+    def double(angle: Floats, phase: float | Floats, amplitude: float | Floats, out: Floats) -> int:
         n_far = 0
         for i in range(len(angle)):
             n_far += _fill_row(angle[i], phase, amplitude, out[i, 0], out[i, 1])
@@ -187,6 +193,6 @@ def _fill_by_type(angle: Any, phase: Any, amplitude: Any, out: Any) -> Any:
 
 
 @compiled(fastmath=LOOSE)
-def fill(angle: NDArray[Any], phase: Any, amplitude: Any, out: NDArray[Any]) -> bool:
+def fill(angle: Floats, phase: float | Floats, amplitude: float | Floats, out: Floats) -> bool:
     """Write cosines and sines; return whether every angle is a number of at most FARTHEST."""
     return _fill(angle, phase, amplitude, out) == 0

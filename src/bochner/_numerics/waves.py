@@ -2,12 +2,12 @@
 
 import logging
 from functools import cache
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Floats
 
 _LOG = logging.getLogger("bochner")
 
@@ -16,7 +16,7 @@ def write_waves(
     angle: NDArray[np.floating],
     out: NDArray[np.floating],
     phase: Array | None = None,
-    amplitude: float | NDArray[Any] = 1.0,
+    amplitude: float | Floats = 1.0,
 ) -> None:
     r"""Write :math:`r_j \cos(\alpha_{ij} + \theta_j)` and the sines of every angle, row by row.
 
@@ -40,7 +40,7 @@ def write_waves(
 
 
 def reference_waves(
-    angle: NDArray[Any], out: NDArray[Any], phase: Array | float, amplitude: object
+    angle: Floats, out: Floats, phase: Array | float, amplitude: float | Floats
 ) -> None:
     """Compute the result of :func:`write_waves` with NumPy's functions."""
     theta = angle + phase
@@ -50,7 +50,7 @@ def reference_waves(
 
 
 @cache
-def _compiled() -> Any:
+def _compiled() -> ModuleType:
     # Numba takes half a second to import: not before it is needed.
     _LOG.info("Loading the loops of sines and cosines; the first time they are compiled.")
     from bochner._numerics import wave_loops

@@ -15,7 +15,7 @@ def all_or_nothing(method: _Method) -> _Method:
     """
 
     @wraps(method)
-    def whole(self: object, /, *args: Any, **kwargs: Any) -> Any:
+    def whole(self: object, /, *args: object, **kwargs: object) -> object:
         before = dict(vars(self))
         try:
             return method(self, *args, **kwargs)

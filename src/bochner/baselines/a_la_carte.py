@@ -1,6 +1,6 @@
 """A la carte: a spectral mixture learned by marginal likelihood, with fixed base samples."""
 
-from typing import Any, Literal, Self, overload
+from typing import Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -113,11 +113,11 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Learn the mixture from rows ``X`` (n, d) and ``y`` (n,), and the weights given it."""
-        X, y = validated_with_numbers(self, X, y, dtype=np.float64)
+        rows, y = validated_with_numbers(self, X, y, dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
-        preparation = Preparation(self, X)
+        preparation = Preparation(self, rows)
         mean, deviation = means_and_deviations(y)
         # Other units are other roundings, which many iterations would enlarge.
         scaled = rounded((y - mean) / deviation)
@@ -140,7 +140,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             variance * (weights / preparation.mixture.counts)[preparation.mixture.component],
         )
         targets = (y - self.intercept_)[:, None]
-        sums = feature_sums(self.frequencies_, X - self.centre_, targets)
+        sums = feature_sums(self.frequencies_, rows - self.centre_, targets)
         solution = WeightPosterior(
             sums.gram, sums.cross[:, 0], float(sums.square[0]), len(y), self.noise_variance_
         )
@@ -149,10 +149,10 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     @overload
-    def predict(self, X: Any, return_std: Literal[False] = False) -> Array: ...
+    def predict(self, X: MatrixLike, return_std: Literal[False] = False) -> Array: ...
 
     @overload
-    def predict(self, X: Any, return_std: Literal[True]) -> tuple[Array, Array]: ...
+    def predict(self, X: MatrixLike, return_std: Literal[True]) -> tuple[Array, Array]: ...
 
     def predict(self, X: MatrixLike, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Return predictive means and, optionally, standard deviations, both of shape (n,).

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import svd
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, MatrixLike, RandomState, as_count
+from bochner._numerics.arrays import FLOATS, Array, Floats, MatrixLike, RandomState, as_count
 from bochner._numerics.checked import check_rows_given
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
@@ -117,24 +117,24 @@ class AsymmetricNystroem(KernelFeatures):
             right = check_rows_given(right, "right", dtype=np.float64)
         return self._fitted(X, partial(self._draw, right=right))
 
-    def transform_right(self, Y: Any) -> NDArray[Any]:
+    def transform_right(self, Y: MatrixLike) -> Floats:
         """Return the features (n, ``n_components_``) of rows (n, d2) of the right argument."""
         check_is_fitted(self)
-        Y = check_rows_given(Y, "Y", dtype=FLOATS)
+        rows = check_rows_given(Y, "Y", dtype=FLOATS)
         dim = self.landmarks_right_.shape[1]
-        if Y.shape[1] != dim:
+        if rows.shape[1] != dim:
             raise ValueError(
-                f"Y has {Y.shape[1]} columns; the rows of the right argument had {dim} in fit."
+                f"Y has {rows.shape[1]} columns; the rows of the right argument had {dim} in fit."
             )
-        values = kernel_values(self.kernel_, self.landmarks_, Y.astype(np.float64))
-        return np.asarray(values.T @ self._projection_right, dtype=Y.dtype)
+        values = kernel_values(self.kernel_, self.landmarks_, rows.astype(np.float64))
+        return np.asarray(values.T @ self._projection_right, dtype=rows.dtype)
 
-    def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> NDArray[Any]:
+    def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> Floats:
         """Return the Gram matrix (n, n2) of rows (n, d) and (n2, d2); ``Y=None`` means ``X``."""
         right = self.transform_right(X if Y is None else Y)
         return np.asarray(self.transform(X) @ right.T)
 
-    def _features(self, X: NDArray[Any]) -> NDArray[Any]:
+    def _features(self, X: Floats) -> Floats:
         values = kernel_values(self.kernel_, X.astype(np.float64), self.landmarks_right_)
         return np.asarray(values @ self._projection)
 

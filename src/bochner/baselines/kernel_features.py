@@ -1,7 +1,7 @@
 """The abstract base of all baseline transformers."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, MatrixLike, RandomState, as_count
+from bochner._numerics.arrays import FLOATS, Array, Floats, MatrixLike, RandomState, as_count
 from bochner._numerics.checked import validated
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.features.parameters import KernelParameters, drawn_seed
@@ -44,26 +44,26 @@ class KernelFeatures(
         """Fit the map to rows ``X`` (n, d); ``y`` is ignored."""
         return self._fitted(X, self._draw)
 
-    def _fitted(self, X: Any, draw: Callable[[NDArray[Any], np.random.Generator], Array]) -> Self:
-        X = validated(self, X, dtype=FLOATS)
+    def _fitted(self, X: object, draw: Callable[[Floats, np.random.Generator], Array]) -> Self:
+        rows = validated(self, X, dtype=FLOATS)
         as_count("n_components", self.n_components)
         seed = drawn_seed(self.random_state)
         with np.errstate(over="ignore", invalid="ignore"):
-            self.signature_ = draw(X, np.random.default_rng(seed))
+            self.signature_ = draw(rows, np.random.default_rng(seed))
         self._n_features_out = len(self.signature_)
         return self
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: MatrixLike) -> Floats:
         """Return the features (n, ``len(signature_)``) of rows (n, d), in float32 if ``X`` is."""
         check_is_fitted(self)
-        X = validated(self, X, dtype=FLOATS, reset=False)
+        rows = validated(self, X, dtype=FLOATS, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
-            features = self._features(X).astype(X.dtype, copy=False)
+            features = self._features(rows).astype(rows.dtype, copy=False)
         if not np.isfinite(features).all():
-            raise ValueError(f"Features of X overflow {X.dtype}: scale X by a smaller factor.")
+            raise ValueError(f"Features of X overflow {rows.dtype}: scale X by a smaller factor.")
         return features
 
-    def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> NDArray[Any]:
+    def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> Floats:
         """Return the Gram matrix (n, n2) of rows (n, d) and (n2, d); ``Y=None`` means ``X``."""
         left = np.asarray(self.transform(X))
         right = left if Y is None else np.asarray(self.transform(Y))
@@ -74,7 +74,7 @@ class KernelFeatures(
         """Fit the features to checked rows, and return the signature."""
 
     @abstractmethod
-    def _features(self, X: NDArray[np.floating]) -> NDArray[Any]:
+    def _features(self, X: NDArray[np.floating]) -> Floats:
         """Return the features of checked rows."""
 
     def __sklearn_tags__(self) -> Tags:
@@ -83,7 +83,7 @@ class KernelFeatures(
         return tags
 
 
-def resolved_kernel(kernel: object, dim: int, names: Any = None) -> Any:
+def resolved_kernel(kernel: object, dim: int, names: Sequence[str] | None = None) -> Any:
     """Return the kernel with a name, or a kernel with columns resolved by ``names``."""
     if isinstance(kernel, str):
         return kernel_called(kernel, dim)

@@ -8,11 +8,12 @@ that are differentiable in ``M`` and :math:`\mu`. Features are cosines, then sin
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics import limits
@@ -138,7 +139,7 @@ class Preparation:
     median distance is one. ``rng`` draws the mixture's first parameters.
     """
 
-    def __init__(self, estimator: Any, X: Array) -> None:
+    def __init__(self, estimator: BaseEstimator, X: Array) -> None:
         m, dim = count_frequencies(estimator.n_components), X.shape[1]
         n_mixture = as_count("n_mixture", estimator.n_mixture)
         covariance = check_choice("covariance", estimator.covariance, ("auto", "full", "diagonal"))
@@ -158,7 +159,7 @@ def means_and_deviations(values: Array) -> tuple[Array, Array]:
     return centre, np.where(deviation > rounding, deviation, 1.0)
 
 
-def feature_blocks(model: Any, X: object) -> Iterator[Array]:
+def feature_blocks(model: BaseEstimator, X: object) -> Iterator[Array]:
     """Yield the features of rows from a fitted model, a block of rows at a time."""
     check_is_fitted(model)
     rows = validated(model, X, dtype=np.float64, reset=False) - model.centre_

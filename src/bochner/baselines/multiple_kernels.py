@@ -10,7 +10,7 @@ from sklearn.preprocessing import KernelCenterer
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
-from bochner._numerics.arrays import FLOATS, Array, RandomState, as_positive
+from bochner._numerics.arrays import FLOATS, Array, Floats, RandomState, as_positive
 from bochner._numerics.checked import validated
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.baselines.kernel_features import KernelFeatures
@@ -182,7 +182,7 @@ class MultipleKernelFeatures(KernelFeatures):
         weights[drawn] = alignments / alignments.sum()
         return weights
 
-    def _features(self, X: NDArray[np.floating]) -> NDArray[Any]:
+    def _features(self, X: NDArray[np.floating]) -> Floats:
         rows = X - self.centre_.astype(X.dtype)
         return self.frequencies_.features(rows)[:, : self.n_components]
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from bochner._numerics.arrays import Array, RandomState, as_count, as_positive_scalar
+from bochner._numerics.arrays import Array, Floats, RandomState, as_count, as_positive_scalar
 from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
 from bochner.features.landmarks import (
     LANDMARKS,
@@ -139,7 +139,7 @@ class KreinNystroem(KernelFeatures):
         self._projection = scaled[:, : self.n_components_]
         return np.asarray(np.sign(self.eigenvalues_))
 
-    def _features(self, X: NDArray[Any]) -> NDArray[Any]:
+    def _features(self, X: Floats) -> Floats:
         values = kernel_values(self.kernel_, X.astype(np.float64), self.landmarks_)
         return np.asarray(values @ self._projection)
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import binom
 from sklearn.kernel_approximation import PolynomialCountSketch
 
-from bochner._numerics.arrays import Array, RandomState, as_positive_scalar, row_blocks
+from bochner._numerics.arrays import Array, Floats, RandomState, as_positive_scalar, row_blocks
 from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
 from bochner.kernels import Kernel, Polynomial, SphericalPolynomial
 
@@ -86,7 +85,7 @@ class RandomMaclaurin(KernelFeatures):
         ]
         return np.sign(drawn)
 
-    def _features(self, X: NDArray[np.floating]) -> NDArray[Any]:
+    def _features(self, X: NDArray[np.floating]) -> Floats:
         return _products(X, self.projections_, self.amplitude_)
 
 
@@ -141,7 +140,7 @@ class TensorizedRandomProjection(KernelFeatures):
         self.projections_ = [_random_signs(rng, self.n_components, dim) for _ in range(degree)]
         return np.ones(self.n_components)
 
-    def _features(self, X: NDArray[np.floating]) -> NDArray[Any]:
+    def _features(self, X: NDArray[np.floating]) -> Floats:
         gamma, constant, _ = self._form
         X = sqrt(gamma) * X
         if constant > 0.0:
@@ -193,7 +192,7 @@ class TensorSketch(KernelFeatures):
         ).fit(X)
         return np.ones(self.n_components)
 
-    def _features(self, X: NDArray[np.floating]) -> NDArray[Any]:
+    def _features(self, X: NDArray[np.floating]) -> Floats:
         # A complex copy of the features exists for each factor, so rows go in blocks.
         row_bytes = 16 * self.n_components * self.sketch_.degree
         blocks = [self.sketch_.transform(X[rows]) for rows in row_blocks(len(X), row_bytes)]
@@ -261,9 +260,7 @@ def _random_signs(rng: np.random.Generator, count: int, dim: int) -> Array:
     return rng.choice(np.array([-1.0, 1.0]), size=(count, dim))
 
 
-def _products(
-    X: NDArray[np.floating], projections: Sequence[Array], amplitude: Array
-) -> NDArray[Any]:
+def _products(X: NDArray[np.floating], projections: Sequence[Array], amplitude: Array) -> Floats:
     """Return products of projections of rows, (n, p), in the precision of ``X``.
 
     Each array of ``projections`` (count, d) multiplies the last ``count`` features.

@@ -1,7 +1,7 @@
 """Random frequency optimisation: a logistic model learned together with its frequencies."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -103,12 +103,12 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Learn the frequencies and the weights from rows ``X`` (n, d) and labels ``y`` (n,).
 
         Raises ``ValueError`` if there is only one class.
         """
-        X, y = validated_with_labels(self, X, y, dtype=np.float64)
+        rows, y = validated_with_labels(self, X, y, dtype=np.float64)
         self.classes_, label = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
@@ -116,14 +116,14 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
                 f"{shown(self.classes_[0])}."
             )
         alpha = as_positive_scalar("alpha", self.alpha)
-        preparation = Preparation(self, X)
+        preparation = Preparation(self, rows)
         n_classes = len(self.classes_)
         target = label[:, None].astype(float) if n_classes == 2 else np.eye(n_classes)[label]
         loss = PenalisedLoss(preparation.mixture, preparation.X, target, alpha)
         theta, least, self.n_iter_ = descend(
-            loss, len(X), loss.start(preparation.rng), self.max_iter, self.tol
+            loss, len(rows), loss.start(preparation.rng), self.max_iter, self.tol
         )
-        self.objective_ = least * len(X)
+        self.objective_ = least * len(rows)
         self.coef_, self.intercept_, nu, omega = loss.unpacked(theta)
         factor = nu[preparation.mixture.component] ** 2
         self.frequencies_ = Frequencies(omega / preparation.scale, factor**2)
@@ -136,7 +136,7 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         eta: Array = np.concatenate([Z @ self.coef_.T + self.intercept_ for Z in blocks])
         return eta[:, 0] if len(self.classes_) == 2 else eta
 
-    def predict(self, X: MatrixLike) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Return the most probable class of each row, of shape (n,)."""
         eta = self.decision_function(X)
         winner = (eta > 0).astype(np.intp) if eta.ndim == 1 else eta.argmax(axis=1)

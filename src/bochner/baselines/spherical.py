@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, RandomState, as_count, as_positive_scalar
+from bochner._numerics.arrays import Array, Floats, RandomState, as_count, as_positive_scalar
 from bochner._numerics.limits import FLOAT32_ROUNDING
 from bochner._numerics.warn import warn_user
 from bochner.baselines.gaussian_sums import fit_gaussian_sum
@@ -127,7 +126,7 @@ class SphericalRandomFeatures(KernelFeatures):
         self.frequencies_ = Frequencies(omega, np.full(m, self._sum.mass.sum() / m))
         return np.ones(self.n_components)
 
-    def _features(self, X: NDArray[np.floating]) -> NDArray[Any]:
+    def _features(self, X: NDArray[np.floating]) -> Floats:
         return self.frequencies_.features(X)[:, : self.n_components]
 
 

@@ -4,17 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.text import Text
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 
 from bochner import datasets, persist
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Floats
 from bochner._numerics.files import replacing
 from bochner._numerics.progress import Progress, silent
 from bochner.cli.activity import reporting
@@ -124,7 +122,7 @@ def _last_year(split: Split) -> Array:
     return predictions
 
 
-def _with_waves(X: NDArray[Any]) -> Array:
+def _with_waves(X: Floats) -> Array:
     angle = 2.0 * np.pi * X * np.arange(1, _N_WAVES + 1)
     return np.hstack((X, np.cos(angle), np.sin(angle)))
 

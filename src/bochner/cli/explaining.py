@@ -181,7 +181,7 @@ def _signed(value: float) -> str:
     return f"{'+' if value > 0.0 else ''}{number(value)}"
 
 
-def _effects(model: Model, columns: Sequence[Any]) -> list[Table]:
+def _effects(model: Model, columns: Sequence[object]) -> list[Table]:
     """Return a table of effects along the most important columns."""
     drawable = {state["name"] for state in model.encoder_.columns_
              if state["kind"] in ("numeric", "date", "text")}  # fmt: skip
@@ -242,7 +242,7 @@ def _of_output(contributions: Contributions, number: int) -> tuple[Array, Array]
     return contributions.values[..., number], contributions.prediction[:, number]
 
 
-def _record(model: Model, path: Path, contributions: Contributions, rows: Any) -> dict[str, Any]:
+def _record(model: Model, path: Path, contributions: Contributions, rows: Any) -> dict[str, object]:
     """Return the output of `bochner explain --json`."""
     return {
         "schema_version": SCHEMA_VERSION,

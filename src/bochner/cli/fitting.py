@@ -269,7 +269,7 @@ def _fitted(
     options: FitOptions, split: Split, stages: Stages, progress: Progress
 ) -> tuple[Model, float]:
     """Return a fitted model and the seconds of its fit."""
-    special: dict[str, Any] = {}
+    special: dict[str, object] = {}
     if options.transformation != "none":
         if split.task != "regression":
             raise InputError(
@@ -311,7 +311,7 @@ def _analysed(
 
 def _record(
     options: FitOptions, table: _Table, level: float, studies: Sequence[Study]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the record of the fit that the model file stores."""
     named = {"weight": options.weight, "group": table.rows.group, "time": table.rows.time,
              "id": options.id}  # fmt: skip

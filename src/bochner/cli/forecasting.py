@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -233,11 +233,11 @@ def _picture_title(forecasts: _Forecasts) -> str:
     return title if count <= _MOST_DRAWN else f"{title}: the first {_MOST_DRAWN} of {count} series"
 
 
-def _record(forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, Any]:
+def _record(forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, object]:
     """Return the record that ``--json`` writes."""
     series = []
     for one in forecasts.series:
-        record: dict[str, Any] = {
+        record: dict[str, object] = {
             "name": one.name,
             "n_values": len(one.values),
             "times": [str(time) for time in one.shown_times()],

@@ -63,13 +63,13 @@ def check_record(record: Mapping[str, Any], n_targets: int) -> None:
             _refuse("fingerprint", facts)
 
 
-def _check_types(place: str, facts: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
+def _check_types(place: str, facts: Mapping[str, object], hints: Mapping[str, object]) -> None:
     for name, hint in hints.items():
         if name in facts and not conforms(facts[name], hint):
             _refuse(place + name, facts[name])
 
 
-def _require(place: str, facts: Mapping[str, Any], names: Any) -> None:
+def _require(place: str, facts: Mapping[str, object], names: Any) -> None:
     for name in names:
         if name not in facts:
             _refuse(f"{place}.{name}", None)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
@@ -75,7 +76,7 @@ def load_model(path: Path) -> Any:
     return model
 
 
-def check_table_model(model: Any) -> None:
+def check_table_model(model: BaseEstimator) -> None:
     """Raise an error unless a model of a table is fitted, and the facts on its fit are usable."""
     check_is_fitted(model)
     check_record(model.record_, np.size(getattr(model, "target_mean_", 0.0)))
@@ -150,7 +151,7 @@ def fitted_rows(model: Model, fresh: Fresh) -> tuple[str, NDArray[np.bool_] | No
 
 def _targets(
     model: Model, frame: pd.DataFrame
-) -> tuple[NDArray[np.intp], NDArray[Any] | None, str]:
+) -> tuple[NDArray[np.intp], NDArray[np.generic] | None, str]:
     """Return the rows with all targets, these targets, and the rows with invalid entries."""
     names = target_names(model)
     nothing = np.empty(0, dtype=np.intp)
@@ -186,7 +187,9 @@ def _unscored(column: Column, rows: NDArray[np.intp], reason: str) -> str:
     return f"Errors leave out {left_out}: {column.name!r} {reason} ({column.at(rows[0])})."
 
 
-def _labels(raw: NDArray[Any], present: NDArray[np.bool_], classes: NDArray[Any]) -> Sequence[Any]:
+def _labels(
+    raw: NDArray[np.generic], present: NDArray[np.bool_], classes: NDArray[np.generic]
+) -> Sequence[Any]:
     """Return the class of each row, ``None`` where it is missing or none of the classes."""
     named: Mapping[Any, Any] = {label: label for label in classes.tolist()}
     as_text = {str(label): label for label in classes.tolist()}

@@ -67,7 +67,7 @@ def noting_warnings() -> Iterator[list[str]]:
 class NamedOutput:
     """Wrapper of standard output whose errors name the stream, as errors of files name the file."""
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: TextIO | NamedOutput) -> None:
         self._stream: TextIO = stream._stream if isinstance(stream, NamedOutput) else stream
 
     def __getattr__(self, name: str) -> Any:
@@ -251,7 +251,7 @@ def write_csv(frame: pd.DataFrame, path: Path | None, *, is_safe: bool = False) 
         frame.to_csv(file, index=False, sep="\t" if path.suffix.lower() == ".tsv" else ",")
 
 
-def write_json(record: Mapping[str, Any]) -> None:
+def write_json(record: Mapping[str, object]) -> None:
     """Write a record to standard output."""
     sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ SCHEMA_VERSION = 1
 
 def fit_record(
     studies: Sequence[Study], warned: Sequence[str], out: Path, report: Path | None, stages: Stages
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the output of `bochner fit --json`."""
     first = studies[0]
     score = first.model.score_
@@ -51,7 +50,7 @@ def fit_record(
 
 def evaluation_record(
     studies: Sequence[Study], groups: Sequence[Mapping[str, Outcome]], model: Path
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the output of `bochner evaluate --json`."""
     first = studies[0]
     targets = [_target(study) for study in studies]
@@ -69,7 +68,7 @@ def evaluation_record(
     }
 
 
-def _table(facts: TableFacts) -> dict[str, Any]:
+def _table(facts: TableFacts) -> dict[str, object]:
     return {
         "source": facts.source,
         "n_rows": facts.n_rows,
@@ -78,7 +77,7 @@ def _table(facts: TableFacts) -> dict[str, Any]:
     }
 
 
-def _target(study: Study) -> dict[str, Any]:
+def _target(study: Study) -> dict[str, object]:
     from bochner.report.diagnostics import checks
 
     gap = best_other(study)
@@ -117,7 +116,7 @@ def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _shares(shares: VarianceShares | None) -> list[dict[str, Any]] | None:
+def _shares(shares: VarianceShares | None) -> list[dict[str, object]] | None:
     if shares is None:
         return None
     rows = zip(shares.columns, shares.share, shares.std_error, strict=True)

@@ -95,7 +95,7 @@ def measure(model: BaseEstimator, split: Split, **fit_options: Any) -> dict[str,
 
 
 def timed_fit(
-    model: BaseEstimator, split: Split, *, n_openmp: int = 1, **fit_options: Any
+    model: BaseEstimator, split: Split, *, n_openmp: int = 1, **fit_options: object
 ) -> float:
     """Fit ``model`` to the training rows and return the seconds it took.
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, Index, Mask, as_array
 from bochner.comparison.outcomes import Outcome, mean_score
 
 _CERTAINTY = 0.95
@@ -47,8 +46,8 @@ class Coverage:
 
 
 def calibrated_range(
-    n: Any, level: Array | float, n_comparisons: int = 1
-) -> tuple[NDArray[Any], NDArray[Any]]:
+    n: int | Index, level: Array | float, n_comparisons: int = 1
+) -> tuple[Array, Array]:
     """Return the central 95 % range of the shares of n independent values in their intervals.
 
     With several comparisons, the probability that none of the shares is outside is 95 % or more.
@@ -58,9 +57,9 @@ def calibrated_range(
 
 
 def coverage_of(
-    is_covered: NDArray[Any],
+    is_covered: NDArray[np.bool_],
     level: float,
-    clusters: NDArray[Any] | None = None,
+    clusters: NDArray[np.generic] | None = None,
     n_comparisons: int = 1,
 ) -> Coverage:
     """Compare the share of values (n,) within their intervals with the level of the intervals.
@@ -86,7 +85,7 @@ def are_outside(coverages: Sequence[Coverage]) -> list[Coverage]:
     return [each for each in coverages if each.is_narrow or each.is_wide]
 
 
-def _independent(is_covered: NDArray[Any], clusters: NDArray[Any] | None) -> int:
+def _independent(is_covered: Mask, clusters: NDArray[np.generic] | None) -> int:
     """Return the number of independent values that have the same standard error of their share.
 
     It is at least the number of clusters, whose values are equal in the worst case. That is assumed

@@ -88,7 +88,7 @@ def shown_times(times: Any) -> list[str]:
     return [str(time) for time in times]
 
 
-def model_facts(law: SeriesLaw, index: Any = None) -> dict[str, str]:
+def model_facts(law: SeriesLaw, index: object = None) -> dict[str, str]:
     """Return names and texts of the seasons, the trend and the transformation of a model.
 
     Outliers and shifts of the level have times of the pandas index of the values, if it is given.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, Floats, Index, Mask, as_array
 from bochner._numerics.normal import normal_half_width
 from bochner.comparison.split import Split
 
@@ -51,7 +51,7 @@ class Outcome:
     clusters: NDArray[Any] | None = None
     seconds: float = float("nan")
 
-    def part(self, rows: NDArray[Any]) -> "Outcome":
+    def part(self, rows: Index | Mask) -> "Outcome":
         """Return the outcome of some of the rows."""
         names = ("y", "prediction", "lower", "upper", "probability", "clusters")
         columns = ((name, getattr(self, name)) for name in names)
@@ -106,11 +106,11 @@ class Outcome:
                 scores["auc"] = Score(float(roc_auc_score(second, self.probability[:, 1])))
         return scores
 
-    def _mean(self, values: NDArray[Any]) -> Score:
+    def _mean(self, values: Floats | Mask) -> Score:
         return mean_score(values, self.clusters)
 
 
-def mean_score(values: NDArray[Any], clusters: NDArray[Any] | None = None) -> Score:
+def mean_score(values: Floats | Mask, clusters: NDArray[np.generic] | None = None) -> Score:
     """Return the mean of values (n,) and its standard error, that of clusters if there are some."""
     values = as_array(values.astype(np.float64))
     n, mean = len(values), float(np.mean(values))
@@ -160,7 +160,7 @@ def outcome(
     return Outcome(prediction=prediction, lower=lower, upper=upper, unit=unit, **common)
 
 
-def by_group(outcome: Outcome, labels: Iterable[Any]) -> Mapping[Any, Outcome]:
+def by_group(outcome: Outcome, labels: Iterable[object]) -> Mapping[Any, Outcome]:
     """Return the outcome of the rows of each label (n,), the most frequent label first."""
     group_labels = np.asarray(list(labels), dtype=object)
     names, numbers, counts = np.unique(

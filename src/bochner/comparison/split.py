@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
+from bochner._numerics.arrays import Floats
 from bochner.tables.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,9 +47,9 @@ def split_rows(
     test_size: float,
     seed: int,
     *,
-    weight: NDArray[Any] | None = None,
-    groups: NDArray[Any] | None = None,
-    time: NDArray[Any] | None = None,
+    weight: Floats | None = None,
+    groups: NDArray[np.generic] | None = None,
+    time: NDArray[np.generic] | None = None,
 ) -> Split:
     """Split rows into training and test rows: at random, by whole groups, or the latest for tests.
 

@@ -88,7 +88,9 @@ class Dataset:
         if self.task not in ("regression", "classification"):
             raise self._error(f"task must be 'regression' or 'classification', got {self.task!r}.")
 
-    def _check_pair(self, X_name: str, X: NDArray[Any], y_name: str, y: NDArray[Any]) -> None:
+    def _check_pair(
+        self, X_name: str, X: NDArray[np.generic], y_name: str, y: NDArray[np.generic]
+    ) -> None:
         if X.ndim != 2 or y.ndim != 1 or len(X) != len(y):
             raise self._error(
                 f"{X_name} must have shape (n, d) and {y_name} shape (n,), "
@@ -162,7 +164,7 @@ def of_bunch(
     )
 
 
-def infer_task(y: NDArray[Any]) -> Task:
+def infer_task(y: NDArray[np.generic]) -> Task:
     """Return "classification" for text, booleans and integers with few, repeated values."""
     if y.dtype.kind in "USb":
         return "classification"
@@ -172,7 +174,9 @@ def infer_task(y: NDArray[Any]) -> Task:
     return "regression"
 
 
-def _readable(column: NDArray[Any], is_code: bool, levels: tuple[str, ...]) -> NDArray[Any]:
+def _readable(
+    column: NDArray[np.generic], is_code: bool, levels: tuple[str, ...]
+) -> NDArray[np.generic]:
     if column.dtype.kind not in "fiu":
         return column
     if is_code and np.array_equal(column, np.trunc(column)):

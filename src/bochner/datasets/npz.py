@@ -60,7 +60,7 @@ def write_npz(dataset: Dataset, path: Path) -> None:
         np.savez_compressed(file, **arrays)
 
 
-def _read_arrays(path: Path, content: bytes) -> dict[str, NDArray[Any]]:
+def _read_arrays(path: Path, content: bytes) -> dict[str, NDArray[np.generic]]:
     if not zipfile.is_zipfile(io.BytesIO(content)):
         raise ValueError(
             f"{path} is not an .npz file, or is damaged; copy it again from its source."
@@ -105,7 +105,7 @@ def _to_dataset(name: str, arrays: Arrays, X_name: str, y_name: str) -> Dataset:
     )
 
 
-def _target(y: NDArray[Any], task: Task) -> NDArray[Any]:
+def _target(y: NDArray[np.generic], task: Task) -> NDArray[np.generic]:
     return y.astype(np.float64) if task == "regression" else y
 
 

@@ -85,7 +85,7 @@ class ParquetChunks:
         if not self.columns:
             raise ValueError(f"{self.path} has no input columns besides {self._targets}.")
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+    def __iter__(self) -> Iterator[tuple[object, ...]]:
         """Yield ``(X, y)``, or ``(X, y, sample_weight)`` where there are weights."""
         with _opened(self.path) as file:
             for batch in file.iter_batches(batch_size=self.chunk_rows, columns=self._wanted):

@@ -46,7 +46,7 @@ class Contributions:
     prediction: Array
     classes: NDArray[Any] | None = None
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
+    def __iter__(self) -> Iterator[dict[str, object]]:
         """Iterate over the records of a table."""
         if self.classes is None:
             for row in self.values.tolist():
@@ -83,7 +83,7 @@ def contributions(
     X: Array,
     rng: Generator,
     n_evaluations: int,
-    classes: NDArray[Any] | None = None,
+    classes: NDArray[np.generic] | None = None,
 ) -> Contributions:
     """Return the contributions of the groups to the predictions of rows ``X`` (n, d).
 

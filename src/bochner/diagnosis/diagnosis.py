@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, RandomState, dense_rows
+from bochner._numerics.arrays import Array, InputRows, MatrixLike, RandomState, dense_rows
 from bochner._numerics.checked import check_rows_given, column_names
 from bochner._numerics.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING, MOST_DIAGNOSED
 from bochner.diagnosis.errors import Features, HeldOutSplit, features_of
@@ -101,7 +101,7 @@ class Diagnosis:
 
 def diagnose(
     kernel: Any,
-    X: Any,
+    X: MatrixLike,
     *,
     n_components: int | Iterable[int] = (128, 512, 2048),
     random_state: RandomState = None,
@@ -156,17 +156,17 @@ def diagnose(
     'complex (polar)'
     """
     names = column_names(X)
-    X = check_rows_given(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+    inputs = check_rows_given(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
     n_frequencies = _counts(n_components)
     scale_rng, rows_rng, draw_rng = generators(random_state, 3)
-    kernel = resolve_kernel(kernel, "median", X, scale_rng, names=names)
-    chosen = rows_rng.permutation(X.shape[0])[:MOST_DIAGNOSED]
-    size = X.shape[0], len(chosen), X.shape[1]
-    message = _domain_message(kernel, X)
+    kernel = resolve_kernel(kernel, "median", inputs, scale_rng, names=names)
+    chosen = rows_rng.permutation(inputs.shape[0])[:MOST_DIAGNOSED]
+    size = inputs.shape[0], len(chosen), inputs.shape[1]
+    message = _domain_message(kernel, inputs)
     if message:
-        n_outside = sum(bool(_domain_message(kernel, X[[row]])) for row in chosen.tolist())
+        n_outside = sum(bool(_domain_message(kernel, inputs[[row]])) for row in chosen.tolist())
         return Diagnosis(kernel, *size, False, message, n_outside)
-    rows = dense_rows(X, chosen)
+    rows = dense_rows(inputs, chosen)
     gram, tolerance = _exact_gram(kernel, rows)
     symmetric = is_symmetric(gram, FUNCTION_ROUNDING)
     held = max(2, round(_HELD_OUT_SHARE * len(rows))) if len(rows) >= _FEWEST_TO_SPLIT else 0
@@ -180,7 +180,9 @@ def diagnose(
         spectrum=spectrum_of(gram, tolerance),
         singular_values=None if symmetric else singular_values_of(gram),
         definiteness=(
-            kernel.positive_definite(X.shape[1]) if isinstance(kernel, LocallyStationary) else None
+            kernel.positive_definite(inputs.shape[1])
+            if isinstance(kernel, LocallyStationary)
+            else None
         ),
         features=features_of(kernel, split, n_frequencies, draw_rng),
     )
@@ -213,7 +215,7 @@ def _counts(n_components: Any) -> tuple[int, ...]:
     return tuple(count_frequencies(number) for number in numbers)
 
 
-def _domain_message(kernel: object, X: Any) -> str:
+def _domain_message(kernel: object, X: InputRows) -> str:
     """Return why the kernel is not defined on all rows, or an empty string if it is."""
     if not isinstance(kernel, Kernel):
         return ""

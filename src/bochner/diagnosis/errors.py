@@ -211,7 +211,8 @@ def _least_squares_error(kernel: Any, split: HeldOutSplit, m: int, rng: Generato
         # A poor fit shows in the errors.
         warnings.simplefilter("ignore", UserWarning)
         recipe = Recipe(m, weights="least_squares")
-        approximation = approximate(kernel, split.fit, recipe, *rng.spawn(2))
+        draw_rng, data_rng = rng.spawn(2)
+        approximation = approximate(kernel, split.fit, recipe, draw_rng, data_rng)
     return _held_out_error(approximation.frequencies, split)
 
 

@@ -143,7 +143,7 @@ class Dependence:
         return self._shares(list(combinations(used, 2)), 1)
 
     def effect(
-        self, grid: Mapping[str, tuple[NDArray[Any], NDArray[np.intp]]], classes: Any = None
+        self, grid: Mapping[str, tuple[NDArray[np.generic], NDArray[np.intp]]], classes: Any = None
     ) -> Effect:
         """Return averaged predictions; ``grid`` has values by name, and a row of ``X`` for each."""
         values = tuple(values for values, _ in grid.values())

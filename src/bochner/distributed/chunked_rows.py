@@ -113,19 +113,28 @@ class ChunkedRows(SummedRows):
         return float(self._sizes[1])
 
     def total(
-        self, function: Callable[..., Sequence[Any]], *args: Any, along: Along = (), n_features: int
+        self,
+        function: Callable[..., Sequence[object]],
+        *args: object,
+        along: Along = (),
+        n_features: int,
     ) -> list[Array]:
         parts = self._calls("total", function, along, *args, n_features=n_features)
         sums: list[Array] = summed(parts, _plus)
         return sums
 
     def each(
-        self, function: Callable[..., Array], *args: Any, along: Along = (), n_features: int = 1
+        self, function: Callable[..., Array], *args: object, along: Along = (), n_features: int = 1
     ) -> Pieces:
         return kept(self._calls("each", function, along, *args, n_features=n_features))
 
     def _calls(
-        self, method: str, function: Callable[..., Any], along: Along, *args: Any, **options: int
+        self,
+        method: str,
+        function: Callable[..., object],
+        along: Along,
+        *args: object,
+        **options: int,
     ) -> list[Delayed]:
         """Return the values of a method of every part, not yet computed."""
         absent = [None] * len(self.parts)
@@ -156,8 +165,8 @@ class ChunkedRows(SummedRows):
 
 def _called(
     method: str,
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
+    function: Callable[..., object],
+    args: tuple[object, ...],
     options: dict[str, int],
     part: TrainingData,
     *along: Array | None,

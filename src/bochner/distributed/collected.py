@@ -1,6 +1,6 @@
 """Checked rows of partitions on the workers of an engine, with a sample on the client."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import add
@@ -170,7 +170,10 @@ class Collected(RowChunks):
 
 
 def _pass(
-    executor: Executor, parts: Any, function: Callable[[int, Any], Any], plus: Callable[..., Any]
+    executor: Executor,
+    parts: object,
+    function: Callable[[int, Any], Any],
+    plus: Callable[..., object],
 ) -> Any:
     """Return the sum of ``function(index, part)`` without ``None``; raise the error of a part.
 
@@ -185,7 +188,7 @@ def _pass(
     return total
 
 
-def _guarded(function: Callable[[int, Any], Any], index: int, part: Any) -> Any:
+def _guarded(function: Callable[[int, Any], Any], index: int, part: object) -> Any:
     """Return the value, or the error of bad data."""
     try:
         with single_threaded_blas():
@@ -194,7 +197,7 @@ def _guarded(function: Callable[[int, Any], Any], index: int, part: Any) -> Any:
         return refusal(index, error)
 
 
-def _plus(plus: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
+def _plus(plus: Callable[[Any, Any], Any], first: object, second: object) -> Any:
     """Add two values; ``None`` adds nothing, and the first error stays."""
     if first is None or isinstance(second, Exception):
         return first if isinstance(first, Exception) else second
@@ -203,7 +206,7 @@ def _plus(plus: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
     return plus(first, second)
 
 
-def _described(read: Read, layouts: Layouts, index: int, part: Any) -> tuple[tuple[int, Any]]:
+def _described(read: Read, layouts: Layouts, index: int, part: object) -> tuple[tuple[int, Any]]:
     chunk, names = read(part)
     return ((0, None),) if chunk is None else ((len(chunk), layouts.of(chunk, names)),)
 
@@ -218,17 +221,17 @@ def _chosen(lengths: tuple[int, ...]) -> list[NDArray[np.intp]] | None:
     return [rows[cuts[i] : cuts[i + 1]] - bounds[i] for i in range(len(lengths))]
 
 
-def _picked(read: Read, chosen: list[NDArray[np.intp]] | None, index: int, part: Any) -> Any:
+def _picked(read: Read, chosen: list[NDArray[np.intp]] | None, index: int, part: object) -> Any:
     chunk, _ = read(part)
     return chunk if chunk is None or chosen is None else chunk[chosen[index]]
 
 
 def _of_rest(
     read: Read,
-    function: Callable[..., Any],
+    function: Callable[..., object],
     chosen: list[NDArray[np.intp]] | None,
     index: int,
-    part: Any,
+    part: object,
 ) -> Any:
     chunk, _ = read(part)
     if chunk is None or chosen is None:
@@ -237,19 +240,19 @@ def _of_rest(
     return function(chunk, not_chosen) if len(not_chosen) else None
 
 
-def _labels(read: Read, index: int, part: Any) -> NDArray[Any] | None:
+def _labels(read: Read, index: int, part: object) -> NDArray[np.generic] | None:
     chunk, _ = read(part)
     return None if chunk is None else np.unique(chunk.y)
 
 
 def _called(
     read: Read,
-    function: Callable[..., Any],
-    args: list[Any],
-    kwargs: dict[str, Any],
+    function: Callable[..., object],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
     shares: dict[int, list[np.random.Generator]],
     index: int,
-    part: Any,
+    part: object,
 ) -> Any:
     """Call a function of chunks, with the part's generators, if the chunk has weight."""
     chunk, _ = read(part)

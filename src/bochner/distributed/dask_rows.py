@@ -34,7 +34,7 @@ def collect(X: Any, y: Any, sample_weight: Any, *, numeric: bool, learning: bool
     return Collected.of(executor, checked, _nameless, meta)
 
 
-def _checked(check: Check, index: int, part: Any) -> Chunk | None:
+def _checked(check: Check, index: int, part: object) -> Chunk | None:
     try:
         return check(part)[0]
     except (TypeError, ValueError) as error:
@@ -55,7 +55,7 @@ class PreparedPartition:
         self,
         scaling: Scaling,
         trend: Trend,
-        dtype: np.dtype[Any],
+        dtype: np.dtype[np.generic],
         task: Any,
         unit: float,
         has_precisions: bool,

@@ -72,7 +72,7 @@ class PartitionedRows:
                 "Weights of arrays are in the partitions: (X, y, sample_weight)."
             )
 
-    def apply(self, method: Callable[..., Any], **options: Any) -> Any:
+    def apply(self, method: Callable[..., object], **options: object) -> Any:
         """Return ``method(X, **options)`` at the inputs of every partition, left on the workers.
 
         Parameters
@@ -98,7 +98,7 @@ class PartitionedRows:
         inputs = InputParts(self.target, self.sample_weight)
         return self.executor.map(partial(_applied, partial(method, **options), inputs), self.parts)
 
-    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def __array__(self, *args: object, **kwargs: object) -> NoReturn:
         # NumPy calls this wherever an array is expected.
         raise TypeError(
             "PartitionedRows can only be passed to fit of ridge models and models of tables. "
@@ -107,7 +107,7 @@ class PartitionedRows:
         )
 
 
-def _applied(method: Callable[[Any], Any], inputs: "InputParts", index: int, part: Any) -> Any:
+def _applied(method: Callable[[Any], Any], inputs: "InputParts", index: int, part: object) -> Any:
     """Return the value of a method at the inputs of a part, or raise with the part's number."""
     try:
         X = inputs(part)

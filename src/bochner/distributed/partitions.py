@@ -10,6 +10,7 @@ import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
+from bochner._numerics.arrays import MatrixLike
 from bochner.distributed.passes import mapped
 from bochner.distributed.reading import refusal
 
@@ -98,7 +99,7 @@ def _blocks_of_column(name: str, column: Any, X: Any, count: int) -> list[Any]:
     return blocks
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: MatrixLike) -> bool:
     """Return whether ``X`` is a Dask data frame."""
     return is_dask_collection(X) and hasattr(X, "npartitions") and hasattr(X, "divisions")
 

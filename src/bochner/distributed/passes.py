@@ -33,7 +33,7 @@ class DaskExecutor:
 
 
 def mapped(
-    function: Callable[..., Any], parts: Sequence[Any], *columns: Sequence[Any]
+    function: Callable[..., object], parts: Sequence[object], *columns: Sequence[object]
 ) -> list[Delayed]:
     """Return ``function(part, *shares)`` of every part, not yet computed.
 
@@ -70,13 +70,13 @@ def gathered(parts: Sequence[Delayed]) -> tuple[Any, ...]:
     return tuple(compute(*parts))
 
 
-def applied(sent: bytes, part: Any, *shares: Any) -> Any:
+def applied(sent: bytes, part: object, *shares: object) -> Any:
     """Call a function that was sent as bytes."""
     with single_threaded_blas():
         return pickle.loads(sent)(part, *shares)
 
 
-def _added(plus: Callable[[Any, Any], Any], *terms: Any) -> Any:
+def _added(plus: Callable[[Any, Any], Any], *terms: object) -> Any:
     return reduce(plus, terms)
 
 

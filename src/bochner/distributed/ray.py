@@ -39,12 +39,12 @@ class RayExecutor:
         self._apply = ray.remote(**options)(_apply)
         self._add = ray.remote(**options)(_add)
 
-    def map(self, function: Callable[[int, Any], Any], parts: Sequence[Any]) -> list[Any]:
+    def map(self, function: Callable[[int, Any], Any], parts: Sequence[object]) -> list[Any]:
         """Return references to the values of the function, which Ray computes at once."""
         sent = ray.put(function)
         return [self._apply.remote(sent, index, part) for index, part in enumerate(parts)]
 
-    def tree_reduce(self, plus: Callable[[Any, Any], Any], handles: Sequence[Any]) -> Any:
+    def tree_reduce(self, plus: Callable[[Any, Any], Any], handles: Sequence[object]) -> Any:
         """Return the sum of values; each task adds a few neighbours once they are computed."""
         if not handles:
             return None
@@ -56,9 +56,9 @@ class RayExecutor:
         return ray.get(handles[0])
 
 
-def _apply(function: Callable[[int, Any], Any], index: int, part: Any) -> Any:
+def _apply(function: Callable[[int, Any], Any], index: int, part: object) -> Any:
     return function(index, part)
 
 
-def _add(plus: Callable[[Any, Any], Any], *values: Any) -> Any:
+def _add(plus: Callable[[Any, Any], Any], *values: object) -> Any:
     return reduce(plus, values)

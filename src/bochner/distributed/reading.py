@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from bochner._numerics.arrays import FLOATS, Array
+from bochner._numerics.arrays import FLOATS, Array, InputRows
 from bochner._numerics.checked import (
     check_classes,
     check_rows_given,
@@ -89,7 +89,7 @@ class Check:
         chunk = _joined([self._checked(*piece) for piece in pieces])
         return chunk, None if names is None else tuple(names)
 
-    def _checked(self, X: Any, y: Any, weight: Any) -> Chunk:
+    def _checked(self, X: Any, y: Any, weight: object) -> Chunk:
         dtypes = np.float64 if self.learning else FLOATS
         X = check_rows_given(X, dtype=dtypes, ensure_min_samples=0)
         single = self.learning or not self.numeric
@@ -99,7 +99,9 @@ class Check:
         return chunk[np.flatnonzero(weight)] if self.learning and weight is not None else chunk
 
 
-def checked_part_targets(y: Any, X: Any, *, numeric: bool, single: bool) -> NDArray[Any]:
+def checked_part_targets(
+    y: object, X: InputRows, *, numeric: bool, single: bool
+) -> NDArray[np.generic]:
     """Return targets (n,) or, unless there is a ``single`` one, (n, t): numbers or labels."""
     y = np.asarray(numbers(y) if numeric else labels(y))
     y = column_or_1d(y) if single or y.ndim == 1 else y
@@ -111,11 +113,11 @@ def checked_part_targets(y: Any, X: Any, *, numeric: bool, single: bool) -> NDAr
         check_targets(y)
     elif len(y):
         check_classes(y)
-    targets: NDArray[Any] = y
+    targets: NDArray[np.generic] = y
     return targets
 
 
-def checked_part_weights(weight: Any, X: Any) -> Array | None:
+def checked_part_weights(weight: Any, X: InputRows) -> Array | None:
     """Return weights (n,), or ``None``; raise if values are not valid weights of rows."""
     if weight is None:
         return None

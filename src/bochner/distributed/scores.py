@@ -10,7 +10,7 @@ import numpy as np
 from dask.delayed import delayed
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Floats
 from bochner._numerics.checked import labels, numbers
 from bochner.distributed.partitions import partitions_of
 from bochner.distributed.passes import lazy_sum, mapped
@@ -27,7 +27,7 @@ class Determination:
     errors: Array  # (t,): Sums of squared errors
 
     @classmethod
-    def of(cls, y: NDArray[Any], predicted: NDArray[Any], weight: Array) -> "Determination":
+    def of(cls, y: Floats, predicted: Floats, weight: Array) -> "Determination":
         """Return the sums of targets and predictions (n,) or (n, t)."""
         targets = np.asarray(numbers(y), dtype=np.float64).reshape(len(weight), -1)
         mean = np.average(targets, axis=0, weights=weight)
@@ -66,7 +66,9 @@ class Accuracy:
     correct: float
 
     @classmethod
-    def of(cls, y: NDArray[Any], predicted: NDArray[Any], weight: Array) -> "Accuracy":
+    def of(
+        cls, y: NDArray[np.generic], predicted: NDArray[np.generic], weight: Array
+    ) -> "Accuracy":
         """Return the sums of labels (n,)."""
         is_correct = np.asarray(labels(y)).reshape(len(weight)) == predicted
         return cls(float(weight.sum()), float(weight @ is_correct))

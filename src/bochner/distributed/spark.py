@@ -32,7 +32,7 @@ class SparkExecutor:
         model = KreinRidge().fit(rows)
     """
 
-    def map(self, function: Callable[[int, Any], Any], parts: Any) -> Any:
+    def map(self, function: Callable[[int, Any], Any], parts: object) -> Any:
         """Return an RDD of the values of the function, one in every partition, not computed yet."""
         pieces = parts if isinstance(parts, RDD) else _pieces(parts)
         return pieces.mapPartitionsWithIndex(partial(_applied, function))
@@ -52,12 +52,12 @@ class SparkExecutor:
 
 
 def _applied(
-    function: Callable[[int, Any], Any], index: int, pieces: Iterable[Any]
+    function: Callable[[int, Any], Any], index: int, pieces: Iterable[object]
 ) -> Iterator[Any]:
     yield function(index, list(pieces))
 
 
-def _keyed(index: int, values: Iterable[Any]) -> Iterator[tuple[int, tuple[int, Any]]]:
+def _keyed(index: int, values: Iterable[object]) -> Iterator[tuple[int, tuple[int, Any]]]:
     for value in values:
         yield index // FAN_IN, (index, value)
 

@@ -64,7 +64,7 @@ class CheckTable:
         names = getattr(table.X, "columns", None)
         return table, None if names is None else tuple(map(str, names))
 
-    def _checked(self, X: Any, y: Any, weight: Any) -> TablePiece:
+    def _checked(self, X: Any, y: Any, weight: object) -> TablePiece:
         if not hasattr(X, "iloc"):
             X = np.asanyarray(X)
             if X.ndim != 2:

@@ -1,6 +1,6 @@
 """Kernel principal components of an asymmetric kernel."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -10,7 +10,15 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, MatrixLike, as_count, row_blocks
+from bochner._numerics.arrays import (
+    FLOATS,
+    Array,
+    Floats,
+    InputRows,
+    MatrixLike,
+    as_count,
+    row_blocks,
+)
 from bochner._numerics.checked import validated
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_right
@@ -112,25 +120,25 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
         TypeError, ValueError
             If a parameter or the data are unusable.
         """
-        X = validated(self, X, accept_sparse="csr", dtype=FLOATS)
+        rows = validated(self, X, accept_sparse="csr", dtype=FLOATS)
         Y = None if right is None else checked_right(right)
         n_components = as_count("n_components", self.n_components)
-        self._approximate(self.kernel, self.n_features, X, Y, name="n_features")
-        left = factor = triangular_factor(self.frequencies_.features, X)
+        self._approximate(self.kernel, self.n_features, rows, Y, name="n_features")
+        left = factor = triangular_factor(self.frequencies_.features, rows)
         if Y is not None or not self.frequencies_.is_symmetric:
-            factor = triangular_factor(self.frequencies_.features_right, X if Y is None else Y)
+            factor = triangular_factor(self.frequencies_.features_right, rows if Y is None else Y)
         self.components_ = SingularComponents.of(left, factor, self.signature_, n_components)
         self._n_features_out = len(self.components_.values)
         return self
 
-    def transform(self, X: MatrixLike) -> NDArray[Any]:
+    def transform(self, X: MatrixLike) -> Floats:
         """Return left scores (n, n_components) of rows ``X``, an array or CSR matrix (n, d)."""
         check_is_fitted(self)
         X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
         return self._scores(self.frequencies_.features, X, self.components_.left)
 
-    def transform_right(self, Y: MatrixLike) -> NDArray[Any]:
+    def transform_right(self, Y: MatrixLike) -> Floats:
         """Return right scores (n, n_components) of rows ``Y``, an array or CSR matrix (n, d2)."""
         check_is_fitted(self)
         Y = checked_right(Y, "Y", dim=self.frequencies_.dim_right)
@@ -143,7 +151,7 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
         check_is_fitted(self)
         return self.components_.values
 
-    def _scores(self, features: Any, X: Any, coef: Array) -> NDArray[Any]:
+    def _scores(self, features: Callable[[InputRows], Floats], X: Any, coef: Array) -> Floats:
         scores: NDArray[Any] = np.empty((X.shape[0], coef.shape[1]), dtype=X.dtype)
         for rows in row_blocks(len(scores), 16 * self.frequencies_.n_frequencies):
             scores[rows] = features(X[rows]) @ coef

@@ -101,15 +101,15 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         ValueError
             If a parameter is out of range or the data are unusable.
         """
-        X, y = validated_with_numbers(
+        rows, y = validated_with_numbers(
             self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True
         )
-        alpha, weight, targets, _ = self._prepared(X, y, None, sample_weight)
+        alpha, weight, targets, _ = self._prepared(rows, y, None, sample_weight)
         frequencies = self.frequencies_
         # Ridge regression with the composed kernel, the mean over rows of k(x, x_i) k(x', x_i).
         # It is positive definite for every k (docs/adr/0013).
-        sums = feature_sums(frequencies, X, targets, weight)
-        gram = sums.gram if frequencies.is_symmetric else right_gram(frequencies, X, weight)
+        sums = feature_sums(frequencies, rows, targets, weight)
+        gram = sums.gram if frequencies.is_symmetric else right_gram(frequencies, rows, weight)
         self.posterior_ = fit_composed(
             sums, gram, frequencies.signature, alpha, fit_intercept=self.fit_intercept
         )
@@ -130,8 +130,8 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
             The mean alone unless ``return_std``.
         """
         check_is_fitted(self, "posterior_")
-        X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-        check_rows(self.kernel_, self._region, X)
-        mean, std = predictions(self.frequencies_, self.posterior_, X, with_std=return_std)
+        rows = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        check_rows(self.kernel_, self._region, rows)
+        mean, std = predictions(self.frequencies_, self.posterior_, rows, with_std=return_std)
         mean = self._squeezed(mean + self._target_origin)
         return mean if std is None else (mean, self._squeezed(std))

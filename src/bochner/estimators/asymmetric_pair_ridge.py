@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from bochner._numerics.arrays import FLOATS, MatrixLike
+from bochner._numerics.arrays import FLOATS, InputRows, MatrixLike
 from bochner._numerics.checked import validated, validated_with_numbers
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_right
@@ -108,18 +108,18 @@ class AsymmetricPairRidge(TwoSidedRidge):
             If a parameter is out of range, the data are unusable, or the numbers of left and right
             rows differ.
         """
-        X, y = validated_with_numbers(
+        rows, y = validated_with_numbers(
             self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True
         )
         if y.ndim > 1 and y.shape[1] != 1:
             raise ValueError(f"Pairs have one target each, y has {y.shape[1]} columns.")
         y = column_or_1d(y, warn=True)
-        Y = _paired(X, right)
-        alpha, weight, targets, rng = self._prepared(X, y, Y, sample_weight)
+        Y = _paired(rows, right)
+        alpha, weight, targets, rng = self._prepared(rows, y, Y, sample_weight)
         target = targets[:, 0]
         # The penalty is on the distance from multiples of the kernel: with a penalty on all weights
         # the phases would cancel, as they do for functions of rows (docs/adr/0013).
-        features = PairFeatures.of(self.frequencies_, X, Y)
+        features = PairFeatures.of(self.frequencies_, rows, Y)
         options: dict[str, Any] = {"weight": weight, "fit_intercept": self.fit_intercept}
         if alpha is None:
             alpha = best_pair_alpha(features, target, rng, **options)
@@ -153,7 +153,7 @@ class AsymmetricPairRidge(TwoSidedRidge):
         return float(r2_score(y, self.predict(X, right), sample_weight=sample_weight))
 
 
-def _paired(X: Any, right: object, *, dim: int | None = None) -> Any:
+def _paired(X: InputRows, right: object, *, dim: int | None = None) -> Any:
     """Return the validated right rows, one for every row of ``X``."""
     if right is None:
         raise ValueError(

@@ -345,13 +345,13 @@ class BaNK(BaseEstimator, ABC):
         fixed = draws.coef[:, 2 * draws.n_waves :]
         return relevance_of(draws, self._trend.polynomial(fixed, scaled.shape[1]), scaled, weight)
 
-    def _rows(self, X: Any) -> tuple[Array, Array]:
+    def _rows(self, X: object) -> tuple[Array, Array]:
         """Return scaled inputs (d, n) and fixed columns (q, n) of rows to predict at."""
         check_is_fitted(self, "learned_")
         if home_of(X) is not None:
             X = to_numpy(X)
-        X = validated(self, X, dtype=np.float64, reset=False)
-        scaled = self._scaling.apply(X)
+        rows = validated(self, X, dtype=np.float64, reset=False)
+        scaled = self._scaling.apply(rows)
         return scaled.T, self._trend.columns(scaled).T
 
     @abstractmethod

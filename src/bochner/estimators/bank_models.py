@@ -54,7 +54,7 @@ class StandardisedNumbers:
         is_constant = scale <= _ROUNDING * abs(mean)
         return cls(mean, 1.0 if is_constant else scale, is_constant)
 
-    def codes(self, y: NDArray[Any]) -> Array:
+    def codes(self, y: NDArray[np.generic]) -> Array:
         """Return numbers that stand for targets, of shape (n,)."""
         return y.astype(np.float64)
 
@@ -70,7 +70,7 @@ class OneVsRestLabels:
 
     classes: NDArray[Any]  # All labels, in ascending order
 
-    def codes(self, y: NDArray[Any]) -> Array:
+    def codes(self, y: NDArray[np.generic]) -> Array:
         """Return the indices of labels, of shape (n,)."""
         return np.searchsorted(self.classes, y).astype(np.float64)
 
@@ -145,14 +145,14 @@ class BaNKRegression(RegressorMixin, BaNK):
     _scale: float
 
     def _problems(
-        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, labels: object = None
+        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, labels: object = None
     ) -> Problems:
-        X, y = validated_with_numbers(self, X, y, dtype=np.float64)
-        X, y, units = distinct_rows(*positive_rows(X, y.astype(np.float64), sample_weight))
+        rows, y = validated_with_numbers(self, X, y, dtype=np.float64)
+        rows, y, units = distinct_rows(*positive_rows(rows, y.astype(np.float64), sample_weight))
         units, unit = of_mean_one(units)
         task = StandardisedNumbers.of(y, units.totals)
         self.target_mean_, self.target_scale_ = task.mean, task.scale
-        return Problems(X, y, units, task, unit, has_precisions=not units.are_counts)
+        return Problems(rows, y, units, task, unit, has_precisions=not units.are_counts)
 
     def predict(
         self, X: MatrixLike, return_std: bool = False, return_cov: bool = False
@@ -300,10 +300,10 @@ class BaNKClassification(LabelledClassifier, BaNK):
     _softmax: SoftmaxWeights | None
 
     def _problems(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, labels: Any = None
+        self, X: object, y: Any, sample_weight: ArrayLike | None, labels: Any = None
     ) -> Problems:
-        X, y = validated_with_labels(self, X, y, dtype=np.float64)
-        X, y, units = positive_rows(X, y, sample_weight)
+        rows, y = validated_with_labels(self, X, y, dtype=np.float64)
+        rows, y, units = positive_rows(rows, y, sample_weight)
         labels = np.unique(y) if labels is None else labels
         if len(labels) < 2:
             raise ValueError(
@@ -316,7 +316,7 @@ class BaNKClassification(LabelledClassifier, BaNK):
                 f"counts as w rows, got {total:g}. Divide the weights by a number."
             )
         self.classes_, task = labels, OneVsRestLabels(labels)
-        return Problems(*distinct_rows(X, task.codes(y), units), task)
+        return Problems(*distinct_rows(rows, task.codes(y), units), task)
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Return posterior mean probabilities of the classes, of shape (n, n_classes)."""
@@ -355,7 +355,7 @@ class BaNKClassification(LabelledClassifier, BaNK):
         label_probability = left_out_probabilities(scores, labels, units, has_biases=False)
         self.score_ = -float(np.average(np.log(label_probability), weights=units.totals))
 
-    def predict(self, X: MatrixLike) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Return the most probable class of each row, of shape (n,)."""
         if is_dask(X):
             return lazily(self, "predict", X)

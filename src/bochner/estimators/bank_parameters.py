@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, TypeVar
 
+from sklearn.base import BaseEstimator
+
 from bochner._numerics.arrays import LARGEST_COUNT, as_positive_scalar
 from bochner._numerics.threads import checked_n_jobs
 from bochner.features.parameters import check_dtype, check_seed
@@ -91,7 +93,7 @@ def sampler_choice(sampler: object, choices: Mapping[str, Choice]) -> Choice:
     )
 
 
-def settings_of(model: Any, choice: Choice, n_rows: int) -> SamplerSettings:
+def settings_of(model: BaseEstimator, choice: Choice, n_rows: int) -> SamplerSettings:
     """Return the settings of a model's chains, from its parameters and the number of rows.
 
     A parameter of the wrong type raises ``TypeError``, one out of range ``ValueError``.

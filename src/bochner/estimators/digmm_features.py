@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, MatrixLike, as_count, as_scale
+from bochner._numerics.arrays import FLOATS, Array, Floats, MatrixLike, as_count, as_scale
 from bochner._numerics.checked import check_rows_given, validated
 from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner._numerics.names import resolved
@@ -46,12 +46,12 @@ PRECOMPUTED = "precomputed"
 _POOR_FIT = 0.5
 
 
-def _check_sketch(name: str, value: Any) -> None:
+def _check_sketch(name: str, value: object) -> None:
     if as_count(name, value) < 2:
         raise ValueError(f"{name} must be at least 2, because pairs of rows are compared; got 1.")
 
 
-def _check_similarity(name: str, value: Any) -> None:
+def _check_similarity(name: str, value: object) -> None:
     if not (isinstance(value, str) and value == PRECOMPUTED):
         check_kernel(name, value)
 
@@ -257,13 +257,13 @@ class SimilarityFeatures(
         self.sketch_indices_ = chosen
         return self
 
-    def transform(self, X: MatrixLike) -> NDArray[Any]:
+    def transform(self, X: MatrixLike) -> Floats:
         """Return the features (n, n_components) of rows (n, d): cosines, then sines."""
         check_is_fitted(self)
         X = validated(self, X, dtype=FLOATS, reset=False)
         return np.asarray(self.frequencies_.features(X)[:, : self._n_features_out])
 
-    def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> NDArray[Any]:
+    def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> Floats:
         """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``)."""
         left = self.transform(X)
         right = left if Y is None else self.transform(Y)

@@ -1,12 +1,12 @@
 """Fitted model of one series of a forecaster."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.progress import Progress
 from bochner.estimators.series_rows import SeriesRows, future_inputs
@@ -54,7 +54,7 @@ class FittedSeries:
     law: SeriesLaw
     input_names: list[str] | None
 
-    def at(self, horizon: object, X: Any) -> Ahead:
+    def at(self, horizon: object, X: object) -> Ahead:
         """Return the rows to predict at."""
         law, future = self.law, self.timeline.future(horizon)
         if future.numbers.min() < law.units.start:
@@ -121,7 +121,7 @@ def fitted_series(
     return FittedSeries(timeline, law, series.input_names)
 
 
-def check_periods(periods: Any) -> None:
+def check_periods(periods: ArrayLike) -> None:
     """Raise TypeError or ValueError unless the periods are ``"auto"`` or a sequence."""
     if np.ndim(periods) != 1 and periods != "auto":
         kind = ValueError if isinstance(periods, str) else TypeError
@@ -166,7 +166,7 @@ def _check_lengths(lengths: Sequence[float], series: SeriesRows) -> None:
         )
 
 
-def in_one_frame(results: dict[str, Any]) -> Any:
+def in_one_frame(results: Mapping[str, Any]) -> Any:
     """Return a data frame if all series have one index; otherwise return ``results``."""
     if not all(hasattr(result, "index") for result in results.values()):
         return results

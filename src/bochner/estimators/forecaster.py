@@ -5,10 +5,11 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_count, as_flag, as_level, as_levels
+from bochner._numerics.arrays import Array, RandomState, as_count, as_flag, as_level, as_levels
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import checked_n_jobs, single_threaded_blas, threads_for
 from bochner._numerics.whole_fits import all_or_nothing
@@ -125,7 +126,7 @@ class Forecaster(BaseEstimator):
 
     @all_or_nothing
     def fit(
-        self, y: Any, X: Any = None, *, times: Any = None, callback: Callback | None = None
+        self, y: object, X: object = None, *, times: object = None, callback: Callback | None = None
     ) -> Self:
         """Fit a model to each series.
 
@@ -170,7 +171,7 @@ class Forecaster(BaseEstimator):
         self.reconciliation_ = reconciliation(fitted, rows, parts) if parts else None
         return self
 
-    def predict(self, horizon: Any, X: Any = None, return_std: bool = False) -> Any:
+    def predict(self, horizon: ArrayLike, X: object = None, return_std: bool = False) -> Any:
         """Return point forecasts and, with ``return_std``, standard deviations.
 
         Parameters
@@ -203,7 +204,9 @@ class Forecaster(BaseEstimator):
         mean = forecasts.framed(laws, lambda law: law.centre())
         return (mean, forecasts.framed(laws, lambda law: law.std())) if return_std else mean
 
-    def predict_interval(self, horizon: Any, level: float = 0.9, X: Any = None) -> tuple[Any, Any]:
+    def predict_interval(
+        self, horizon: ArrayLike, level: float = 0.9, X: object = None
+    ) -> tuple[Any, Any]:
         """Return lower and upper ends of prediction intervals, in the shape of ``predict``.
 
         Raises ValueError if ``level`` is not strictly between zero and one, or as ``predict``.
@@ -214,7 +217,9 @@ class Forecaster(BaseEstimator):
         lower = forecasts.framed(laws, lambda law: law.quantiles(levels[:1])[:, 0])
         return lower, forecasts.framed(laws, lambda law: law.quantiles(levels[1:])[:, 0])
 
-    def predict_quantiles(self, horizon: Any, levels: Sequence[float], X: Any = None) -> Any:
+    def predict_quantiles(
+        self, horizon: ArrayLike, levels: Sequence[float], X: object = None
+    ) -> Any:
         """Return quantiles (h, q) of new values at ``levels`` (q,).
 
         The result is a data frame with the levels as columns for a series with a pandas index, and
@@ -227,7 +232,12 @@ class Forecaster(BaseEstimator):
         return forecasts.each(lambda name: laws[name].quantiles(checked), checked.tolist())
 
     def sample(
-        self, horizon: Any, n_samples: int = 1, X: Any = None, *, random_state: Any = None
+        self,
+        horizon: ArrayLike,
+        n_samples: int = 1,
+        X: object = None,
+        *,
+        random_state: RandomState = None,
     ) -> Any:
         """Return sample paths (h, n_samples): joint draws of new values at all times.
 
@@ -239,7 +249,7 @@ class Forecaster(BaseEstimator):
 
         return self._forecasts(horizon, X).sample(count, rng)
 
-    def components(self, horizon: Any, X: Any = None, *, level: float = 0.9) -> Any:
+    def components(self, horizon: ArrayLike, X: object = None, *, level: float = 0.9) -> Any:
         """Return the components of a forecast with their intervals.
 
         Components are on the scale of the value, its square root or its logarithm
@@ -274,7 +284,7 @@ class Forecaster(BaseEstimator):
 
         return self._forecasts(horizon, X).by_name(found)
 
-    def log_density(self, y: Any, X: Any = None, *, times: Any = None) -> Any:
+    def log_density(self, y: object, X: object = None, *, times: object = None) -> Any:
         """Return log predictive densities (h,) of values, by default at the next ``h`` times.
 
         ``y`` has shape (h,), or is a pandas series whose index has the times. A single series must
@@ -296,12 +306,12 @@ class Forecaster(BaseEstimator):
 
     def cross_validate(
         self,
-        y: Any,
+        y: object,
         horizon: int,
         n_origins: int = 5,
-        X: Any = None,
+        X: object = None,
         *,
-        times: Any = None,
+        times: object = None,
         stride: int | None = None,
         level: float = 0.9,
         season_length: int | None = None,
@@ -389,7 +399,7 @@ class Forecaster(BaseEstimator):
         if self.reconciliation_ is not None and set(self.reconciliation_.names) - set(self.series_):
             raise ValueError("sums contain series without a model")
 
-    def _forecasts(self, horizon: Any, X: Any) -> SeriesForecasts:
+    def _forecasts(self, horizon: object, X: object) -> SeriesForecasts:
         """Return the forecasts of all series at times, or of a number of steps."""
         fitted = self._fitted().series_
         return SeriesForecasts.at(fitted, self.is_single_, self.reconciliation_, horizon, X)

@@ -1,14 +1,16 @@
 """Gaussian process classification with scikit-learn's parameters, for few rows and for many."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn import gaussian_process
+from sklearn.base import BaseEstimator
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_array
 from bochner._numerics.checked import check_classes
 from bochner._numerics.checked import labels as class_labels
 from bochner._numerics.promises import NotPromisedError
@@ -117,14 +119,14 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: object = None,
         *,
-        optimizer: Any = "fmin_l_bfgs_b",
+        optimizer: object = "fmin_l_bfgs_b",
         n_restarts_optimizer: int = 0,
         max_iter_predict: int = 100,
         warm_start: bool = False,
         copy_X_train: bool = True,
-        random_state: Any = None,
+        random_state: RandomState = None,
         multi_class: str = "one_vs_rest",
         n_jobs: int | None = None,
         solver: str = "auto",
@@ -145,7 +147,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         self.n_components = n_components
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the process.
 
         Parameters
@@ -184,13 +186,15 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
             self.log_marginal_likelihood_value_ = float(process.log_marginal_likelihood_value_)
         return self
 
-    def _check_features(self, kernel: Any, rows: Any) -> None:
+    def _check_features(self, kernel: sk.Kernel, rows: Array) -> None:
         if self.multi_class == "one_vs_one":
             raise ValueError("multi_class='one_vs_one' needs solver='exact'.")
         if kernel is not None:
             process_features(_latent_kernel(kernel, rows), rows[:1], 2, 0, 0)
 
-    def _default(self, X: Array, labels: Any, classes: NDArray[Any], seed: int) -> Any:
+    def _default(
+        self, X: Array, labels: NDArray[np.generic], classes: NDArray[Any], seed: int
+    ) -> sk.Kernel:
         """Return the default kernel, whose constant is left to be learned."""
         rng = np.random.default_rng(seed)
         return kernel_of_classes(X.astype(np.float64, copy=False), Indicators(classes)(labels), rng)
@@ -206,7 +210,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
             random_state=getattr(self, "_seed", 0),
         )
 
-    def _fit_features(self, process: Any, X: Array, labels: Any) -> None:
+    def _fit_features(self, process: BaseEstimator, X: Array, labels: NDArray[np.generic]) -> None:
         """Fit the kernels that some rows have chosen to all rows."""
         self.__dict__.pop("base_estimator_", None)
         learned = process.kernel_
@@ -218,7 +222,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         evidences = [model.log_evidence_ for model in self.processes_]
         self.log_marginal_likelihood_value_ = float(np.mean(evidences))
 
-    def _on_features(self, kernels: list[Any]) -> list[KernelGLMClassifier]:
+    def _on_features(self, kernels: Sequence[sk.Kernel]) -> list[KernelGLMClassifier]:
         """Return models on features for two classes, or for each class and the rest."""
         first = 1 if len(self.classes_) == 2 else 0
         return [
@@ -229,23 +233,23 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         ]
 
     @property
-    def kernel_(self) -> Any:
+    def kernel_(self) -> sk.Kernel:
         """The kernel, or a compound of one kernel for each class."""
         if getattr(self, "processes_", None) is None:
             return super().kernel_
         kernels = self._kernels or []
         return kernels[0] if len(kernels) == 1 else sk.CompoundKernel(kernels)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> NDArray[np.generic]:
         """Return the most probable class of each row, of shape (n,)."""
         check_is_fitted(self)
         if self.processes_ is None:
-            classes: NDArray[Any] = self._fitted().predict(X)
+            classes: NDArray[np.generic] = self._fitted().predict(X)
             return classes
-        most_probable: NDArray[Any] = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        most_probable: NDArray[np.generic] = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
         return most_probable
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Return the probabilities (n, n_classes) of the classes, in the order of ``classes_``.
 
         Raises ``ValueError`` with ``multi_class="one_vs_one"``.
@@ -264,7 +268,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         of_each = np.column_stack([model.predict_proba(X)[:, 1] for model in self.processes_])
         return as_array(of_each / of_each.sum(axis=1, keepdims=True))
 
-    def latent_mean_and_variance(self, X: Any) -> tuple[Array, Array]:
+    def latent_mean_and_variance(self, X: MatrixLike) -> tuple[Array, Array]:
         """Return means and variances (n,) of the latent function, for two classes.
 
         Raises ``ValueError`` if there are more classes.
@@ -284,7 +288,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         return np.concatenate(means), np.concatenate(variances)
 
     def log_marginal_likelihood(
-        self, theta: Any = None, eval_gradient: bool = False, clone_kernel: bool = True
+        self, theta: object = None, eval_gradient: bool = False, clone_kernel: bool = True
     ) -> Any:
         """Return the log marginal likelihood, the mean over classes if there are more than two.
 
@@ -323,11 +327,11 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         models = self._on_features([kernel.clone_with_theta(theta) for kernel, theta in pairs])
         return float(np.mean([model.log_evidence_ for model in models]))
 
-    def _checked(self, X: Any) -> Any:
+    def _checked(self, X: MatrixLike) -> Any:
         return validate_data(self, X, ensure_2d=True, dtype="numeric", reset=False)
 
 
-def _latent_kernel(kernel: Any, X: Array) -> Kernel:
+def _latent_kernel(kernel: sk.Kernel, X: Array) -> Kernel:
     """Return a kernel of scikit-learn converted; ``ValueError`` if it contains white noise."""
     base, noise = without_noise(kernel, X.shape[1])
     if noise:
@@ -338,7 +342,7 @@ def _latent_kernel(kernel: Any, X: Array) -> Kernel:
     return base.resolved(None, X)
 
 
-def _some_of_each(labels: Any, rng: np.random.Generator) -> NDArray[np.intp]:
+def _some_of_each(labels: NDArray[np.generic], rng: np.random.Generator) -> NDArray[np.intp]:
     """Return sorted indices of 1,000 rows, at least two of each class that has them."""
     order = rng.permutation(len(labels))
     shuffled = np.asarray(labels)[order]

@@ -5,11 +5,14 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import gaussian_process
+from sklearn.base import BaseEstimator
+from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_array
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.process_base import (
     CONSTRAINTS,
@@ -41,7 +44,7 @@ class _ExactOnly:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, model: Any, owner: type | None = None) -> Any:
+    def __get__(self, model: BaseEstimator, owner: type | None = None) -> Any:
         if model is None:
             return self
         if vars(model).get("process_") is None:
@@ -149,15 +152,15 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: object = None,
         *,
-        alpha: Any = 1e-10,
-        optimizer: Any = "fmin_l_bfgs_b",
+        alpha: object = 1e-10,
+        optimizer: object = "fmin_l_bfgs_b",
         n_restarts_optimizer: int = 0,
         normalize_y: bool = False,
         copy_X_train: bool = True,
         n_targets: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         solver: str = "auto",
         n_components: int = 512,
         n_landmarks: int = 256,
@@ -177,7 +180,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         self.n_landmarks = n_landmarks
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the process.
 
         Parameters
@@ -215,7 +218,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         self._seed = seed
         return self
 
-    def _check_features(self, kernel: Any, rows: Any) -> None:
+    def _check_features(self, kernel: sk.Kernel, rows: Array) -> None:
         if np.ndim(self.alpha):
             raise ValueError(
                 "An array alpha, a noise variance for each row, needs solver='exact'; got "
@@ -225,7 +228,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
             base, _ = without_noise(kernel, rows.shape[1])
             process_features(base.resolved(None, rows), rows[:2], 2, 0, 0)
 
-    def _default(self, X: Array, y: Array, seed: int) -> tuple[Any, Any]:
+    def _default(self, X: Array, y: Array, seed: int) -> tuple[sk.Kernel, object]:
         """Return the default kernel, and the optimizer that it is left to."""
         X, columns = X.astype(np.float64, copy=False), _standardised(y.reshape(len(y), -1))[0]
         is_plain = self.optimizer == "fmin_l_bfgs_b" if isinstance(self.optimizer, str) else False
@@ -234,12 +237,12 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         rng = np.random.default_rng(seed)
         return learned_kernel(X, columns, float(self.alpha), rng), None
 
-    def _adopt(self, process: Any) -> None:
+    def _adopt(self, process: object) -> None:
         """Take over the fitted attributes of scikit-learn's process."""
         self.process_ = None
         self._take(vars(process))
 
-    def _take(self, attributes: Mapping[str, Any]) -> None:
+    def _take(self, attributes: Mapping[str, object]) -> None:
         names = (
             *("kernel_", "X_train_", "y_train_", "L_", "alpha_", "_y_train_mean", "_y_train_std"),
             "log_marginal_likelihood_value_",
@@ -249,7 +252,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
             if name in attributes:
                 setattr(self, name, attributes[name])
 
-    def _fit_features(self, process: Any, X: Array, y: Array, seed: int) -> None:
+    def _fit_features(self, process: BaseEstimator, X: Array, y: Array, seed: int) -> None:
         """Learn the kernel on some rows unless it is learned, and the features of all rows."""
         if process.optimizer is None:
             few = np.arange(min(len(X), 2))  # Two rows make scikit-learn's attributes
@@ -268,7 +271,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         self.process_ = self._on_features(self.kernel_)
         self.log_marginal_likelihood_value_ = self.process_.log_likelihood
 
-    def _on_features(self, kernel: Any) -> FeatureProcess:
+    def _on_features(self, kernel: sk.Kernel) -> FeatureProcess:
         """Return the posterior of a kernel of scikit-learn on features of the training rows."""
         base, noise = without_noise(kernel, self.X_train_.shape[1])
         base = base.resolved(None, self.X_train_)
@@ -276,7 +279,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         features = process_features(base, self.X_train_, size, count, self._seed)
         return FeatureProcess.of(features, Chunk(self.X_train_, self.y_train_), noise + self.alpha)
 
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
+    def sample_y(self, X: MatrixLike, n_samples: int = 1, random_state: RandomState = 0) -> Array:
         """Return draws of the function at rows, from the posterior or, before a fit, the prior.
 
         Parameters
@@ -291,7 +294,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         """
         return as_array(super().sample_y(X, n_samples, random_state))
 
-    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+    def predict(self, X: ArrayLike, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return predictive means and optionally standard deviations or covariances.
 
         Without a fit they are those of the prior. White noise of the kernel is part of the
@@ -323,19 +326,19 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
             return self._fitted().predict(X, return_std=return_std, return_cov=return_cov)
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")
-        X = validate_data(self, X, ensure_2d=True, dtype=np.float64, reset=False)
-        _, noise = without_noise(self.kernel_, X.shape[1])
+        rows = validate_data(self, X, ensure_2d=True, dtype=np.float64, reset=False)
+        _, noise = without_noise(self.kernel_, rows.shape[1])
         scale = self._y_train_std
-        mean = self._shaped(process.mean(X) * scale + self._y_train_mean)
+        mean = self._shaped(process.mean(rows) * scale + self._y_train_mean)
         if return_std:
-            std = np.sqrt(process.variance(X) + noise)
+            std = np.sqrt(process.variance(rows) + noise)
             return mean, self._shaped(std[:, None] * self._all_targets(scale))
         if return_cov:
-            cov = process.covariance(X) + noise * np.eye(len(X))
+            cov = process.covariance(rows) + noise * np.eye(len(rows))
             return mean, self._shaped(cov[:, :, None] * self._all_targets(scale) ** 2)
         return mean
 
-    def _all_targets(self, scale: Any) -> Array:
+    def _all_targets(self, scale: ArrayLike) -> Array:
         n_targets = 1 if self.y_train_.ndim == 1 else self.y_train_.shape[1]
         return as_array(np.broadcast_to(scale, n_targets))
 
@@ -344,7 +347,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         return values[..., 0] if values.shape[-1] == 1 else values
 
     def log_marginal_likelihood(
-        self, theta: Any = None, eval_gradient: bool = False, clone_kernel: bool = True
+        self, theta: object = None, eval_gradient: bool = False, clone_kernel: bool = True
     ) -> Any:
         """Return the log marginal likelihood of hyper-parameters given the training rows.
 
@@ -374,7 +377,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         return self._on_features(kernel).log_likelihood
 
 
-def _standardised(y: Any) -> tuple[Array, Any, Any]:
+def _standardised(y: Array) -> tuple[Array, Array, Array]:
     """Return targets less their means, in units of their deviations, and both of these."""
     mean, deviation = y.mean(axis=0), y.std(axis=0)
     deviation = np.where(deviation > 0.0, deviation, 1.0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_finite_scalar, as_scale
@@ -69,7 +70,7 @@ def lazily(
 
 
 def lazy_pair(
-    model: object, method: str, X: object, columns: tuple[int, ...] = (), **options: Any
+    model: object, method: str, X: object, columns: tuple[int, ...] = (), **options: object
 ) -> tuple[Array, Array]:
     """Return two Dask arrays from a method of a fitted model that returns a pair of arrays."""
     lazy: tuple[Array, Array] = _lazy_values(model, method, X, columns, True, options)
@@ -77,12 +78,12 @@ def lazy_pair(
 
 
 def _lazy_values(
-    model: Any,
+    model: BaseEstimator,
     method: str,
     X: object,
     columns: tuple[int, ...],
     is_pair: bool,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
 ) -> Any:
     from bochner.distributed import partitions
 
@@ -96,7 +97,9 @@ def _lazy_values(
     return partitions.lazily(call, X, partitions.Values(columns, dtype, is_pair))
 
 
-def lazy_score(model: Any, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Any:
+def lazy_score(
+    model: BaseEstimator, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None
+) -> Any:
     """Return the score of a fitted model on Dask collections, a Dask array without dimensions."""
     from bochner.distributed import scores
 
@@ -158,7 +161,7 @@ def row_chunks(
         raise ValueError("Pass the weights of chunks in each chunk: (X, y, sample_weight).")
     is_first = True
 
-    def checked(raw_chunk: Any) -> Chunk | None:
+    def checked(raw_chunk: object) -> Chunk | None:
         nonlocal is_first
         parts = _unpacked(raw_chunk)
         if _is_empty(parts):
@@ -185,7 +188,7 @@ def first_rows(
     return row_chunks(X, y, sample_weight, check, numeric=numeric)
 
 
-def labels_of(rows: RowChunks, X: Any) -> NDArray[Any]:
+def labels_of(rows: RowChunks, X: Any) -> NDArray[np.generic]:
     """Return the sorted labels of all rows, which takes one pass over a stream ``X``.
 
     Raises ValueError if the stream is an iterator, which can be read only once, or has no rows.

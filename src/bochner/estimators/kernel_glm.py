@@ -211,7 +211,7 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
 
     def sample_y(
         self,
-        X: Any,
+        X: MatrixLike,
         n_samples: int = 1,
         random_state: RandomState = 0,
         exposure: ArrayLike | None = None,
@@ -220,12 +220,12 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
 
         The rows of one sample share the weights of the latent function.
         """
-        X = self._validated(X)
-        exposures = checked_exposure(exposure, X.shape[0], self.likelihood_)
+        rows = self._validated(X)
+        exposures = checked_exposure(exposure, rows.shape[0], self.likelihood_)
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
         weights = self.posterior_.draw(rng, as_count("n_samples", n_samples))[:, :, 0]
-        latent = self._features(X) @ weights.T + self.posterior_.centre
+        latent = self._features(rows) @ weights.T + self.posterior_.centre
         if exposures is not None:
             latent += np.log(exposures)[:, None]
         return as_array(self.likelihood_.sample(rng, latent))

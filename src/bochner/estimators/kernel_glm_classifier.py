@@ -145,10 +145,10 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
         """Return log probabilities (n, n_classes), at least the log of the smallest float."""
         return as_array(np.log(np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny)))
 
-    def predict(self, X: MatrixLike) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Return the most probable class of each row, of shape (n,)."""
         most_probable = np.argmax(self.predict_proba(X), axis=1)
-        predicted: NDArray[Any] = self.classes_[most_probable]
+        predicted: NDArray[np.generic] = self.classes_[most_probable]
         return predicted
 
     def log_predictive_density(self, X: MatrixLike, y: ArrayLike) -> Array:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, MatrixLike, as_array, row_blocks
+from bochner._numerics.arrays import FLOATS, Array, InputRows, MatrixLike, as_array, row_blocks
 from bochner._numerics.checked import named, validated
 from bochner._numerics.foreign import refuse_masked
 from bochner._numerics.limits import LARGEST_WEIGHT
@@ -202,14 +202,14 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         return kernel, approximation.frequencies, approximation.region
 
     def _latent_blocks(
-        self, X: Any, exposure: ArrayLike | None = None
+        self, X: object, exposure: ArrayLike | None = None
     ) -> Iterator[tuple[slice, Array, Array]]:
         """Yield slices of rows with means (n, L) and covariances (n, L, L) of latent values."""
-        X = self._validated(X)
-        exposures = checked_exposure(exposure, X.shape[0], self.likelihood_)
+        rows = self._validated(X)
+        exposures = checked_exposure(exposure, rows.shape[0], self.likelihood_)
         posterior = self.posterior_
-        for part in row_blocks(X.shape[0], 16 * len(posterior.coef)):
-            mean, covariance = posterior.latent(self._features(X[part]))
+        for part in row_blocks(rows.shape[0], 16 * len(posterior.coef)):
+            mean, covariance = posterior.latent(self._features(rows[part]))
             if exposures is not None:
                 mean += np.log(exposures[part])[:, None]
             yield part, mean, covariance
@@ -220,7 +220,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         check_rows(self.kernel_, self._region, X)
         return X
 
-    def _features(self, X: object) -> Array:
+    def _features(self, X: InputRows) -> Array:
         has_constant = len(self.posterior_.coef) > 2 * self.frequencies_.n_frequencies
         return latent_features(self.frequencies_, X, has_constant)
 
@@ -313,7 +313,7 @@ def _log_density_change(rows: Chunk, likelihood: Likelihood) -> float:
     return 0.5 * float(gains.sum())
 
 
-def weighted_rows(X: object, y: NDArray[Any], sample_weight: ArrayLike | None) -> Chunk:
+def weighted_rows(X: object, y: NDArray[np.generic], sample_weight: ArrayLike | None) -> Chunk:
     """Return validated rows with checked weights."""
     weight = checked_weight(sample_weight, X)
     if weight is not None and weight.max() > _MOST_WEIGHT:

@@ -351,7 +351,7 @@ class KreinRidge(
         mean = self._squeezed(mean + like(self._target_origin, mean))
         return mean if spread is None else (mean, self._squeezed(spread))
 
-    def log_predictive_density(self, X: MatrixLike, y: Any) -> Array:
+    def log_predictive_density(self, X: MatrixLike, y: ArrayLike) -> Array:
         """Return log predictive densities (n,) of new rows, summed over several targets.
 
         The mean over held-out rows scores the predictive distribution; larger is better. In a

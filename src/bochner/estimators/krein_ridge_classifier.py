@@ -190,7 +190,7 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
         values: Array = to_numpy(self._predict(X)[0])
         return values[:, 0] if len(self.classes_) == 2 else values
 
-    def predict(self, X: MatrixLike) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Return the class with the greatest decision value for each row, of shape (n,)."""
         if is_dask(X):
             return lazily(self, "predict", X)
@@ -267,7 +267,7 @@ def _are_of_classes(rows: Chunk) -> bool:
     return bool(counts.min() > 1 and np.array_equal(rows.weight[first][label], rows.weight))
 
 
-def _distinct(classes: object) -> NDArray[Any]:
+def _distinct(classes: object) -> NDArray[np.generic]:
     """Return the sorted ``classes`` parameter, or raise ValueError if it has missing labels."""
     distinct = np.unique(labels(classes, "classes"))
     if any(label != label for label in distinct.tolist()):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.arrays import Array, InputRows, row_blocks
 from bochner._numerics.limits import DEVICE_BLOCK_BYTES
 from bochner._numerics.namespaces import like, namespace, on_device, widened
 from bochner._numerics.promises import NotPromisedError
@@ -22,7 +22,7 @@ LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
 
 
 def predictions(
-    features: FeatureMap, solution: LinearSolution, X: Any, *, with_std: bool
+    features: FeatureMap, solution: LinearSolution, X: InputRows, *, with_std: bool
 ) -> tuple[Any, Any]:
     """Return means and, with ``with_std``, standard deviations, both of shape (n, t).
 
@@ -45,7 +45,7 @@ def predictions(
     return mean, std
 
 
-def covariances(features: FeatureMap, solution: LinearSolution, X: Any) -> Any:
+def covariances(features: FeatureMap, solution: LinearSolution, X: InputRows) -> Any:
     """Return predictive covariances (n, n, t) of rows (n, d), on the device of the rows.
 
     Raises ValueError if the solution has no covariances.
@@ -75,7 +75,7 @@ def _moved(solution: LinearSolution, wide: object, names: Iterable[str]) -> Any:
 
 
 def _on_device(
-    feature_map: FeatureMap, solution: LinearSolution, X: Any, with_std: bool
+    feature_map: FeatureMap, solution: LinearSolution, X: InputRows, with_std: bool
 ) -> tuple[Any, Any]:
     wide = widened(X[:0, :])
     names = ["coef", "intercept"]

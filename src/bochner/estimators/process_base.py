@@ -6,11 +6,14 @@ from numbers import Integral
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from bochner._numerics.arrays import Array
 from bochner._numerics.checked import named, refuse_foreign
 from bochner.estimators.process_kernels import as_process_kernel, refuse_names
 from bochner.features.parameters import KernelParameters
@@ -34,10 +37,10 @@ class ScikitProcess(KernelParameters, ABC):
     _most_exact: ClassVar[int]  # Rows up to which solver="auto" is exact
 
     @abstractmethod
-    def _check_features(self, kernel: Any, rows: Any) -> None:
+    def _check_features(self, kernel: sk.Kernel, rows: Array) -> None:
         """Raise ``TypeError`` or ``ValueError`` if random features cannot fit the kernel."""
 
-    def _is_by_features(self: Any, kernel: Any, rows: Any) -> bool:
+    def _is_by_features(self: BaseEstimator, kernel: sk.Kernel | None, rows: Array) -> bool:
         if self.solver == "exact" or (self.solver == "auto" and len(rows) <= self._most_exact):
             return False
         try:
@@ -50,7 +53,9 @@ class ScikitProcess(KernelParameters, ABC):
             return False
         return True
 
-    def _validated(self: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any, Any]:
+    def _validated(
+        self: BaseEstimator, X: ArrayLike, y: ArrayLike, **options: object
+    ) -> tuple[Any, Any, sk.Kernel]:
         """Return validated rows and targets, and the kernel as an object of scikit-learn."""
         takes_objects = is_sklearn_kernel(self.kernel) and not self.kernel.requires_vector_input
         if not takes_objects:
@@ -63,14 +68,14 @@ class ScikitProcess(KernelParameters, ABC):
         names = getattr(self, "feature_names_in_", None)
         return rows, targets, as_process_kernel(self.kernel, names, rows)
 
-    def _exact(self: Any, **changed: Any) -> Any:
+    def _exact(self: BaseEstimator, **changed: object) -> BaseEstimator:
         """Return scikit-learn's unfitted process of the same parameters, but for some."""
         parameters = self.get_params(deep=False)
         for name in self._new_parameters:
             del parameters[name]
         return self._exact_class(**parameters | changed)
 
-    def _fitted(self: Any) -> Any:
+    def _fitted(self: BaseEstimator) -> BaseEstimator:
         """Return scikit-learn's process with the fitted attributes of this one."""
         names = getattr(self, "feature_names_in_", None)
         rows = getattr(self, "X_train_", None)
@@ -79,7 +84,7 @@ class ScikitProcess(KernelParameters, ABC):
         vars(process).update({k: v for k, v in vars(self).items() if k not in parameters})
         return process
 
-    def _check_parameters(self: Any) -> None:
+    def _check_parameters(self: BaseEstimator) -> None:
         """Raise an error for an unusable parameter; also of a model from a file."""
         refuse_names(self.kernel)
         self._validate_params()
@@ -88,13 +93,15 @@ class ScikitProcess(KernelParameters, ABC):
                 "kernel cannot be a CompoundKernel, which has a kernel for each class."
             )
 
-    def _try_out(self: Any) -> None:
+    def _try_out(self: BaseEstimator) -> None:
         """Raise ValueError unless the kernel of a model from a file has finite parameters."""
         if hasattr(self, "n_features_in_") and not np.isfinite(self.kernel_.theta).all():
             raise ValueError("the parameters of the kernel must be positive")
 
 
-def fitted_process(process: Any, X: Any, y: Any, is_default: bool) -> Any:
+def fitted_process(
+    process: BaseEstimator, X: ArrayLike, y: ArrayLike, is_default: bool
+) -> BaseEstimator:
     """Return scikit-learn's process fitted; the default kernel may end at its far bounds."""
     with warnings.catch_warnings():
         if is_default:

@@ -1,11 +1,13 @@
 """Kernels of the Gaussian processes with scikit-learn's parameters: the default, and its parts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.gaussian_process import kernels as sk
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, InputRows, as_array
 from bochner._numerics.units import spreads
 from bochner.features.chunks import ArrayChunks, Chunk
 from bochner.features.length_scales import auto_length_scale
@@ -38,7 +40,9 @@ _SEARCHED = 512
 with which the search for its length scales ends."""
 
 
-def as_process_kernel(kernel: Any, names: Any = None, X: Any = None) -> Any:
+def as_process_kernel(
+    kernel: object, names: Sequence[str] | None = None, X: InputRows | None = None
+) -> Any:
     """Return a kernel object of scikit-learn for a parameter ``kernel``; ``None`` stays ``None``.
 
     Columns given by name are looked up in ``names``.
@@ -48,7 +52,7 @@ def as_process_kernel(kernel: Any, names: Any = None, X: Any = None) -> Any:
     return kernel
 
 
-def refuse_names(kernel: Any) -> None:
+def refuse_names(kernel: object) -> None:
     """Raise TypeError for the name of a kernel, which other estimators take."""
     if isinstance(kernel, str):
         raise TypeError(
@@ -58,15 +62,15 @@ def refuse_names(kernel: Any) -> None:
         )
 
 
-def default_kernel(X: Array, signal: float, noise: float, scale: Any) -> Any:
+def default_kernel(X: Array, signal: float, noise: float, scale: ArrayLike) -> sk.Kernel:
     """Return a constant times a Gaussian kernel with a length scale per input, and white noise."""
-    scale = np.broadcast_to(scale, X.shape[1]).astype(np.float64)
-    lengths = sk.RBF(scale.copy(), np.column_stack((scale / _REACH, scale * _REACH)))
+    scales = np.broadcast_to(scale, X.shape[1]).astype(np.float64)
+    lengths = sk.RBF(scales.copy(), np.column_stack((scales / _REACH, scales * _REACH)))
     kernel = sk.ConstantKernel(signal, (signal / _REACH, signal * _REACH)) * lengths
     return kernel + sk.WhiteKernel(noise, (noise / _REACH, noise * _REACH))
 
 
-def kernel_of_classes(X: Array, indicators: Array, rng: np.random.Generator) -> Any:
+def kernel_of_classes(X: Array, indicators: Array, rng: np.random.Generator) -> sk.Kernel:
     """Return a constant to be learned times a Gaussian kernel with a length scale per input.
 
     The length scales are fixed, those of greatest evidence of regression on indicators (n, t) of
@@ -76,7 +80,7 @@ def kernel_of_classes(X: Array, indicators: Array, rng: np.random.Generator) -> 
     return sk.ConstantKernel(_LOG_ODDS, _LOG_ODDS_BOUNDS) * lengths
 
 
-def start_kernel(X: Array, y: Array) -> Any:
+def start_kernel(X: Array, y: Array) -> sk.Kernel:
     """Return the default kernel in the units of rows (n, d) and of standardised targets (n, t).
 
     A tenth of the variance of the targets is noise.
@@ -86,7 +90,7 @@ def start_kernel(X: Array, y: Array) -> Any:
     return default_kernel(X, variance, 0.1 * variance, scale)
 
 
-def learned_kernel(X: Array, y: Array, alpha: float, rng: np.random.Generator) -> Any:
+def learned_kernel(X: Array, y: Array, alpha: float, rng: np.random.Generator) -> sk.Kernel:
     """Return the default kernel with the parameters of greatest evidence.
 
     Length scales are those of :func:`learned_scales`; signal and noise maximise the evidence of
@@ -113,7 +117,7 @@ def learned_scales(X: Array, y: Array, rng: np.random.Generator) -> Array:
     return np.broadcast_to(as_array(selected.get_params()["length_scale"]), X.shape[1])
 
 
-def without_noise(kernel: Any, dim: int) -> tuple[Kernel, float]:
+def without_noise(kernel: sk.Kernel, dim: int) -> tuple[Kernel, float]:
     """Return a kernel of scikit-learn converted, without its white noise, and the noise's variance.
 
     Raises ``ValueError`` if the kernel has no counterpart or noise only, or noise is a factor.

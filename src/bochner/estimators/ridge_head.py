@@ -55,7 +55,7 @@ from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
 
 
-def _check_tolerance(name: str, tol: Any) -> None:
+def _check_tolerance(name: str, tol: object) -> None:
     if as_positive_scalar(name, tol) >= 1.0:
         raise ValueError(
             f"{name} must be below 1, got {tol:g}: it is relative to the residual of weights that "
@@ -290,10 +290,10 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         """Return means (n, t), and standard deviations (n, t) or covariances (n, n, t) or None."""
         check_is_fitted(self, "posterior_")
         dtype = float_types(X, FLOATS)
-        X = validated(self, X, accept_sparse="csr", dtype=dtype, reset=False)
-        check_rows(self.kernel_, self._region, X)
-        mean, std = predictions(self._features, self.posterior_, X, with_std=with_std)
-        return mean, covariances(self._features, self.posterior_, X) if with_cov else std
+        rows = validated(self, X, accept_sparse="csr", dtype=dtype, reset=False)
+        check_rows(self.kernel_, self._region, rows)
+        mean, std = predictions(self._features, self.posterior_, rows, with_std=with_std)
+        return mean, covariances(self._features, self.posterior_, rows) if with_cov else std
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

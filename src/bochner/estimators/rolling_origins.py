@@ -5,7 +5,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
 
 from bochner._numerics.arrays import Array, as_count
 from bochner.estimators.series_rows import SeriesRows, check_taken, read_series, several
@@ -29,9 +30,9 @@ _MOST_STEPS = 1_000_000
 
 
 def rolling_table(
-    model: Any,
-    y: Any,
-    X: Any,
+    model: BaseEstimator,
+    y: object,
+    X: object,
     times: Any,
     horizon: int,
     n_origins: int,
@@ -42,9 +43,10 @@ def rolling_table(
     """Return the table of `bochner.Forecaster.cross_validate`."""
     group = several(y)
     named = {_ONE: y} if group is None else with_sums(group, check_sums(model.sums, group))
-    of_each = group is not None and isinstance(X, dict)
+    of_each = X if group is not None and isinstance(X, dict) else None
     series = {
-        name: read_series(one, X.get(name) if of_each else X, times) for name, one in named.items()
+        name: read_series(one, X if of_each is None else of_each.get(name), times)
+        for name, one in named.items()
     }
     lengths = {name: len(rows.values) for name, rows in series.items()}
     if len(set(lengths.values())) > 1:
@@ -95,10 +97,10 @@ def _origins(n_values: int, n_steps: int, n_origins: int, stride: int | None) ->
 
 
 def _forecasts(
-    fitted: Any,
-    named: Mapping[str, Any],
-    later: Any,
-    times: Any,
+    fitted: BaseEstimator,
+    named: Mapping[str, object],
+    later: object,
+    times: ArrayLike | None,
     series: Mapping[str, SeriesRows],
     after: slice,
     level: float,
@@ -142,7 +144,7 @@ def _errors(observed: Array, forecast: dict[str, Array], scale: float) -> dict[s
     return columns
 
 
-def _inputs(X: Any, rows: slice) -> Any:
+def _inputs(X: object, rows: slice) -> Any:
     """Return rows of known inputs, of each series if they are a mapping."""
     if isinstance(X, dict):
         return {name: _rows(table, rows) for name, table in X.items()}
@@ -155,7 +157,7 @@ def _rows(table: object, rows: slice) -> Any:
     return table.iloc[rows] if hasattr(table, "iloc") else np.asarray(table)[rows]
 
 
-def _where(y: Any, times: Any, after: slice) -> Any:
+def _where(y: object, times: Any, after: slice) -> Any:
     if times is not None:
         return times[after]
     index: Any = getattr(y, "index", None)

@@ -34,13 +34,14 @@ class SeriesForecasts:
         fitted: Mapping[str, FittedSeries],
         is_single: bool,
         sums: Reconciliation | None,
-        horizon: Any,
-        X: Any,
+        horizon: object,
+        X: object,
     ) -> "SeriesForecasts":
         """Return the forecasts at times, or of a number of steps, with the known inputs there."""
-        of_each = isinstance(X, dict) and not is_single
+        of_each = X if isinstance(X, dict) and not is_single else None
         ahead = {
-            name: one.at(horizon, X.get(name) if of_each else X) for name, one in fitted.items()
+            name: one.at(horizon, X if of_each is None else of_each.get(name))
+            for name, one in fitted.items()
         }
         return cls(fitted, ahead, is_single, sums)
 
@@ -76,7 +77,7 @@ class SeriesForecasts:
         results = self.each(lambda name: values(laws[name]))
         return results if self.is_single else in_one_frame(results)
 
-    def each(self, values: Callable[[str], Array], columns: Sequence[Any] | None = None) -> Any:
+    def each(self, values: Callable[[str], Array], columns: Sequence[object] | None = None) -> Any:
         """Return values (h,) or (h, q) of each series, by its name, in order of the times."""
         return self.by_name(
             lambda name, ahead: labelled(values(name)[ahead.places], ahead.future.index, columns)

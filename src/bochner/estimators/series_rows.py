@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.checked import check_targets
@@ -66,7 +65,7 @@ def several(y: Any) -> dict[str, Any] | None:
     return named_series
 
 
-def read_series(y: ArrayLike, X: object, times: object) -> SeriesRows:
+def read_series(y: object, X: object, times: object) -> SeriesRows:
     """Return a series with its times and inputs, or raise TypeError or ValueError.
 
     Times are ``times``, or the index of a pandas series, or positions.
@@ -112,7 +111,7 @@ def check_taken(transformation: str, values: Array) -> None:
 
 
 def taken_series(
-    y: ArrayLike, X: object, times: object, transformation: str, name: str | None
+    y: object, X: object, times: object, transformation: str, name: str | None
 ) -> SeriesRows:
     """Return a series as `read_series` does, whose values a transformation takes.
 
@@ -157,7 +156,7 @@ def future_inputs(X: object, future: Future, n_inputs: int, names: list[str] | N
     return inputs
 
 
-def series_values(y: ArrayLike) -> Array:
+def series_values(y: object) -> Array:
     """Return values (n,), NaN if unknown or masked; raise TypeError or ValueError if invalid."""
     refuse_complex("y", y if hasattr(y, "dtype") else np.asarray(y))
     if foreign_entries := not_numbers(y):
@@ -185,7 +184,7 @@ def series_values(y: ArrayLike) -> Array:
     return values
 
 
-def _times(y: ArrayLike | None, times: object, count: int) -> Times:
+def _times(y: object, times: object, count: int) -> Times:
     if times is not None:
         refuse_masked("times", times)
         refuse_complex("times", times)
@@ -227,7 +226,7 @@ def _check_order(numbers: Array, where: Any) -> None:
     raise ValueError(f"Times must be increasing; {second} follows {first}. Sort the series.")
 
 
-def _inputs(X: object, y: ArrayLike | None, count: int) -> tuple[Array, list[str] | None]:
+def _inputs(X: object, y: object, count: int) -> tuple[Array, list[str] | None]:
     if X is None:
         return np.zeros((count, 0)), None
     inputs, names = _matrix(X)

@@ -18,7 +18,7 @@ _ROUNDING = 0.01
 figures are rounded to two digits or more."""
 
 
-def check_sums(sums: object, group: Mapping[str, Any] | None) -> Parts:
+def check_sums(sums: object, group: Mapping[str, object] | None) -> Parts:
     """Return the parts of each sum that are no sums themselves; ``group`` has the series by name.
 
     Raises TypeError or ValueError for another kind of object, sums of a single series, parts that
@@ -54,7 +54,7 @@ def _read_sums(sums: object) -> Parts:
 
 
 def _resolve(
-    name: str, sums: Parts, group: Mapping[str, Any], above: tuple[str, ...], parts: Parts
+    name: str, sums: Parts, group: Mapping[str, object], above: tuple[str, ...], parts: Parts
 ) -> list[str]:
     """Return the parts of a sum that are no sums, and note them in ``parts``.
 
@@ -87,7 +87,7 @@ def _resolve(
     return parts[name]
 
 
-def with_sums(group: Mapping[str, Any], parts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def with_sums(group: Mapping[str, object], parts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Return the series of a group, and after them the sums that it does not hold."""
     added = {
         name: _sum_of({part: group[part] for part in some}, name)

@@ -184,7 +184,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         diagram: str = super()._repr_html_inner()
         return diagram
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if "text/html" in bundle:  # Unless the configuration of scikit-learn says text
             bundle["text/html"] = self._repr_html_inner()

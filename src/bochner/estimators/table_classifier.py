@@ -147,7 +147,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         return ClassPredictor(self.head_)
 
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self) -> NDArray[np.generic]:
         """The class labels, sorted."""
         return self._predictor.names
 
@@ -157,7 +157,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         check_is_fitted(self, "head_")
         return self.head_.left_out_log_loss
 
-    def predict(self, X: MatrixLike) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Return the most probable class of each row, or the class of least expected cost, (n,)."""
         if is_dask(X):
             self._check_collection(X)

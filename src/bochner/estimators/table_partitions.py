@@ -133,7 +133,7 @@ class Others:
         return sum(self.collected.lengths)
 
     def encoded(
-        self, encoders: list[TableEncoder], targets: Callable[[NDArray[Any]], Array]
+        self, encoders: list[TableEncoder], targets: Callable[[NDArray[np.generic]], Array]
     ) -> "EncodedElsewhere":
         """Return the rows in the encoding of the sample, with the scaled targets of a fit."""
         return EncodedElsewhere(self.collected, Encoding(encoders, targets, self.unit, self.names))

@@ -1,7 +1,7 @@
 """Regression on a whole table."""
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -366,7 +366,9 @@ class TableRegressor(ScoredRegressor, TableModel):
         (rng,) = generators(random_state, 1)
         return predictor.functions(self._encoders(), count, rng)
 
-    def _new_rows(self, X: Any, sample_weight: ArrayLike | None) -> tuple[Array, Array | None]:
+    def _new_rows(
+        self, X: MatrixLike, sample_weight: ArrayLike | None
+    ) -> tuple[Array, Array | None]:
         """Return encoded rows (n, d), and validated weights (n,) of their targets."""
         encoded = self.encode(X)
         weight = checked_weight(sample_weight, encoded)

@@ -58,7 +58,7 @@ class TableRows:
         """Weights (n,) of mean one."""
         return np.ones(len(self.y)) if self.weights is None else self.weights
 
-    def labels(self, numbers: NDArray[np.int64]) -> NDArray[Any]:
+    def labels(self, numbers: NDArray[np.int64]) -> NDArray[np.generic]:
         """Return the labels of numbers of classes."""
         assert self.classes is not None  # Targets are classes
         return np.asarray(self.classes[numbers])
@@ -107,7 +107,7 @@ def check_weight_ratio(weights: Array) -> None:
 
 def table_rows(
     X: object,
-    y: NDArray[Any],
+    y: NDArray[np.generic],
     weights: Array | None,
     groups: ArrayLike | str | None,
     time: ArrayLike | str | None,
@@ -154,8 +154,8 @@ def table_rows(
 
 
 def _chosen(
-    tags: tuple[NDArray[Any] | None, ...], rows: NDArray[np.intp]
-) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
+    tags: tuple[NDArray[np.generic] | None, ...], rows: NDArray[np.intp]
+) -> tuple[NDArray[np.generic] | None, NDArray[np.generic] | None]:
     first, second = (None if tag is None else tag[rows] for tag in tags)
     return first, second
 
@@ -171,7 +171,10 @@ def _repeats(counts: Array) -> NDArray[np.int64]:
 
 
 def _in_order_of_entries(
-    X: object, y: NDArray[Any], weights: Array | None, tags: tuple[NDArray[Any] | None, ...]
+    X: object,
+    y: NDArray[np.generic],
+    weights: Array | None,
+    tags: tuple[NDArray[np.generic] | None, ...],
 ) -> NDArray[np.intp] | None:
     """Return an order of the rows that only depends on their entries; ``None`` if all differ.
 
@@ -196,7 +199,7 @@ def _in_order_of_entries(
     return entry_order(columns, targets)
 
 
-def _per_row(name: str, X: Any, entries_or_name: Any, n_samples: int) -> NDArray[Any] | None:
+def _per_row(name: str, X: Any, entries_or_name: Any, n_samples: int) -> NDArray[np.generic] | None:
     """Return labels (n,) from entries per row or a named column of the table, or ``None``."""
     if entries_or_name is None:
         return None

@@ -175,7 +175,7 @@ def _shares_in_time(model: SummarisedModel) -> VarianceShares | None:
     return dependence.importance() if seconds < _MOST_SECONDS else None
 
 
-def _bars(names: Iterable[Any], shares: Array) -> str:
+def _bars(names: Iterable[object], shares: Array) -> str:
     """Return a line with a bar for each name."""
     return "".join(
         f'<div class="bar"><span title="{_text(name)}">{_text(_short(name))}</span>'

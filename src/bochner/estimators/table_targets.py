@@ -59,7 +59,7 @@ class CentredIndicators:
     centre: Array
 
     @classmethod
-    def of(cls, y: NDArray[Any], weights: Array | None) -> "CentredIndicators":
+    def of(cls, y: NDArray[np.integer], weights: Array | None) -> "CentredIndicators":
         """Return the map of class numbers (n,) with weights (n,); ``None`` means ones."""
         indicators = Indicators(np.unique(y))
         return cls(indicators, np.average(indicators(y), axis=0, weights=weights))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
 from bochner._numerics.arrays import Array, MatrixLike, as_array
@@ -38,21 +38,21 @@ class TableTask(ABC, Generic[TargetMap, LawSum, OneKernel]):
     is_numeric: ClassVar[bool]
 
     @abstractmethod
-    def read(self, y: Any) -> Any:
+    def read(self, y: ArrayLike) -> Any:
         """Return targets as the user passed them, with the types of NumPy, or raise ValueError."""
 
     @abstractmethod
-    def checked(self, y: NDArray[Any], name: str) -> NDArray[Any]:
+    def checked(self, y: NDArray[np.generic], name: str) -> NDArray[np.generic]:
         """Return validated targets; raise ValueError with the model's ``name`` if invalid."""
 
     @abstractmethod
-    def are_precisions(self, X: MatrixLike, y: NDArray[Any], weights: Array) -> bool:
+    def are_precisions(self, X: MatrixLike, y: NDArray[np.generic], weights: Array) -> bool:
         """Return whether whole-number weights (n,) are precisions instead of counts of rows."""
 
     @abstractmethod
     def coded(
-        self, X: MatrixLike, y: NDArray[Any], weights: Array | None
-    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        self, X: MatrixLike, y: NDArray[np.generic], weights: Array | None
+    ) -> tuple[NDArray[np.generic], NDArray[np.generic] | None]:
         """Return the targets of a fit and, for classes, the labels (C,) by class number."""
 
     @abstractmethod
@@ -88,15 +88,15 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
 
     transformation: Transformation | None = None
 
-    def read(self, y: Any) -> Any:
+    def read(self, y: ArrayLike) -> Any:
         return of_numpy(y)
 
-    def checked(self, y: NDArray[Any], name: str) -> NDArray[Any]:
+    def checked(self, y: NDArray[np.generic], name: str) -> NDArray[np.generic]:
         targets = as_array(numbers(y))
         check_targets(targets)
         return targets
 
-    def are_precisions(self, X: MatrixLike, y: NDArray[Any], weights: Array) -> bool:
+    def are_precisions(self, X: MatrixLike, y: NDArray[np.generic], weights: Array) -> bool:
         if np.ptp(weights) == 0.0:
             return False
         columns = y.reshape(len(y), -1)
@@ -105,8 +105,8 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
         return are_precisions(rounded(encoded), scaled, weights, np.random.default_rng(0))
 
     def coded(
-        self, X: MatrixLike, y: NDArray[Any], weights: Array | None
-    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        self, X: MatrixLike, y: NDArray[np.generic], weights: Array | None
+    ) -> tuple[NDArray[np.generic], NDArray[np.generic] | None]:
         return y, None
 
     def targets(self, rows: TableRows) -> ScaledTargets:
@@ -141,17 +141,17 @@ class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelCl
 
     is_numeric: ClassVar[bool] = False
 
-    def read(self, y: Any) -> Any:
+    def read(self, y: ArrayLike) -> Any:
         return labels(y)
 
-    def checked(self, y: NDArray[Any], name: str) -> NDArray[Any]:
+    def checked(self, y: NDArray[np.generic], name: str) -> NDArray[np.generic]:
         y = np.asarray(column_or_1d(labels(y), warn=True))
         check_classes(y)
         if len(np.unique(y)) < 2:
             raise ValueError(f"{name} needs at least two classes, got 1 class: {shown(y[0])}.")
         return y
 
-    def are_precisions(self, X: MatrixLike, y: NDArray[Any], weights: Array) -> bool:
+    def are_precisions(self, X: MatrixLike, y: NDArray[np.generic], weights: Array) -> bool:
         """Return whether the weights are class weights, such as inverse class frequencies."""
         of_class = [weights[y == label] for label in np.unique(y)]
         return bool(np.ptp(weights) > 0.0) and all(
@@ -159,8 +159,8 @@ class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelCl
         )
 
     def coded(
-        self, X: MatrixLike, y: NDArray[Any], weights: Array | None
-    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        self, X: MatrixLike, y: NDArray[np.generic], weights: Array | None
+    ) -> tuple[NDArray[np.generic], NDArray[np.generic] | None]:
         """Return class numbers and labels, in an order of classes that is independent of labels.
 
         Heads assign random numbers to classes in this order. Classes are in descending order of

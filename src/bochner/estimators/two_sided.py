@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
 
-from bochner._numerics.arrays import Array, as_flag, stacked_rows
+from bochner._numerics.arrays import Array, InputRows, as_flag, stacked_rows
 from bochner.estimators.inputs import checked_alpha, checked_weight
 from bochner.estimators.predictions import RegressionAttributes
 from bochner.features.approximation import Recipe, approximate
@@ -53,8 +53,8 @@ class TwoSidedEstimator(KernelParameters, BaseEstimator, ABC):
         self,
         unresolved: AnyKernel | str,
         n_components: int,
-        X: Any,
-        right: Any,
+        X: InputRows,
+        right: InputRows | None,
         weight: Array | None = None,
         name: str = "n_components",
     ) -> np.random.Generator:
@@ -83,7 +83,7 @@ class TwoSidedEstimator(KernelParameters, BaseEstimator, ABC):
             unresolved, self.length_scale, all_rows, kernel_rng, all_weights, names=names
         )
         if weight is not None:
-            X, right = (None if rows is None else rows[weight > 0] for rows in (X, right))
+            X, right = X[weight > 0], None if right is None else right[weight > 0]
         approximation = approximate(kernel, X, recipe, draw_rng, data_rng, right=right)
         self.kernel_, self.frequencies_, self._region = (
             kernel,
@@ -110,7 +110,7 @@ class TwoSidedRidge(RegressorMixin, RegressionAttributes, TwoSidedEstimator, ABC
     fit_intercept: bool = False
 
     def _prepared(
-        self, X: object, y: Array, right: object, sample_weight: ArrayLike | None
+        self, X: InputRows, y: Array, right: InputRows | None, sample_weight: ArrayLike | None
     ) -> tuple[float | None, Array | None, Array, np.random.Generator]:
         """Set the kernel and its features, and return the validated arguments of a solver.
 

@@ -1,12 +1,11 @@
 """Complex functions of rows of histograms and sets: powers of inputs, and signs of hashes."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from bochner._numerics.arrays import Array, as_array, dense_rows, frozen_array
+from bochner._numerics.arrays import Array, InputRows, as_array, dense_rows, frozen_array
 from bochner.experimental.hash_loops import fill_signs
 from bochner.frequencies.carriers import DrawnCarrier, Order
 from bochner.registry import register
@@ -62,7 +61,7 @@ class Powers(DrawnCarrier):
     def n_factors(self) -> int:
         return len(self.rate)
 
-    def polar(self, X: Any) -> tuple[Array | None, Array]:
+    def polar(self, X: InputRows) -> tuple[Array | None, Array]:
         used, place = np.unique(self.column.astype(np.intp), return_inverse=True)
         values = np.maximum(dense_rows(X[:, used], np.arange(X.shape[0])), 0.0)
         # Zero has the size zero for every angle.
@@ -147,7 +146,7 @@ class Hashes(DrawnCarrier):
     def n_factors(self) -> int:
         return len(self.key) // 2
 
-    def polar(self, X: Any) -> tuple[Array | None, Array]:
+    def polar(self, X: InputRows) -> tuple[Array | None, Array]:
         chosen = X[:, self.columns.astype(np.intp)]
         rows = sparse.csr_array(chosen)
         rows.eliminate_zeros()

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from scipy.special import xlogy
 
-from bochner._numerics.arrays import Array, as_array, as_scalar_or_tuple, check_dim
+from bochner._numerics.arrays import Array, InputRows, as_array, as_scalar_or_tuple, check_dim
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import checked_rows, convert_fields
 from bochner.kernels.profiled import NonNegative
@@ -68,10 +68,10 @@ class Additive(Kernel):
         if self.shares is not None:
             check_dim("shares", self.shares, dim)
 
-    def check_inputs(self, X: Any) -> None:
+    def check_inputs(self, X: InputRows) -> None:
         NonNegative().check(X)
 
-    def resolved(self, names: Sequence[str] | None, rows: Any = None) -> Kernel:
+    def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Kernel:
         if rows is None or self.shares is not None or not rows.shape[0]:
             return self
         self.check_inputs(rows)
@@ -231,5 +231,5 @@ class Tanimoto(Kernel):
     def check_dim(self, dim: int) -> None:
         """Accept any number of inputs."""
 
-    def check_inputs(self, X: Any) -> None:
+    def check_inputs(self, X: InputRows) -> None:
         NonNegative().check(X)

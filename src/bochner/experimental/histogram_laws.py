@@ -10,12 +10,11 @@ Additive kernels have spectra in closed form along the logarithm of each column:
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, InputRows, as_array
 from bochner.experimental.histogram_carriers import Hashes, Powers
 from bochner.experimental.histogram_kernels import (
     Additive,
@@ -178,7 +177,7 @@ def _additive(radial: RadialLaw, kernel: Additive, dim: int) -> SpectralMeasure:
 
 @family_of.register(Additive)
 @family_of.register(Tanimoto)
-def _(kernel: Additive | Tanimoto, X: Any, weights: Array) -> Family | None:
+def _(kernel: Additive | Tanimoto, X: InputRows, weights: Array) -> Family | None:
     # Families change frequencies, and theirs are of logarithms and hashes.
     return None
 

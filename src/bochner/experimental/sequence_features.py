@@ -10,7 +10,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, LengthScale, RandomState, as_count, frozen_array
+from bochner._numerics.arrays import (
+    Array,
+    LengthScale,
+    MatrixLike,
+    RandomState,
+    as_count,
+    frozen_array,
+)
 from bochner._numerics.limits import NEGLIGIBLE
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.experimental.sequence_maps import (
@@ -194,7 +201,7 @@ class SequenceFeatures(
         """Raise an error for an unusable parameter; also of a model from a file."""
         check_each(self, _CHECKS)
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: MatrixLike) -> NDArray[Any]:
         """Return the features (n, n_features) of n sequences of the kind given to :meth:`fit`."""
         sequences = self._checked(X)
         dtype = sequences.dtype if self.dtype is None else np.dtype(self.dtype)

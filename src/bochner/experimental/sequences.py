@@ -183,7 +183,7 @@ def _numbers(place: int, item: object) -> NDArray[Any]:
     return values[:, None] if values.ndim == 1 else values
 
 
-def _check_widths(parts: list[NDArray[Any]]) -> None:
+def _check_widths(parts: list[NDArray[np.generic]]) -> None:
     widths = np.array([part.shape[1] for part in parts])
     if (other := np.flatnonzero(widths != widths[0])).size:
         raise ValueError(

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import some_rows, squared_norms
+from bochner._numerics.arrays import InputRows, some_rows, squared_norms
 from bochner._numerics.warn import warn_user
 from bochner.features.fitted_weights import fitted_frequencies
 from bochner.features.length_scales import AnyKernel
@@ -78,11 +77,11 @@ class Approximation:
 
 def approximate(
     kernel: AnyKernel,
-    X: Any,
+    X: InputRows,
     recipe: Recipe,
     draw_rng: Generator,
     data_rng: Generator,
-    right: object = None,
+    right: InputRows | None = None,
 ) -> Approximation:
     """Return the frequencies of a kernel for the rows ``X`` (n, d) and ``right`` (n2, d2).
 
@@ -148,7 +147,9 @@ def _measure(
         raise
 
 
-def _region(kernel: AnyKernel, X: Any, measure: SpectralMeasure, data: KernelData) -> Region | None:
+def _region(
+    kernel: AnyKernel, X: InputRows, measure: SpectralMeasure, data: KernelData
+) -> Region | None:
     """Return the region of a designed measure; ``None`` for closed forms and unit spheres."""
     kernel_profile = profile(kernel)
     if (

@@ -178,7 +178,7 @@ class StreamChunks(RowChunks):
     item without rows, or raises.
     """
 
-    def __init__(self, stream: Iterable[Any], check: Callable[[Any], Chunk | None]) -> None:
+    def __init__(self, stream: Iterable[object], check: Callable[[Any], Chunk | None]) -> None:
         self._stream = stream
         self._check = check
         self._first: tuple[Chunk, Iterator[Chunk]] | None = None

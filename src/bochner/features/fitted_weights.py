@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array, some_rows, squared_norms
+from bochner._numerics.arrays import Array, InputRows, some_rows, squared_norms
 from bochner._numerics.limits import FUNCTION_ROUNDING, LARGEST_ENTRY
 from bochner._numerics.warn import warn_user
 from bochner.features.length_scales import (
@@ -90,7 +90,7 @@ def fitted_frequencies(
     return drawn.with_weights(result.weight, result.phase), result.error
 
 
-def _rows_to_fit(name: str, X: object, rng: Generator) -> Array:
+def _rows_to_fit(name: str, X: InputRows, rng: Generator) -> Array:
     rows = some_rows(X, _ROWS, rng)
     if len(rows) < _LEAST_ROWS:
         raise ValueError(

@@ -1,16 +1,16 @@
 """Kernel arguments of estimators, exact kernel values, and median length scales."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import euclidean_distances
 
-from bochner._numerics.arrays import Array, LengthScale, as_positive
+from bochner._numerics.arrays import Array, InputRows, LengthScale, as_positive
 from bochner._numerics.units import spreads
 from bochner.kernels import Kernel, kernel_called
 from bochner.kernels.foreign import native
@@ -77,12 +77,12 @@ def is_symmetric(gram: Array, tolerance: float) -> bool:
 
 def resolve_kernel(
     kernel: AnyKernel | str,
-    length_scale: Any,
-    X: Any,
+    length_scale: ArrayLike,
+    X: InputRows,
     rng: np.random.Generator,
     sample_weight: Array | None = None,
     *,
-    names: Any = None,
+    names: Sequence[str] | None = None,
 ) -> AnyKernel:
     """Return the kernel of a name with its ``length_scale`` for ``X``; a kernel object is kept.
 
@@ -117,7 +117,7 @@ def resolve_kernel(
 
 
 def auto_length_scale(
-    X: Any, rng: np.random.Generator, sample_weight: Array | None = None
+    X: InputRows, rng: np.random.Generator, sample_weight: Array | None = None
 ) -> LengthScale:
     """Return length scales (d,) that do not depend on the units of the columns of ``X`` (n, d).
 
@@ -138,7 +138,9 @@ def auto_length_scale(
     return tuple(scales.tolist())
 
 
-def median_distance(X: Any, rng: np.random.Generator, sample_weight: Array | None = None) -> float:
+def median_distance(
+    X: InputRows, rng: np.random.Generator, sample_weight: Array | None = None
+) -> float:
     """Return the median distance between distinct rows, one if all rows are equal.
 
     At most 1000 rows of ``X`` (n, d), dense or CSR, are used. A pair of rows counts with the

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol
 
+from numpy.typing import ArrayLike
+
 from bochner._numerics.arrays import as_count, as_flag, as_positive, as_positive_scalar
 from bochner._numerics.threads import checked_n_jobs
 from bochner.features.approximation import MASSES, WEIGHTS
@@ -39,11 +41,11 @@ def one_of(choices: Collection[str]) -> Check:
     return lambda name, value: check_choice(name, value, choices)
 
 
-def unchecked(name: str, value: Any) -> None:
+def unchecked(name: str, value: object) -> None:
     """Take any value: for a parameter that is only printed, or whose check needs the rows."""
 
 
-def check_kernel(name: str, value: Any) -> None:
+def check_kernel(name: str, value: object) -> None:
     """Raise an error unless a value is a kernel, the name of one, or a function."""
     if isinstance(value, str):
         kernel_called(value, 1)
@@ -56,7 +58,7 @@ def check_kernel(name: str, value: Any) -> None:
 def length_scale_check(*names: str) -> Check:
     """Return a check of length scales, which are positive numbers or one of some names."""
 
-    def check(name: str, value: Any) -> None:
+    def check(name: str, value: ArrayLike) -> None:
         if not isinstance(value, str):
             as_positive(name, value)
         elif value not in names:

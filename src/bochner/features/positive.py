@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 from scipy.special import logsumexp
@@ -12,7 +12,17 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_array, as_count, as_scale, some_rows
+from bochner._numerics.arrays import (
+    FLOATS,
+    Array,
+    Floats,
+    MatrixLike,
+    RandomState,
+    as_array,
+    as_count,
+    as_scale,
+    some_rows,
+)
 from bochner._numerics.checked import check_rows_given, validated
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner._numerics.whole_fits import all_or_nothing
@@ -124,7 +134,7 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         temperature: float = 1.0,
         weights: str = "least_squares",
         scheme: str | Scheme = "orthogonal",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.temperature = temperature
@@ -180,7 +190,7 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Raise an error for an unusable parameter; also of a model from a file."""
         check_each(self, _CHECKS)
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: MatrixLike) -> Floats:
         """Return the features (n, n_features) of queries (n, d), in float32 if ``X`` is.
 
         Inner products of left features and features of :meth:`transform_right` estimate the kernel
@@ -188,16 +198,16 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         1e-308 times the largest one of the training rows are zero; :meth:`gram` and
         :meth:`attention` work with logarithms.
         """
-        X = self._checked_queries(X)
-        return _exponential(self.frequencies_.log_features(X) - self._tops[0], X.dtype)
+        queries = self._checked_queries(X)
+        return _exponential(self.frequencies_.log_features(queries) - self._tops[0], queries.dtype)
 
-    def transform_right(self, Y: Any) -> NDArray[Any]:
+    def transform_right(self, Y: MatrixLike) -> Floats:
         """Return the features (n2, n_features) of keys (n2, d), in float32 if ``Y`` is."""
         check_is_fitted(self)
-        Y = self._checked_keys(Y)
-        return _exponential(self.frequencies_.log_features_right(Y) - self._tops[1], Y.dtype)
+        keys = self._checked_keys(Y)
+        return _exponential(self.frequencies_.log_features_right(keys) - self._tops[1], keys.dtype)
 
-    def gram(self, X: Any, Y: Any = None) -> Array:
+    def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> Array:
         """Return the approximate kernel (n, n2) of queries and keys; ``Y=None`` means ``X``.
 
         Entries that overflow are infinite.
@@ -219,20 +229,19 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             )
         return self.frequencies_.attention(queries, keys, values)
 
-    def _checked_queries(self, X: Any) -> NDArray[Any]:
+    def _checked_queries(self, X: MatrixLike) -> Floats:
         check_is_fitted(self)
-        checked: NDArray[Any] = validated(self, X, dtype=FLOATS, reset=False)
+        checked: Floats = validated(self, X, dtype=FLOATS, reset=False)
         return checked
 
-    def _checked_keys(self, Y: Any, name: str = "Y") -> NDArray[Any]:
-        Y = check_rows_given(Y, name, dtype=FLOATS)
-        if Y.shape[1] != self.n_features_in_:
+    def _checked_keys(self, Y: object, name: str = "Y") -> Floats:
+        keys: Floats = check_rows_given(Y, name, dtype=FLOATS)
+        if keys.shape[1] != self.n_features_in_:
             raise ValueError(
-                f"{name} has {Y.shape[1]} columns, but queries have {self.n_features_in_}: inner "
-                f"products need rows of one width. Map either to the other's before."
+                f"{name} has {keys.shape[1]} columns, but queries have {self.n_features_in_}: "
+                f"inner products need rows of one width. Map either to the other's before."
             )
-        checked: NDArray[Any] = Y
-        return checked
+        return keys
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -249,7 +258,7 @@ def _check_size(X: Array, Y: Array, temperature: float) -> None:
         )
 
 
-def _exponential(logs: Array, dtype: Any) -> NDArray[Any]:
+def _exponential(logs: Array, dtype: DTypeLike) -> Floats:
     with np.errstate(over="ignore"):
         features = np.exp(logs).astype(dtype, copy=False)
     if not np.isfinite(features).all():

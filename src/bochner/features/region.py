@@ -1,11 +1,10 @@
 """The region in which the features of a designed measure are accurate."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, frozen_array, squared_norms
+from bochner._numerics.arrays import Array, InputRows, frozen_array, squared_norms
 from bochner._numerics.namespaces import host_view
 from bochner._numerics.warn import warn_user
 from bochner.kernels import Kernel
@@ -24,7 +23,7 @@ class Region:
     def __post_init__(self) -> None:
         object.__setattr__(self, "centre", frozen_array("centre", self.centre, None))
 
-    def warn_outside(self, X: Any) -> None:
+    def warn_outside(self, X: InputRows) -> None:
         """Emit one ``UserWarning`` if rows of ``X`` (n, d), dense or sparse, lie outside."""
         offset = float(self.centre @ self.centre)
         square = squared_norms(X) - 2.0 * (X @ self.centre) + offset
@@ -47,8 +46,8 @@ class Region:
 
 def check_rows(kernel: object, region: Region | None, X: object, *, right: bool = False) -> None:
     """Raise for rows of an argument outside a kernel's domain; warn of rows outside a region."""
-    X = host_view(X)
+    rows = host_view(X)
     if isinstance(kernel, Kernel):
-        (kernel.check_right_inputs if right else kernel.check_inputs)(X)
+        (kernel.check_right_inputs if right else kernel.check_inputs)(rows)
     if region is not None:
-        region.warn_outside(X)
+        region.warn_outside(rows)

@@ -33,7 +33,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import solve_triangular
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import Array, MatrixLike, as_array, dense_rows
+from bochner._numerics.arrays import Array, InputRows, as_array, dense_rows
 from bochner._numerics.namespaces import on_device
 from bochner.features.landmarks import cleared, greatest_pivots
 from bochner.features.length_scales import AnyKernel, kernel_name
@@ -67,7 +67,7 @@ class ResidualFeatures:
         cls,
         frequencies: Frequencies,
         kernel: AnyKernel,
-        X: Any,
+        X: InputRows,
         n_landmarks: int,
         rng: Generator,
         limit: int | None = None,
@@ -112,7 +112,7 @@ class ResidualFeatures:
         """Weights of the frequencies, which sum to the kernel's variance, of shape (m,)."""
         return self.frequencies.weight
 
-    def to_device_of(self, X: MatrixLike) -> "ResidualFeatures":
+    def to_device_of(self, X: InputRows) -> "ResidualFeatures":
         """Return the map itself; ``ValueError`` for rows on a device."""
         if on_device(X):
             raise ValueError(

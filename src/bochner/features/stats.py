@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import Array, as_array, row_blocks
+from bochner._numerics.arrays import Array, InputRows, as_array, row_blocks
 from bochner._numerics.namespaces import like, namespace, on_device, retyped, to_numpy, widened
 from bochner._numerics.scratch import Scratch
 from bochner.features.chunks import Chunk
@@ -210,7 +210,7 @@ def chunk_sums(
     chunks: Iterable[Chunk],
     feature_map: FeatureMap,
     targets: Targets,
-    products: Callable[[Chunk], type[np.floating[Any]]] | None = None,
+    products: Callable[[Chunk], type[np.floating]] | None = None,
     block_bytes: int | None = None,
 ) -> FeatureSums:
     """Return the sums over all rows of all chunks.
@@ -343,7 +343,7 @@ class HostSums(RunningSums):
         # The lower triangle of the Gram matrix only, in the order of LAPACK.
         self._gram = np.zeros((p, p), order="F")
         self._outer = np.zeros((p, t + 1))
-        self._recent: NDArray[Any] | None = None
+        self._recent: Array | None = None
         self._n_recent = 0
 
     def _multiply(self, Z: NDArray[Any], columns: Array) -> None:
@@ -382,7 +382,7 @@ class HostSums(RunningSums):
 class DeviceSums(RunningSums):
     """Sums of arrays on the device of ``X``, in float32 on a device without float64."""
 
-    def __init__(self, p: int, t: int, X: Any) -> None:
+    def __init__(self, p: int, t: int, X: InputRows) -> None:
         super().__init__(t)
         xp, wide = namespace(X), widened(X[:0, :])
         self._gram = xp.zeros((p, p), dtype=wide.dtype, device=wide.device)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.arrays import (
     FLOATS,
     Array,
+    Floats,
     LengthScale,
     MatrixLike,
     RandomState,
@@ -270,7 +271,7 @@ class FourierFeatures(
         """Raise an error for an unusable parameter; also of a model from a file."""
         check_each(self, _CHECKS)
 
-    def transform(self, X: MatrixLike) -> NDArray[Any]:
+    def transform(self, X: MatrixLike) -> Floats:
         """Return the features (n, n_components) of rows (n, d), dense or CSR: cosines, then sines.
 
         With ``output="concatenated"`` the right features that differ from left ones follow.
@@ -281,10 +282,10 @@ class FourierFeatures(
             return self._left(X)
         right = self._right(self._checked_right(X))
         join = namespace(right).concat if on_device(right) else np.concatenate
-        features: NDArray[Any] = join((self._left(X), taken(right, right_columns, axis=1)), axis=1)
+        features: Floats = join((self._left(X), taken(right, right_columns, axis=1)), axis=1)
         return features
 
-    def transform_right(self, Y: MatrixLike) -> NDArray[Any]:
+    def transform_right(self, Y: MatrixLike) -> Floats:
         """Return the features (n, n_components) of rows (n, d2) of the kernel's right argument.
 
         Rows are dense or CSR. A symmetric kernel has the same features as :meth:`transform`.
@@ -292,12 +293,12 @@ class FourierFeatures(
         check_is_fitted(self)
         return self._right(self._checked_right(Y))
 
-    def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> NDArray[Any]:
+    def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> Floats:
         """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``)."""
         same_namespace(X, Y)
         left = self._left(self._checked(X))
         right = self._right(self._checked_right(X if Y is None else Y))
-        gram: NDArray[Any] = (left * like(self.signature_, left)) @ right.T
+        gram: Floats = (left * like(self.signature_, left)) @ right.T
         return gram
 
     def _others(self) -> NDArray[np.intp]:
@@ -308,10 +309,10 @@ class FourierFeatures(
         # only double the weight of the left ones (docs/adr/0013).
         return np.flatnonzero(np.tile(self.frequencies_.is_two_sided, 2)[: self.n_components])
 
-    def _left(self, X: object) -> NDArray[Any]:
+    def _left(self, X: MatrixLike) -> Floats:
         return self.frequencies_.features(X)[:, : self.n_components]
 
-    def _right(self, Y: object) -> NDArray[Any]:
+    def _right(self, Y: MatrixLike) -> Floats:
         return self.frequencies_.features_right(Y)[:, : self.n_components]
 
     def _dtypes(self, X: object) -> tuple[Any, ...]:
@@ -323,15 +324,15 @@ class FourierFeatures(
         check_rows(self.kernel_, self._region, X)
         return X
 
-    def _checked_right(self, Y: Any) -> Any:
-        Y = check_rows_given(Y, "Y", accept_sparse="csr", dtype=self._dtypes(Y))
-        if Y.shape[1] != self.frequencies_.dim_right:
+    def _checked_right(self, Y: object) -> Any:
+        rows = check_rows_given(Y, "Y", accept_sparse="csr", dtype=self._dtypes(Y))
+        if rows.shape[1] != self.frequencies_.dim_right:
             raise ValueError(
-                f"Y has {Y.shape[1]} features, but the kernel's right argument has "
+                f"Y has {rows.shape[1]} features, but the kernel's right argument has "
                 f"{self.frequencies_.dim_right}."
             )
-        check_rows(self.kernel_, self._region, Y, right=True)
-        return Y
+        check_rows(self.kernel_, self._region, rows, right=True)
+        return rows
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

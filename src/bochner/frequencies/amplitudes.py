@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array, frozen_array
+from bochner._numerics.arrays import Array, InputRows, as_array, frozen_array
 from bochner._numerics.namespaces import like, namespace, on_device, widened
 from bochner.frequencies.factors import CosineFactors
 from bochner.registry import register
@@ -62,7 +62,7 @@ class Amplitudes:
         for name, array in (arrays | {"index": index, "window": window, "mu": mu}).items():
             object.__setattr__(self, name, array)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Amplitudes, self._arrays
 
     @classmethod
@@ -120,7 +120,7 @@ class Amplitudes:
         window = np.einsum("ij,gjk->gik", left, self.window)
         return Amplitudes(self.index, window, self.centre, self.mu @ left.T, self.coef, self.phase)
 
-    def factors(self, X: Any) -> Any:
+    def factors(self, X: InputRows) -> Any:
         """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or CSR."""
         return self.to_device_of(X)(widened(X) if on_device(X) else X)
 
@@ -139,7 +139,7 @@ class Amplitudes:
         each = (window, self.centre.ravel(), decay, mu, self.phase.ravel(), sums)
         return tuple(map(np.ascontiguousarray, each))
 
-    def to_device_of(self, X: Any) -> Callable[[Any], Any]:
+    def to_device_of(self, X: InputRows) -> Callable[[Any], Any]:
         """Return the map from rows (n, d) on the device of ``X`` to factors (n, m)."""
         numbers: Any = self.matrices()
         if on_device(X):
@@ -147,7 +147,7 @@ class Amplitudes:
             numbers = tuple(like(values, wide) for values in numbers)
         window, centre, decay, mu, phase, sums = numbers
 
-        def factors(rows: Any) -> Any:
+        def factors(rows: InputRows) -> Any:
             angle, lag = rows @ mu + phase, rows @ window - centre
             xp = namespace(angle)
             return xp.exp((lag * lag) @ decay) * (xp.cos(angle) @ sums)

@@ -2,12 +2,11 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_count
+from bochner._numerics.arrays import Array, InputRows, as_count
 from bochner.registry import register
 
 Order = NDArray[np.intp]
@@ -29,7 +28,7 @@ class Carrier(ABC):
         """Number of waves, ``m``."""
 
     @abstractmethod
-    def polar(self, X: Any) -> tuple[Array | None, Array]:
+    def polar(self, X: InputRows) -> tuple[Array | None, Array]:
         """Return sizes (n, m), ``None`` for ones, and angles (n, m) for rows, dense or CSR."""
 
     @property
@@ -41,7 +40,7 @@ class Carrier(ABC):
         """Concatenate the functions of both carriers."""
         return CarrierSeries((*self.parts, *other.parts))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # Through the constructor, so that copies are checked and read-only, too.
         values = tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
         return type(self), values
@@ -80,7 +79,7 @@ class NoCarrier(Carrier):
     def n_factors(self) -> int:
         return self.m
 
-    def polar(self, X: Any) -> tuple[Array | None, Array]:
+    def polar(self, X: InputRows) -> tuple[Array | None, Array]:
         return None, np.zeros((X.shape[0], self.m))
 
 
@@ -99,7 +98,7 @@ class CarrierSeries(Carrier):
     def parts(self) -> tuple[Carrier, ...]:
         return self.carriers
 
-    def polar(self, X: Any) -> tuple[Array | None, Array]:
+    def polar(self, X: InputRows) -> tuple[Array | None, Array]:
         sizes, angles = zip(*(carrier.polar(X) for carrier in self.carriers), strict=True)
         filled_sizes = [
             np.ones_like(angle) if size is None else size

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array, frozen_array, squared_norms
+from bochner._numerics.arrays import Array, InputRows, as_array, frozen_array, squared_norms
 from bochner._numerics.namespaces import like, namespace, on_device, side_by_side, taken, widened
 from bochner.registry import register
 
@@ -73,7 +73,7 @@ class Envelope:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, frozen_array(name, getattr(self, name), None))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Envelope, (self.rate, self.radius, self.left, self.right, self.others)
 
     @classmethod
@@ -111,14 +111,14 @@ class Envelope:
         """The factors of each pair of maps by themselves."""
         return (replace(self, others=()), *self.others)
 
-    def factors(self, X: Any) -> Any:
+    def factors(self, X: InputRows) -> Any:
         """Return the factors (n, n_factors) for rows ``X`` (n, d) of the left argument."""
         if self.others:
             return side_by_side([group.factors(X) for group in self.groups])
         rate, depth, index = self._slopes(X)
         return taken(namespace(depth).exp(-rate * depth), index, axis=1)
 
-    def gradient_factors(self, X: Any) -> Iterator[tuple[slice, Any, Any]]:
+    def gradient_factors(self, X: InputRows) -> Iterator[tuple[slice, Any, Any]]:
         r"""Yield the terms of gradients of the factors at rows ``X`` (n, d) on the host.
 
         Each item belongs to the frequencies of one pair of maps: their positions, slopes (n, m) and
@@ -133,7 +133,7 @@ class Envelope:
             yield positions, 2.0 * rate[:, index], direction
             end = positions.stop
 
-    def _slopes(self, X: Any) -> tuple[Any, Any, NDArray[np.intp]]:
+    def _slopes(self, X: InputRows) -> tuple[Any, Any, NDArray[np.intp]]:
         """Return rates by squared norm, and depths in the ball, (n, q), of distinct factors.
 
         The last array (m,) has the index of the distinct factor of each frequency; nested members
@@ -218,7 +218,7 @@ class CosineFactors:
         object.__setattr__(self, "v", v)
         object.__setattr__(self, "phase", frozen_array("phase", self.phase, v.shape[:1]))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return CosineFactors, (self.v, self.phase)
 
     @classmethod
@@ -255,11 +255,11 @@ class CosineFactors:
         r"""The factors' derivatives by their angles, :math:`-\sin(v_j \cdot x / 2 + \psi_j)`."""
         return CosineFactors(self.v, self.phase + np.pi / 2.0)
 
-    def factors(self, X: Any) -> Any:
+    def factors(self, X: InputRows) -> Any:
         """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or CSR."""
         return self.to_device_of(X)(widened(X) if on_device(X) else X)
 
-    def to_device_of(self, X: Any) -> Callable[[Any], Any]:
+    def to_device_of(self, X: InputRows) -> Callable[[Any], Any]:
         """Return the map from rows (n, d) on the device of ``X`` to factors (n, m)."""
         halved: Any = 0.5 * np.ascontiguousarray(self.v.T)
         phase: Any = self.phase
@@ -267,7 +267,7 @@ class CosineFactors:
             wide = widened(X)
             halved, phase = like(halved, wide), like(phase, wide)
 
-        def factors(rows: Any) -> Any:
+        def factors(rows: InputRows) -> Any:
             angle = rows @ halved + phase
             return namespace(angle).cos(angle)
 

@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from bochner._numerics.arrays import FLOATS, Array, as_array, frozen_array
+from bochner._numerics.arrays import (
+    FLOATS,
+    Array,
+    Floats,
+    InputRows,
+    MatrixLike,
+    as_array,
+    frozen_array,
+)
 from bochner._numerics.checked import check_rows_given, largest_size
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
@@ -134,7 +142,7 @@ class Frequencies:
             )
         object.__setattr__(self, "carrier", carrier)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # Through the constructor, so that copies are checked and read-only, too.
         return Frequencies, tuple(getattr(self, field.name) for field in fields(self))
 
@@ -203,7 +211,7 @@ class Frequencies:
         return two_sided
 
     def features(
-        self, X: Any, dtype: DTypeLike | None = None, out: NDArray[np.floating] | None = None
+        self, X: MatrixLike, dtype: DTypeLike | None = None, out: NDArray[np.floating] | None = None
     ) -> NDArray[Any]:
         """Return the left features, of shape (n, 2m).
 
@@ -224,11 +232,11 @@ class Frequencies:
         """
         return self._map(X, self._left, dtype, out)
 
-    def features_right(self, Y: Any) -> NDArray[Any]:
+    def features_right(self, Y: MatrixLike) -> NDArray[Any]:
         """Return the right features, of shape (n, 2m), of rows ``Y`` (n, d2), dense or sparse."""
         return self._map(Y, self._right)
 
-    def gradient(self, X: Any, coef: ArrayLike) -> Array:
+    def gradient(self, X: ArrayLike, coef: ArrayLike) -> Array:
         r"""Return the gradients of functions that are linear in the left features.
 
         Derivatives of waves are the same waves with other weights,
@@ -280,14 +288,14 @@ class Frequencies:
                 gradient += direction[:, :, None] * along[:, None, :]
         return gradient
 
-    def to_device_of(self, X: Any) -> "Frequencies | DeviceMap":
+    def to_device_of(self, X: InputRows) -> "Frequencies | DeviceMap":
         """Return the map to left features for blocks of validated rows ``X``.
 
         If the rows are on a device, its numbers have been copied there once for all blocks.
         """
         return DeviceMap(X, *self._left) if on_device(X) else self
 
-    def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
+    def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> NDArray[Any]:
         r"""Return the approximate Gram matrix :math:`\hat k(x_i, y_j)`, of shape (n, n2).
 
         Rows (n, d) and (n2, d2) are dense or sparse; ``Y=None`` means ``X``.
@@ -334,10 +342,10 @@ class Frequencies:
         return self._nu_blocks, no_phase, self._amplitude, *factors
 
     def _map(
-        self, X: Any, side: Side, dtype: Any = None, out: NDArray[Any] | None = None
-    ) -> NDArray[Any]:
-        dtypes = float_types(X, FLOATS)
-        X = check_rows_given(X, accept_sparse="csr", dtype=dtypes)
+        self, inputs: MatrixLike, side: Side, dtype: Any = None, out: Floats | None = None
+    ) -> Floats:
+        dtypes = float_types(inputs, FLOATS)
+        X = check_rows_given(inputs, accept_sparse="csr", dtype=dtypes)
         dim = side[0].shape[1]
         if X.shape[1] != dim:
             raise ValueError(f"X has {X.shape[1]} columns, the frequencies have {dim} inputs.")
@@ -350,7 +358,7 @@ class Frequencies:
                 f"kernel with a smaller factor."
             )
         if on_device(X):
-            features: NDArray[Any] = DeviceMap(X, *side).features(X, dtype)
+            features: Floats = DeviceMap(X, *side).features(X, dtype)
             return features
         shape = (X.shape[0], self.n_features)
         if out is not None and (out.shape != shape or out.dtype != feature_dtype):
@@ -365,7 +373,7 @@ def _checked_matrix(name: str, value: ArrayLike | HadamardRows) -> Matrix:
     return value if isinstance(value, HadamardRows) else frozen_array(name, value, None)
 
 
-def _refuse_large_angles(X: Any, omega: Matrix) -> None:
+def _refuse_large_angles(X: InputRows, omega: Matrix) -> None:
     """Raise ValueError if products of rows (n, d) and frequencies (m, d) may overflow."""
     if isinstance(omega, HadamardRows):  # entries of its orthonormal blocks are at most one
         fastest = largest_size(omega.row_scale) * largest_size(omega.column_scale)

@@ -7,7 +7,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.arrays import Array, Floats, InputRows, row_blocks
 from bochner._numerics.namespaces import like, namespace, retyped, taken, widened
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner._numerics.waves import write_waves
@@ -36,9 +36,9 @@ def trigonometric_features(
     modulation: CosineFactors | Amplitudes | None,
     carrier: Carrier | None,
     *,
-    dtype: "np.dtype[Any] | type[np.floating[Any]]",
+    dtype: np.dtype[np.generic] | type[np.floating],
     out: NDArray[np.floating] | None = None,
-) -> NDArray[Any]:
+) -> Floats:
     r"""Return :math:`[r_j \cos(\omega_j \cdot x + \theta_j)]_j \,\|\, [r_j \sin(\ldots)]_j`.
 
     The features have shape (n, 2m) for rows ``X`` (n, d), dense or CSR, :math:`\omega` (m, d),
@@ -80,7 +80,7 @@ class DeviceMap:
 
     def __init__(
         self,
-        X: Any,
+        X: InputRows,
         omega: Matrix,
         phase: Array,
         amplitude: Array,
@@ -108,7 +108,7 @@ class DeviceMap:
         """Number of frequencies, ``m``."""
         return int(self._numbers[1].shape[0])
 
-    def to_device_of(self, X: Any) -> "DeviceMap":
+    def to_device_of(self, X: InputRows) -> "DeviceMap":
         """Return the map itself."""
         return self
 

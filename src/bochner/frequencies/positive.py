@@ -1,7 +1,6 @@
 """Exponential features of exponentials of inner products: frequencies on the imaginary axis."""
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,7 +82,7 @@ class PositiveFrequencies:
         for name in ("centre_left", "centre_right"):
             object.__setattr__(self, name, frozen_array(name, getattr(self, name), (q,)))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # Through the constructor, so that copies are checked and read-only, too.
         return PositiveFrequencies, tuple(getattr(self, field.name) for field in fields(self))
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Floats
 from bochner._numerics.scratch import Scratch
 from bochner._numerics.waves import write_waves
 from bochner.sampling import HadamardRows, Matrix
@@ -35,7 +35,7 @@ class MemoryLayout(Enum):
     BY_SAMPLE = "by sample"
     BY_WAVE = "by wave"
 
-    def pairs(self, Z: NDArray[np.floating]) -> NDArray[Any]:
+    def pairs(self, Z: NDArray[np.floating]) -> Floats:
         """Return a view of features: (n, 2, m) by sample, (m, 2, n) by wave."""
         if self is MemoryLayout.BY_SAMPLE:
             return Z.reshape(len(Z), 2, Z.shape[1] // 2)
@@ -55,7 +55,7 @@ def angle_map(omega: Matrix, layout: MemoryLayout) -> Callable[[Any], NDArray[An
         return omega.angles
     transposed = np.ascontiguousarray(omega.T)
 
-    def products(X: Any) -> Array:
+    def products(X: Any) -> NDArray[Any]:
         if not isinstance(X, np.ndarray):
             product: Array = X @ transposed
             return product
@@ -97,6 +97,6 @@ def angle_gradient(waves: NDArray[np.floating], slope: NDArray[np.floating]) -> 
     Features :math:`a = r \cos\theta` and :math:`b = r \sin\theta`, and the derivatives by them,
     are views that :meth:`MemoryLayout.pairs` returns.
     """
-    angle: NDArray[Any] = waves[:, 0] * slope[:, 1]
+    angle: Floats = waves[:, 0] * slope[:, 1]
     angle -= waves[:, 1] * slope[:, 0]
     return angle

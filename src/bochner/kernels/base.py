@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, InputRows, as_array
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner._numerics.namespaces import chosen_columns
 from bochner.kernels.columns import Columns, as_columns, indices_of, shown
@@ -36,7 +36,7 @@ class Kernel(KernelFunction):
         """Return the kernel of some columns of the inputs; see :class:`OnColumns`."""
         return OnColumns(self, as_columns(columns))
 
-    def resolved(self, names: "Sequence[str] | None", rows: Any = None) -> "Kernel":
+    def resolved(self, names: "Sequence[str] | None", rows: InputRows | None = None) -> "Kernel":
         """Return a copy of the kernel with its data-dependent parameters filled in.
 
         Columns given by name become positions in ``names``, the column names of the data. With
@@ -61,19 +61,19 @@ class Kernel(KernelFunction):
         """
         return self if self.is_symmetric else 0.5 * (self + self.T)
 
-    def __add__(self, other: Any) -> "Kernel":
+    def __add__(self, other: object) -> "Kernel":
         if not isinstance(other, Kernel):
             refuse_sklearn(other)
             return NotImplemented
         return Sum((*_members(self, Sum), *_members(other, Sum)))
 
-    def __sub__(self, other: Any) -> "Kernel":
+    def __sub__(self, other: object) -> "Kernel":
         if not isinstance(other, Kernel):
             refuse_sklearn(other)
             return NotImplemented
         return self + (-other)
 
-    def __mul__(self, other: Any) -> "Kernel":
+    def __mul__(self, other: object) -> "Kernel":
         if isinstance(other, Kernel):
             return Product((*_members(self, Product), *_members(other, Product)))
         if isinstance(other, Real):
@@ -108,11 +108,11 @@ class _Compound(Kernel):
     def right_dim(self, dim: int) -> int:
         return self.members[0].right_dim(dim)
 
-    def check_inputs(self, X: Any) -> None:
+    def check_inputs(self, X: InputRows) -> None:
         for member in self.members:
             member.check_inputs(X)
 
-    def check_right_inputs(self, Y: Any) -> None:
+    def check_right_inputs(self, Y: InputRows) -> None:
         for member in self.members:
             member.check_right_inputs(Y)
 
@@ -267,10 +267,10 @@ class Transposed(Kernel):
     def check_widths(self, left: int, right: int) -> None:
         self.kernel.check_widths(right, left)
 
-    def check_inputs(self, X: Any) -> None:
+    def check_inputs(self, X: InputRows) -> None:
         self.kernel.check_right_inputs(X)
 
-    def check_right_inputs(self, Y: Any) -> None:
+    def check_right_inputs(self, Y: InputRows) -> None:
         self.kernel.check_inputs(Y)
 
     @property
@@ -334,7 +334,7 @@ class OnColumns(Kernel):
     def __repr__(self) -> str:
         return f"{_in_parentheses(self.kernel)}.on({shown(self.columns)})"
 
-    def resolved(self, names: Sequence[str] | None, rows: Any = None) -> Kernel:
+    def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Kernel:
         columns = indices_of(self.columns, names, None if rows is None else rows.shape[1])
         inner_names = None if names is None else [str(names[column]) for column in columns]
         inner_rows = None if rows is None else chosen_columns(rows, columns)
@@ -379,13 +379,13 @@ class OnColumns(Kernel):
         Kernel.check_widths(self, left, right)
         self.kernel.check_widths(self.n_columns, self.n_columns)
 
-    def check_inputs(self, X: Any) -> None:
+    def check_inputs(self, X: InputRows) -> None:
         self.kernel.check_inputs(self._of(X))
 
-    def check_right_inputs(self, Y: Any) -> None:
+    def check_right_inputs(self, Y: InputRows) -> None:
         self.kernel.check_right_inputs(self._of(Y))
 
-    def _of(self, X: Any) -> Any:
+    def _of(self, X: InputRows) -> Any:
         return chosen_columns(X, indices_of(self.columns, None, X.shape[1]))
 
 

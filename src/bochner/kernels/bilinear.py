@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import Array, frozen_array, steps
+from bochner._numerics.arrays import Array, InputRows, frozen_array, steps
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import checked_rows
 
@@ -77,12 +77,12 @@ class Bilinear(Kernel):
                 f"X @ left and Y @ right must have the columns that the kernel takes: {problem}"
             ) from problem
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # Through the constructor, so that copies are checked and read-only, too.
         return Bilinear, (self.kernel, self.left, None if self.right is self.left else self.right)
 
     @property
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         return self.kernel, self.left.shape, self.left.tobytes(), self.right.tobytes()
 
     def __eq__(self, other: object) -> bool:
@@ -116,7 +116,7 @@ class Bilinear(Kernel):
             )
         return self if self.is_symmetric else 0.5 * (self + self.T)
 
-    def resolved(self, names: Sequence[str] | None, rows: Any = None) -> Kernel:
+    def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Kernel:
         inner = self.kernel.resolved(None, None if rows is None else rows @ self.left)
         return self if inner is self.kernel else Bilinear(inner, self.left, self.right)
 
@@ -158,10 +158,10 @@ class Bilinear(Kernel):
     def right_dim(self, dim: int) -> int:
         return len(self.right)
 
-    def check_inputs(self, X: Any) -> None:
+    def check_inputs(self, X: InputRows) -> None:
         _check_products("X @ left", self.kernel.check_inputs, X @ self.left)
 
-    def check_right_inputs(self, Y: Any) -> None:
+    def check_right_inputs(self, Y: InputRows) -> None:
         _check_products("Y @ right", self.kernel.check_right_inputs, Y @ self.right)
 
 

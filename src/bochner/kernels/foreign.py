@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.gaussian_process import kernels as sk
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner.kernels.base import Kernel, Product, Scaled, Sum
 from bochner.kernels.linear import Constant, Linear, White
 from bochner.kernels.periodic import Periodic
@@ -26,12 +26,12 @@ _STEP = 1e-5
 third derivatives, and rounding of the values has as much."""
 
 
-def is_sklearn_kernel(kernel: Any) -> bool:
+def is_sklearn_kernel(kernel: object) -> bool:
     """Tell whether an object is a kernel of ``sklearn.gaussian_process.kernels``."""
     return isinstance(kernel, sk.Kernel)
 
 
-def from_sklearn(kernel: Any, dim: int) -> Kernel:
+def from_sklearn(kernel: object, dim: int) -> Kernel:
     """Return the kernel of this package that equals a kernel of scikit-learn.
 
     Estimators of this package convert scikit-learn's kernels themselves, wherever they take a
@@ -69,12 +69,12 @@ def from_sklearn(kernel: Any, dim: int) -> Kernel:
     return _converted(kernel, dim)
 
 
-def native(kernel: Any, dim: int) -> Any:
+def native(kernel: object, dim: int) -> Any:
     """Return a kernel of scikit-learn for ``dim`` inputs converted, and anything else as it is."""
     return from_sklearn(kernel, dim) if is_sklearn_kernel(kernel) else kernel
 
 
-def to_sklearn(kernel: Kernel, bounds: tuple[float, float] = BOUNDS) -> Any:
+def to_sklearn(kernel: Kernel, bounds: tuple[float, float] = BOUNDS) -> sk.Kernel:
     """Return a kernel object for scikit-learn's Gaussian processes that equals ``kernel``.
 
     Kernels that scikit-learn has too become its own: a :class:`Gaussian` becomes an ``RBF``. All
@@ -137,7 +137,7 @@ class KernelAdapter(sk.Kernel):  # type: ignore[misc]
     1.0 * Laplacian(length_scale=(1.0, 1.0))
     """
 
-    def __init__(self, kernel: Kernel, parameter_bounds: Any = BOUNDS) -> None:
+    def __init__(self, kernel: Kernel, parameter_bounds: object = BOUNDS) -> None:
         self.kernel = kernel
         self.parameter_bounds = parameter_bounds
 
@@ -147,7 +147,7 @@ class KernelAdapter(sk.Kernel):  # type: ignore[misc]
         nested = self.kernel.get_params() if deep else {}
         return parameters | {f"kernel__{name}": value for name, value in nested.items()}
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters by the names of :meth:`get_params`; the kernel is replaced by a copy."""
         inner = {k.removeprefix("kernel__"): v for k, v in params.items() if "__" in k}
         for name in params.keys() - {f"kernel__{k}" for k in inner}:
@@ -158,7 +158,7 @@ class KernelAdapter(sk.Kernel):  # type: ignore[misc]
         return self
 
     @property
-    def hyperparameters(self) -> list[Any]:
+    def hyperparameters(self) -> list[sk.Hyperparameter]:
         """The positive parameters of the kernel, each a number or one number per input."""
         bounds = self.parameter_bounds
         return [
@@ -183,13 +183,15 @@ class KernelAdapter(sk.Kernel):  # type: ignore[misc]
         free = [each for each in self.hyperparameters if not each.fixed]
         ends = np.cumsum([each.n_elements for each in free])[:-1]
         params = self.kernel.get_params()
-        changes: dict[str, Any] = {}
+        changes: dict[str, object] = {}
         for each, logs in zip(free, np.split(np.exp(theta), ends) if free else [], strict=True):
             is_tuple = isinstance(params[each.name], tuple)
             changes[each.name] = tuple(logs.tolist()) if is_tuple else float(logs[0])
         return self.kernel.with_params(**changes)
 
-    def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
+    def __call__(
+        self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False
+    ) -> Array | tuple[Array, Array]:
         """Return the Gram matrix, and its derivatives by ``theta`` with ``eval_gradient``."""
         K = self.kernel(X, Y)
         if not eval_gradient:
@@ -203,7 +205,7 @@ class KernelAdapter(sk.Kernel):  # type: ignore[misc]
             slopes[:, :, index] = (above - below) / (2.0 * _STEP)
         return K, slopes
 
-    def diag(self, X: Any) -> Array:
+    def diag(self, X: ArrayLike) -> Array:
         """Return the values ``k(x_i, x_i)`` of rows (n, d), of shape (n,)."""
         return as_array(self.kernel.diag(X))
 
@@ -224,13 +226,13 @@ def _is_scale(name: str, value: Any) -> bool:
     return is_positive and is_numeric and bool(np.min(value) > 0.0)
 
 
-def _converted(kernel: Any, dim: int) -> Kernel:
+def _converted(kernel: object, dim: int) -> Kernel:
     """Return the conversion by the class itself: a user's subclass may have other values."""
     rule: Callable[[Any, int], Kernel] = _rule.registry.get(type(kernel), _refused)
     return rule(kernel, dim)
 
 
-def _refused(kernel: Any, dim: int) -> Kernel:
+def _refused(kernel: object, dim: int) -> Kernel:
     raise ValueError(
         f"{kernel!r} has no counterpart in bochner.kernels. Sums, products and powers of RBF, "
         f"Matern, RationalQuadratic, ExpSineSquared, DotProduct, ConstantKernel and WhiteKernel "
@@ -356,13 +358,13 @@ def _product(left: Kernel, right: Kernel) -> Kernel:
     return left * right
 
 
-def _scale(length_scale: Any) -> Any:
+def _scale(length_scale: object) -> LengthScale:
     """Return a length scale as a number or a tuple."""
     values = np.asarray(length_scale, dtype=np.float64)
     return float(values) if values.ndim == 0 else tuple(values.tolist())
 
 
-def _counterpart(kernel: Kernel, bounds: tuple[float, float]) -> Any:
+def _counterpart(kernel: Kernel, bounds: tuple[float, float]) -> sk.Kernel | None:
     """Return scikit-learn's kernel of the same values; ``None`` if it has none."""
     match kernel:
         case Gaussian(scale):
@@ -386,5 +388,5 @@ def _counterpart(kernel: Kernel, bounds: tuple[float, float]) -> Any:
     return None
 
 
-def _listed(scale: Any) -> Any:
+def _listed(scale: object) -> object:
     return list(scale) if isinstance(scale, tuple) else scale

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import Array, as_array, row_blocks
+from bochner._numerics.arrays import Array, InputRows, as_array, row_blocks
 from bochner._numerics.checked import check_rows_given, column_names
 from bochner.kernels.columns import named_columns
 
@@ -31,7 +31,7 @@ def checked_rows(X: ArrayLike) -> Array:
     return as_array(check_rows_given(X, dtype=np.float64))
 
 
-def nested_tuples(value: Any) -> Any:
+def nested_tuples(value: object) -> Any:
     """Return nested lists as tuples, which are hashable."""
     return tuple(map(nested_tuples, value)) if isinstance(value, list) else value
 
@@ -132,13 +132,13 @@ class KernelFunction(ABC):
         """Return the number of columns of right rows if left rows have ``dim`` columns."""
         return dim
 
-    def check_inputs(self, X: Any) -> None:  # noqa: B027  # Most take all
+    def check_inputs(self, X: InputRows) -> None:  # noqa: B027  # Most take all
         """Raise ``ValueError`` unless every finite row of ``X`` can be the left argument.
 
         ``X`` (n, d) is dense or CSR.
         """
 
-    def check_right_inputs(self, Y: Any) -> None:
+    def check_right_inputs(self, Y: InputRows) -> None:
         """Raise ``ValueError`` unless every row of ``Y`` can be the right argument."""
         self.check_inputs(Y)
 
@@ -148,7 +148,7 @@ class KernelFunction(ABC):
         return True
 
     @abstractmethod
-    def resolved(self, names: Sequence[str] | None, rows: Any = None) -> Any:
+    def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Any:
         """Return a copy with its data-dependent parameters filled in."""
 
     @property
@@ -179,7 +179,7 @@ class KernelFunction(ABC):
             params |= {f"{name}{SEPARATOR}{inner}": v for inner, v in part.get_params().items()}
         return params
 
-    def with_params(self, **params: Any) -> Self:
+    def with_params(self, **params: object) -> Self:
         """Return a copy with other values of some parameters, by the names of :meth:`get_params`.
 
         Raises ``ValueError`` for an unknown name, and the errors of the constructors.
@@ -189,7 +189,7 @@ class KernelFunction(ABC):
         Gaussian(length_scale=0.5) + Matern(length_scale=1.0, nu=2.5)
         """
         parameters = self.get_params(deep=False) | self.nested()
-        plain: dict[str, Any] = {}
+        plain: dict[str, object] = {}
         inner: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         for key, value in params.items():
             name, _, inner_name = key.partition(SEPARATOR)
@@ -249,7 +249,7 @@ def _unknown(value: KernelFunction, key: str) -> str:
     return f"{value!r} has no parameter {key!r}.{hint} Its parameters are: {names}."
 
 
-def _shown_value(value: Any) -> str:
+def _shown_value(value: object) -> str:
     """Return the repr of a field; of many numbers the first two and the last of each level."""
     if not isinstance(value, tuple) or _n_leaves(value) <= _MOST_SHOWN:
         return repr(value)
@@ -267,11 +267,11 @@ def joined(sign: str, parts: list[str]) -> str:
     return sign.join([*parts[: _ENDS - 1], "...", parts[-1]] if many else parts)
 
 
-def _n_leaves(value: Any) -> int:
+def _n_leaves(value: object) -> int:
     return sum(map(_n_leaves, value)) if isinstance(value, tuple) else 1
 
 
-def check_kernel(name: str, value: Any) -> None:
+def check_kernel(name: str, value: object) -> None:
     """Raise TypeError if a member is not a kernel, ValueError if it is nested too deeply."""
     if not isinstance(value, KernelFunction):
         raise TypeError(

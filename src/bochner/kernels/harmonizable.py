@@ -214,7 +214,9 @@ def _check_windows(n_windows: object, scaled: Array) -> None:
         )
 
 
-def _clusters(scaled: Array, count: int, random_state: RandomState) -> tuple[Array, NDArray[Any]]:
+def _clusters(
+    scaled: Array, count: int, random_state: RandomState
+) -> tuple[Array, NDArray[np.integer]]:
     """Return centres (count, d) of clusters of rows, and the cluster of each row."""
     try:
         rng = np.random.default_rng(random_state)

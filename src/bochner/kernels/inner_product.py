@@ -2,11 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array, as_count, as_finite_scalar, as_positive_scalar
+from bochner._numerics.arrays import (
+    Array,
+    InputRows,
+    as_array,
+    as_count,
+    as_finite_scalar,
+    as_positive_scalar,
+)
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import convert_fields, decay
 from bochner.kernels.linear import Constant, Linear
@@ -52,7 +58,7 @@ class Polynomial(Profiled):
         with np.errstate(over="ignore"):  # Who calls refuses infinity, with its own words
             return as_array((t + self.offset) ** self.degree)
 
-    def resolved(self, names: Sequence[str] | None, rows: Any = None) -> Kernel:
+    def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Kernel:
         if rows is None or self.degree > 1 or self.offset < 0.0:
             return self
         line = Linear().resolved(names, rows)

@@ -9,6 +9,7 @@ import numpy as np
 
 from bochner._numerics.arrays import (
     Array,
+    InputRows,
     LengthScale,
     as_array,
     as_count,
@@ -63,7 +64,7 @@ class Levels(LagKernel):
         if isinstance(self.n_levels, tuple):
             check_dim("n_levels", as_scalar_or_tuple("n_levels", self.n_levels), dim)
 
-    def check_inputs(self, X: Any) -> None:
+    def check_inputs(self, X: InputRows) -> None:
         codes = as_array(to_numpy(X.rows) if isinstance(X, HostView) else _entries(X))
         if not codes.size:
             return
@@ -86,7 +87,7 @@ class Levels(LagKernel):
                 f"n_levels={int(greatest[over[0]]) + 1} or more."
             )
 
-    def resolved(self, names: Sequence[str] | None, rows: Any = None) -> Kernel:
+    def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Kernel:
         if rows is None or self.n_levels is not None:
             return self
         self.check_inputs(rows)

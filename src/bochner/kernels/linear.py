@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import (
     Array,
+    InputRows,
     LengthScale,
     as_array,
     as_finite_scalar,
@@ -86,7 +87,7 @@ class Linear(Kernel):
         self.check_dim(rows.shape[1])
         return as_array(((rows - as_array(self.centre)) ** 2 * as_array(self.variance)).sum(axis=1))
 
-    def check_inputs(self, X: Any) -> None:
+    def check_inputs(self, X: InputRows) -> None:
         if self.reach is None or not X.shape[0]:
             return
         low, high = column_extremes(X)
@@ -103,7 +104,7 @@ class Linear(Kernel):
             if getattr(self, name) is not None:
                 check_dim(name, getattr(self, name), dim)
 
-    def resolved(self, names: Sequence[str] | None, rows: Any = None) -> Kernel:
+    def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Kernel:
         if rows is None or self.reach is not None:
             return self
         self.check_dim(rows.shape[1])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from bochner._numerics.arrays import Array, as_array, squared_norms
+from bochner._numerics.arrays import Array, InputRows, as_array, squared_norms
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import checked_rows
 
@@ -23,7 +23,7 @@ class Domain(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def check(self, X: Any) -> None:
+    def check(self, X: InputRows) -> None:
         """Raise ``ValueError`` unless finite rows (n, d), dense or CSR, are in the domain."""
 
 
@@ -31,7 +31,7 @@ class Domain(ABC):
 class RealSpace(Domain):
     """All inputs."""
 
-    def check(self, X: Any) -> None:
+    def check(self, X: InputRows) -> None:
         """Accept every input."""
 
 
@@ -39,7 +39,7 @@ class RealSpace(Domain):
 class UnitSphere(Domain):
     """Inputs of Euclidean norm one, to within 1e-5."""
 
-    def check(self, X: Any) -> None:
+    def check(self, X: InputRows) -> None:
         norms: Array = np.sqrt(squared_norms(X))
         outside = np.flatnonzero(np.abs(norms - 1.0) > NORM_TOLERANCE)
         if outside.size:
@@ -130,5 +130,5 @@ class Profiled(Kernel):
     def check_dim(self, dim: int) -> None:
         """Accept any number of inputs."""
 
-    def check_inputs(self, X: Any) -> None:
+    def check_inputs(self, X: InputRows) -> None:
         self.domain.check(X)

@@ -1,9 +1,10 @@
 """Nodes and numbers of an ONNX graph, all in one floating-point type."""
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.frequencies import Amplitudes, CosineFactors, Envelope, Frequencies
@@ -42,7 +43,7 @@ class Graph:
         self._outputs: list[Any] = []
         self._inputs = [self._described(self.rows, self.dtype, (n_inputs,))]
 
-    def __call__(self, operator: str, *inputs: Any, **attributes: Any) -> str:
+    def __call__(self, operator: str, *inputs: ArrayLike, **attributes: object) -> str:
         """Add a node, and return the name of its output; arrays among inputs become constants."""
         output = f"{operator.lower()}_{len(self._nodes)}"
         names = [value if isinstance(value, str) else self._constant(value) for value in inputs]
@@ -167,7 +168,7 @@ class Graph:
         return helper.make_tensor_value_info(name, kind, ["n", *shape])
 
 
-def _imported() -> Any:
+def _imported() -> ModuleType:
     """Import the optional package onnx, which only the export needs."""
     try:
         import onnx

@@ -93,7 +93,7 @@ def _(step: FourierFeatures, graph: Graph, X: str) -> tuple[str, int]:
 @add_outputs.register(Frequencies)
 @add_outputs.register(SimilarityFeatures)
 @add_outputs.register(FourierFeatures)
-def _(model: Any, graph: Graph, X: str, return_std: bool) -> None:
+def _(model: object, graph: Graph, X: str, return_std: bool) -> None:
     _without_std(model, return_std)
     features, width = transformed(model, graph, X)
     graph.output("features", features, (width,))
@@ -201,7 +201,7 @@ def _(model: BaNKRegression, graph: Graph, X: str, return_std: bool) -> None:
     graph.output("mean", mean, ())
 
 
-def steps_of(model: BaseEstimator) -> list[Any]:
+def steps_of(model: BaseEstimator) -> list[BaseEstimator]:
     """Return the steps of a pipeline that do something, or a model as its only step."""
     if not isinstance(model, Pipeline):
         return [model]

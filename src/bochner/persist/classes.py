@@ -67,7 +67,7 @@ def check_depth(path: Path) -> None:
         raise ValueError(f"values are nested more than {_DEPTH} deep")
 
 
-def check_finite(array: NDArray[Any], name: str) -> None:
+def check_finite(array: NDArray[np.generic], name: str) -> None:
     """Raise ``ValueError`` for infinite entries and NaN."""
     if not np.isfinite(array).all():
         raise ValueError(f"{name} holds infinite numbers or NaN")
@@ -85,7 +85,7 @@ def check_texts(items: list[Any], width: int, name: str) -> None:
         )
 
 
-def conforms(value: Any, hint: Any) -> bool:
+def conforms(value: object, hint: Any) -> bool:
     """Tell whether a value and its elements conform to an annotated type.
 
     ``hint`` is a class, ``Any``, a union, a literal, a typed dictionary, ``list[T]``, ``tuple[T,
@@ -109,14 +109,14 @@ def conforms(value: Any, hint: Any) -> bool:
     return isinstance(value, get_origin(hint) or hint)
 
 
-def _has_items(value: dict[Any, Any], dictionary: Any) -> bool:
+def _has_items(value: dict[Any, Any], dictionary: object) -> bool:
     hints, marked = get_type_hints(dictionary), get_type_hints(dictionary, include_extras=True)
     required = {k for k, hint in marked.items() if get_origin(hint) is not NotRequired}
     has_keys = required <= value.keys() <= hints.keys()
     return has_keys and all(conforms(item, hints[k]) for k, item in value.items())
 
 
-def _is_array(value: Any, arguments: tuple[Any, ...]) -> bool:
+def _is_array(value: object, arguments: tuple[object, ...]) -> bool:
     if not isinstance(value, np.ndarray):
         return False
     (scalar,) = get_args(arguments[1])
@@ -127,22 +127,24 @@ def _is_array(value: Any, arguments: tuple[Any, ...]) -> bool:
     return not is_half and issubclass(value.dtype.type, get_origin(scalar) or scalar)
 
 
-def _is_sequence(cls: type[list[Any] | tuple[Any, ...]], value: Any, arguments: Any) -> bool:
+def _is_sequence(
+    cls: type[list[Any] | tuple[Any, ...]], value: object, arguments: tuple[object, ...]
+) -> bool:
     return isinstance(value, cls) and all(conforms(item, arguments[0]) for item in value)
 
 
-def _is_dict(value: Any, arguments: tuple[Any, ...]) -> bool:
+def _is_dict(value: object, arguments: tuple[object, ...]) -> bool:
     if not isinstance(value, dict):
         return False
     key, item = arguments
     return all(conforms(k, key) and conforms(v, item) for k, v in value.items())
 
 
-def _is_one_of(value: Any, arguments: tuple[Any, ...]) -> bool:
+def _is_one_of(value: object, arguments: tuple[object, ...]) -> bool:
     return any(conforms(value, argument) for argument in arguments)
 
 
-def _is_literal(value: Any, arguments: tuple[Any, ...]) -> bool:
+def _is_literal(value: object, arguments: tuple[object, ...]) -> bool:
     return any(type(value) is type(literal) and value == literal for literal in arguments)
 
 
@@ -176,7 +178,7 @@ def is_estimator(cls: type) -> bool:
     return is_part(cls) or (is_registered(cls) and issubclass(cls, BaseEstimator))
 
 
-def not_saved(value: Any) -> str:
+def not_saved(value: object) -> str:
     """Return the error message for a value that model files cannot hold."""
     cls = type(value)
     name = f"{cls.__module__}.{cls.__qualname__}"
@@ -208,7 +210,7 @@ def value_fields(cls: type) -> dict[str, Field[Any]]:
     return {names.get(field.name, field.name): field for field in fields(cls)}
 
 
-def fitted_attributes(cls: type[BaseEstimator]) -> dict[str, Any]:
+def fitted_attributes(cls: type[BaseEstimator]) -> dict[str, object]:
     """Return the annotated attributes that ``fit`` sets.
 
     Fitted attributes have no value in the class body. Attributes with a value and a name that ends
@@ -226,7 +228,7 @@ def fitted_attributes(cls: type[BaseEstimator]) -> dict[str, Any]:
     }
 
 
-def _of_data(hint: Any) -> Any:
+def _of_data(hint: object) -> Any:
     """Return a union without its functions, which model files do not hold."""
     storable = [kind for kind in get_args(hint) if get_origin(kind) is not Callable]
     is_union = get_origin(hint) in (Union, UnionType)
@@ -262,7 +264,7 @@ def check_value(cls: type, values: Mapping[str, Any]) -> None:
             )
 
 
-def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, Any]) -> None:
+def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, object]) -> None:
     """Raise ``ValueError`` unless attributes match a fitted or unfitted estimator of a class."""
     hints = fitted_attributes(cls)
     for name, hint in hints.items():
@@ -284,7 +286,7 @@ def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, Any]) ->
         raise ValueError(f"{cls.__name__} is fitted in part only: it lacks {', '.join(missing)}")
 
 
-def _check_types(cls: type, values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
+def _check_types(cls: type, values: Mapping[str, object], hints: Mapping[str, object]) -> None:
     for name, value in values.items():
         if name not in hints:
             raise ValueError(f"{cls.__name__} has no attribute {name!r}")
@@ -294,15 +296,15 @@ def _check_types(cls: type, values: Mapping[str, Any], hints: Mapping[str, Any])
             )
 
 
-def _name(function: Any) -> str:
+def _name(function: object) -> str:
     return getattr(function, "__qualname__", None) or type(function).__qualname__
 
 
-def _shown(hint: Any) -> str:
+def _shown(hint: object) -> str:
     return hint.__name__ if isinstance(hint, type) else str(hint)
 
 
-def found(value: Any) -> str:
+def found(value: object) -> str:
     """Return a value in brief, with its type, or the type and shape of an array."""
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} of shape {value.shape}"

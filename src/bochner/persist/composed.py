@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.pipeline import FeatureUnion, Pipeline
 
@@ -14,12 +15,12 @@ COMPOSED = (Pipeline, FeatureUnion, ColumnTransformer, TransformedTargetRegresso
 """Classes of models that are composed of estimators."""
 
 
-def inside(model: Any) -> list[tuple[Any, Any]]:
+def inside(model: object) -> list[tuple[Any, Any]]:
     """Return pairs of the estimators in a composed model and their columns, or ``None``."""
     return [(part, columns) for _, part, columns in _named(model)]
 
 
-def _named(model: Any) -> list[tuple[str, Any, Any]]:
+def _named(model: object) -> list[tuple[str, Any, Any]]:
     """Return names, fitted estimators and columns, without steps such as ``"passthrough"``."""
     named: list[tuple[str, Any, Any]] = []
     idle: tuple[Any, ...] = ()
@@ -39,14 +40,14 @@ def _named(model: Any) -> list[tuple[str, Any, Any]]:
     return [each for each in named if not isinstance(each[1], words) or each[1] not in idle]
 
 
-def estimators(model: Any) -> Iterator[Any]:
+def estimators(model: object) -> Iterator[Any]:
     """Yield a model and all estimators inside it."""
     yield model
     for part, _ in inside(model):
         yield from estimators(part)
 
 
-def transformed(model: Any, row: NDArray[Any]) -> Any:
+def transformed(model: BaseEstimator, row: NDArray[Any]) -> Any:
     """Transform a row (1, d); columns that a table has by name are taken by number."""
     if not any(map(_takes_names, estimators(model))):
         result = model.transform(row)
@@ -67,12 +68,12 @@ def transformed(model: Any, row: NDArray[Any]) -> Any:
     return np.hstack(dense)
 
 
-def _takes_names(model: Any) -> bool:
+def _takes_names(model: object) -> bool:
     """Tell whether scikit-learn needs a data frame, whose columns are chosen by name."""
     return isinstance(model, ColumnTransformer) and hasattr(model, "feature_names_in_")
 
 
-def _is_known(model: ColumnTransformer, name: str, columns: Any) -> bool:
+def _is_known(model: ColumnTransformer, name: str, columns: object) -> bool:
     numbers = model._transformer_to_input_indices.get(name)
     return bool(numbers == column_numbers(model, columns).tolist())
 

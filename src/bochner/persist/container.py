@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
@@ -39,7 +40,7 @@ class ModelFileError(ValueError):
     """A model file that cannot be read or written; the message gives the reason."""
 
 
-def write(path: Path, tree: Any, tensors: Tensors) -> None:
+def write(path: Path, tree: object, tensors: Tensors) -> None:
     """Write a model file: to a temporary name, flushed to the disk, and renamed.
 
     ``tree`` is what ``json.dumps`` takes, ``tensors`` are contiguous arrays of the dtypes in
@@ -76,7 +77,7 @@ def read(path: Path) -> tuple[Any, Tensors]:
     return tree, tensors
 
 
-def _dumps(tree: Any) -> str:
+def _dumps(tree: object) -> str:
     return json.dumps(tree, allow_nan=False, separators=(",", ":"))
 
 
@@ -107,7 +108,7 @@ def _nearest(path: Path) -> str:
     return f"Did you mean {near[0]!r}?" if near else "Check the name and the folder."
 
 
-def _header(path: Path, metadata: dict[str, str] | None) -> dict[str, Any]:
+def _header(path: Path, metadata: dict[str, str] | None) -> dict[str, object]:
     if not metadata or _KEY not in metadata:
         raise ModelFileError(f"{path} is a safetensors file, but not a model that bochner saved.")
     try:
@@ -142,7 +143,7 @@ def _finite_float(text: str) -> float:
     return value
 
 
-def _tensor(path: Path, file: Any, name: str) -> NDArray[Any]:
+def _tensor(path: Path, file: Any, name: str) -> NDArray[np.generic]:
     dtype = file.get_slice(name).get_dtype()
     if dtype not in _DTYPES:
         raise ModelFileError(f"{path} has a tensor {name!r} of dtype {dtype}, which none has.")

@@ -10,7 +10,7 @@ from bochner.persist.tree import Encoder, decode
 from bochner.persist.trial import try_out
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: object, path: str | os.PathLike[str]) -> None:
     """Save a model atomically as one safetensors file with a JSON header.
 
     Parameters

@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping
 from importlib import import_module
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from bochner._numerics.on_demand import import_all
 from bochner.persist.classes import found, is_estimator, is_value
 from bochner.persist.parts import PARTS
@@ -24,7 +26,7 @@ _PUBLIC, _EXPERIMENTAL = "bochner", "bochner.experimental"
 """Module that registers further classes when it is imported: for models that have one of them."""
 
 
-def class_named(name: str, *, estimator: bool) -> Any:
+def class_named(name: str, *, estimator: bool) -> type:
     """Return the estimator or the value class of a name, or raise ``ValueError``."""
     if estimator and name in PARTS:
         return PARTS[name]
@@ -50,7 +52,7 @@ _SPLIT: Mapping[tuple[str, str], str] = {
 """Present names of estimators, by name in older files and class of their ``posterior_``."""
 
 
-def estimator_class(name: str, attributes: Mapping[str, Any]) -> Any:
+def estimator_class(name: str, attributes: Mapping[str, object]) -> type[BaseEstimator]:
     """Return the class of an estimator, also in older files, or raise ``ValueError``."""
     solution = type(attributes.get("posterior_")).__name__
     return class_named(_SPLIT.get((name, solution), name), estimator=True)
@@ -69,7 +71,7 @@ _BARE_HEADS = (("TableRegressor", "KreinRidge"), ("TableClassifier", "KreinRidge
 """Names of estimators in older files, and former classes of their ``head_``."""
 
 
-def present(name: str, members: Mapping[str, Any]) -> dict[str, Any]:
+def present(name: str, members: Mapping[str, object]) -> dict[str, Any]:
     """Return members of a class without members that only older files have.
 
     Raises ``ValueError`` if removing such a member changes the model.
@@ -96,7 +98,7 @@ _MOVED: Mapping[tuple[str, str], str] = {("Constant", "name"): "ConstantLevel"}
 """Present names of value classes, by name in older files and a field that they had."""
 
 
-def value_class(name: str, members: Collection[str]) -> Any:
+def value_class(name: str, members: Collection[str]) -> type:
     """Return the class of a value, also in older files, or raise ``ValueError``."""
     present = {old: new for (old, held), new in _MOVED.items() if held in members}
     return class_named(present.get(name, name), estimator=False)

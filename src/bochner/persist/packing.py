@@ -42,7 +42,7 @@ class _Runs(NamedTuple):
     others: list[int]
 
 
-def pack_table(X: NDArray[Any]) -> Parts | None:
+def pack_table(X: NDArray[np.generic]) -> Parts | None:
     """Return the parts of a table (n, d) of float64, or ``None`` unless they halve its size."""
     if X.ndim != 2 or X.dtype != np.float64 or X.nbytes <= _SMALL:
         return None
@@ -129,7 +129,7 @@ def _runs(columns: NDArray[np.bool_]) -> _Runs:
     return runs
 
 
-def pack_triangle(X: NDArray[Any]) -> tuple[NDArray[Any], bool] | None:
+def pack_triangle(X: NDArray[np.generic]) -> tuple[NDArray[Any], bool] | None:
     """Return the rows of a triangular matrix (n, n) in one, and whether it is a lower one.
 
     The result is ``None`` if the matrix has other entries on both sides, or is small.
@@ -143,7 +143,7 @@ def pack_triangle(X: NDArray[Any]) -> tuple[NDArray[Any], bool] | None:
     return None
 
 
-def unpack_triangle(packed: NDArray[Any], size: int, is_lower: bool) -> NDArray[Any]:
+def unpack_triangle(packed: NDArray[np.generic], size: int, is_lower: bool) -> NDArray[np.generic]:
     """Return a triangular matrix (n, n); ``ValueError`` for another number of entries."""
     if size < 0 or packed.shape != (size * (size + 1) // 2,):
         raise ValueError(f"a triangle of size {size} has other entries than {packed.shape}")

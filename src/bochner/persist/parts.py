@@ -167,13 +167,13 @@ def part_name(cls: type[BaseEstimator]) -> str:
     return _PREFIX + cls.__name__
 
 
-def portable(cls: type, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def portable(cls: type, parameters: Mapping[str, object]) -> dict[str, object]:
     """Return estimator parameters with the machine-specific parameters of parts set to None."""
     dropped = _OF_THE_MACHINE if is_part(cls) else ()
     return {name: None if name in dropped else value for name, value in parameters.items()}
 
 
-def check_parameters(estimator: BaseEstimator, attributes: Mapping[str, Any]) -> None:
+def check_parameters(estimator: BaseEstimator, attributes: Mapping[str, object]) -> None:
     """Raise ``TypeError`` or ``ValueError`` for a parameter that no fit of the estimator takes.
 
     Estimators without a fit may have any parameters, which their ``fit`` refuses.
@@ -202,7 +202,7 @@ def check_part(estimator: BaseEstimator, version: str) -> None:
         )
 
 
-def _check_levels(encoder: Any) -> None:
+def _check_levels(encoder: BaseEstimator) -> None:
     """Raise ``ValueError`` unless the codes of all levels fit: SciPy does not check them."""
     levels, n_features = encoder.categories_, encoder.n_features_in_
     dropped = _each(getattr(encoder, "_drop_idx_after_grouping", None), n_features)
@@ -223,16 +223,16 @@ def _check_levels(encoder: Any) -> None:
     _check(not getattr(encoder, "_missing_indices", {}))
 
 
-def _each(values: Any, n_features: int) -> Any:
+def _each(values: object, n_features: int) -> Any:
     return [None] * n_features if values is None else values
 
 
-def _are_codes(codes: Any, n_codes: int) -> bool:
+def _are_codes(codes: object, n_codes: int) -> bool:
     return isinstance(codes, np.ndarray) and bool(
         codes.ndim == 1 and codes.dtype.kind in "iu" and ((codes >= 0) & (codes < n_codes)).all()
     )
 
 
-def _check(holds: Any) -> None:
+def _check(holds: object) -> None:
     if not holds:
         raise ValueError("the levels of an encoder do not fit together")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.gaussian_process import kernels
 from sklearn.gaussian_process._gpc import _BinaryGaussianProcessClassifierLaplace
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
@@ -78,7 +79,7 @@ def process_part_name(cls: type) -> str:
     return next(name for name, kind in PROCESS_PARTS.items() if kind is cls)
 
 
-def parameters_of(part: Any) -> dict[str, Any]:
+def parameters_of(part: BaseEstimator | kernels.Kernel) -> dict[str, object]:
     """Return the parameters of a part, by name."""
     params: dict[str, Any] = part.get_params(deep=False)
     if isinstance(part, kernels.CompoundKernel):
@@ -86,13 +87,13 @@ def parameters_of(part: Any) -> dict[str, Any]:
     return {name: value for name, value in params.items() if name not in _WITHOUT}
 
 
-def attributes_of(part: Any) -> dict[str, Any]:
+def attributes_of(part: object) -> dict[str, object]:
     """Return the fitted attributes of a part that predictions need, by name."""
     saved_names = ATTRIBUTES[type(part)]
     return {name: value for name, value in vars(part).items() if name in saved_names}
 
 
-def is_of_process(part: Any) -> bool:
+def is_of_process(part: object) -> bool:
     """Tell whether a part belongs to a Gaussian process, and not to another model of classes."""
     return (
         not hasattr(part, "estimator")
@@ -100,7 +101,7 @@ def is_of_process(part: Any) -> bool:
     )
 
 
-def made_part(cls: type, parameters: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
+def made_part(cls: type, parameters: Mapping[str, object], attributes: Mapping[str, object]) -> Any:
     """Return a part with parameters and attributes; ``ValueError`` if it has no such ones."""
     for name in parameters:
         if name not in inspect.signature(cls).parameters:
@@ -115,7 +116,7 @@ def made_part(cls: type, parameters: Mapping[str, Any], attributes: Mapping[str,
     return part
 
 
-def _least_columns(part: Any) -> int:
+def _least_columns(part: kernels.Kernel) -> int:
     """Return the least number of inputs that a kernel takes, by its positions of columns."""
     parameters = part.get_params(deep=True).items()
     positions = [value for name, value in parameters if name.split("__")[-1] == "columns"]
@@ -125,7 +126,7 @@ def _least_columns(part: Any) -> int:
     return min(max(numbers, default=0) + 1, _MOST_COLUMNS)
 
 
-def _check_binary(part: Any) -> None:
+def _check_binary(part: BaseEstimator) -> None:
     """Raise ValueError unless labels of the rows are 0 and 1, and probabilities are theirs."""
     labels, probabilities = part.y_train_, part.pi_
     if not np.isin(labels, (0, 1)).all() or len(labels) != len(part.X_train_):

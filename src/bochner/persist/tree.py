@@ -3,7 +3,7 @@
 import inspect
 import math
 from collections import UserList
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,7 +87,7 @@ class Encoder:
             return self._estimator(value, path)
         raise TypeError(f"{where(path)} is {not_saved(value)}")
 
-    def _list(self, values: list[Any], path: Path) -> Node | list[Any]:
+    def _list(self, values: Sequence[object], path: Path) -> Node | list[Any]:
         if len(values) < _LONG_LIST or not all(
             type(v) is float and math.isfinite(v) for v in values
         ):
@@ -97,7 +97,7 @@ class Encoder:
     def _items(self, values: Any, path: Path) -> list[Any]:
         return [self.encode(value, (*path, str(i))) for i, value in enumerate(values)]
 
-    def _members(self, values: Mapping[str, Any], path: Path) -> Node:
+    def _members(self, values: Mapping[str, object], path: Path) -> Node:
         return {name: self.encode(value, (*path, name)) for name, value in values.items()}
 
     def _dict(self, value: dict[Any, Any], path: Path) -> Node:
@@ -115,7 +115,7 @@ class Encoder:
             raise TypeError(f"{where(path)} is the class {value!r}; give an object of it.")
         return {"$": "type", "name": _name(value, TYPES)}
 
-    def _array(self, value: NDArray[Any], path: Path) -> Node:
+    def _array(self, value: NDArray[np.generic], path: Path) -> Node:
         if value.dtype.kind in "UO":
             return self._texts(value, path)
         if value.dtype.name not in NUMERIC:
@@ -133,7 +133,7 @@ class Encoder:
             return {**node, "order": order}
         return {**self._tensor(value, path), "order": order}
 
-    def _tensor(self, value: NDArray[Any], path: Path) -> Node:
+    def _tensor(self, value: NDArray[np.generic], path: Path) -> Node:
         name = where(path).encode("ascii", "backslashreplace").decode()
         while name in self.tensors:
             name += "'"
@@ -146,14 +146,14 @@ class Encoder:
             "order": "C",
         }
 
-    def _texts(self, value: NDArray[Any], path: Path) -> Node:
+    def _texts(self, value: NDArray[np.generic], path: Path) -> Node:
         width = value.dtype.itemsize // 4 if value.dtype.kind == "U" else None
         items = self._items(value.ravel().tolist(), path)
         if width is not None:
             check_texts(items, width, where(path))
         return {"$": "texts", "width": width, "shape": list(value.shape), "items": items}
 
-    def _value(self, value: Any, path: Path) -> Node:
+    def _value(self, value: object, path: Path) -> Node:
         if holds_function(type(value)):
             raise ModelFileError(
                 f"{where(path)} is {value!r}, whose function a model file cannot hold: functions "
@@ -185,7 +185,7 @@ class Encoder:
         check_parameters(value, attributes)  # After values that no file holds
         return node
 
-    def _process_part(self, value: Any, path: Path) -> Node:
+    def _process_part(self, value: object, path: Path) -> Node:
         if not is_of_process(value):
             raise TypeError(f"{where(path)} is {not_saved(value)}")
         return {
@@ -219,7 +219,7 @@ _ENCODERS: Mapping[type, Callable[[Encoder, Any, Path], Node]] = {
 }
 
 
-def decode(tree: Any, tensors: Tensors) -> Any:
+def decode(tree: object, tensors: Tensors) -> Any:
     """Return the value of a tree from ``json.loads``, which uses every one of the tensors.
 
     ``ValueError``, ``TypeError`` or ``OverflowError`` if it is not as the encoder makes it.
@@ -237,7 +237,7 @@ class _Decoder:
     tensors: Tensors
     used: set[str] = field(default_factory=set)
 
-    def decode(self, node: Any, path: Path = ()) -> Any:
+    def decode(self, node: object, path: Path = ()) -> Any:
         check_depth(path)
         if isinstance(node, list):
             return self._items(node, path)
@@ -245,10 +245,10 @@ class _Decoder:
             return node
         return _DECODERS[_choice(node, "$", _DECODERS)](self, node, path)
 
-    def _items(self, nodes: list[Any], path: Path) -> list[Any]:
+    def _items(self, nodes: Sequence[object], path: Path) -> list[Any]:
         return [self.decode(node, (*path, str(i))) for i, node in enumerate(nodes)]
 
-    def _members(self, nodes: Node, path: Path) -> dict[str, Any]:
+    def _members(self, nodes: Node, path: Path) -> dict[str, object]:
         return {name: self.decode(node, (*path, name)) for name, node in nodes.items()}
 
     def _scalar(self, node: Node, path: Path) -> Any:
@@ -262,7 +262,7 @@ class _Decoder:
             raise ValueError(f"{where(path)} should be {dtype}, found {_shown(value)}")
         return scalar
 
-    def _array(self, node: Node, path: Path) -> NDArray[Any]:
+    def _array(self, node: Node, path: Path) -> NDArray[np.generic]:
         name = _member(node, "tensor", str)
         if name not in self.tensors:
             raise ValueError(f"the tensor {name!r} is missing")
@@ -280,14 +280,14 @@ class _Decoder:
         check_finite(tensor, f"the tensor {name!r}")
         return np.array(tensor, order=_order(node))
 
-    def _table(self, node: Node, path: Path) -> NDArray[Any]:
+    def _table(self, node: Node, path: Path) -> NDArray[np.generic]:
         nodes, shape = _member(node, "parts", dict[str, Any]), _member(node, "shape", list[int])
         parts = {key: self._array(nodes.get(key, {}), (*path, key)) for key in TABLE_PARTS}
         if len(shape) != 2:
             raise ValueError(f"{where(path)} is no table: its shape is {shape}")
         return np.array(unpack_table(parts, (shape[0], shape[1])), order=_order(node))
 
-    def _triangle(self, node: Node, path: Path) -> NDArray[Any]:
+    def _triangle(self, node: Node, path: Path) -> NDArray[np.generic]:
         entries = self._array(_member(node, "entries", dict[str, Any]), path)
         size, is_lower = _member(node, "size", int), _member(node, "lower", bool)
         return np.array(unpack_triangle(entries, size, is_lower), order=_order(node))
@@ -298,7 +298,7 @@ class _Decoder:
             raise ValueError(f"{where(path)} should be a list of float64")
         return list(items.tolist())
 
-    def _texts(self, node: Node, path: Path) -> NDArray[Any]:
+    def _texts(self, node: Node, path: Path) -> NDArray[np.generic]:
         items = self._items(_member(node, "items", list[Any]), path)
         width = _member(node, "width", int | None)
         if width is not None:
@@ -371,7 +371,7 @@ _DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = {
 }
 
 
-def _member(node: Node, name: str, hint: Any) -> Any:
+def _member(node: Node, name: str, hint: object) -> Any:
     if name not in node:
         raise ValueError(f"its header lacks {name!r} where it is needed")
     if not conforms(node[name], hint):
@@ -391,5 +391,5 @@ def _order(node: Node) -> Any:
     return _choice(node, "order", ("C", "F"))
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return repr(value)[:60]

@@ -48,7 +48,7 @@ _WARNINGS = Lock()
 """Filters of warnings belong to the process: one trial at a time changes them."""
 
 
-def try_out(model: Any, n_bytes: int) -> None:
+def try_out(model: object, n_bytes: int) -> None:
     """Raise ``ValueError`` unless a fitted estimator has an answer for one row.
 
     A method ``_try_out()`` of the class checks what the answer to a row of floats does not need. A
@@ -84,7 +84,7 @@ def try_out(model: Any, n_bytes: int) -> None:
             raise ValueError(f"its parts do not fit together ({problem})") from problem
 
 
-def _check_names(part: Any) -> None:
+def _check_names(part: object) -> None:
     """Raise ValueError unless a fitted estimator has as many names of columns as columns."""
     names = getattr(part, "feature_names_in_", None)
     n_features = getattr(part, "n_features_in_", None)
@@ -94,7 +94,7 @@ def _check_names(part: Any) -> None:
         raise ValueError("transformers of columns have a name, themselves and columns")
 
 
-def _check_n_features_out(part: Any, n_bytes: int) -> None:
+def _check_n_features_out(part: object, n_bytes: int) -> None:
     """Raise ValueError unless a fitted transformer has as many features as its file says."""
     n_features_out = vars(part).get("_n_features_out")
     if n_features_out is None or not hasattr(part, "transform"):
@@ -104,13 +104,13 @@ def _check_n_features_out(part: Any, n_bytes: int) -> None:
         raise ValueError(f"{n_features} features, and _n_features_out is {n_features_out}")
 
 
-def _is_foreign(part: Any) -> bool:
+def _is_foreign(part: object) -> bool:
     cls = type(part)
     is_ours = cls.__module__.split(".")[0] == "bochner"
     return isinstance(part, BaseEstimator) and not (is_ours or is_part(cls))
 
 
-def _row(model: Any, n_bytes: int) -> Any:
+def _row(model: BaseEstimator, n_bytes: int) -> Any:
     """Return a row (1, d) that a fitted estimator takes."""
     if isinstance(model, Pipeline | FeatureUnion | TransformedTargetRegressor):
         parts = [part for part, _ in inside(model)]
@@ -138,7 +138,7 @@ def _row(model: Any, n_bytes: int) -> Any:
     return np.eye(1, n_features)  # On the unit sphere, where some kernels are defined
 
 
-def _in_domain(model: Any, row: Any) -> bool:
+def _in_domain(model: BaseEstimator, row: Any) -> bool:
     """Tell whether the kernel is defined at a row: a user's kernel may be so at others only."""
     kernel = getattr(model, "kernel_", None)
     row = model._trial_rows()[1] if hasattr(model, _TRIAL) else row
@@ -151,7 +151,7 @@ def _in_domain(model: Any, row: Any) -> bool:
     return True
 
 
-def _answer(model: Any, row: Any) -> None:
+def _answer(model: BaseEstimator, row: Any) -> None:
     """Call the methods of a model, or of the steps of a pipeline in turn, on one row."""
     if not _in_domain(model, row):
         return
@@ -189,7 +189,7 @@ def _answer(model: Any, row: Any) -> None:
             _check_density(model, row, answer)
 
 
-def _check_density(model: Any, row: Any, prediction: Any) -> None:
+def _check_density(model: object, row: Any, prediction: Any) -> None:
     """Raise ValueError unless a prediction, as a whole number, has a finite log density."""
     method = getattr(model, "log_predictive_density", None)
     if method is not None and np.ndim(prediction) == 1 and np.asarray(prediction).dtype.kind == "f":

@@ -73,7 +73,7 @@ class ComparisonDisplay(Display):
 
 
 def comparison(
-    results: Mapping[str, Any],
+    results: Mapping[str, object],
     metric: str = "rmse",
     *,
     xlabel: str | None = None,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_level
@@ -80,7 +80,7 @@ class ComponentsDisplay(Display):
             date_ticks(axis.xaxis, times, panel_points(axis)[0], label)
 
 
-def _with_gaps(times: NDArray[Any], values: Array) -> tuple[NDArray[Any], Array]:
+def _with_gaps(times: NDArray[np.generic], values: Array) -> tuple[NDArray[Any], Array]:
     """Return times and values (3, n) with missing values in gaps, over which no line is drawn."""
     if len(times) < 3:
         return times, values
@@ -91,7 +91,7 @@ def _with_gaps(times: NDArray[Any], values: Array) -> tuple[NDArray[Any], Array]
 
 def components(
     model: BaseEstimator,
-    times: object,
+    times: ArrayLike,
     X: object = None,
     *,
     names: Sequence[str] | None = None,
@@ -145,9 +145,9 @@ def components(
 
 
 def component_display(
-    model: Any,
-    times: Any,
-    X: Any = None,
+    model: BaseEstimator,
+    times: ArrayLike,
+    X: object = None,
     *,
     names: Sequence[str] | None = None,
     level: float = 0.9,

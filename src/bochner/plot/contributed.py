@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, RandomState, as_count
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count
 from bochner.comparison.shown import PLAIN_ENTRIES, may_be_years, number
 from bochner.diagnosis.contributions import Contributions
 from bochner.plot.inputs import column_of
@@ -97,7 +97,7 @@ def explained(
     return OneOutput(computed.columns, *parts, f"{what} of {labels[place]}")
 
 
-def columns_at(names: Sequence[str], X: Any, numbers: NDArray[np.intp]) -> list[Column]:
+def columns_at(names: Sequence[str], X: MatrixLike, numbers: NDArray[np.intp]) -> list[Column]:
     """Return some columns of a table; an array has columns by number."""
     has_names = hasattr(X, "columns")
     return [column_of(None, X, names[i] if has_names else int(i)) for i in numbers]

@@ -83,7 +83,7 @@ class Display(ABC):
     axes_: "tuple[Axes, ...]" = field(default=(), repr=False)
     figure_: "Figure | None" = field(default=None, repr=False)
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super(Display, cls).__init_subclass__(**options)
         cls.__repr__ = Display.__repr__  # type: ignore[method-assign]  # Not that of a data class
 

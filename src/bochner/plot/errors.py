@@ -93,7 +93,7 @@ class ResidualsDisplay(Display):
         low, high = self.limits
         return int(np.sum((self.residuals < low) | (self.residuals > high)))
 
-    def windows(self) -> tuple[NDArray[Any], Array]:
+    def windows(self) -> tuple[NDArray[np.generic], Array]:
         """Return middles (w,) of windows of equally many rows, and quartiles (w, 3) in them."""
         is_present = ~np.isnat(self.against) if self.against.dtype.kind == "M" else np.isfinite(
             self.against.astype(np.float64))  # fmt: skip
@@ -123,7 +123,7 @@ class ResidualsDisplay(Display):
             [np.mean(self.residuals[[text == name for text in texts]]) for name in self.levels()[0]]
         )
 
-    def _texts(self) -> NDArray[Any]:
+    def _texts(self) -> NDArray[np.generic]:
         return np.array(["missing" if v is None else str(v) for v in self.against], dtype=object)
 
     def describe(self) -> str:
@@ -233,7 +233,7 @@ def residuals(
         ).plot(ax, theme=theme)
     read_values = column_of(model, X, column)
     if read_values.kind == "date":
-        against: NDArray[Any] = np.full(len(errors), np.datetime64("NaT"), dtype="M8[us]")
+        against: NDArray[np.generic] = np.full(len(errors), np.datetime64("NaT"), dtype="M8[us]")
         against[read_values.present] = read_values.wall_times()
     elif read_values.kind in ("numeric", "empty"):
         against = read_values.values

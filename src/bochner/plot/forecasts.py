@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_array, as_level
+from bochner._numerics.arrays import Array, MatrixLike, as_array, as_level
 from bochner.comparison.forecasts import SeriesForecast
 from bochner.estimators.forecaster import Forecaster
 from bochner.plot.display import Display, PanelLayout
@@ -132,10 +132,10 @@ class ForecastDisplay(Display):
 
 def forecast(
     model: BaseEstimator,
-    X: Any,
+    X: MatrixLike,
     *,
-    inputs: Any = None,
-    history: Any = None,
+    inputs: object = None,
+    history: object = None,
     truth: ArrayLike | None = None,
     level: float | Sequence[float] = 0.9,
     xlabel: str | None = None,
@@ -252,7 +252,7 @@ def forecast_display(one: SeriesForecast, level: float, ylabel: str = "") -> For
 
 
 def _forecast_intervals(
-    model: Any, horizon: Any, inputs: Any, level: float
+    model: BaseEstimator, horizon: object, inputs: object, level: float
 ) -> tuple[Array, Array | None, Array | None]:
     """Return the forecasts (h,) of a Forecaster, and the ends of their intervals."""
     lower, upper = model.predict_interval(horizon, level, inputs)

@@ -105,7 +105,7 @@ def probabilities(
     return probability, labels, classes
 
 
-def check_labels(labels: NDArray[Any], classes: NDArray[Any], n_samples: int) -> None:
+def check_labels(labels: NDArray[np.generic], classes: NDArray[np.generic], n_samples: int) -> None:
     """Raise ValueError unless labels (n,) are among the classes."""
     if labels.shape != (n_samples,) or not n_samples:
         raise ValueError(

@@ -135,7 +135,7 @@ def theme_called(name: str) -> Theme:
 
 def parameters(theme: Theme) -> dict[str, Any]:
     """Return matplotlib's parameters of the style."""
-    tick: dict[str, Any] = {"labelsize": SMALL, "color": theme.ink, "minor.size": 0.0}
+    tick: dict[str, object] = {"labelsize": SMALL, "color": theme.ink, "minor.size": 0.0}
     tick |= {"major.width": _FRAME, "major.pad": _PAD, "major.size": _PAD}
     return {
         **{f"{axis}tick.{name}": value for axis in "xy" for name, value in tick.items()},

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from bochner.tables.stamps import read_dates
 
 
-def drawn_times(times: Any) -> NDArray[Any]:
+def drawn_times(times: Any) -> NDArray[np.generic]:
     """Return times (n,) as numbers or as dates of the local clock, in ``datetime64``.
 
     ``times`` are numbers, dates, text in ISO 8601, or a pandas index or series of numbers, dates or
@@ -21,7 +22,7 @@ def drawn_times(times: Any) -> NDArray[Any]:
     return read_dates(times).clock
 
 
-def forecast_times(model: Any, horizon: Any) -> NDArray[Any]:
+def forecast_times(model: BaseEstimator, horizon: Any) -> NDArray[np.generic]:
     """Return the times of a forecast, ``horizon`` steps or times, of a model of a single series.
 
     Raises ValueError if the model has several series, and TypeError or ValueError as ``predict``.

@@ -94,7 +94,7 @@ def along_time(
     return AlongTime(column.name, unit, lags, kernel, frequencies, weights, periods)
 
 
-def _grid(model: Any, column: Column) -> tuple[Column, Array]:
+def _grid(model: object, column: Column) -> tuple[Column, Array]:
     """Return evenly spaced entries, the latest if there are too many, and their lags."""
     if column.kind == "date":
         times = column.times().astype(np.int64)

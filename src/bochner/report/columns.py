@@ -198,7 +198,7 @@ def effect_sentence(effect: Effect, dates: Sequence[str] = ()) -> str:
     return f"{averaged} ranges from {ends[0]} ({where[0]}) to {ends[1]} ({where[1]})."
 
 
-def _where(effect: Effect, place: Sequence[Any], dates: Sequence[str]) -> str:
+def _where(effect: Effect, place: Sequence[np.intp], dates: Sequence[str]) -> str:
     """Return the values at a place of a grid, such as "at 12" or "'hour' 12 and 'day' 3"."""
     values = zip(effect.columns, effect.values, place, strict=True)
     shown = [

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +53,9 @@ class Drift:
         return int(np.argmin(self.mean)), int(np.argmax(self.mean))
 
 
-def drift(column: Column, residuals: Array, clusters: NDArray[Any] | None = None) -> Drift | None:
+def drift(
+    column: Column, residuals: Array, clusters: NDArray[np.generic] | None = None
+) -> Drift | None:
     """Return mean residuals (n,) over bins of a column, or ``None`` if rows make up one bin only.
 
     Rows of a cluster (n,) may be dependent.
@@ -72,7 +73,7 @@ def _tested(
     names: Sequence[str],
     codes: NDArray[np.intp],
     residuals: Array,
-    clusters: NDArray[Any] | None,
+    clusters: NDArray[np.generic] | None,
 ) -> Drift:
     """Return the means, and Hotelling's test of their equality.
 

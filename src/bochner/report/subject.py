@@ -124,7 +124,7 @@ def series_of(table: Any) -> Mapping[str, Any]:
     return {str(name): table[name] for name in table.columns}
 
 
-def _equals(series: object, times: NDArray[Any]) -> bool:
+def _equals(series: object, times: NDArray[np.generic]) -> bool:
     values = np.asarray(series)
     return (
         values.dtype.kind in "iuf" and times.dtype.kind in "iuf" and np.array_equal(values, times)
@@ -141,10 +141,10 @@ def subjects_of(studies: Sequence[Study]) -> list[Subject]:
     return [Subject(study, int(np.size(scale))) for study in studies]
 
 
-def shown_values(column: Column) -> NDArray[Any]:
+def shown_values(column: Column) -> NDArray[np.generic]:
     """Return numbers, times, or levels of a column, for a picture. Few numbers are levels."""
     if column.kind == "date":
-        times: NDArray[Any] = np.full(len(column.raw), np.datetime64("NaT"), dtype="M8[us]")
+        times: NDArray[np.generic] = np.full(len(column.raw), np.datetime64("NaT"), dtype="M8[us]")
         times[column.present] = column.wall_times()
         return times
     if column.kind in ("numeric", "empty"):

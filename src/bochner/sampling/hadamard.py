@@ -68,7 +68,7 @@ class HadamardRows:
                 f"{n_blocks} blocks of order {order} have no {m} rows and {dim} columns."
             )
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # Through the constructor, so that copies are checked and read-only, too.
         return HadamardRows, (self.signs, self.row_scale, self.column_scale)
 

@@ -9,6 +9,7 @@ from scipy.spatial.distance import pdist
 
 from bochner._numerics.arrays import (
     Array,
+    InputRows,
     as_array,
     column_extremes,
     dense_rows,
@@ -46,7 +47,7 @@ class Pairs:
     spherical: bool
 
     @classmethod
-    def of_rows(cls, X: Any, metric: Metric, rng: np.random.Generator) -> "Pairs":
+    def of_rows(cls, X: InputRows, metric: Metric, rng: np.random.Generator) -> "Pairs":
         """Return the pairs of at most 1000 rows of ``X`` (n, d), dense or sparse."""
         norms = np.sqrt(squared_norms(X))
         rows = np.arange(X.shape[0])

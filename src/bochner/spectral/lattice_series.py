@@ -95,7 +95,7 @@ def evaluate(function: LagFunction, lags: Array) -> Array:
 def _checked_values(function: LagFunction, lags: Array, lenient: bool) -> Array:
     quiet = np.errstate(over="ignore", invalid="ignore") if lenient else nullcontext()
     with quiet:
-        values: NDArray[Any] = np.asarray(function(lags))
+        values: NDArray[np.generic] = np.asarray(function(lags))
     if values.shape != lags.shape[:-1]:
         raise ValueError(
             f"The function must map lags of shape {lags.shape} to values of shape "

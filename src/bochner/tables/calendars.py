@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from scipy.special import gammaln
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.tables.offsets import as_text, dates_from, from_text, localised, opening_hours, weekly
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Stamps = NDArray[np.datetime64]
 Places = NDArray[np.int64]
@@ -99,14 +102,14 @@ def frequency_of(times: Any, utc: Stamps, clock: Stamps, zone: str | None) -> st
     return _inferred(index) or _with_holes(_own_index(index, clock), utc, clock)
 
 
-def _index(utc: Stamps, zone: str | None) -> Any:
+def _index(utc: Stamps, zone: str | None) -> pd.DatetimeIndex:
     import pandas as pd
 
     index = pd.DatetimeIndex(utc)
     return index if zone is None else index.tz_localize("UTC").tz_convert(zone)
 
 
-def _own_index(index: Any, clock: Stamps) -> Any:
+def _own_index(index: pd.DatetimeIndex, clock: Stamps) -> pd.DatetimeIndex:
     """Return an index whose clock shows ``clock`` (n,): without a zone if offsets differ."""
     import pandas as pd
 
@@ -114,7 +117,7 @@ def _own_index(index: Any, clock: Stamps) -> Any:
     return index if index.tz is None or (index.tz_localize(None) == shown).all() else shown
 
 
-def _inferred(index: Any) -> str | None:
+def _inferred(index: pd.DatetimeIndex) -> str | None:
     """Return the frequency that pandas infers from dates without gaps, or ``None``."""
     import pandas as pd
 
@@ -129,7 +132,7 @@ def _inferred(index: Any) -> str | None:
     return None if text is None or text.lower() == "bh" else text
 
 
-def _with_holes(index: Any, utc: Stamps, clock: Stamps) -> str | None:
+def _with_holes(index: pd.DatetimeIndex, utc: Stamps, clock: Stamps) -> str | None:
     """Return the calendar by which the dates have the shortest description."""
     best, least = None, np.inf
     for calendar in _calendars(index, utc, clock):
@@ -152,7 +155,7 @@ def _length_of_holes(steps: Places) -> float:
     return float(parts[0] - parts[1] - parts[2] + np.sum(np.log(holes) + np.log1p(holes)))
 
 
-def _calendars(index: Any, utc: Stamps, clock: Stamps) -> Iterator[_Calendar]:
+def _calendars(index: pd.DatetimeIndex, utc: Stamps, clock: Stamps) -> Iterator[_Calendar]:
     """Yield calendars that contain all dates, the preferred ones first."""
     days = clock.astype("M8[D]")
     apart = np.diff(days.astype(np.int64))
@@ -172,7 +175,7 @@ def _calendars(index: Any, utc: Stamps, clock: Stamps) -> Iterator[_Calendar]:
 
 
 def _are_at_one_time(
-    index: Any, after_midnight: NDArray[np.timedelta64], days: NDArray[np.datetime64]
+    index: pd.DatetimeIndex, after_midnight: NDArray[np.timedelta64], days: NDArray[np.datetime64]
 ) -> bool:
     """Return whether all dates have the same local time, on days where this time exists."""
     import pandas as pd
@@ -271,7 +274,7 @@ def _weekdays(numbers: Places) -> Places:
     return (numbers + _THURSDAY) % 7
 
 
-def _of_longest_run(index: Any) -> _Calendar | None:
+def _of_longest_run(index: pd.DatetimeIndex) -> _Calendar | None:
     """Return the calendar of the longest run without holes, if all dates lie on it."""
     lengths = np.diff(index.asi8).astype(np.float64)
     holes = np.flatnonzero(lengths > _LONGER * np.median(lengths)) + 1

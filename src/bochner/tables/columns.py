@@ -153,7 +153,9 @@ def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
     return Column(name, kind, raw, present, values, is_category, clock, zone)
 
 
-def _times_of_day(name: str, raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> Column:
+def _times_of_day(
+    name: str, raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]
+) -> Column:
     """Return the column of `datetime.time` entries."""
     hours = np.full(raw.shape[0], np.nan)
     hours[present] = hours_of(raw[present])
@@ -178,7 +180,7 @@ def unmasked(X: Any) -> Any:
     return np.where(np.ma.getmaskarray(X), None, X.data.astype(object))
 
 
-def labels(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray[np.object_]:
+def labels(raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]) -> npt.NDArray[np.object_]:
     """Return entries as text, None where missing; whole numbers have no decimal point."""
     text = np.full(raw.shape[0], None, dtype=object)
     if set(map(type, raw[present].tolist())) <= {str}:
@@ -232,7 +234,7 @@ def _clock(
 
 
 def _iso_dates(
-    raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]
+    raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]
 ) -> tuple[Stamps, Stamps | None] | None:
     """Parse text as times in UTC and local times; None unless all entries are ISO 8601."""
     distinct = set(raw[present])
@@ -257,7 +259,7 @@ def _read_iso(text: str) -> datetime.datetime:
     return datetime.datetime.fromisoformat(text + day)
 
 
-def _present(raw: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def _present(raw: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
     if raw.dtype.kind == "O":
         entries = raw.tolist()
         if set(map(type, entries)) <= {str}:
@@ -282,7 +284,7 @@ def _is_missing(entry: object) -> bool:
     )
 
 
-def _kind(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> Kind:
+def _kind(raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]) -> Kind:
     if not present.any():
         return "empty"
     if raw.dtype.kind != "O":
@@ -293,7 +295,9 @@ def _kind(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> Kind:
     return kinds.pop() if len(kinds) == 1 else "mixed"
 
 
-def _values(kind: Kind, raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+def _values(
+    kind: Kind, raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]
+) -> npt.NDArray[Any]:
     if kind not in ("numeric", "date", "empty"):
         return raw
     values = np.full(raw.shape[0], np.nan)
@@ -304,7 +308,7 @@ def _values(kind: Kind, raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -
     return values
 
 
-def _floats(entries: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _floats(entries: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
     """Convert numbers to floats; numbers too large for a float become infinite."""
     try:
         return entries.astype(np.float64)
@@ -319,6 +323,6 @@ def _float(entry: Any) -> float:
         return math.inf if entry > 0 else -math.inf
 
 
-def _utc(raw: npt.NDArray[Any]) -> npt.NDArray[np.datetime64]:
+def _utc(raw: npt.NDArray[np.generic]) -> npt.NDArray[np.datetime64]:
     entries = [entry_in_utc(entry) for entry in raw] if raw.dtype.kind == "O" else raw
     return np.asarray(entries, dtype="datetime64[us]")

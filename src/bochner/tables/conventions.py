@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -88,7 +87,7 @@ _OTHER_MARKS = {",": (",", ".", "decimal point"), ".": (";", ",", "decimal comma
 the mark that its numbers then have, and the kind of such columns."""
 
 
-def own_kind(texts: Any, kind: str | None, options: ReadOptions, delimiter: str) -> str | None:
+def own_kind(texts: object, kind: str | None, options: ReadOptions, delimiter: str) -> str | None:
     """Return the kind of a column of a later file whose decimal mark is not that of the fit.
 
     Fields that commas separate have no decimal commas, unless some are quoted. Semicolons separate
@@ -110,7 +109,7 @@ def own_kind(texts: Any, kind: str | None, options: ReadOptions, delimiter: str)
     return note if _are_numbers(texts, mark) else None
 
 
-def _are_numbers(texts: Any, mark: str) -> bool:
+def _are_numbers(texts: object, mark: str) -> bool:
     """Return whether texts (n,) are numbers or quantities with a decimal mark."""
     if find_numbers(texts, (mark,)) is not None:
         return True

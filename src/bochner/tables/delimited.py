@@ -6,11 +6,14 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bochner._numerics.naming import refuse_repeated
 from bochner.tables.errors import InputError
 from bochner.tables.layout import DelimitedText, reader, records
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MISSING = (
     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
@@ -29,7 +32,7 @@ _SHOWN_LENGTH = 20
 """Characters of a field that an error message shows."""
 
 
-def read_columns(path: Path, layout: DelimitedText) -> dict[str, Any]:
+def read_columns(path: Path, layout: DelimitedText) -> dict[str, pa.Array]:
     """Return the texts of each column, null where missing, by name.
 
     Empty names become "Unnamed: 0" and so on by position, or "Unnamed: 0.1", as in pandas. Raises
@@ -47,7 +50,7 @@ def read_columns(path: Path, layout: DelimitedText) -> dict[str, Any]:
     return dict(zip(names, columns, strict=True))
 
 
-def without_repeated_names(columns: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+def without_repeated_names(columns: Mapping[str, pa.Array]) -> tuple[dict[str, pa.Array], str]:
     """Return columns without rows that repeat the names, as in joined files, and a note on them."""
     import pyarrow.compute as pc
 
@@ -86,7 +89,7 @@ def looks_like_numbers(names: Sequence[str]) -> str:
     return " The first line holds numbers only: is the line of column names missing?"
 
 
-def _parse(layout: DelimitedText, width: int) -> list[Any] | None:
+def _parse(layout: DelimitedText, width: int) -> list[pa.Array] | None:
     """Return the columns below the header, or None if the text is not regular."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -123,7 +126,7 @@ def _parse(layout: DelimitedText, width: int) -> list[Any] | None:
     return list(table.columns)
 
 
-def _parse_slowly(path: Path, layout: DelimitedText, width: int) -> list[Any]:
+def _parse_slowly(path: Path, layout: DelimitedText, width: int) -> list[pa.Array]:
     """Return the columns of a text that Arrow refuses, or raise an error that names the line."""
     import pyarrow as pa
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from bochner._numerics.arrays import Array, as_scale
+from bochner._numerics.arrays import Array, InputRows, as_scale
 from bochner._numerics.checked import named
 from bochner._numerics.foreign import is_frame, refuse_no_rows
 from bochner._numerics.naming import naming, refuse_repeated
@@ -355,6 +355,6 @@ def read_part(X: object) -> list[Column]:
     return columns
 
 
-def _in_order(X: Any, places: Sequence[int]) -> Any:
+def _in_order(X: InputRows, places: Sequence[int]) -> Any:
     """Return the columns of a pandas or polars table in another order."""
     return X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]

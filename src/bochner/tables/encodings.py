@@ -250,7 +250,7 @@ def encode(state: State, column: Column, out_of_fold: Array | None = None) -> Ar
     return np.hstack(parts)
 
 
-def _codes(text: NDArray[Any], levels: list[str]) -> NDArray[np.intp]:
+def _codes(text: NDArray[np.generic], levels: list[str]) -> NDArray[np.intp]:
     """Return the position of each entry in ``levels``, or their number."""
     code = {level: position for position, level in enumerate(levels)}
     codes = map(code.get, text.tolist(), repeat(len(code)))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner._numerics.arrays import MatrixLike
 from bochner._numerics.keys import Keys
 from bochner.tables.encoder import read_part
 from bochner.tables.repeated import row_keys
@@ -21,7 +22,7 @@ _LEAST_EXCESS = 0.05
 file has rows of the fit: errors then change by some per cent."""
 
 
-def fingerprint(X: Any, X_test: Any) -> dict[str, Any]:
+def fingerprint(X: MatrixLike, X_test: MatrixLike) -> dict[str, object]:
     """Return the fingerprint of training rows as plain JSON.
 
     Rows are stored by their hash, so that the same rows of a later file are found; of more than
@@ -37,7 +38,7 @@ def fingerprint(X: Any, X_test: Any) -> dict[str, Any]:
     return {**record, "chance": float(is_known.sum()) / n_looked_up}
 
 
-def training_rows(record: Mapping[str, Any], X: Any) -> tuple[int, NDArray[np.bool_] | None]:
+def training_rows(record: Mapping[str, Any], X: MatrixLike) -> tuple[int, NDArray[np.bool_] | None]:
     """Return how many rows of a table are training rows, and which (n,) if all can be looked up.
 
     The number is zero if no more rows are known than test rows equal training rows by chance.
@@ -50,7 +51,7 @@ def training_rows(record: Mapping[str, Any], X: Any) -> tuple[int, NDArray[np.bo
     return round(share * len(keys)), is_known if record["step"] == 1 else None
 
 
-def _keys(X: Any) -> Keys:
+def _keys(X: MatrixLike) -> Keys:
     columns = read_part(X)
     return row_keys(columns, np.empty((len(columns[0].raw), 0)))
 

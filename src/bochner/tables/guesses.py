@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from bochner.tables.local_numbers import (
 from bochner.tables.options import DATE_KINDS, NUMBER_KINDS, ReadOptions
 from bochner.tables.quantities import MixedUnits, Quantities, find_quantities
 from bochner.tables.times_of_day import ClockTimes, find_times
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MARKERS = (
     *dict.fromkeys(map(str.lower, MISSING)), "n.a.", "missing", "-", "--", "---", "\u2013",
@@ -152,7 +155,7 @@ class Guess:
         return {some["values"]: some["counts"] for some in pc.value_counts(marked).to_pylist()}
 
 
-def guess(name: str, texts: Any, kind: str | None, options: ReadOptions) -> Guess:
+def guess(name: str, texts: pa.Array, kind: str | None, options: ReadOptions) -> Guess:
     """Guess the type of the texts (n,) of a column, an Arrow array with null where missing."""
     import pyarrow.compute as pc
 
@@ -182,7 +185,7 @@ def guess(name: str, texts: Any, kind: str | None, options: ReadOptions) -> Gues
     return Guess(name, kind, texts, cleaned, interpretation, padded)
 
 
-def _plain_with_gaps(texts: Any, options: ReadOptions) -> tuple[Any, PlainNumbers] | None:
+def _plain_with_gaps(texts: pa.Array, options: ReadOptions) -> tuple[pa.Array, PlainNumbers] | None:
     """Return plain numbers among the usual words for missing ones, of which no more is asked."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -197,7 +200,7 @@ def _plain_with_gaps(texts: Any, options: ReadOptions) -> tuple[Any, PlainNumber
     return None if interpretation is None else (cleaned, interpretation)
 
 
-def _is_complete(interpretation: Interpretation, texts: Any) -> bool:
+def _is_complete(interpretation: Interpretation, texts: pa.Array) -> bool:
     """Return whether all present texts have the pattern that was interpretation."""
     if not isinstance(interpretation, LocalDates):
         return True
@@ -205,7 +208,7 @@ def _is_complete(interpretation: Interpretation, texts: Any) -> bool:
 
 
 def _quantities(
-    name: str, texts: Any, kind: str | None, options: ReadOptions
+    name: str, texts: pa.Array, kind: str | None, options: ReadOptions
 ) -> Quantities | MixedUnits | ClockTimes | None:
     """Return numbers that are written with text, or times of day.
 
@@ -225,8 +228,8 @@ def _quantities(
 
 
 def _without_words(
-    name: str, texts: Any, interpretation: Interpretation | None, options: ReadOptions
-) -> tuple[Any, Interpretation | None, tuple[str, ...]]:
+    name: str, texts: pa.Array, interpretation: Interpretation | None, options: ReadOptions
+) -> tuple[pa.Array, Interpretation | None, tuple[str, ...]]:
     """Return texts with null in place of a few words among numbers or dates, and the words."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -264,7 +267,7 @@ def _without_words(
     return (kept, again, words) if again is not None else (texts, interpretation, ())
 
 
-def _are_codes(texts: Any) -> bool:
+def _are_codes(texts: pa.Array) -> bool:
     """Return whether numbers (n,) are few distinct whole ones, as codes are."""
     import pyarrow.compute as pc
 
@@ -272,7 +275,7 @@ def _are_codes(texts: Any) -> bool:
     return len(levels) < _FEWEST_NUMBERS and all(map(str.isdigit, levels.to_pylist()))
 
 
-def looks_otherwise(levels: Any) -> bool:
+def looks_otherwise(levels: pa.Array) -> bool:
     """Return whether some levels (k,) of text would not be read as text in a separate file."""
     if may_hold_numbers(levels) or dates_among(levels).any():
         return True
@@ -280,7 +283,7 @@ def looks_otherwise(levels: Any) -> bool:
     return any(text in _TRUTHS or text.lower() in MARKERS for text in texts)
 
 
-def _interpret(texts: Any, kind: str | None, options: ReadOptions) -> Interpretation | None:
+def _interpret(texts: pa.Array, kind: str | None, options: ReadOptions) -> Interpretation | None:
     interpretation: Interpretation | None = None
     if kind is None or kind in NUMBER_KINDS:
         mark = None if kind is None else NUMBER_KINDS[kind]
@@ -300,7 +303,7 @@ def _decimals(options: ReadOptions) -> Sequence[str]:
     return (".", ",") if options.decimal == "auto" else options.decimal
 
 
-def _plain(texts: Any, options: ReadOptions) -> PlainNumbers | None:
+def _plain(texts: pa.Array, options: ReadOptions) -> PlainNumbers | None:
     """Return numbers that programs write, unless they have points where commas are expected."""
     numbers = plain_numbers(texts)
     if numbers is None or (options.decimal == "," and has_mark(texts)):
@@ -308,10 +311,10 @@ def _plain(texts: Any, options: ReadOptions) -> PlainNumbers | None:
     return PlainNumbers(numbers, loses_digits(texts, numbers), code_rule(texts, numbers))
 
 
-def _truths(texts: Any) -> Truths | None:
+def _truths(texts: pa.Array) -> Truths | None:
     import pyarrow.compute as pc
 
-    def are_truths(some: Any) -> bool:
+    def are_truths(some: object) -> bool:
         return set(pc.unique(some).to_pylist()) <= {*_TRUTHS, None}
 
     # Columns of other text differ within a few entries.
@@ -321,7 +324,7 @@ def _truths(texts: Any) -> Truths | None:
     return Truths(np.array(values, dtype=object if texts.null_count else bool))
 
 
-def _without(texts: Any, markers: Sequence[str], keys: Any = None) -> Any:
+def _without(texts: pa.Array, markers: Sequence[str], keys: pa.Array | None = None) -> pa.Array:
     """Return texts with null in place of those whose keys are markers."""
     import pyarrow as pa
     import pyarrow.compute as pc

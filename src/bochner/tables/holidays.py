@@ -24,7 +24,7 @@ _LONGEST_STEP = np.timedelta64(36, "h")
 """Longest median step of times for which holidays are inputs: a week holds none or several."""
 
 
-def holiday_inputs(times: Any, n_known: int, place: str) -> pd.DataFrame:
+def holiday_inputs(times: object, n_known: int, place: str) -> pd.DataFrame:
     """Return an indicator (n, d) of each holiday at dates ``times`` (n,), by the local clock.
 
     ``place`` is the code of a country, such as DE, or of a part of it, such as DE-BY. Only the

@@ -69,7 +69,7 @@ class LocalNumbers:
     decimals: tuple[str, ...]
     rows: Mapping[str, int]
 
-    def read(self, decimal: str) -> Any:
+    def read(self, decimal: str) -> pa.Array:
         """Return the numbers (n,) as an Arrow array, null where the texts are."""
         import pyarrow.compute as pc
 
@@ -83,13 +83,13 @@ class LocalNumbers:
         return numbers
 
 
-def present_sample(texts: Any) -> Any:
+def present_sample(texts: pa.Array) -> pa.Array:
     """Return the first present texts (k,), without a copy of all rows unless many are missing."""
     head = texts.slice(0, 10 * _SAMPLE_SIZE).drop_null()
     return (head if len(head) else texts.drop_null()).slice(0, _SAMPLE_SIZE)
 
 
-def plain_numbers(texts: pa.Array) -> Any | None:
+def plain_numbers(texts: pa.Array) -> pa.Array | None:
     """Return texts (n,) as whole numbers or floats, if each is a number as programs write it."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -111,7 +111,7 @@ _FEWEST_WIDE_CODES = 3
 """Digits from which numbers of one width with leading zeros are codes: 01 to 12 are months."""
 
 
-def code_rule(texts: Any, numbers: Any) -> tuple[str, int] | None:
+def code_rule(texts: pa.Array, numbers: pa.Array) -> tuple[str, int] | None:
     """Return why plain numbers (n,) are codes, and the first such row, or None.
 
     The rule is "zeros" for leading zeros that tell entries apart, "padded" for two digits with a
@@ -132,7 +132,7 @@ def code_rule(texts: Any, numbers: Any) -> tuple[str, int] | None:
     return ("padded" if is_padded else "zeros"), row
 
 
-def has_mark(texts: Any, mark: str = ".") -> bool:
+def has_mark(texts: pa.Array, mark: str = ".") -> bool:
     """Return whether one of the texts (n,) has a decimal mark."""
     import pyarrow.compute as pc
 
@@ -202,7 +202,7 @@ def _all_match(texts: pa.Array, pattern: str) -> bool:
                for part in parts)  # fmt: skip
 
 
-def _bodies(texts: pa.Array) -> Iterator[tuple[Any, str]]:
+def _bodies(texts: pa.Array) -> Iterator[tuple[pa.Array, str]]:
     """Yield texts unchanged, and then without their unit if all texts with a unit share it."""
     import pyarrow.compute as pc
 

@@ -12,6 +12,7 @@ from bochner.tables.options import DATE_KINDS, NUMBER_KINDS
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 
 def prepare(name: str, series: pd.Series, kind: str | None, *, is_later: bool = False) -> Any:
@@ -36,7 +37,7 @@ def prepare(name: str, series: pd.Series, kind: str | None, *, is_later: bool = 
     return _texts(series) if is_readable and (kind is not None or "text" in kinds) else series
 
 
-def _texts(series: pd.Series) -> Any:
+def _texts(series: pd.Series) -> pa.Array:
     import pyarrow as pa
 
     present = series.notna().to_numpy()

@@ -50,7 +50,7 @@ def as_text(offset: Any) -> str | None:
     return json.dumps({**facts, "options": options})
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, bool | int | str):
         return value
     if isinstance(value, time):
@@ -64,7 +64,7 @@ def _plain(value: object) -> Any:
     raise TypeError
 
 
-def _restored(value: object) -> Any:
+def _restored(value: object) -> object:
     if isinstance(value, list):
         return tuple(_restored(entry) for entry in value)
     if not isinstance(value, dict):

@@ -124,7 +124,7 @@ class ReadOptions:
         object.__setattr__(self, "units", dict(self.units))
         object.__setattr__(self, "words", {name: tuple(some) for name, some in self.words.items()})
 
-    def to_record(self) -> dict[str, Any]:
+    def to_record(self) -> dict[str, object]:
         """Return the options as plain JSON."""
         return {
             "decimal": self.decimal,

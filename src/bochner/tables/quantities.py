@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from bochner.tables.local_numbers import (
 )
 from bochner.tables.times_of_day import find_times
 from bochner.tables.units import is_certain, is_currency, read_suffix
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _MOST_UNITS = 8
 """Most units of a column of quantities; the words after house numbers are more."""
@@ -60,7 +63,7 @@ class MixedUnits:
 
 
 def find_quantities(
-    texts: Any, decimals: Sequence[str], *, is_recorded: bool = False
+    texts: pa.Array, decimals: Sequence[str], *, is_recorded: bool = False
 ) -> Quantities | MixedUnits | None:
     """Return texts (n,), null where missing, as quantities if the rules read nearly all of them.
 
@@ -108,7 +111,7 @@ def find_quantities(
     return Quantities(numbers, str(main), rules, unread)
 
 
-def _with_one_unit(texts: Any, sample: Any, decimals: Sequence[str]) -> Quantities | None:
+def _with_one_unit(texts: pa.Array, sample: pa.Array, decimals: Sequence[str]) -> Quantities | None:
     """Return plain numbers before the same unit in every row: the parts of each cost much more."""
     import pyarrow.compute as pc
 
@@ -139,7 +142,7 @@ def are_quantities(texts: Sequence[str]) -> bool:
     return are_times or isinstance(find_quantities(entries, (".", ",")), Quantities)
 
 
-def _reads(texts: Any) -> bool:
+def _reads(texts: pa.Array) -> bool:
     """Return whether nearly all texts (k,) have the pattern of a quantity."""
     import pyarrow.compute as pc
 
@@ -147,7 +150,7 @@ def _reads(texts: Any) -> bool:
     return bool((pc.sum(matched).as_py() or 0) >= SHARE_READ * len(texts))
 
 
-def _typed(texts: Any) -> Any:
+def _typed(texts: pa.Array) -> pa.Array:
     """Return texts with the minus sign of keyboards."""
     import pyarrow.compute as pc
 
@@ -168,7 +171,7 @@ class _Parts:
     is_bracketed: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, texts: Any) -> _Parts:
+    def of(cls, texts: pa.Array) -> _Parts:
         import pyarrow.compute as pc
 
         parts = pc.extract_regex(_typed(texts), _PATTERN)
@@ -190,7 +193,7 @@ class _Parts:
         )
 
 
-def _objects(texts: Any) -> NDArray[Any]:
+def _objects(texts: pa.Array) -> NDArray[np.object_]:
     """Return texts (n,) as objects, each distinct one made once."""
     import pyarrow.compute as pc
 
@@ -199,7 +202,7 @@ def _objects(texts: Any) -> NDArray[Any]:
     return levels[np.asarray(encoded.indices)] if len(levels) else np.empty(0, dtype=object)
 
 
-def _suffixes(back: Any) -> tuple[NDArray[np.int64], NDArray[Any]] | None:
+def _suffixes(back: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.generic]] | None:
     """Return powers of ten and units (n,), None for other suffixes, or None if there are many."""
     import pyarrow.compute as pc
 
@@ -220,7 +223,7 @@ def _suffixes(back: Any) -> tuple[NDArray[np.int64], NDArray[Any]] | None:
 
 def _bodies(
     parts: _Parts, powers: NDArray[np.int64], rows: NDArray[np.bool_]
-) -> tuple[Any, dict[str, int]]:
+) -> tuple[pa.Array, dict[str, int]]:
     """Return the numbers (n,) as text with a sign and a power of ten, and the rules they need."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -256,7 +259,7 @@ def _bodies(
     return bodies, rules
 
 
-def _are_classes(texts: Any, parts: _Parts, rows: NDArray[np.bool_]) -> bool:
+def _are_classes(texts: pa.Array, parts: _Parts, rows: NDArray[np.bool_]) -> bool:
     """Return whether signs distinguish entries that would be equal or reversed as numbers.
 
     Such are the classes <38 and >=38, the classes 1935- and 1940-, and the marks 2- and 3+.
@@ -276,7 +279,7 @@ def _are_classes(texts: Any, parts: _Parts, rows: NDArray[np.bool_]) -> bool:
     return bool(is_signed.any()) and (has_plus or bool(lengths[is_signed].max() == 1))
 
 
-def _mixed(mixed: Mapping[str, int], main: Any, row: int) -> MixedUnits | None:
+def _mixed(mixed: Mapping[str, int], main: object, row: int) -> MixedUnits | None:
     """Return the units of a column if all are known; the words after house numbers are not."""
     units = {str(main) or "none": row, **mixed}
     return MixedUnits(units) if all(map(is_certain, units)) else None

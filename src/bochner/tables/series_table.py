@@ -250,7 +250,7 @@ def _inputs(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame | None:
     return pd.concat(parts, axis=1)
 
 
-def _names(frame: pd.DataFrame, series: str | None) -> NDArray[Any]:
+def _names(frame: pd.DataFrame, series: str | None) -> NDArray[np.generic]:
     if series is None:
         return np.full(len(frame), ONE, dtype=object)
     column = read_column(series, frame[series])

@@ -110,7 +110,7 @@ def _unit_words(unit: str) -> str:
     return f"the unit {unit}" if unit else "no unit"
 
 
-def _settled(values: NDArray[Any], kind: str | None) -> Settled:
+def _settled(values: NDArray[np.generic], kind: str | None) -> Settled:
     import pandas as pd
 
     return Settled(pd.Series(values), kind)

@@ -63,7 +63,7 @@ def _offset_name(utc: np.datetime64, clock: np.datetime64) -> str:
     return f"UTC{'-' if minutes < 0 else '+'}{hours:02d}:{minutes_left:02d}"
 
 
-def sortable_times(name: str, times: Any) -> NDArray[Any]:
+def sortable_times(name: str, times: Any) -> NDArray[np.generic]:
     """Return times (n,) without missing entries as numbers or UTC stamps, which can be sorted.
 
     Raises TypeError for entries that are neither numbers nor dates, and ValueError for infinite

@@ -68,7 +68,7 @@ def _numbers_below(
     return numbers
 
 
-def _number(column: Any, row: int, name: str, layout: ReadOptions) -> float:
+def _number(column: object, row: int, name: str, layout: ReadOptions) -> float:
     """Return an entry as a number, NaN if it is none."""
     entry = cell(column, row)
     if entry is None or is_label(entry):

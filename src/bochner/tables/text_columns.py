@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from bochner.tables.times_of_day import ClockTimes
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 _HALF = 0.5
 """Share of numbers or dates from which text is not an identifier, but a column with errors."""
@@ -185,7 +186,7 @@ def _listed_units(rows: Mapping[str, int]) -> str:
     return " and ".join(rows)
 
 
-def _levels(texts: Any) -> Any | None:
+def _levels(texts: pa.Array) -> pa.Array | None:
     """Return the distinct texts of a column, None if they are many."""
     import pyarrow.compute as pc
 

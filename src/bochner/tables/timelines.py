@@ -127,7 +127,7 @@ class Timeline:
         if self.frequency is not None:
             from_text(self.frequency)
 
-    def length(self, period: Any) -> float:
+    def length(self, period: object) -> float:
         """Return a period, a number in units of the times or a name such as "year", as a number.
 
         Raises ValueError for names that the times do not have, and numbers that are not positive.
@@ -384,7 +384,7 @@ def labelled(values: Array, index: Any, name: Any = None) -> Any:
     return pd.DataFrame(values, index=index, columns=columns)
 
 
-def tidy(columns: dict[str, Any], like: object) -> Any:
+def tidy(columns: Mapping[str, object], like: object) -> Any:
     """Return columns (n,) as a data frame if ``like`` is a pandas object, else unchanged."""
     if not hasattr(like, "index") or not hasattr(like, "iloc"):
         return columns

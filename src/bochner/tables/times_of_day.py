@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bochner.tables.local_numbers import SHARE_READ, present_sample
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _PATTERN = (
     r"^(?P<hour>[0-9]{1,4}):(?P<minute>[0-5][0-9])"
@@ -48,7 +51,7 @@ class ClockTimes:
         return entries
 
 
-def find_times(texts: Any) -> ClockTimes | None:
+def find_times(texts: pa.Array) -> ClockTimes | None:
     """Return texts (n,), null where missing, as times if nearly all of them have the pattern."""
     import pyarrow.compute as pc
 
@@ -78,7 +81,7 @@ def find_times(texts: Any) -> ClockTimes | None:
     return ClockTimes(hours, is_duration, np.array(texts.is_valid()) & ~is_read)
 
 
-def _numbers(field: Any) -> NDArray[np.float64]:
+def _numbers(field: pa.Array) -> NDArray[np.float64]:
     """Return digits (n,) as numbers, zero for empty and null."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -88,7 +91,7 @@ def _numbers(field: Any) -> NDArray[np.float64]:
     return np.array(pc.cast(filled, pa.float64()), dtype=np.float64)
 
 
-def hours_of(entries: NDArray[Any]) -> NDArray[np.float64]:
+def hours_of(entries: NDArray[np.generic]) -> NDArray[np.float64]:
     """Return times of day (k,), `datetime.time` each, as hours since midnight."""
     seconds = [
         (time.hour * _MINUTES + time.minute) * _MINUTES + time.second + 1e-6 * time.microsecond

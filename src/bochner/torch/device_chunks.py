@@ -54,7 +54,7 @@ class DeviceChunks:
     device: torch.device | str
     dtype: torch.dtype | None = None
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+    def __iter__(self) -> Iterator[tuple[object, ...]]:
         device = torch.device(self.device)
         stream = torch.cuda.Stream(device) if device.type == "cuda" else None
         ahead: Sent | None = None
@@ -67,7 +67,7 @@ class DeviceChunks:
             yield _arrived(ahead, device)
 
     def _sent(
-        self, chunk: tuple[Any, ...], device: torch.device, stream: torch.cuda.Stream | None
+        self, chunk: tuple[object, ...], device: torch.device, stream: torch.cuda.Stream | None
     ) -> Sent:
         """Start the copy of a chunk to the device, and return the chunk."""
         rows = np.ascontiguousarray(chunk[0])
@@ -89,7 +89,7 @@ class DeviceChunks:
         return (moved, *chunk[1:]), event
 
 
-def _arrived(sent: Sent, device: torch.device) -> tuple[Any, ...]:
+def _arrived(sent: Sent, device: torch.device) -> tuple[object, ...]:
     """Return a chunk that the device's work may use: it waits for the copy, the host does not."""
     chunk, event = sent
     if event is not None:

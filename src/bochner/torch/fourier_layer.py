@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import torch
+from sklearn.base import BaseEstimator
 from torch import nn
 
 from bochner._numerics.arrays import Array, LengthScale, RandomState, as_count, as_positive
@@ -118,7 +119,7 @@ class FourierLayer(nn.Module):
     @classmethod
     def from_model(
         cls,
-        model: Any,
+        model: BaseEstimator,
         *,
         trainable: str | Collection[str] = (),
         dtype: torch.dtype | None = None,

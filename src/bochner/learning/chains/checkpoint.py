@@ -29,7 +29,7 @@ def chain_path(path: Path, index: int, n_chains: int) -> Path:
     return path if n_chains == 1 else path.with_name(f"{path.name}.{index}")
 
 
-def problem_paths(checkpoint: Any, count: int, n_chains: int) -> list[Path | None]:
+def problem_paths(checkpoint: object, count: int, n_chains: int) -> list[Path | None]:
     """Return the file of each problem of a fit, or ``None`` for each without a checkpoint.
 
     Raises ``ValueError`` if no file can be written there, or if a file exists at ``checkpoint``
@@ -65,7 +65,7 @@ def forget(path: Path | None, n_chains: int) -> None:
             partial.unlink(missing_ok=True)
 
 
-def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
+def write_checkpoint(path: Path, content: Mapping[str, object]) -> None:
     """Write nested arrays, numbers and draws; a kill leaves either the old or the new file."""
     arrays: dict[str, Any] = {}
     header = json.dumps(_packed(content, "content", arrays)).encode()
@@ -114,7 +114,7 @@ def _digest(header: bytes, arrays: Mapping[str, Any]) -> bytes:
     return digest.digest()
 
 
-def damaged(path: Path, reason: Any) -> ValueError:
+def damaged(path: Path, reason: object) -> ValueError:
     """Return the error for a file from which no fit can be resumed."""
     description = " ".join(str(reason).split())
     return ValueError(
@@ -141,7 +141,7 @@ def _check(content: Mapping[str, Any]) -> None:
         raise ValueError("its draws and its records are not of one run")
 
 
-def check_form(loaded: Any, expected: Any, place: str = "state", n_free: int = 0) -> None:
+def check_form(loaded: object, expected: object, place: str = "state", n_free: int = 0) -> None:
     """Raise ``ValueError`` unless nested values have the keys, types and shapes of ``expected``.
 
     The first ``n_free`` axes may differ: mixtures vary in their number of components. Compiled
@@ -189,7 +189,7 @@ def _packed(value: Any, place: str, arrays: dict[str, Any]) -> Any:
     return value
 
 
-def _unpacked(value: Any, arrays: Mapping[str, Any]) -> Any:
+def _unpacked(value: object, arrays: Mapping[str, object]) -> Any:
     if isinstance(value, dict):
         if _ARRAY in value:
             return arrays[value[_ARRAY]]

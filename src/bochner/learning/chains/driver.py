@@ -223,7 +223,11 @@ def tell(report: reports.Progress, stage: Stage, progress: ChainProgress) -> Non
 
 
 def _save(
-    path: Path, fingerprint: str, rng: Generator, state: Mapping[str, Any], progress: ChainProgress
+    path: Path,
+    fingerprint: str,
+    rng: Generator,
+    state: Mapping[str, object],
+    progress: ChainProgress,
 ) -> None:
     run = {each.name: getattr(progress, each.name) for each in fields(progress)}
     header = {"fingerprint": fingerprint, "rng": rng.bit_generator.state, "state": state}
@@ -287,7 +291,7 @@ def _sound(
     return progress, saved["rng"]
 
 
-def _form(draw: ChainDraw) -> dict[str, Any]:
+def _form(draw: ChainDraw) -> dict[str, object]:
     """Return type and shape of each part of a draw; for components, whose number varies, of one."""
     parts = {each.name: getattr(draw, each.name) for each in fields(draw)}
     if draw.components is not None:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from bochner._numerics.arrays import Array, as_array, row_blocks
+from bochner._numerics.arrays import Array, MatrixLike, as_array, row_blocks
 from bochner._numerics.checked import check_rows_given
 from bochner.features.residual import FeatureMap, ResidualFeatures
 from bochner.frequencies import Frequencies
@@ -187,7 +187,7 @@ class SampledFunctions:
             shape=numbers.shape,
         )
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: MatrixLike) -> Array:
         """Return the values at rows (n, d), of shape ``(n, *shape)``."""
         rows = self._checked(X)
         values = np.tile(self.constant, (len(rows), 1))
@@ -198,7 +198,7 @@ class SampledFunctions:
         self._each(len(rows), add)
         return values.reshape(len(rows), *self.shape)
 
-    def gradient(self, X: Any) -> Array:
+    def gradient(self, X: MatrixLike) -> Array:
         """Return the gradients at rows (n, d), of shape ``(n, d, *shape)``, in closed form.
 
         Raises
@@ -218,7 +218,7 @@ class SampledFunctions:
             gradients /= self.scaling.scale[:, None]
         return gradients.reshape(*rows.shape, *self.shape)
 
-    def transformed(self, shift: Any, scale: Any) -> "SampledFunctions":
+    def transformed(self, shift: ArrayLike, scale: ArrayLike) -> "SampledFunctions":
         """Return the functions times ``scale`` plus ``shift``, numbers or one number per target.
 
         ``shape`` has its last axis.
@@ -229,7 +229,7 @@ class SampledFunctions:
         terms = tuple(term.scaled(factors) for term in self.terms)
         return replace(self, terms=terms, constant=factors * self.constant + shifts)
 
-    def _checked(self, X: Any) -> Array:
+    def _checked(self, X: MatrixLike) -> Array:
         rows = as_array(check_rows_given(X, dtype=np.float64))
         if rows.shape[1] != self.dim:
             raise ValueError(

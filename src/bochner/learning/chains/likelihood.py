@@ -61,7 +61,7 @@ class ConditionallyGaussian(ABC):
     def conditioned(
         self,
         rows: SummedRows,
-        latent: Any,
+        latent: object,
         omega: Array,
         precision: float,
         n_copies: int = 1,
@@ -76,7 +76,7 @@ class ConditionallyGaussian(ABC):
             weighted_rows, *settings, n_copies=n_copies, reused=reused, degrees=degrees
         )
 
-    def recondition(self, rows: SummedRows, state: ChainState, latent: Any) -> None:
+    def recondition(self, rows: SummedRows, state: ChainState, latent: object) -> None:
         """Set the latent variables of a state, at its current frequencies and precision."""
         old = state.evidence
         state.latent = latent

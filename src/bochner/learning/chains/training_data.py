@@ -63,7 +63,11 @@ class SummedRows(ABC):
 
     @abstractmethod
     def total(
-        self, function: Callable[..., Sequence[Any]], *args: Any, along: Along = (), n_features: int
+        self,
+        function: Callable[..., Sequence[object]],
+        *args: object,
+        along: Along = (),
+        n_features: int,
     ) -> list[Array]:
         """Return the sums over parts of the arrays that ``function`` returns, in float64.
 
@@ -72,7 +76,7 @@ class SummedRows(ABC):
 
     @abstractmethod
     def each(
-        self, function: Callable[..., Array], *args: Any, along: Along = (), n_features: int = 1
+        self, function: Callable[..., Array], *args: object, along: Along = (), n_features: int = 1
     ) -> Columns:
         """Return the columns that ``function(part, *along, *args)`` returns for each part."""
 
@@ -180,7 +184,7 @@ class TrainingData(SummedRows):
         return sums
 
     def each(
-        self, function: Callable[..., Array], *args: Any, along: Along = (), n_features: int = 1
+        self, function: Callable[..., Array], *args: object, along: Along = (), n_features: int = 1
     ) -> Array:
         return np.concatenate(list(self._parts(function, args, along, n_features)), axis=-1)
 
@@ -229,7 +233,7 @@ class TrainingData(SummedRows):
         return row_blocks(max(self.n_samples, 1), 8 * n_features, least=256)
 
     def _parts(
-        self, function: Callable[..., Terms], args: Sequence[Any], along: Along, n_features: int
+        self, function: Callable[..., Terms], args: Sequence[object], along: Along, n_features: int
     ) -> Iterator[Terms]:
         """Yield the result of ``function`` for each block of rows, in order."""
 

@@ -174,7 +174,7 @@ class SumOfKernels(Composite[SumDraws]):
         counts: list[int] = (least + shares).tolist()
         return counts
 
-    def _placed(self, draws: list[Any]) -> SumDraws:
+    def _placed(self, draws: Sequence[object]) -> SumDraws:
         ends = np.cumsum([0, *map(_count, self.terms, draws)]).tolist()
         return SumDraws(tuple(draws), tuple(slice(*pair) for pair in pairwise(ends)))
 
@@ -317,7 +317,7 @@ class ProductOfKernels(Composite[ProductDraws]):
         return self.combine([factor.kernel(piece) for factor, piece in each])
 
 
-def _count(family: Family, draws: Any) -> int:
+def _count(family: Family, draws: object) -> int:
     """Return the number of frequencies of draws."""
     return family.frequencies(draws, family.origin).n_frequencies
 

@@ -58,7 +58,7 @@ class HarmonizableParameters(ParameterisedKernel[Any]):
     def frequencies(self, draws: Any, theta: Array) -> Frequencies:
         return spectral_measure(self.kernel(theta), self.start.dim).sample(*draws)
 
-    def pulled_back(self, draws: Any, theta: Array, slopes: FrequencySlopes) -> Array:
+    def pulled_back(self, draws: object, theta: Array, slopes: FrequencySlopes) -> Array:
         raise NotImplementedError("Windows have no derivatives by frequencies; use gram_slopes.")
 
     def kernel(self, theta: Array) -> Harmonizable:

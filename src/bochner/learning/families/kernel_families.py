@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial, singledispatch
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from bochner._numerics.arrays import Array, LengthScale, as_array
+from bochner._numerics.arrays import Array, InputRows, LengthScale, as_array
 from bochner._numerics.namespaces import chosen_columns
 from bochner._numerics.units import rounded, spreads
 from bochner.features.chunks import Chunk
@@ -79,7 +78,7 @@ def parameterised(
 
 
 @singledispatch
-def family_of(kernel: Kernel, X: Any, weights: Array) -> Family | None:
+def family_of(kernel: Kernel, X: InputRows, weights: Array) -> Family | None:
     """Return the family around a kernel, for rows (n, d) with weights (n,).
 
     A kernel without parameters to learn is a family of one kernel. The result is ``None`` if its
@@ -92,13 +91,13 @@ def family_of(kernel: Kernel, X: Any, weights: Array) -> Family | None:
 
 
 @family_of.register
-def _(kernel: SpectralMixture, X: Any, weights: Array) -> Family | None:
+def _(kernel: SpectralMixture, X: InputRows, weights: Array) -> Family | None:
     return MixtureParameters(kernel, spreads(X, weights))
 
 
 @family_of.register(Correlation)
 @family_of.register(Anova)
-def _(kernel: Correlation | Anova, X: Any, weights: Array) -> Family | None:
+def _(kernel: Correlation | Anova, X: InputRows, weights: Array) -> Family | None:
     dim = X.shape[1]
     correlation = kernel.kernel if isinstance(kernel, Anova) else kernel
     unit = np.broadcast_to(as_array(correlation.length_scale), dim)
@@ -106,7 +105,7 @@ def _(kernel: Correlation | Anova, X: Any, weights: Array) -> Family | None:
 
 
 @family_of.register
-def _(kernel: Periodic, X: Any, weights: Array) -> Family | None:
+def _(kernel: Periodic, X: InputRows, weights: Array) -> Family | None:
     dim = X.shape[1]
     periods = np.broadcast_to(kernel.period, dim).tolist()
     scales = np.broadcast_to(kernel.length_scale, dim).tolist()
@@ -118,24 +117,24 @@ def _(kernel: Periodic, X: Any, weights: Array) -> Family | None:
 
 
 @family_of.register
-def _(kernel: OnColumns, X: Any, weights: Array) -> Family | None:
+def _(kernel: OnColumns, X: InputRows, weights: Array) -> Family | None:
     columns = indices_of(kernel.columns, None, X.shape[1])
     inner = family_of(kernel.kernel, chosen_columns(X, columns), weights)
     return None if inner is None else KernelOnColumns(inner, columns, X.shape[1])
 
 
 @family_of.register
-def _(kernel: Scaled, X: Any, weights: Array) -> Family | None:
+def _(kernel: Scaled, X: InputRows, weights: Array) -> Family | None:
     return _sum_of((kernel,), X, weights)
 
 
 @family_of.register
-def _(kernel: Sum, X: Any, weights: Array) -> Family | None:
+def _(kernel: Sum, X: InputRows, weights: Array) -> Family | None:
     return _sum_of(kernel.terms, X, weights)
 
 
 @family_of.register
-def _(kernel: Product, X: Any, weights: Array) -> Family | None:
+def _(kernel: Product, X: InputRows, weights: Array) -> Family | None:
     factors = _families(kernel.factors, X, weights)
     # The product must have a measure, too: that of two kernels with spectral lines has none.
     if not factors or find_closed_form(kernel, X.shape[1]) is None:
@@ -143,7 +142,7 @@ def _(kernel: Product, X: Any, weights: Array) -> Family | None:
     return ProductOfKernels(factors, lambda kernels: Product(tuple(kernels)))
 
 
-def _sum_of(terms: Sequence[Kernel], X: Any, weights: Array) -> Family | None:
+def _sum_of(terms: Sequence[Kernel], X: InputRows, weights: Array) -> Family | None:
     # Scaled terms: their factors become the starting weights of the terms.
     factors = [term.factor if isinstance(term, Scaled) else 1.0 for term in terms]
     inner = [term.kernel if isinstance(term, Scaled) else term for term in terms]
@@ -151,7 +150,7 @@ def _sum_of(terms: Sequence[Kernel], X: Any, weights: Array) -> Family | None:
     return SumOfKernels(families, np.array(factors)) if families else None
 
 
-def _families(kernels: Sequence[Kernel], X: Any, weights: Array) -> tuple[Family, ...]:
+def _families(kernels: Sequence[Kernel], X: InputRows, weights: Array) -> tuple[Family, ...]:
     """Return the families of all kernels, or an empty tuple if a kernel has no family."""
     maybe_families = [family_of(kernel, X, weights) for kernel in kernels]
     families = tuple(family for family in maybe_families if family is not None)

@@ -50,13 +50,13 @@ class KernelOnColumns(Composite[Any]):
     def draw_factor(self, m: int, seed: int, scheme: Scheme | str) -> Any:
         return self.inner.draw_factor(m, seed, scheme)
 
-    def frequencies(self, draws: Any, theta: Array) -> Frequencies:
+    def frequencies(self, draws: object, theta: Array) -> Frequencies:
         f = self.inner.frequencies(draws, theta)
         waves = f.modulation
         waves = None if waves is None else waves.mapped(np.eye(self.dim)[:, self.columns])
         return Frequencies(self._embedded(f.omega), f.weight, modulation=waves)
 
-    def pulled_back(self, draws: Any, theta: Array, slopes: FrequencySlopes) -> Array:
+    def pulled_back(self, draws: object, theta: Array, slopes: FrequencySlopes) -> Array:
         inner_slopes = FrequencySlopes(slopes.omega[:, self.columns], slopes.log_weight)
         return self.inner.pulled_back(draws, theta, inner_slopes)
 

@@ -97,7 +97,7 @@ def _rounded(numbers: Array, weights: Array) -> Array:
     return as_array(rounded(numbers / spreads(numbers, weights)))
 
 
-def _sortable(X: Any, y: Array) -> NDArray[Any]:
+def _sortable(X: Any, y: Array) -> NDArray[np.generic]:
     """Return rows and their targets as an array of numbers, or of bytes if sparse."""
     if isinstance(X, np.ndarray):
         return np.column_stack((X, y))

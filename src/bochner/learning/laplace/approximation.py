@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh, lapack
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import Array, as_array, row_blocks
+from bochner._numerics.arrays import Array, InputRows, as_array, row_blocks
 from bochner.features.chunks import Chunk
 from bochner.frequencies import Frequencies
 from bochner.likelihoods import Likelihood
@@ -130,7 +130,7 @@ def _argument(latent: Array) -> Array:
     return latent[:, 0] if latent.shape[1] == 1 else latent
 
 
-def latent_features(frequencies: Frequencies, X: Any, has_constant: bool) -> Array:
+def latent_features(frequencies: Frequencies, X: InputRows, has_constant: bool) -> Array:
     """Return the features of rows in float64, followed by a constant if there is one."""
     Z = as_array(frequencies.features(X, np.float64))
     return np.hstack((Z, np.ones((len(Z), 1)))) if has_constant else Z

@@ -25,18 +25,17 @@ linear functions of the sums of ``z``.
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.arrays import Array, InputRows, row_blocks
 from bochner.features.stats import FeatureSums
 from bochner.frequencies import Frequencies
 from bochner.learning.ridge.posterior import RidgePosterior, best_alpha, fit_ridge
 
 
-def right_gram(frequencies: Frequencies, X: Any, weight: Array | None = None) -> Array:
+def right_gram(frequencies: Frequencies, X: InputRows, weight: Array | None = None) -> Array:
     r"""Return :math:`\sum_i w_i z'(x_i) z'(x_i)^\top` (p, p) of the right features."""
     p = 2 * frequencies.n_frequencies
     gram = np.zeros((p, p))

@@ -29,7 +29,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.arrays import Array, Index, InputRows, row_blocks
 from bochner._numerics.linalg import jittered_cholesky, pivoted_cholesky
 from bochner._numerics.warn import warn_user
 from bochner.features.stats import FeatureSums
@@ -64,7 +64,7 @@ class PairFeatures:
     held: tuple[Block, ...] | None = None  # None: every pass recomputes the features
 
     @classmethod
-    def of(cls, frequencies: Frequencies, X: Any, Y: Any) -> "PairFeatures":
+    def of(cls, frequencies: Frequencies, X: InputRows, Y: InputRows) -> "PairFeatures":
         """Return the features of pairs, stored in memory if they take at most 256 MiB."""
         features = cls(frequencies, X, Y)
         if 32 * frequencies.n_frequencies * X.shape[0] > limits.CACHED_FEATURES_BYTES:
@@ -82,7 +82,7 @@ class PairFeatures:
         for rows in row_blocks(len(self), 16 * self.frequencies.n_frequencies):
             yield rows, *self.at(rows)
 
-    def at(self, rows: Any) -> tuple[Array, Array]:
+    def at(self, rows: slice | Index) -> tuple[Array, Array]:
         """Return left and right features of the chosen pairs, in float64."""
         left = self.frequencies.features(self.X[rows]).astype(np.float64, copy=False)
         right = self.frequencies.features_right(self.Y[rows]).astype(np.float64, copy=False)

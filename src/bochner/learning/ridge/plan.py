@@ -7,7 +7,6 @@ rows of :math:`4 n p` operations each.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -86,15 +85,15 @@ class RidgeProblem:
         n = self.n_samples or _MANY_ROWS
         return bool(_ROUNDING * self.alpha >= _HALF_ULP * np.sqrt(n) * weight_rms * self.scale)
 
-    def product_dtype(self, chunk: Chunk) -> type[np.floating[Any]]:
+    def product_dtype(self, chunk: Chunk) -> type[np.floating]:
         """Return the data type for products of the features of a chunk."""
         return self._gram_dtype(len(chunk), chunk.weight_rms)
 
-    def _gram_dtype(self, n_rows: int, weight_rms: float) -> type[np.floating[Any]]:
+    def _gram_dtype(self, n_rows: int, weight_rms: float) -> type[np.floating]:
         """Return the data type for products of the features of ``n_rows`` rows."""
         return self._dtype(n_rows * self.p**2 >= _WORTH_FLOPS, weight_rms)
 
-    def _dtype(self, pays: bool, weight_rms: float) -> type[np.floating[Any]]:
+    def _dtype(self, pays: bool, weight_rms: float) -> type[np.floating]:
         return np.float32 if pays and self.float32_suffices(weight_rms) else np.float64
 
     @property
@@ -113,7 +112,7 @@ class RidgeProblem:
         passes = _PASSES * _PASS[self.pass_dtype(self.weight_rms)] * n * self.p
         return direct > _WORTH_SECONDS and direct > _WORTH_RATIO * passes
 
-    def pass_dtype(self, weight_rms: float) -> type[np.floating[Any]]:
+    def pass_dtype(self, weight_rms: float) -> type[np.floating]:
         """Return the type of features in conjugate gradients."""
         n = self.n_samples or _MANY_ROWS
         return self._dtype(self.tol >= _SINGLE_TOL and n * self.p >= _WORTH_FEATURES, weight_rms)

@@ -7,11 +7,10 @@ with :math:`\alpha = s`: mean :math:`A^{-1} Z^\top y` and covariance :math:`s A^
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array, row_blocks
+from bochner._numerics.arrays import Array, InputRows, as_array, row_blocks
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.chunks import ArrayChunks, Chunk
 from bochner.features.parameters import count_frequencies, generators
@@ -72,7 +71,7 @@ class FeatureProcess:
 
 
 def process_features(
-    kernel: Kernel, X: Any, n_components: int, n_landmarks: int, seed: int
+    kernel: Kernel, X: InputRows, n_components: int, n_landmarks: int, seed: int
 ) -> FeatureMap:
     """Return random features of a kernel without noise, and its values at landmarks among rows.
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import Array, Floats, steps
+from bochner._numerics.arrays import Array, Floats, InputRows, steps
 from bochner._numerics.namespaces import like, on_device, to_numpy
 from bochner._numerics.scratch import Scratch
 from bochner._numerics.threads import in_order, single_threaded_blas
@@ -28,7 +29,7 @@ class PrecomputedFeatures:
         rows: Floats = X
         return rows
 
-    def to_device_of(self, X: Any) -> "PrecomputedFeatures":
+    def to_device_of(self, X: InputRows) -> "PrecomputedFeatures":
         """Return the map, which has no arrays."""
         return self
 
@@ -38,7 +39,7 @@ FeatureMap = Frequencies | ResidualFeatures | PrecomputedFeatures
 
 
 def target_products(
-    chunks: Iterable[Chunk], features: FeatureMap, dtype: Any, targets: Targets
+    chunks: Iterable[Chunk], features: FeatureMap, dtype: DTypeLike, targets: Targets
 ) -> Array:
     r"""Return :math:`[Z, Y, 1]^\top W [Y, 1]`, of shape (p + t + 1, t + 1)."""
 
@@ -51,7 +52,7 @@ def target_products(
 
 
 def normal_products(
-    chunks: Iterable[Chunk], features: FeatureMap, dtype: Any, V: Array, shift: Array
+    chunks: Iterable[Chunk], features: FeatureMap, dtype: DTypeLike, V: Array, shift: Array
 ) -> Array:
     r"""Return :math:`Z^\top W (Z V - 1 s^\top)`, of shape (p, t), in one pass over the rows.
 

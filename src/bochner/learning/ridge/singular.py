@@ -13,19 +13,18 @@ block of rows after another.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import qr, svd
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Floats, InputRows
 from bochner.registry import register
 
 _ROWS = 1024
 """Least number of new rows in a step: with fewer rows, small factors would need many steps."""
 
 
-def triangular_factor(features: Callable[[Any], Array], X: Any) -> Array:
+def triangular_factor(features: Callable[[InputRows], Floats], X: InputRows) -> Array:
     """Return ``R`` of the QR factorisation of all features, of shape (min(n, p), p).
 
     ``features`` maps rows of ``X``, an array or CSR matrix, to features (n, p). Unlike the Cholesky

@@ -146,7 +146,7 @@ class SeriesPriors:
         weight = self.drift_weight / max(1.0, longer) ** 2
         return weight if weight > _LEAST_DRIFT else 0.0
 
-    def entry(self) -> dict[str, Any]:
+    def entry(self) -> dict[str, object]:
         """Return the entry of the priors in the file."""
         return {
             "parameters": dict(self.parameters),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, Index, as_array
 from bochner._numerics.warn import warn_user
 from bochner.features.units import Units
 from bochner.learning.chains.functions import SampledFunctions
@@ -369,7 +369,7 @@ class SoftmaxOfLaws:
 
     @classmethod
     def of(
-        cls, models: ScoredLaws, classes: NDArray[Any], labels: NDArray[np.intp], weight: Array
+        cls, models: ScoredLaws, classes: NDArray[np.generic], labels: Index, weight: Array
     ) -> "SoftmaxOfLaws":
         """Return the softmax fitted to class numbers (n,) of all rows."""
         scores, labels = _both(models.means), labels[models.scored]
@@ -387,7 +387,7 @@ class SoftmaxOfLaws:
         laws, weights = self.laws.used(self.softmax.weights)
         return replace(self.softmax, weights=weights).probabilities(_both(laws.means(X)))
 
-    def predict(self, X: Array) -> NDArray[Any]:
+    def predict(self, X: Array) -> NDArray[np.generic]:
         """Return the most probable classes (n,) of encoded rows (n, d)."""
         return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])
 

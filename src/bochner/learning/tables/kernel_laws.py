@@ -195,7 +195,7 @@ def _left_out(
     return residuals, latent[observed.cell] + alpha / observed.weights
 
 
-def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int) -> NDArray[Any]:
+def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int) -> Floats:
     """Return the Cholesky factor (n, n) of the targets' covariance, if possible in float32.
 
     A matrix that is not positive definite in single precision is factored in double precision.

@@ -5,6 +5,7 @@ constant distance. Distances are computed in tiles. A tile becomes kernel values
 by the coefficients before the next tile, so that sums need no matrix of kernel values.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,7 +78,7 @@ def _single_exponentials(values: Floats, powers: Floats, bits: NDArray[np.int32]
 
 
 @overload(_exponentials)
-def _exponentials_by_type(values: Any, powers: Any, bits: Any) -> Any:
+def _exponentials_by_type(values: Any, powers: Any, bits: Any) -> Callable[..., None]:
     # Numba compares the annotations of an overload with those of what it returns.
     def single(values: Any, powers: Any, bits: Any) -> None:
         _single_exponentials(values, powers, bits)

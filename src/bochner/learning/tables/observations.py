@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,7 +158,7 @@ class Scored:
     centres: Array  # (s, t): Mean targets without the observation and its group
 
 
-def equal_rows(*columns: NDArray[np.number[Any]]) -> Chosen:
+def equal_rows(*columns: NDArray[np.number]) -> Chosen:
     """Return labels (n,) that are equal for rows with equal entries in all columns (n,), (n, k).
 
     Labels are numbers from zero to the number of different rows.
@@ -183,7 +182,7 @@ def equal_rows(*columns: NDArray[np.number[Any]]) -> Chosen:
     return labels
 
 
-def _labels(columns: Sequence[NDArray[np.number[Any]]]) -> Chosen:
+def _labels(columns: Sequence[NDArray[np.number]]) -> Chosen:
     table = np.column_stack([as_array(column) for column in columns]) + 0.0  # No negative zeros
     table = np.ascontiguousarray(table)
     # Sorting rows as bytes is faster than np.unique(axis=0), which sorts them field by field.

@@ -1,7 +1,7 @@
 """Groups of observations that are left out together in leave-one-out predictions."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ class Removal:
     latest: NDArray[np.bool_] | None = None  # (n,): The only scored observations; None for all
 
     @classmethod
-    def of_labels(cls, labels: NDArray[Any]) -> Self:
+    def of_labels(cls, labels: NDArray[np.generic]) -> Self:
         """Return the removal of all observations with one label at a time."""
         numbers = np.unique(labels, return_inverse=True)[1]
         if not numbers.any():
@@ -31,7 +31,7 @@ class Removal:
         return cls(numbers)
 
     @classmethod
-    def of_times(cls, times: NDArray[Any]) -> Self:
+    def of_times(cls, times: NDArray[np.generic]) -> Self:
         """Return the removal of blocks in time, of which only the latest is scored.
 
         Observations of one time are in one block. The latest block has at least a fifth of the

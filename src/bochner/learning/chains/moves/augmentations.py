@@ -1,7 +1,6 @@
 """Selects the likelihood that chains sample, by the law of the targets."""
 
 from functools import singledispatch
-from typing import Any
 
 from bochner.learning.chains.evidence import Noise
 from bochner.learning.chains.likelihood import ConditionallyGaussian, ConstantNoise
@@ -19,7 +18,7 @@ from bochner.likelihoods import (
 
 
 @singledispatch
-def augmented(law: Any, guess: Any, origin: float, noise: Noise) -> ConditionallyGaussian:
+def augmented(law: object, guess: object, origin: float, noise: Noise) -> ConditionallyGaussian:
     """Return the likelihood of a chain, chosen by the class of the law of targets.
 
     ``augmented.register(OwnLikelihood, OwnAugmentation)`` adds a law, with a class derived from
@@ -49,7 +48,7 @@ def augmented(law: Any, guess: Any, origin: float, noise: Noise) -> Conditionall
 
 
 @augmented.register
-def _(law: GaussianLikelihood, guess: Any, origin: float, noise: Noise) -> ConditionallyGaussian:
+def _(law: GaussianLikelihood, guess: object, origin: float, noise: Noise) -> ConditionallyGaussian:
     return ConstantNoise(noise)
 
 

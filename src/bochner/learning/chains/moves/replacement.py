@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -57,7 +57,9 @@ class ReplacementSweep(Move):
         return acceptances(kinds, tried, accepted)
 
 
-def acceptances(kinds: tuple[str, ...], tried: NDArray[Any], accepted: NDArray[Any]) -> Info:
+def acceptances(
+    kinds: tuple[str, ...], tried: NDArray[np.number], accepted: NDArray[np.number]
+) -> Info:
     """Return the share of accepted proposals by kind; zero for a kind without proposals."""
     rates = accepted / np.maximum(tried, 1.0)
     return {f"acceptance_{kind}": float(rate) for kind, rate in zip(kinds, rates, strict=True)}
