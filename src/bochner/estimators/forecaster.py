@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, RandomState, as_count, as_flag, as_level, as_levels
+from bochner._numerics.arrays import RandomState, as_count, as_flag, as_level, as_levels
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import checked_n_jobs, single_threaded_blas, threads_for
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.fitted_series import Ahead, FittedSeries, check_periods, fitted_series
+from bochner.estimators.fitted_series import FittedSeries, check_periods, fitted_series
 from bochner.estimators.rolling_origins import rolling_table
 from bochner.estimators.series_forecasts import SeriesForecasts
 from bochner.estimators.series_rows import SeriesRows, series_values, several, taken_series
@@ -23,7 +23,6 @@ from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.reconciliation import Reconciliation
 from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.registry import register
-from bochner.tables.timelines import labelled
 
 _ONE = "y"
 """Name of a series that is fitted alone."""
@@ -246,7 +245,6 @@ class Forecaster(BaseEstimator):
         """
         count = as_count("n_samples", n_samples)
         (rng,) = generators(random_state, 1)
-
         return self._forecasts(horizon, X).sample(count, rng)
 
     def components(self, horizon: ArrayLike, X: object = None, *, level: float = 0.9) -> Any:
@@ -270,19 +268,7 @@ class Forecaster(BaseEstimator):
             As ``predict`` and ``predict_interval``.
         """
         ends = 0.5 + 0.5 * np.array([-1.0, 1.0]) * as_level(level)
-
-        def found(series: str, ahead: Ahead) -> Any:
-            laws = self.series_[series].law.components_at(ahead.rows)
-            columns = {
-                name: np.column_stack((law.centre(), law.quantiles(ends)))[ahead.places]
-                for name, law in laws.items()
-            }
-            if ahead.future.index is None:
-                return columns
-            names = [(name, part) for name in columns for part in ("mean", "lower", "upper")]
-            return labelled(np.hstack(list(columns.values())), ahead.future.index, names)
-
-        return self._forecasts(horizon, X).by_name(found)
+        return self._forecasts(horizon, X).components(ends)
 
     def log_density(self, y: object, X: object = None, *, times: object = None) -> Any:
         """Return log predictive densities (h,) of values, by default at the next ``h`` times.
@@ -296,13 +282,7 @@ class Forecaster(BaseEstimator):
         if times is None:
             index = getattr(y, "index", None)
             times = index if hasattr(index, "get_indexer") else len(values)
-
-        def found(name: str, ahead: Ahead) -> Array:
-            order = np.argsort(ahead.places, kind="stable")
-            law = self.series_[name].law.predict(ahead.rows)
-            return law.log_density(values[order])[ahead.places]
-
-        return self._forecasts(times, X).by_name(found)
+        return self._forecasts(times, X).log_densities(values)
 
     def cross_validate(
         self,
@@ -408,8 +388,7 @@ class Forecaster(BaseEstimator):
         (rng,) = generators(self.random_state, 1)  # Same result as a fit to this series alone
         with single_threaded_blas() as n_threads:
             n_threads = threads_for(self.n_jobs, n_threads)
-        looks = self.find_cycle, self.find_breaks
-        options = self.periods, *looks, self.transformation
+        options = self.periods, self.find_cycle, self.find_breaks, self.transformation
         return fitted_series(series, *options, n_threads, progress, rng)
 
     def _check_parameters(self) -> None:

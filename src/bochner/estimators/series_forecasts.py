@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
@@ -71,6 +72,32 @@ class SeriesForecasts:
             paths = sums.sample(self._scored(sums, laws), [drawn[name] for name in sums.names])
             drawn |= zip(sums.names, paths, strict=True)
         return self.each(lambda name: drawn[name].T, list(range(count)))
+
+    def components(self, ends: Array) -> Any:
+        """Return mean and quantiles ``ends`` of the components (h, 3) of each series alone."""
+
+        def of_series(series: str, ahead: Ahead) -> Any:
+            laws = self.fitted[series].law.components_at(ahead.rows)
+            columns = {
+                name: np.column_stack((law.centre(), law.quantiles(ends)))[ahead.places]
+                for name, law in laws.items()
+            }
+            if ahead.future.index is None:
+                return columns
+            names = [(name, part) for name in columns for part in ("mean", "lower", "upper")]
+            return labelled(np.hstack(list(columns.values())), ahead.future.index, names)
+
+        return self.by_name(of_series)
+
+    def log_densities(self, values: Array) -> Any:
+        """Return log predictive densities (h,) of values in the order of the requested times."""
+
+        def of_series(name: str, ahead: Ahead) -> Array:
+            order = np.argsort(ahead.places, kind="stable")
+            law = self.fitted[name].law.predict(ahead.rows)
+            return law.log_density(values[order])[ahead.places]
+
+        return self.by_name(of_series)
 
     def framed(self, laws: Mapping[str, Predictive], values: Callable[[Predictive], Array]) -> Any:
         """Return values (h,) of each law, in one data frame if all series have one index."""
