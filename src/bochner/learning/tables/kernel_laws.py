@@ -215,8 +215,11 @@ def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int) -> Floats:
         matrix[np.diag_indices(len(rows))] += learned.alpha / rows.weights
         return matrix
 
-    if len(rows) > _FEW and learned.alpha >= LEAST_SINGLE:
-        lower, failed = lapack.spotrf(covariance(np.float32).T, lower=1, overwrite_a=1)
+    is_single = len(rows) > _FEW and learned.alpha >= LEAST_SINGLE
+    for factored in (*[lapack.spotrf][:is_single], lapack.dpotrf):
+        # The factor replaces the matrix: with 16,500 rows each takes one or two gigabytes.
+        matrix = covariance(np.float32 if factored is lapack.spotrf else np.float64)
+        lower, failed = factored(matrix.T, lower=1, overwrite_a=1)
         if not failed:
             return np.asarray(lower)
     return jittered_cholesky(covariance(np.float64))
