@@ -16,9 +16,9 @@ def one_by_one(kernel, X, count):
         if remaining[pivot, pivot] <= 1e-8:
             break
         chosen.append(pivot)
-        remaining = remaining - np.outer(remaining[pivot], remaining[pivot]) / remaining[
-            pivot, pivot
-        ]
+        remaining = (
+            remaining - np.outer(remaining[pivot], remaining[pivot]) / remaining[pivot, pivot]
+        )
         remaining[pivot, pivot] = 0.0
     return chosen
 
