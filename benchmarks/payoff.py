@@ -1,6 +1,6 @@
 """Errors of ridge regression at equal seconds, by scheme of frequencies and with landmarks."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from time import process_time
