@@ -1,6 +1,7 @@
 """Errors of ridge regression at equal seconds, by scheme of frequencies and with landmarks."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from time import process_time
@@ -12,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.harness import Benchmark, Cell, Options, Part
 from benchmarks.pictures import Picture
-from benchmarks.results import Row, Scalar, markdown_table, medians
+from benchmarks.results import Row, Scalar, markdown_table, median_table, medians
 from bochner import KreinRidge, datasets, kernels, spectral_measure
 from bochner.sampling.energy import spread_directions
 from bochner.sampling.lattice import generating_vector
@@ -25,7 +26,7 @@ ORTHOGONAL, STRUCTURED, ENERGY, LATTICE = "orthogonal", "structured", "energy", 
 LANDMARKS, RESIDUAL = "landmarks", "landmarks and residual"
 METHODS = (ORTHOGONAL, STRUCTURED, ENERGY, LATTICE, LANDMARKS, RESIDUAL)
 
-SCALES: Mapping[int, float] = {2: 0.1, 8: 0.5, 50: 1.0, 500: 1.0}
+SCALES: Mapping[int, float] = {2: 0.1, 3: 0.17, 5: 0.33, 8: 0.5, 50: 1.0, 500: 1.0}
 """Length scales of the generated functions by the number of inputs, in units of the root mean
 square distance of rows. A longer scale in two inputs makes all methods exact, a shorter one in
 fifty cannot be learned from any number of rows."""
@@ -39,15 +40,22 @@ _BLOCK = 10_000  # Rows whose waves are in memory at a time: 330 MB
 FEATURES = (64, 128, 256, 512, 1024)
 """Numbers of features, from an eighth of the default to twice as many."""
 
+_MORE = {10_000: (2048,)}  # Rows that have more features, a minute for each function
+
 _ROWS = {1_000: 3, 10_000: 3, 100_000: 1}  # Rows, and repetitions that take some ten minutes
 _KERNELS = {GAUSSIAN: (2, 8, 50, 500), ROUGH: (2, 8, 50, 500), ADDITIVE: (8, 50)}
 _LARGE = 1_000_000  # Rows of two cells with at most _MOST_OF_LARGE features
-_MOST_OF_LARGE = 512
+_MOST_OF_LARGE = 512  # Twice as many take four times as long, minutes for landmarks
+
+_SHORT, _LONG = "short scales", "long scales"
+_FEW_INPUTS, _FEW_ROWS, _FEW_SEEDS = (2, 3, 5), 4000, 3  # A minute in all
+_FEW_METHODS, _FEW_FEATURES = (ORTHOGONAL, ENERGY, LATTICE), (128, 512)
+_LONGER = {_SHORT: 1.0, _LONG: 3.0}  # Three times as long: functions of ten waves, not a hundred
 
 _TABLES = {"california_housing": 3, "naval": 3, "covtype_93k": 1, "mnist": 1}
 _MOST_TRAINED = {"mnist": 10_000}  # Rows are the sixth part: kernel values of 784 inputs are slow
 _MOST_LEARNED = 100  # Inputs whose length scales can be learned
-_HELD_OUT = 0.2
+_HELD_OUT = 0.2  # Share of the rows
 _SEARCHED = 512  # Features of the search for length scales, the default
 
 _SHARES = (1, 4)
@@ -56,26 +64,26 @@ _SHARES = (1, 4)
 _LEAST_STRUCTURED = 64
 """Inputs from which on structured blocks differ from orthogonal ones."""
 
-_QUICK_ROWS, _QUICK_FEATURES = 300, (16, 64)
+_QUICK_ROWS, _QUICK_FEATURES = 300, (16, 64)  # Some seconds
 _WARM_ROWS = 50  # Rows of a fit before the measured one, in which loops are loaded or compiled
 
 Data = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], kernels.Kernel]
 """Training rows and targets, test rows and targets, and the kernel of all methods."""
 
 
-def kernel_of(name: str, dim: int) -> kernels.Kernel:
+def kernel_of(name: str, dim: int, longer: float = 1.0) -> kernels.Kernel:
     """Return the kernel of a generated function of normal inputs, of variance one."""
     if name == ADDITIVE:
         parts = [(1.0 / dim) * kernels.Gaussian(_LINE).on(j) for j in range(dim)]
         return kernels.Sum(tuple(parts))
-    scale = SCALES[dim] * float(np.sqrt(2.0 * dim))
+    scale = longer * SCALES[dim] * float(np.sqrt(2.0 * dim))
     return kernels.Gaussian(scale) if name == GAUSSIAN else kernels.Matern(scale, nu=1.5)
 
 
-def generated(name: str, n_rows: int, dim: int, seed: int) -> Data:
+def generated(name: str, n_rows: int, dim: int, seed: int, longer: float = 1.0) -> Data:
     """Return rows, a function of the kernel with noise, and the function without at new rows."""
     rng = np.random.default_rng(seed)
-    kernel = kernel_of(name, dim)
+    kernel = kernel_of(name, dim, longer)
     waves = spectral_measure(kernel, dim).sample(_WAVES, rng, scheme="iid")
     weights = rng.standard_normal(waves.n_features)
     X = rng.standard_normal((n_rows + _TEST_ROWS, dim))
@@ -107,8 +115,8 @@ def table(name: str, how: str, seed: int, data: Path | None) -> Data:
 
 @lru_cache(maxsize=1)
 def _data(dataset: str, kernel: str, n: int, inputs: int, seed: int, folder: Path | None) -> Data:
-    if dataset == GENERATED:
-        return generated(kernel, n, inputs, seed)
+    if n:
+        return generated(kernel, n, inputs, seed, _LONGER.get(dataset, 1.0))
     return table(dataset, kernel, seed, folder)
 
 
@@ -161,7 +169,7 @@ def _cells(options: Options) -> list[Cell]:
         for n, seeds in _ROWS.items()
         for name, dims in _KERNELS.items()
         for dim in dims
-        for cell in _of(GENERATED, name, n, dim, seeds, FEATURES)
+        for cell in _of(GENERATED, name, n, dim, seeds, (*FEATURES, *_MORE.get(n, ())))
     ]
     if options.from_folder:
         for name, seeds in _TABLES.items():
@@ -172,6 +180,29 @@ def _cells(options: Options) -> list[Cell]:
     return cells + [
         cell for name in (GAUSSIAN, ROUGH) for cell in _of(GENERATED, name, _LARGE, 8, 1, few)
     ]
+
+
+def _few_cells(options: Options) -> list[Cell]:
+    if options.quick:
+        return []
+    return [
+        replace(cell, settings={**cell.settings, "part": "few inputs"})
+        for name in _LONGER
+        for kernel in (GAUSSIAN, ROUGH)
+        for dim in _FEW_INPUTS
+        for cell in _of(name, kernel, _FEW_ROWS, dim, _FEW_SEEDS, _FEW_FEATURES)
+        if cell.method in _FEW_METHODS
+    ]
+
+
+def _few_tables(rows: Sequence[Row]) -> Iterator[str]:
+    yield (
+        "**Schemes in few inputs, with as many features.** Errors, and their ratios to those of "
+        "orthogonal features. Length scales are those of the other generated functions of as many "
+        "inputs, or three times as long; 4,000 rows."
+    )
+    index = ["dataset", "kernel", "inputs", "features"]
+    yield median_table(rows, index=index, metric="error", ratio_to=ORTHOGONAL)
 
 
 def _of(
@@ -283,7 +314,7 @@ PAYOFF = Benchmark(
     name="payoff",
     settings=("part", "kernel", "n", "inputs", "features"),
     introduction=(
-        "Ridge regression with a given kernel and `alpha` by the evidence, on 64 to 1,024 features "
+        "Ridge regression with a given kernel and `alpha` by the evidence, on 64 to 2,048 features "
         "of each kind. Seconds are CPU seconds of a fit with one thread."
     ),
     parts=(
@@ -303,5 +334,6 @@ PAYOFF = Benchmark(
                 ),
             ),
         ),
+        Part("few inputs", _few_cells, _measure, _few_tables),
     ),
 )
