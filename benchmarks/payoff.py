@@ -40,7 +40,8 @@ _BLOCK = 10_000  # Rows whose waves are in memory at a time: 330 MB
 FEATURES = (64, 128, 256, 512, 1024)
 """Numbers of features, from an eighth of the default to twice as many."""
 
-_MORE = {10_000: (2048,)}  # Rows that have more features, a minute for each function
+_MORE = {(10_000, dim): (2048,) for dim in (2, 8, 50)}
+"""More features by rows and inputs, where they take half a minute for each function."""
 
 _ROWS = {1_000: 3, 10_000: 3, 100_000: 1}  # Rows, and repetitions that take some ten minutes
 _KERNELS = {GAUSSIAN: (2, 8, 50, 500), ROUGH: (2, 8, 50, 500), ADDITIVE: (8, 50)}
@@ -169,7 +170,7 @@ def _cells(options: Options) -> list[Cell]:
         for n, seeds in _ROWS.items()
         for name, dims in _KERNELS.items()
         for dim in dims
-        for cell in _of(GENERATED, name, n, dim, seeds, (*FEATURES, *_MORE.get(n, ())))
+        for cell in _of(GENERATED, name, n, dim, seeds, (*FEATURES, *_MORE.get((n, dim), ())))
     ]
     if options.from_folder:
         for name, seeds in _TABLES.items():
