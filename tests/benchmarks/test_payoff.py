@@ -67,7 +67,7 @@ def test_curves_are_geometric_means_over_kernels_of_ratios_to_the_best():
 def test_functions_have_the_covariance_of_the_kernel(name):
     squares, products = [], []
     for seed in range(20):
-        X, y, X_test, f, kernel = generated(name, 2, 8, seed)
+        _, _, X_test, f, kernel = generated(name, 2, 8, seed)
         squares.append(np.mean(f**2))
         values = kernel(X_test)
         np.fill_diagonal(values, 0.0)
@@ -90,7 +90,7 @@ def test_methods_have_as_many_features(method):
 
 
 def test_tables_have_held_out_rows_and_columns_for_classes():
-    X, y, X_test, y_test, kernel = payoff.table("wine", payoff.FIXED, 0, None)
+    X, y, X_test, y_test, _ = payoff.table("wine", payoff.FIXED, 0, None)
     assert (X.shape, X_test.shape) == ((143, 13), (35, 13))
     assert np.array_equal(np.unique(y), [-0.5, 0.5])
     assert np.array_equal(y_test.sum(axis=1), np.full(35, -0.5))
