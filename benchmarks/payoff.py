@@ -60,7 +60,7 @@ _MOST_LEARNED = 50  # Inputs whose length scales are learned in less than a minu
 _HELD_OUT = 0.2  # Share of the rows
 _SEARCHED = 512  # Features of the search for length scales, the default
 
-_SHARES = (1, 4)
+_SHARES, _FRACTIONS = (1, 4), {4: "quarter"}
 """All methods are given the seconds of the most orthogonal features, over these numbers."""
 
 _LEAST_STRUCTURED = 64
@@ -112,7 +112,9 @@ def table(name: str, how: str, seed: int, data: Path | None) -> Data:
     length_scale = "evidence" if how == LEARNED else "auto"
     options: dict[str, Any] = {"alpha": "evidence", "random_state": seed}
     model = KreinRidge("matern32", _SEARCHED, length_scale=length_scale, **options)
-    return X, y[train], X_test, y[test], model.fit(X, y[train]).kernel_
+    kernel = model.fit(X, y[train]).kernel_
+    assert isinstance(kernel, kernels.Kernel)
+    return X, y[train], X_test, y[test], kernel
 
 
 @lru_cache(maxsize=1)
@@ -210,7 +212,7 @@ def _few_tables(rows: Sequence[Row]) -> Iterator[str]:
 def _of(
     dataset: str, kernel: str, n: int, inputs: int, seeds: int, features: Sequence[int]
 ) -> list[Cell]:
-    settings = {"part": "fits", "kernel": kernel, "n": n, "inputs": inputs}
+    settings: dict[str, Scalar] = {"part": "fits", "kernel": kernel, "n": n, "inputs": inputs}
     return [
         Cell(dataset, method, seed, settings | {"features": p})
         for seed in range(seeds)
@@ -232,33 +234,36 @@ def at_equal_seconds(rows: Sequence[Row], share: int = 1) -> dict[Problem, dict[
 
     Between numbers of features, the logarithm of the error is interpolated in the logarithm of the
     seconds. A method that takes fewer seconds for its most features has the error of these; one
-    that takes longer for its fewest features is left out. The key ``"seconds"`` has the seconds.
+    that takes longer for its fewest features is left out. The keys ``"features"`` and
+    ``"seconds"`` have the number of orthogonal features and their seconds.
     """
     by = ("dataset", "kernel", "n", "inputs", "method", "features")
     errors, seconds = (medians(rows, by=by, metric=name) for name in ("error", "fit_cpu"))
-    lines: dict[Problem, dict[str, list[tuple[float, float, int]]]] = {}
-    for (*problem, method, p), error in errors.items():
-        line = lines.setdefault(tuple(problem), {}).setdefault(str(method), [])  # type: ignore[arg-type]
-        line.append((seconds[(*problem, method, p)], error, int(p)))
+    points: dict[Problem, dict[str, dict[int, tuple[float, float]]]] = {}
+    for key, error in errors.items():
+        dataset, kernel, n, inputs, method, p = key
+        problem = (str(dataset), str(kernel), int(n), int(inputs))
+        curve = points.setdefault(problem, {}).setdefault(str(method), {})
+        curve[int(p)] = (seconds[key], error)
     found: dict[Problem, dict[str, float]] = {}
-    for problem, methods in lines.items():
-        orthogonal = {p: s for s, _, p in methods.get(ORTHOGONAL, ())}
-        limits = [s for p, s in orthogonal.items() if p * share == max(orthogonal)]
-        if limits:
-            found[problem] = {"seconds": limits[0]}
-            for method, points in methods.items():
-                ordered = sorted(points, key=lambda point: point[2])
-                times = np.maximum.accumulate([s for s, _, _ in ordered])
-                if times[0] <= limits[0]:
-                    logs = np.log([e for _, e, _ in ordered])
-                    at = np.interp(np.log(limits[0]), np.log(times), logs)
+    for problem, curves in points.items():
+        orthogonal = curves.get(ORTHOGONAL, {})
+        count = max(orthogonal, default=0) // share
+        if count in orthogonal:
+            limit = orthogonal[count][0]
+            found[problem] = {"features": count, "seconds": limit}
+            for method, curve in curves.items():
+                ordered = np.array([curve[p] for p in sorted(curve)])
+                times = np.maximum.accumulate(ordered[:, 0])
+                if times[0] <= limit:
+                    at = np.interp(np.log(limit), np.log(times), np.log(ordered[:, 1]))
                     found[problem][method] = float(np.exp(at))
     return found
 
 
 def _relative(errors: Mapping[str, float]) -> dict[str, float]:
     """Return errors over the least one."""
-    values = {method: value for method, value in errors.items() if method != "seconds"}
+    values = {method: errors[method] for method in METHODS if method in errors}
     least = min(values.values())
     return {method: value / least for method, value in values.items()}
 
@@ -266,20 +271,12 @@ def _relative(errors: Mapping[str, float]) -> dict[str, float]:
 def _tables(rows: Sequence[Row]) -> Iterator[str]:
     for share in _SHARES:
         if lines := at_equal_seconds(rows, share):
+            which = "the most" if share == 1 else f"a {_FRACTIONS[share]} of the most"
             yield (
-                f"**In the seconds of {_named(rows, share)} orthogonal features.** Error relative "
-                "to the least one, the error of orthogonal features, and the seconds."
+                f"**In the seconds of {which} orthogonal features.** Errors relative to the least "
+                "one; the number of orthogonal features, their seconds and their error."
             )
             yield _table_of(lines)
-
-
-def _named(rows: Sequence[Row], share: int) -> str:
-    """Return the numbers of features that give the seconds, in words."""
-    most = dict[Scalar, int]()
-    for row in rows:
-        most[row["n"]] = max(most.get(row["n"], 0), int(row["features"]))
-    counts = sorted({count // share for count in most.values()}, reverse=True)
-    return " or ".join(f"{count:,}" for count in counts)
 
 
 def _table_of(lines: Mapping[Problem, Mapping[str, float]]) -> str:
@@ -288,9 +285,9 @@ def _table_of(lines: Mapping[Problem, Mapping[str, float]]) -> str:
         ratios = _relative(errors)
         size = f"{n:,}" if n else ""
         texts = [f"{ratios[m]:.2f}" if m in ratios else "–" for m in METHODS]
-        scale = [f"{errors[ORTHOGONAL]:.4g}", f"{errors['seconds']:.2g}"]
+        scale = [f"{errors['features']:g}", f"{errors['seconds']:.2g}", f"{errors[ORTHOGONAL]:.4g}"]
         body.append([dataset, kernel, size, str(inputs), *texts, *scale])
-    header = ("data", "kernel", "rows", "inputs", *METHODS, "error of orthogonal", "CPU s")
+    header = ("data", "kernel", "rows", "inputs", *METHODS, "features", "CPU s", "error")
     return markdown_table(header, body)
 
 
@@ -304,11 +301,11 @@ def _drawn(rows: Sequence[Row]) -> Mapping[tuple[str, str, float], float]:
         if dataset == GENERATED:
             for method, ratio in _relative(errors).items():
                 ratios.setdefault((f"{n:,} rows", method, float(inputs)), []).append(ratio)
-    inputs = {panel: {key[2] for key in ratios if key[0] == panel} for panel, _, _ in ratios}
+    places = {panel: {key[2] for key in ratios if key[0] == panel} for panel, _, _ in ratios}
     return {
         key: float(np.exp(np.mean(np.log(values))))
         for key, values in ratios.items()
-        if len(inputs[key[0]]) > 1
+        if len(places[key[0]]) > 1
     }
 
 

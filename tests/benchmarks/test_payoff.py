@@ -43,10 +43,12 @@ def test_errors_are_interpolated_at_the_seconds_of_orthogonal_features():
     ((problem, errors),) = at_equal_seconds(rows).items()
     assert problem == (GENERATED, GAUSSIAN, 1000, 2)
     assert errors == pytest.approx(
-        {"seconds": 4.0, ORTHOGONAL: 0.5, LANDMARKS: 0.2, STRUCTURED: 0.2}
+        {"features": 256, "seconds": 4.0, ORTHOGONAL: 0.5, LANDMARKS: 0.2, STRUCTURED: 0.2}
     )
     quarter = at_equal_seconds(rows, 4)[problem]
-    assert quarter == pytest.approx({"seconds": 0.5, ORTHOGONAL: 0.8, STRUCTURED: 0.2})
+    assert quarter == pytest.approx(
+        {"features": 64, "seconds": 0.5, ORTHOGONAL: 0.8, STRUCTURED: 0.2}
+    )
 
 
 def test_curves_are_geometric_means_over_kernels_of_ratios_to_the_best():

@@ -141,7 +141,8 @@ def sampled_parts(
 def _may_pay(X: Any, m: int) -> bool:
     """Return whether Hadamard blocks are faster, and there are rows to test them on."""
     n, dim = X.shape
-    return n > 1 and transforms_pay(X.nnz / n if sparse.issparse(X) else dim, dim, m)
+    is_sparse: bool = sparse.issparse(X)
+    return n > 1 and transforms_pay(X.nnz / n if is_sparse else dim, dim, m)
 
 
 def _is_accurate(
