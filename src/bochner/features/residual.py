@@ -78,7 +78,8 @@ class ResidualFeatures:
         on a random subset of very many rows: each pivot is the row of greatest variance given the
         earlier pivots. The factorisation stops early if at most 1e-8 of the variance is left
         everywhere. The factor and the subset take at most 64 MiB and a quarter of ``limit`` bytes
-        each, unless the landmarks themselves need more. Raises ValueError if the kernel is not positive definite.
+        each, unless the landmarks themselves need more. Raises ValueError if the kernel is not
+        positive definite.
         """
         name = kernel_name(kernel)
         if not isinstance(kernel, Kernel) or not kernel.is_symmetric or _is_signed(frequencies):
