@@ -46,7 +46,7 @@ _MORE = {(10_000, dim): (2048,) for dim in (2, 8, 50)}
 _ROWS = {1_000: 3, 10_000: 1, 100_000: 1}  # Rows, and repetitions that take some minutes
 _KERNELS = {GAUSSIAN: (2, 8, 50, 500), ROUGH: (2, 8, 50, 500), ADDITIVE: (8, 50)}
 _FEWER = {(100_000, ADDITIVE): (), (100_000, ROUGH): (2, 8)}  # A minute or two for each
-_LARGE = 1_000_000  # Rows of two cells with at most _MOST_OF_LARGE features
+_LARGE = 1_000_000  # Rows of one function with at most _MOST_OF_LARGE features
 _MOST_OF_LARGE = 256  # Twice as many take four times as long, minutes for landmarks
 
 _SHORT, _LONG = "short scales", "long scales"
@@ -181,9 +181,7 @@ def _cells(options: Options) -> list[Cell]:
             for how in (FIXED, LEARNED) if inputs <= _MOST_LEARNED else (FIXED,):
                 cells += _of(name, how, 0, inputs, seeds, FEATURES)
     few = [p for p in FEATURES if p <= _MOST_OF_LARGE]
-    return cells + [
-        cell for name in (GAUSSIAN, ROUGH) for cell in _of(GENERATED, name, _LARGE, 8, 1, few)
-    ]
+    return cells + _of(GENERATED, GAUSSIAN, _LARGE, 8, 1, few)
 
 
 def _few_cells(options: Options) -> list[Cell]:
