@@ -272,8 +272,8 @@ def _tables(rows: Sequence[Row]) -> Iterator[str]:
             which = "the most" if share == 1 else f"a {_FRACTIONS[share]} of the most"
             yield (
                 f"**In the seconds of {which} orthogonal features.** Errors relative to the least "
-                "one; the number of orthogonal features, their seconds and their error. A dash: the "
-                "fewest features take longer, or structured blocks are orthogonal ones."
+                "one; the number of orthogonal features, their seconds and their error. A dash: "
+                "the fewest features take longer, or structured blocks are orthogonal ones."
             )
             yield _table_of(lines)
 
