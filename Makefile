@@ -36,7 +36,7 @@ TORCH := tests/torch_modules tests/array_api tests/benchmarks/test_gpu.py
 ADAPTERS := sktime.py skpro.py torch botorch.py distributed/ray.py distributed/spark.py
 
 .PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-published bench-real bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-gpu clean
+        bench bench-published bench-real bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff bench-gpu clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -120,7 +120,7 @@ audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m pip_audit --skip-editable
 
-bench: bench-published bench-real bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-published bench-real bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-published: $(VENV)/.bench  ## Errors, densities and intervals on published splits and folds, next to other methods
 	$(BIN)/python -m benchmarks published $(FLAGS) --out "$(OUT)"
@@ -185,6 +185,9 @@ bench-first: $(VENV)/.bench  ## Seconds of imports, of help and of first fits af
 
 bench-many: $(VENV)/.bench  ## Tables of up to a million rows, next to other methods; about an hour
 	$(BIN)/python -m benchmarks many $(FLAGS) --out "$(OUT)"
+
+bench-payoff: $(VENV)/.demo  ## Errors of ridge regression at equal seconds, by scheme and with landmarks; three quarters of an hour
+	$(BIN)/python -m benchmarks payoff $(FLAGS) --out "$(OUT)"
 
 bench-speed: $(VENV)/.test  ## Seconds of features and ridge regression, next to other methods and the machine's limits
 	$(BIN)/python -m benchmarks speed $(FLAGS) --out "$(OUT)"

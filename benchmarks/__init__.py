@@ -19,6 +19,7 @@ from benchmarks.hierarchies import HIERARCHIES
 from benchmarks.histograms import HISTOGRAMS
 from benchmarks.indefinite.benchmark import INDEFINITE
 from benchmarks.many import MANY
+from benchmarks.payoff import PAYOFF
 from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
 from benchmarks.real.benchmark import REAL
@@ -66,6 +67,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             FIRST_MINUTE,
             SPEED,
             MANY,
+            PAYOFF,
             GPU,
             ATTENTION,
             HISTOGRAMS,

@@ -28,6 +28,9 @@ LOOKS: Mapping[str, Look] = {
     "qmc": Look(VIOLET, "D"),
     "structured": Look(GREEN, "v"),
     "energy": Look(DARK, "P"),
+    "lattice": Look(SKY, "s"),
+    "landmarks": Look(ORANGE, "^"),
+    "landmarks and residual": Look(VIOLET, "D"),
     # Features of indefinite kernels
     "exact": Look(DARK, "P"),
     "designed": Look(BLUE, "o"),

@@ -9,6 +9,8 @@ from persist.same import round_trip
 from scipy import sparse, stats
 
 from bochner import kernels, spectral_measure
+from bochner.features import residual
+from bochner.features.landmarks import greatest_pivots
 from bochner.features.residual import ResidualFeatures
 
 FAMILY_ALPHA = 1e-6
@@ -90,6 +92,22 @@ def test_very_many_rows_give_some_candidates():
     )
     assert len(features.landmarks) == 10
     assert np.isin(features.landmarks, X).all()
+
+
+def test_rows_of_many_inputs_give_fewer_candidates(monkeypatch):
+    sizes = []
+
+    def counted(kernel, rows, count):
+        sizes.append(rows.shape)
+        return greatest_pivots(kernel, rows, count)
+
+    monkeypatch.setattr(residual, "greatest_pivots", counted)
+    rows = np.random.default_rng(0).normal(size=(300, 40))
+    kernel = kernels.Gaussian(9.0)
+    frequencies = spectral_measure(kernel, 40).sample(8, 0)
+    rng = np.random.default_rng(0)
+    ResidualFeatures.of(frequencies, kernel, rows, 4, rng, limit=4 * 8 * 40 * 20)
+    assert sizes == [(20, 40)]
 
 
 def test_repeated_rows_and_their_order_leave_the_landmarks():

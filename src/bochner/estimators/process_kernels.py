@@ -16,7 +16,6 @@ from bochner.features.targets import Numbers
 from bochner.kernels import Gaussian, Kernel, Scaled, Sum, White, from_sklearn, to_sklearn
 from bochner.learning.families.selection import select_kernel
 from bochner.learning.ridge.posterior import best_alpha, fit_ridge
-from bochner.sampling import resolve_scheme
 from bochner.spectral import spectral_measure
 
 _REACH = 1e4
@@ -100,7 +99,7 @@ def learned_kernel(X: Array, y: Array, alpha: float, rng: np.random.Generator) -
     scale = learned_scales(X, y, search_rng)
     rows = Chunk(X, y)
     measure = spectral_measure(Gaussian(tuple(scale.tolist())), X.shape[1])
-    features = measure.sample(_SEARCHED, draw_rng, resolve_scheme("orthogonal"))
+    features = measure.sample(_SEARCHED, draw_rng, "auto")
     sums = ArrayChunks(rows).total(chunk_sums, features, Numbers(np.zeros(y.shape[1])))
     ratio, _ = best_alpha(sums)
     ridge = fit_ridge(sums, ratio)

@@ -31,11 +31,6 @@ _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
 )
 """Encodings of numbers whose columns the weighted sum concatenates."""
 
-_MOST_QMC_INPUTS = 256
-"""Largest number of encoded columns for quasi-Monte Carlo frequencies. With more columns, Sobol'
-points are no more uniform than orthogonal blocks, and scrambling them takes longer."""
-
-
 _LEAST_SECONDS = 1e-3
 """Time limit of a fit whose encoding took all of it: limits are positive."""
 
@@ -183,7 +178,7 @@ class OneKernelLearner:
             "n_components": self.n_components,
             "alpha": "evidence",
             "length_scale": "evidence" if by_name else "median",
-            "scheme": "qmc" if encoded.shape[1] <= _MOST_QMC_INPUTS else "orthogonal",
+            "scheme": "auto",
             "fit_intercept": True,
             "random_state": int(rng.integers(2**31)),
         }

@@ -1,6 +1,5 @@
 """Frequencies of the parts of a measure: choice of blocks, and one-sided frequencies."""
 
-import math
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -15,7 +14,7 @@ from bochner._numerics.arrays import Array, as_array, dense_rows, some_rows
 from bochner.features.length_scales import AnyKernel
 from bochner.frequencies import CosineFactors, Frequencies
 from bochner.kernels import Kernel
-from bochner.sampling import Automatic, Orthogonal, Scheme, Structured
+from bochner.sampling import Automatic, Orthogonal, Scheme, Structured, transforms_pay
 from bochner.spectral import SpectralMeasure
 from bochner.spectral.data import KernelData
 from bochner.spectral.laws import Isotropic
@@ -106,12 +105,6 @@ def sampled_one_sided(
     return reduce(add, (one_sided(kernel, part) for part in parts))
 
 
-_LEAST_DIM = 256
-"""Inputs from which on Hadamard blocks are considered: their bias is of order 1/d."""
-
-_LEAST_GAIN = 25.0
-"""Multiplications for each addition of a transform: from about ten on, blocks are faster."""
-
 _MOST_ERROR = 1.1
 """Error of Hadamard blocks, relative to that of orthogonal ones, up to which they are used."""
 
@@ -148,11 +141,8 @@ def sampled_parts(
 def _may_pay(X: Any, m: int) -> bool:
     """Return whether Hadamard blocks are faster, and there are rows to test them on."""
     n, dim = X.shape
-    order = 1 << (dim - 1).bit_length()
     is_sparse: bool = sparse.issparse(X)
-    multiplications = m * (X.nnz / n if is_sparse else dim)
-    additions = -(-m // order) * order * math.log2(order)
-    return n > 1 and dim >= _LEAST_DIM and bool(multiplications >= _LEAST_GAIN * additions)
+    return n > 1 and transforms_pay(X.nnz / n if is_sparse else dim, dim, m)
 
 
 def _is_accurate(

@@ -77,8 +77,9 @@ class ResidualFeatures:
         Landmarks are the pivots of the pivoted Cholesky factorisation of the kernel on the rows, or
         on a random subset of very many rows: each pivot is the row of greatest variance given the
         earlier pivots. The factorisation stops early if at most 1e-8 of the variance is left
-        everywhere. The factor takes at most 64 MiB and a quarter of ``limit`` bytes, unless the
-        landmarks themselves need more. Raises ValueError if the kernel is not positive definite.
+        everywhere. The factor and the subset take at most 64 MiB and a quarter of ``limit`` bytes
+        each, unless the landmarks themselves need more. Raises ValueError if the kernel is not
+        positive definite.
         """
         name = kernel_name(kernel)
         if not isinstance(kernel, Kernel) or not kernel.is_symmetric or _is_signed(frequencies):
@@ -87,7 +88,7 @@ class ResidualFeatures:
                 f"residual=None, or use a positive definite kernel."
             )
         n_bytes = min(_CANDIDATE_BYTES, _CANDIDATE_BYTES if limit is None else limit // 4)
-        size = max(n_landmarks, n_bytes // (8 * n_landmarks))
+        size = max(n_landmarks, n_bytes // (8 * max(n_landmarks, X.shape[1])))
         # The choice must not depend on repeated rows or on the order of rows.
         some_rng, first_rng = rng.spawn(2)
         candidates = np.unique(dense_rows(X, some_rng.permutation(X.shape[0])[:size]), axis=0)

@@ -1,17 +1,15 @@
 """Sampling schemes: how the points behind random frequencies depend on one another."""
 
+from bochner.sampling.choice import SCHEMES, Automatic, resolve_scheme, transforms_pay
 from bochner.sampling.hadamard import HadamardRows, Matrix
 from bochner.sampling.lattice import ShiftedLattice
 from bochner.sampling.layouts import Coordinates, Directions, Layout, Scheme, Uniforms
 from bochner.sampling.schemes import (
-    SCHEMES,
-    Automatic,
     Iid,
     MinimumEnergy,
     Orthogonal,
     QuasiMonteCarlo,
     Structured,
-    resolve_scheme,
 )
 
 __all__ = [
@@ -31,4 +29,5 @@ __all__ = [
     "Structured",
     "Uniforms",
     "resolve_scheme",
+    "transforms_pay",
 ]

@@ -7,9 +7,7 @@ Each row of each block is marginally uniform, hence every estimate is unbiased (
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +15,10 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import chi, qmc
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.names import resolved
 from bochner._numerics.threads import in_a_thread
 from bochner.registry import register
 from bochner.sampling.energy import MOST_INPUTS, MOST_ROWS, haar_rows, normalised, spread_directions
 from bochner.sampling.hadamard import HadamardRows, Matrix
-from bochner.sampling.lattice import ShiftedLattice
 from bochner.sampling.layouts import (
     Block,
     Coordinates,
@@ -39,13 +35,6 @@ _STRUCTURED_FROM = 64
 _ROUNDS = 3
 """Products of a Hadamard matrix and signs in a block, as in Choromanski et al. (2017). Fewer
 leave rows of a block farther from uniform on the sphere; more cost time."""
-
-_LATTICE_COORDINATES = 2
-"""Inputs up to which lattices are best for laws with independent coordinates: in three inputs they
-are better for Laplacian kernels and worse for Cauchy kernels."""
-
-_LATTICE_MIXTURES = 3
-"""Inputs up to which lattices are best for mixtures of scales."""
 
 
 class Blockwise(Scheme):
@@ -231,48 +220,6 @@ class MinimumEnergy(Scheme):
                 blocks.append(uniforms)
                 ranks = None
         return blocks
-
-
-@register
-@dataclass(frozen=True, slots=True)
-class Automatic(Scheme):
-    r"""The scheme that was measured to be best for the layout.
-
-    :class:`ShiftedLattice` for laws with independent coordinates in at most two inputs, and for
-    mixtures of scales in at most three; else :class:`MinimumEnergy` in at most 64 inputs and
-    :class:`Orthogonal` beyond. Estimators use :class:`Structured` if its draws are faster and as
-    accurate on the training rows (``bochner/features/parts.py``).
-    """
-
-    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
-        return _best_for(layout).sample(layout, m, rng)
-
-
-SCHEMES: Mapping[str, Scheme] = MappingProxyType(
-    {
-        "iid": Iid(),
-        "orthogonal": Orthogonal(),
-        "qmc": QuasiMonteCarlo(),
-        "structured": Structured(),
-        "energy": MinimumEnergy(),
-        "lattice": ShiftedLattice(),
-        "auto": Automatic(),
-    }
-)
-
-
-def resolve_scheme(scheme: "str | Scheme") -> Scheme:
-    """Return the scheme with a name; a :class:`Scheme` is returned unchanged."""
-    return resolved("scheme", scheme, Scheme, SCHEMES)
-
-
-def _best_for(layout: Layout) -> Scheme:
-    match layout:
-        case (Coordinates(dim=dim), *_) if dim <= _LATTICE_COORDINATES and len(layout) <= 2:
-            return ShiftedLattice()
-        case (Directions(dim=dim), Uniforms(dim=n)) if n > 1 and dim <= _LATTICE_MIXTURES:
-            return ShiftedLattice()
-    return MinimumEnergy() if layout[0].dim <= MOST_INPUTS else Orthogonal()
 
 
 def _stratified(m: int, dim: int, rng: np.random.Generator) -> Array:
