@@ -5,6 +5,7 @@ import pytest
 
 from benchmarks.speed import map as maps
 from benchmarks.speed import ridge as ridges
+from benchmarks.speed import threads
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -41,3 +42,21 @@ def test_structured_frequencies_are_as_good_as_orthogonal_ones():
         errors[method] = found.get("gram_error")
     assert errors[maps.DENSE] is None
     assert 0.0 < errors[maps.STRUCTURED] < 1.1 * errors[maps.ORTHOGONAL] < 0.1
+
+
+def test_seconds_of_one_thread_are_compared_with_those_of_two():
+    (task, *_), n = threads.TASKS, "100"
+    setting = {"dataset": task, "n": n, "metric": "thread_seconds"}
+    made = [
+        {**setting, "method": method, "value": value}
+        for method, values in ((threads.ONE, (3.0, 4.0, 9.0)), (threads.TWO, (1.0, 2.0, 2.5)))
+        for value in values
+    ]
+    _, table = threads._page(made)
+    assert table.splitlines()[0].startswith("| work | n |")
+    assert "4 (2.00)" in table
+
+
+def test_work_that_threads_share_is_prepared_before_it_is_timed():
+    for prepare, _, quick in threads.TASKS.values():
+        assert callable(prepare(quick, 1))
