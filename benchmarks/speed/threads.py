@@ -17,7 +17,7 @@ from bochner.kernels import Gaussian
 ONE, TWO = "one thread", "two threads"
 THREADS = {ONE: 1, TWO: 2}
 
-_REPETITIONS = 3
+_REPETITIONS = 3  # Medians of three differ by some per cent
 
 _LENGTH = 100  # Values of a series, eight years of months
 
