@@ -167,7 +167,8 @@ def _measure(cell: Cell, options: Options) -> Mapping[str, float]:
 
 def _cells(options: Options) -> list[Cell]:
     if options.quick:
-        return _of(GENERATED, ROUGH, _QUICK_ROWS, 2, 1, _QUICK_FEATURES)
+        sizes = (2, 8)  # A picture has two numbers of inputs at least
+        return [c for d in sizes for c in _of(GENERATED, ROUGH, _QUICK_ROWS, d, 1, _QUICK_FEATURES)]
     cells = [
         cell
         for n, seeds in _ROWS.items()
@@ -186,13 +187,18 @@ def _cells(options: Options) -> list[Cell]:
 
 def _few_cells(options: Options) -> list[Cell]:
     if options.quick:
-        return []
+        few = _of(next(iter(_LONGER)), ROUGH, _QUICK_ROWS, 2, 1, _QUICK_FEATURES[:1])
+    else:
+        few = [
+            cell
+            for name in _LONGER
+            for kernel in (GAUSSIAN, ROUGH)
+            for dim in _FEW_INPUTS
+            for cell in _of(name, kernel, _FEW_ROWS, dim, _FEW_SEEDS, _FEW_FEATURES)
+        ]
     return [
         replace(cell, settings={**cell.settings, "part": "few inputs"})
-        for name in _LONGER
-        for kernel in (GAUSSIAN, ROUGH)
-        for dim in _FEW_INPUTS
-        for cell in _of(name, kernel, _FEW_ROWS, dim, _FEW_SEEDS, _FEW_FEATURES)
+        for cell in few
         if cell.method in _FEW_METHODS
     ]
 

@@ -76,7 +76,7 @@ def test_the_committed_rows_are_those_of_the_design(tmp_path, name, monkeypatch)
     ):
         monkeypatch.setattr(f"benchmarks.{room}.find_spec", lambda name: True)
     widths = {"letter": 16, "ijcnn1": 22, "covtype_93k": 54, "cod_rna": 8, "eeg_eye_state": 14,
-              "spambase": 57}  # fmt: skip
+              "spambase": 57, "california_housing": 8, "mnist": 784}  # fmt: skip
     for dataset, d in widths.items():
         np.savez(tmp_path / f"{dataset}.npz", X=np.eye(60, d), y=np.arange(60) % 2)
     write_competitions(tmp_path / "m3.npz")

@@ -110,4 +110,4 @@ def test_a_quick_run_measures_every_method(quick_run):
     }
     assert all(error < 1.1 for error in errors.values())  # That of a constant is one
     assert min(row["value"] for row in rows if row["metric"] == "fit_cpu") > 0.0
-    assert PAYOFF.page(rows).count("| generated |") == 2
+    assert PAYOFF.page(rows).count("| generated |") == 4  # Two numbers of inputs, twice
