@@ -51,7 +51,7 @@ _MOST_OF_LARGE = 256  # Twice as many take four times as long, minutes for landm
 
 _SHORT, _LONG = "short scales", "long scales"
 _FEW_INPUTS, _FEW_ROWS, _FEW_SEEDS = (2, 3, 5), 4000, 3  # A minute in all
-_FEW_METHODS, _FEW_FEATURES = (ORTHOGONAL, ENERGY, LATTICE), (128, 512)
+_FEW_METHODS, _FEW_FEATURES = (ORTHOGONAL, ENERGY, LATTICE), (128, 512)  # The default is 512
 _LONGER = {_SHORT: 1.0, _LONG: 3.0}  # Three times as long: functions of ten waves, not a hundred
 
 _TABLES = {"california_housing": 3, "mnist": 1, "covtype_93k": 1}

@@ -44,8 +44,11 @@ def test_errors_against_many_digits(dtype, reach):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("shape", [(1, 1), (3, 7), (5, 64), (2, 1001), (0, 4), (4, 0)])
+@pytest.mark.parametrize(
+    "shape", [(1, 1), (3, 7), (5, 64), (2, 1001), (150, 1001), (3, 70_000), (0, 4), (4, 0)]
+)
 def test_every_entry_lands_in_its_place(dtype, shape):
+    """In single precision some rows are computed together: 65 of 1,001 waves, or one of 70,000."""
     angle = np.random.default_rng(1).uniform(-50.0, 50.0, size=shape).astype(dtype)
     found, reference = (written(angle, 0.0, 0.3, by=by) for by in (write_waves, reference_waves))
     assert found.dtype == dtype
@@ -57,6 +60,9 @@ def test_every_entry_lands_in_its_place(dtype, shape):
 def test_angles_beyond_the_reduction_are_those_of_numpy(dtype, far):
     angle = np.array([[0.5, -3.0], [far, 1.0], [1.0, -far]], dtype=dtype)
     assert_array_equal(written(angle), written(angle, by=reference_waves))
+    late = np.ones((150, 1001), dtype=dtype)
+    late[140, 3] = far
+    assert_array_equal(written(late), written(late, by=reference_waves))
 
 
 @pytest.mark.parametrize("strange", [np.nan, np.inf, -np.inf])

@@ -64,7 +64,7 @@ plant_edits(
     FitPlan,
     "rows_of_laws",
     test_parts.assert_posterior,
-    coefficients_of_other_rows=("self.rows.X[self.part] if count == self.n_part else ", ""),
+    coefficients_of_other_rows=("self.rows.X[self.part]", "self.rows.X[:count]"),
 )
 plant_edits(
     kernel_laws,

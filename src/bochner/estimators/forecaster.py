@@ -27,10 +27,6 @@ from bochner.registry import register
 _ONE = "y"
 """Name of a series that is fitted alone."""
 
-_LEAST_SHARED = 300
-"""Rows from which on threads share a fit: with 500 two of them take 10 % less time, with 100 they
-take 30 % more, because the loops of few rows are short."""
-
 
 @register
 @dataclass(eq=False, repr=False)
@@ -391,7 +387,7 @@ class Forecaster(BaseEstimator):
     def _learned(self, series: SeriesRows, progress: Progress) -> FittedSeries:
         (rng,) = generators(self.random_state, 1)  # Same result as a fit to this series alone
         with single_threaded_blas() as n_threads:
-            n_threads = threads_for(self.n_jobs, n_threads) if len(series) >= _LEAST_SHARED else 1
+            n_threads = threads_for(self.n_jobs, n_threads)
         options = self.periods, self.find_cycle, self.find_breaks, self.transformation
         return fitted_series(series, *options, n_threads, progress, rng)
 

@@ -288,9 +288,9 @@ class Learner:
         arguments = (trial.name, kernels.full, plan.rows, trial.columns)
         if plan.n_landmarks:
             if is_part_better(kernels.full, trial.columns, plan, self.n_threads):
-                few, scored = plan.with_few_rows(plan.part)
-                arguments = (trial.name, kernels.full, few, trial.columns)
-                return exact(*arguments, plan.n_variance, scored, self.n_threads)
+                rows, scored = plan.rows_of_part()
+                of_part = (trial.name, kernels.full, rows, trial.columns)
+                return exact(*of_part, plan.n_variance, scored, self.n_threads)
             sizes = plan.n_landmarks, plan.n_variance
             end = np.inf if self.time_limit is None else began + self.time_limit
             return on_landmarks(*arguments, sizes, plan.scored, self.n_threads, plan.elsewhere, end)

@@ -28,7 +28,6 @@ _LEAST_GAIN = 0.93
 """Largest ratio of the errors in the smaller size with which the exact fit is chosen. In the full
 size the ratio is up to a tenth larger, because more landmarks represent more of a function."""
 
-
 _NEARLY_ALL = 1.25
 """Largest ratio of the rows to those of the part at which a part is better whatever the noise."""
 

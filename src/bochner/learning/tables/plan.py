@@ -122,14 +122,15 @@ class FitPlan:
         """Return the encoded rows (count, d) of laws: all rows, landmarks or a part."""
         if count == len(self.rows):
             return self.rows.X
-        # Landmarks are the first rows of the part. A view would keep all rows in memory.
-        return self.rows.X[self.part] if count == self.n_part else self.rows.X[:count].copy()
+        if count == self.n_part:
+            return self.rows.X[self.part]  # Landmarks of other kernels are its first rows
+        return self.rows.X[:count].copy()  # A view would keep all rows in memory
 
-    def with_few_rows(self, chosen: Chosen) -> tuple[Rows, Scored]:
-        """Return chosen rows, the last of which are all rows of the scored observations."""
+    def rows_of_part(self) -> tuple[Rows, Scored]:
+        """Return the rows of the part, and the scored observations with their places in it."""
         observed = self.scored.observed
-        cell = observed.cell - (len(self.rows) - len(chosen))
-        return self.rows.part(chosen), replace(self.scored, observed=replace(observed, cell=cell))
+        observed = replace(observed, cell=observed.cell - (len(self.rows) - self.n_part))
+        return self.rows.part(self.part), replace(self.scored, observed=observed)
 
     def first(self, n_rows: int) -> Rows:
         """Return at most ``n_rows`` first distinct rows, without the scored rows.
