@@ -28,8 +28,10 @@ _LEAST_GAIN = 0.93
 """Largest ratio of the errors in the smaller size with which the exact fit is chosen. In the full
 size the ratio is up to a tenth larger, because more landmarks represent more of a function."""
 
-_NEARLY_ALL = 1.25
-"""Largest ratio of the rows to those of the part at which a part is better whatever the noise."""
+_NEARLY_ALL, _LEAST_GAIN_OF_NEARLY_ALL = 1.25, 0.98
+"""Largest ratio of the rows to those of a part that has nearly all rows, and the ratio of errors
+with which such a part is chosen. It loses hardly any row, but predictions take four times as long
+as those of landmarks."""
 
 
 def is_part_better(learned: LearnedKernel, columns: Chosen, plan: FitPlan, n_threads: int) -> bool:
@@ -38,8 +40,6 @@ def is_part_better(learned: LearnedKernel, columns: Chosen, plan: FitPlan, n_thr
     # Landmarks are rows of the part: laws of both kinds share the rows that are stored.
     if plan.n_part - n_last < plan.n_landmarks:
         return False
-    if len(plan.rows) <= _NEARLY_ALL * plan.n_part:
-        return True
     n_landmarks = max(plan.n_landmarks // _DIVISOR, 1)
     n_rows = min((len(plan.rows) - n_last) // _DIVISOR, int(sampled_rows(n_landmarks)))
     n_exact = (plan.n_part - n_last) // _DIVISOR
@@ -54,7 +54,9 @@ def is_part_better(learned: LearnedKernel, columns: Chosen, plan: FitPlan, n_thr
     gram[np.diag_indices(n_exact)] += learned.alpha / part.weights
     of_part = cho_solve((jittered_cholesky(gram), True), part.Y)
     error = _squares(learned(new.X, part.X) @ of_part, new)
-    return error <= _LEAST_GAIN * _squares(learned(new.X, landmarks) @ of_landmarks, new)
+    has_nearly_all = len(plan.rows) <= _NEARLY_ALL * plan.n_part
+    gain = _LEAST_GAIN_OF_NEARLY_ALL if has_nearly_all else _LEAST_GAIN
+    return error <= gain * _squares(learned(new.X, landmarks) @ of_landmarks, new)
 
 
 def _squares(means: Array, rows: Rows) -> float:
