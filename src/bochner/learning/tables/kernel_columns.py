@@ -20,6 +20,11 @@ _MOST_ROUNDED = 6e-5
 deviation of the noise. The estimate is 2^-24 times the norm of the coefficients. On six tables
 errors were up to sixteen times the estimate: 1e-3 of the noise."""
 
+_LARGEST_ARGUMENTS = {4: 38.0, 8: 80.0}
+"""Argument of a profile up to which values fall, by the bytes of a number: values there are below
+the squared rounding error, and above the root of the smallest normal number, so that products of
+two values are normal numbers. Subnormal ones take a hundred times as long."""
+
 _MOST_LEVELS = 2**16
 """Most levels of a block, whose numbers have two bytes."""
 
@@ -140,7 +145,8 @@ class LoopedKernel:
     ) -> tuple[bool, Floats, Floats, Codes]:
         """Return the profile and new rows in the types and precision of the compiled loops."""
         profile = self.profile
-        numbers = np.array((profile.factor, profile.p0, profile.p1, profile.p2), dtype)
+        most = _LARGEST_ARGUMENTS[np.dtype(dtype).itemsize]
+        numbers = np.array((profile.factor, profile.p0, profile.p1, profile.p2, most), dtype)
         rows = np.array(self._numbers(X), dtype, order="C")
         return profile.is_root, numbers, rows, np.ascontiguousarray(levels[:, self.used])
 

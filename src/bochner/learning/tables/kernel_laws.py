@@ -10,7 +10,7 @@ from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
 
 from bochner._numerics.arrays import Array, Floats, as_array, steps
 from bochner._numerics.limits import LARGEST_TARGET
-from bochner._numerics.linalg import jittered_cholesky
+from bochner._numerics.linalg import floored, jittered_cholesky
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.tables.kernel_passes import solved_by_passes
 from bochner.learning.tables.kernel_products import (
@@ -206,7 +206,8 @@ def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int) -> Floats:
         matrix = np.zeros((len(rows), len(rows)), dtype)
 
         def fill(block: slice) -> None:
-            matrix[block, block.start :] = learned(rows.X[block], rows.X[block.start :])
+            values = learned(rows.X[block], rows.X[block.start :])
+            matrix[block, block.start :] = floored(values.astype(dtype, copy=False))
 
         # Blocks of rows in threads; only the upper triangle is computed.
         with single_threaded_blas():

@@ -146,13 +146,13 @@ def _add_polynomial(
     is_root: bool, profile: Floats, sums: Floats, arguments: Floats, polynomial: Floats
 ) -> None:
     """Write minus ``u`` to ``arguments``, and the polynomial of the profile in ``u``."""
-    factor, p0, p1, p2 = profile[0], profile[1], profile[2], profile[3]
+    factor, p0, p1, p2, most = profile[0], profile[1], profile[2], profile[3], profile[4]
     if is_root:
         for k in range(sums.size):
-            arguments[k] = factor * np.sqrt(sums[k])
+            arguments[k] = min(factor * np.sqrt(sums[k]), most)
     else:
         for k in range(sums.size):
-            arguments[k] = factor * sums[k]
+            arguments[k] = min(factor * sums[k], most)
     for k in range(sums.size):
         polynomial[k] = p0 + arguments[k] * (p1 + arguments[k] * p2)
         arguments[k] = -arguments[k]
@@ -239,8 +239,9 @@ def add_kernel_products(
     """Add sums (n', t) of kernel values times coefficients (t, n), or write the kernel values.
 
     ``rows`` (n', c) and ``levels`` (n', b) are the numbers and the codes of new rows. ``profile``
-    (4,) has the factor, ``p0 = 1``, ``p1`` and ``p2`` of
-    :class:`~bochner.learning.tables.kernel_sums.ExponentialProfile`. Kernel values are written to
+    (5,) has the factor, ``p0 = 1``, ``p1`` and ``p2`` of
+    :class:`~bochner.learning.tables.kernel_columns.ExponentialProfile` and the largest argument,
+    beyond which values are negligible and do not fall further. Kernel values are written to
     ``values`` (n', n) unless it has no columns. ``scratch`` and ``bits`` are memory from
     :func:`scratch_of`. One function for both has its tiles compiled once.
     """

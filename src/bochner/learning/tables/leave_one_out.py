@@ -11,7 +11,7 @@ from bochner._numerics import unlocked
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.compiling import compiled
 from bochner._numerics.distances import distances
-from bochner._numerics.linalg import jittered_cholesky
+from bochner._numerics.linalg import floored, jittered_cholesky
 from bochner._numerics.wave_loops import LOOSE
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
 from bochner.kernels.stationary import matern_profile
@@ -57,8 +57,8 @@ class LearnedKernel:
         return cls(replace(kernel, length_scale=scales), float(np.exp(point[-1])))
 
     def __call__(self, X: Array, Y: Array) -> Array:
-        """Return kernel values (n, n2) of rows (n, d) and (n2, d)."""
-        return self.kernel(self.mapped(X), self.mapped(Y))
+        """Return kernel values (n, n2) of rows (n, d) and (n2, d), none of them negligible."""
+        return as_array(floored(self.kernel(self.mapped(X), self.mapped(Y))))
 
     def mapped(self, X: Array) -> Array:
         """Return the images (n, d) of rows (n, d)."""
@@ -220,15 +220,15 @@ def _gram_and_slope(kernel: Learnable, distance: Array) -> tuple[Array, Array]:
     Distances (n, n), in either precision, may be overwritten.
     """
     if isinstance(kernel, Gaussian):
-        gram = np.exp(-0.5 * distance**2)
+        gram = floored(np.exp(-0.5 * distance**2))
         return gram, gram.copy()
     if isinstance(kernel, Matern):
         # The slope of a Matérn kernel is, up to a factor, the one of nu - 1 at the same argument.
         distance *= np.sqrt(2.0 * kernel.nu)
         slope = matern_profile(distance, kernel.nu - 1.0)
         slope *= kernel.nu / (kernel.nu - 1.0)
-        return matern_profile(distance, kernel.nu), slope
-    gram = np.exp(-distance)
+        return floored(matern_profile(distance, kernel.nu)), floored(slope)
+    gram = floored(np.exp(-distance))
     if isinstance(kernel, Laplacian):
         return gram, gram.copy()
     # The slope by half the square is infinite at zero; rows keep a distance of zero to themselves.

@@ -9,6 +9,7 @@ from numpy.random import Generator
 from numpy.typing import DTypeLike
 
 from bochner._numerics.arrays import as_array
+from bochner._numerics.linalg import floored
 from bochner.features.length_scales import median_distance
 from bochner.learning.tables.leave_one_out import (
     LEAST_SINGLE,
@@ -127,7 +128,7 @@ def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
     """
     root = np.sqrt(rows.weights)
     # scipy.linalg.eigh holds Python's lock, so that other threads would wait.
-    values, vectors = np.linalg.eigh(kernel(rows.X, rows.X) * np.outer(root, root))
+    values, vectors = np.linalg.eigh(floored(kernel(rows.X, rows.X)) * np.outer(root, root))
     values = np.maximum(values, 0.0)
     # One eigendecomposition serves all ratios of noise to signal.
     rotated, squares = vectors.T @ (root[:, None] * rows.Y), vectors**2
@@ -158,7 +159,7 @@ def noise_factor(kernel: LearnedKernel, rows: Rows) -> float:
     the misfit from noise.
     """
     dtype: DTypeLike = np.float32 if kernel.alpha >= 64.0 * LEAST_SINGLE else np.float64
-    gram, targets = kernel(rows.X, rows.X).astype(dtype), rows.Y.astype(dtype)
+    gram, targets = floored(kernel(rows.X, rows.X).astype(dtype)), rows.Y.astype(dtype)
 
     def error(factor: float) -> float:
         inverse = shifted_inverse(gram.copy(), factor * kernel.alpha, rows.weights)
