@@ -1,21 +1,25 @@
 """Linear algebra that survives rounding."""
 
 from contextlib import suppress
+from typing import TypeVar
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, lapack
 
 from bochner._numerics.arrays import Array, Floats, Index
 
+SomeFloats = TypeVar("SomeFloats", bound=Floats)
 
-def floored(values: Floats) -> Floats:
+
+def floored(values: SomeFloats) -> SomeFloats:
     """Raise values of a positive kernel to at least the squared rounding error, in place.
 
     Products of smaller values, and the entries of factors and inverses of matrices of them, soon
     are subnormal numbers, with which processors compute a hundred times as slowly. Values of the
     squared rounding error change no digit of sums with values of about one.
     """
-    return np.maximum(values, np.finfo(values.dtype).eps ** 2, out=values)
+    np.maximum(values, np.finfo(values.dtype).eps ** 2, out=values)
+    return values
 
 
 def jittered_cholesky(matrix: Array, ridge: float = 0.0, scale: float = 0.0) -> Array:

@@ -58,7 +58,7 @@ class LearnedKernel:
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return kernel values (n, n2) of rows (n, d) and (n2, d), none of them negligible."""
-        return as_array(floored(self.kernel(self.mapped(X), self.mapped(Y))))
+        return floored(self.kernel(self.mapped(X), self.mapped(Y)))
 
     def mapped(self, X: Array) -> Array:
         """Return the images (n, d) of rows (n, d)."""
