@@ -25,7 +25,14 @@ from bochner.learning.tables.parts import is_part_better
 from bochner.learning.tables.plan import FitPlan
 from bochner.learning.tables.rows import Chosen, Elsewhere
 from bochner.learning.tables.search import Family, learned, noise_factor, refined
-from bochner.learning.tables.tree_laws import BOOSTINGS, FEWEST_FOR_TREES, TreeLaw, TreeLearner
+from bochner.learning.tables.tree_laws import (
+    BOOSTINGS,
+    FEWEST_FOR_TREES,
+    Boosting,
+    TreeLaw,
+    TreeLearner,
+    n_fits,
+)
 from bochner.learning.tables.trees import TreeInputs
 
 _NOISE_ROWS = 1600
@@ -167,12 +174,11 @@ class Learner:
         of_trees = (encodings[-1], observations.shared, cycles)
         # scikit-learn's trees need all rows in memory.
         for boosting in BOOSTINGS if elsewhere is None else ():
-            n_trees = boosting.most_trees(len(observations)) * observations.Y.shape[1]
-            seconds = tree_seconds(len(observations), len(encodings[-1]), n_trees, rate)
-            if not self._is_late(began, _TREES_SHARE, seconds):
+            most = self._iterations(boosting, plan, len(encodings[-1]), began, rate)
+            if most:
                 inputs = TreeInputs.of(*of_trees, has_waves=boosting.has_waves)
                 seed, columns = int(tree_rng.integers(2**31)), line if boosting.has_line else None
-                trees = TreeLearner(boosting, inputs, labels, seed, columns)
+                trees = TreeLearner(boosting, inputs, labels, seed, columns, most)
                 fitted += self._of_trees(plan, trees)
         return self._judged(plan, fitted, TreeInputs.of(*of_trees))
 
@@ -190,6 +196,20 @@ class Learner:
         if not is_possible or not has_passes(len(plan.rows), n_landmarks):
             return plan
         return replace(plan, n_landmarks=n_landmarks)
+
+    def _iterations(
+        self, boosting: Boosting, plan: FitPlan, n_columns: int, began: float, rate: float
+    ) -> int:
+        """Return the number of iterations of boosting within the time limit, 0 if they are few."""
+        n_samples, n_outputs = plan.observations.Y.shape
+        most = boosting.most_iterations(n_samples, n_outputs)
+        if self._is_late(began, _TREES_SHARE):
+            return 0
+        if self.time_limit is not None:
+            n_trees = n_outputs * n_fits(len(plan.scored.units), n_samples)
+            left = began + self.time_limit - perf_counter()
+            most = min(most, int(left / tree_seconds(n_samples, n_columns, n_trees, rate)))
+        return most if most >= boosting.fewest_iterations(n_samples) else 0
 
     def _of_trees(
         self, plan: FitPlan, learner: TreeLearner

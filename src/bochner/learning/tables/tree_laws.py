@@ -7,7 +7,7 @@ predictions come from fits without a fold of the scored observations and their g
 of a new target is the variance of the left-out residuals.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -54,8 +54,13 @@ _MANY = 2000
 """Number of observations above which boosting stops early, by the errors of a tenth of them."""
 
 
-_MOST_FITS = 6
-"""Most fits of boosted trees: to all observations, and without each of five folds."""
+_FEWEST_STOPPED = 100
+"""Fewest iterations of boosting that stops early; with fewer the errors are those of a coarser
+function, and the law would have hardly any weight."""
+
+_MOST_OF_CLASSES = 300
+"""Most iterations for three or more classes, each of which needs a tree in every iteration: three
+classes take the time, and the bytes of a model file, of 900 iterations of two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +68,28 @@ class Boosting:
     """Inputs and scikit-learn options of boosted trees, for few and for many observations."""
 
     name: str
-    few: Mapping[str, Any]
-    many: Mapping[str, Any]
+    few: dict[str, Any]
+    many: dict[str, Any]
     has_waves: bool = False  # Whether waves of cycles are inputs next to their phases
     has_line: bool = False  # Whether trees are fitted to the residuals of a ridge regression
 
-    def options(self, n_samples: int) -> Mapping[str, Any]:
+    def options(self, n_samples: int) -> dict[str, Any]:
         """Return the options for ``n_samples`` observations."""
         return self.many if n_samples > _MANY else self.few
 
-    def most_trees(self, n_samples: int) -> int:
-        """Return the largest number of trees for ``n_samples`` observations and for their folds."""
-        return _MOST_FITS * int(self.options(n_samples)["max_iter"])
+    def most_iterations(self, n_samples: int, n_outputs: int) -> int:
+        """Return the largest number of iterations for observations of some outputs."""
+        most = int(self.options(n_samples)["max_iter"])
+        return most if n_outputs <= 2 else min(most, _MOST_OF_CLASSES)
+
+    def fewest_iterations(self, n_samples: int) -> int:
+        """Return the smallest limit of iterations with which boosting is worth its time."""
+        options = self.options(n_samples)
+        return _FEWEST_STOPPED if options["early_stopping"] else int(options["max_iter"])
 
 
-_LEAVES_OF_TWENTY: Mapping[str, Any] = {"min_samples_leaf": 20, "l2_regularization": 1.0}
-_LEAVES_OF_TWO: Mapping[str, Any] = {
+_LEAVES_OF_TWENTY: dict[str, Any] = {"min_samples_leaf": 20, "l2_regularization": 1.0}
+_LEAVES_OF_TWO: dict[str, Any] = {
     "min_samples_leaf": 2,
     "max_leaf_nodes": 15,
     "l2_regularization": 1.0,
@@ -93,7 +104,7 @@ BOOSTINGS = (
         {
             **_LEAVES_OF_TWENTY,
             "learning_rate": 0.1,
-            "max_iter": 300,
+            "max_iter": 1000,
             "max_features": 0.5,
             "early_stopping": True,
             "n_iter_no_change": 15,
@@ -117,6 +128,13 @@ benchmark ``real``, either has errors up to a fifth below those of the other."""
 _STRENGTHS = np.logspace(-1.0, 5.0, 7)
 """Ridge penalties of columns of variance about one: from a tenth of an observation up to a line
 without slopes."""
+
+
+def n_fits(n_scored: int, n_samples: int) -> int:
+    """Return the largest number of fits of a boosting whose left-out errors are known."""
+    if n_scored <= _NEGLIGIBLE * n_samples:
+        return 1
+    return 2 if n_scored <= _FEW_SCORED * n_samples else 1 + _N_FOLDS
 
 
 @register(shapes={"columns": "c", "coef": "ct", "intercept": "t"})
@@ -230,6 +248,7 @@ class TreeLearner:
     labels: NDArray[np.int64] | None  # (n,): Indices of classes; None for a regression
     seed: int
     line: Chosen | None = None  # Columns of a line, which is subtracted from numeric targets
+    most_iterations: int | None = None  # None: as many as the boosting has
 
     def trees(self, data: Observations, rows: Chosen) -> tuple[Line | None, Trees]:
         """Return a line, if there is one, and trees, fitted to some of the observations."""
@@ -241,7 +260,11 @@ class TreeLearner:
             some = rows[:: max(1, len(rows) // _LINE_ROWS)]
             line = Line.of(self.line, data.X[some], data.Y[some], data.weights[some])
             Y = rounded(Y - self._of_rows(line, data, rows))
-        options = {**self.boosting.options(len(rows)), "random_state": self.seed}
+        n_outputs = 1 if self.labels is None else data.Y.shape[1]
+        most = self.boosting.most_iterations(len(rows), n_outputs)
+        if self.most_iterations is not None:
+            most = min(most, self.most_iterations)
+        options = self.boosting.options(len(rows)) | {"max_iter": most, "random_state": self.seed}
         if self.labels is None:
             pairs = [(HistGradientBoostingRegressor(**options), y) for y in Y.T]
         else:
