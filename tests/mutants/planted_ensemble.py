@@ -471,7 +471,7 @@ plant_edits(
 )
 plant_edits(
     efforts.Effort,
-    "landmarks_within",
+    "sizes_within",
     test_efforts.check_rest,
     seconds_of_any_machine=("seconds * rate", "seconds"),
 )

@@ -22,14 +22,14 @@ def sizes(effort):
 
 @pytest.mark.parametrize("n_rows", [300, 10_000, 1_000_000])
 def test_a_long_limit_changes_nothing(n_rows):
-    assert sizes(DEFAULT.within(1e6, n_rows, 10, RATE)) == sizes(DEFAULT)
+    assert sizes(DEFAULT.within(1e6, n_rows, 10, 8, RATE)) == sizes(DEFAULT)
 
 
 @pytest.mark.parametrize("n_rows", [300, 5000, 50_000])
 @pytest.mark.parametrize("n_columns", [3, 500])
 def test_sizes_grow_with_the_limit_and_stay_useful(n_rows, n_columns):
     limits = [1e-9, 1.0, 3.0, 10.0, 30.0, 100.0]
-    found = [sizes(DEFAULT.within(limit, n_rows, n_columns, RATE)) for limit in limits]
+    found = [sizes(DEFAULT.within(limit, n_rows, n_columns, 8, RATE)) for limit in limits]
     assert_array_equal(found, np.maximum.accumulate(found))
     assert found[0][0] == 200
     assert min(size[3] for size in found) >= 200
@@ -37,7 +37,7 @@ def test_sizes_grow_with_the_limit_and_stay_useful(n_rows, n_columns):
 
 
 def test_rows_too_many_for_the_limit_are_represented_by_landmarks():
-    effort = DEFAULT.within(2.0, 10_000, 10, RATE)
+    effort = DEFAULT.within(2.0, 10_000, 10, 8, RATE)
     assert DEFAULT.landmarks(10_000) == 0
     m = effort.landmarks(10_000)
     assert 200 <= m < DEFAULT.n_landmarks
@@ -48,12 +48,12 @@ def check_landmarks():
     """As many landmarks for very many rows, whose time is that of passes."""
     assert [DEFAULT.landmarks(n) for n in (16_500, 16_501, 10**6, 10**8)] == [0] + 3 * [4000]
     assert EFFORTS["quick"].landmarks(10**6) == 1500
-    limited = DEFAULT.within(30.0, 10**6, 20, RATE)
+    limited = DEFAULT.within(30.0, 10**6, 20, 8, RATE)
     m = limited.landmarks(10**6)
     assert m == limited.n_landmarks < 4000
     # The products of all rows would take longer than the limit allows.
     assert 4.0 * m**2 * 10**6 > 0.35 * 30.0 * RATE
-    assert DEFAULT.within(30.0, 10**6, 200, RATE).n_landmarks < m
+    assert DEFAULT.within(30.0, 10**6, 200, 8, RATE).n_landmarks < m
 
 
 def test_landmarks_do_not_fall_with_rows():
@@ -62,7 +62,7 @@ def test_landmarks_do_not_fall_with_rows():
 
 def check_rest():
     """What is left of a limit after the search decides the landmarks again."""
-    found = [DEFAULT.landmarks_within(s, 10**6, 20, RATE) for s in (1.0, 20.0, 60.0, 1e4)]
+    found = [DEFAULT.sizes_within(s, 10**6, 20, RATE)[1] for s in (1.0, 20.0, 60.0, 1e4)]
     assert found == sorted(found)
     assert (found[0], found[-1]) == (200, 4000)
     assert 200 < found[1] < found[2]
@@ -73,13 +73,13 @@ def test_the_rest_of_a_limit_decides_the_landmarks():
 
 
 def test_faster_machines_fit_more():
-    slow, fast = (DEFAULT.within(3.0, 40_000, 8, rate) for rate in (1e10, 1e12))
+    slow, fast = (DEFAULT.within(3.0, 40_000, 8, 8, rate) for rate in (1e10, 1e12))
     assert slow.n_landmarks < fast.n_landmarks
 
 
 def test_small_sizes_are_not_raised():
     tiny = Effort(DEFAULT.families, 60, 100, 40, 80)
-    assert sizes(tiny.within(1e-9, 300, 3, RATE)) == (60, 60, 0, 40)
+    assert sizes(tiny.within(1e-9, 300, 3, 8, RATE)) == (60, 60, 0, 40)
 
 
 def test_the_measured_rate_is_that_of_a_machine():

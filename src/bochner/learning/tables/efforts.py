@@ -25,14 +25,14 @@ _LAW_SHARE = 0.35
 """Share of a time limit for the fit of the first kernel to all rows: the search takes half, and the
 weights of the laws need the rest."""
 
-_SEARCH_SHARE = 0.15
-"""Share of a time limit for the search of one kernel. Several kernels are searched within half of
-the limit."""
+_SEARCH_SHARE = 0.35
+"""Share of a time limit for the search of all kernels."""
 
-_OF_SEARCH = 200.0
-"""Operations of a search per cube of its rows: some fifty steps, each a factor and an inverse."""
+_OF_SEARCH, _LEAST_SEARCH = 200.0, 0.1
+"""Operations of a search per cube of its rows: some fifty steps, each a factor and an inverse; and
+the seconds of a search of very few rows."""
 
-_MORE_SHARE, _OF_MORE = 0.2, 60.0
+_MORE_SHARE, _OF_MORE = 0.15, 150.0
 """Share of a time limit for refining the best kernels on more rows, and its operations per cube of
 these rows: the errors of all kernels, and some steps of two kernels."""
 
@@ -57,8 +57,9 @@ _OF_LAW = 4e10
 _FEWEST_SEARCHED, _FEWEST_LANDMARKS = 200, 200
 """Least sizes: a fit with fewer rows would be worse than no fit within the limit."""
 
-_MEASURED = 600
-"""Number of rows of the matrix product that measures the speed, in some milliseconds."""
+_MEASURED, _MEASUREMENTS = 600, 9
+"""Number of rows of the matrix products that measure the speed, in some milliseconds each, and of
+products: their median does not depend on a short pause of one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,27 +76,33 @@ class Effort:
         """Return the number of landmarks of a fit to ``n_rows`` rows; 0 if the fit is exact."""
         return 0 if n_rows <= self.most_exact else self.n_landmarks
 
-    def within(self, seconds: float, n_rows: int, n_columns: int, rate: float) -> "Effort":
+    def within(
+        self, seconds: float, n_rows: int, n_columns: int, n_kernels: int, rate: float
+    ) -> "Effort":
         """Return sizes with which the first kernel is expected to be fitted within a time limit.
 
-        ``rate`` is the number of operations per second. Sizes that are small enough are unchanged.
+        The search compares ``n_kernels`` kernels. ``rate`` is the number of operations per second.
+        Sizes that are small enough are unchanged.
         """
-        search_rows = min(self.search_rows, _most(_SEARCH_SHARE * seconds * rate, _OF_SEARCH))
+        of_kernel = _SEARCH_SHARE * seconds / n_kernels - _LEAST_SEARCH
+        search_rows = min(self.search_rows, _most(max(of_kernel, 0.0) * rate, _OF_SEARCH))
         search_rows = max(search_rows, min(self.search_rows, _FEWEST_SEARCHED))
         more_rows = min(self.more_rows, _most(_MORE_SHARE * seconds * rate, _OF_MORE))
         more_rows = max(more_rows, search_rows)
-        left = _LAW_SHARE * seconds * rate - _OF_LAW
+        effort = replace(self, search_rows=search_rows, more_rows=more_rows)
+        most_exact, n_landmarks = self.sizes_within(_LAW_SHARE * seconds, n_rows, n_columns, rate)
+        effort = replace(effort, most_exact=most_exact)
+        return effort if n_rows <= most_exact else replace(effort, n_landmarks=n_landmarks)
+
+    def sizes_within(
+        self, seconds: float, n_rows: int, n_columns: int, rate: float
+    ) -> tuple[int, int]:
+        """Return the most rows of an exact fit of a kernel in some seconds, and the landmarks."""
+        operations = seconds * rate - _OF_LAW
         sizes = np.arange(1.0, self.most_exact + 1.0)
         exact = _OF_EXACT * sizes**3 + _OF_DISTANCE * n_columns * sizes**2
-        most_exact = int(np.searchsorted(exact, left, side="right"))
-        effort = replace(self, search_rows=search_rows, more_rows=more_rows, most_exact=most_exact)
-        if n_rows <= most_exact:
-            return effort
-        return replace(effort, n_landmarks=self._most_landmarks(left, n_rows, n_columns))
-
-    def landmarks_within(self, seconds: float, n_rows: int, n_columns: int, rate: float) -> int:
-        """Return the number of landmarks of a kernel whose fit is expected to take some seconds."""
-        return self._most_landmarks(seconds * rate - _OF_LAW, n_rows, n_columns)
+        most_exact = int(np.searchsorted(exact, operations, side="right"))
+        return most_exact, self._most_landmarks(operations, n_rows, n_columns)
 
     def _most_landmarks(self, operations: float, n_rows: int, n_columns: int) -> int:
         sizes = np.arange(1.0, self.n_landmarks + 1.0)
@@ -127,9 +134,12 @@ def measured_rate() -> float:
     """Return the current number of operations per second in products of matrices."""
     matrix = np.ones((_MEASURED, _MEASURED))
     matrix @ matrix  # Starts the threads
-    began = perf_counter()
-    matrix @ matrix
-    return 2.0 * _MEASURED**3 / (perf_counter() - began)
+    seconds = []
+    for _ in range(_MEASUREMENTS):
+        began = perf_counter()
+        matrix @ matrix
+        seconds.append(perf_counter() - began)
+    return float(2.0 * _MEASURED**3 / np.median(seconds))
 
 
 _RICH = {"rough": (_ROUGH, 3), "smooth": (_SMOOTH, 3), "turned": (_TURNED, 2)}

@@ -51,8 +51,11 @@ which agrees with the ranking on new rows."""
 _SEARCH_SHARE = 0.5
 """Share of a time limit after which no search for a kernel starts; fits need the rest."""
 
+_REFINED_SHARE = 0.6
+"""Share of a time limit after which kernels are not refined on more rows."""
+
 _REMAINING_SHARE = 0.6
-"""Share of the rest of a time limit for the first kernel of very many rows."""
+"""Share of the rest of a time limit for the first kernel of many rows."""
 
 _TREES_SHARE = 0.7
 """Share of a time limit after which no boosting starts: one takes up to five fits."""
@@ -74,6 +77,12 @@ def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
         return [columns]
     stationary = np.setdiff1d(columns, trends)
     return [columns, stationary] if 0 < len(stationary) < len(columns) else [columns]
+
+
+def _alternating(trials: Sequence[_Trial]) -> list[int]:
+    """Return the numbers of the trials, the first trial of each family first."""
+    names = [trial.name for trial in trials]
+    return sorted(range(len(names)), key=lambda number: names[:number].count(names[number]))
 
 
 def _best_of_kinds(results: Sequence[tuple[_Trial, Found]]) -> list[tuple[_Trial, Found]]:
@@ -142,12 +151,6 @@ class Learner:
         began = perf_counter()
         order_rng, search_rng, tree_rng = rng.spawn(3)
         effort, rate = self.effort, np.inf
-        if self.time_limit is not None:
-            n_rows, n_columns = int(observations.cell.max()) + 1, len(encodings[0])
-            with threads_of_blas(self.n_threads):
-                rate = measured_rate()
-            effort = effort.within(self.time_limit, n_rows, n_columns, rate)
-        plan = FitPlan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
         # The union is one more encoding: a kernel may need columns of two of them.
         sets = [*encodings, np.unique(np.concatenate(encodings))]
         trials = [
@@ -156,6 +159,12 @@ class Learner:
             for encoding in sets[:count]
             for columns in _variants(encoding, trends)
         ]
+        if self.time_limit is not None:
+            n_rows, n_columns = int(observations.cell.max()) + 1, len(encodings[0])
+            with threads_of_blas(self.n_threads):
+                rate = measured_rate()
+            effort = effort.within(self.time_limit, n_rows, n_columns, len(trials), rate)
+        plan = FitPlan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
         with single_threaded_blas():
             searched = self._searched(plan, trials, began, search_rng)
         fitted: list[tuple[KernelLaw | TreeLaw, LeaveOneOutPredictions]] = []
@@ -183,19 +192,22 @@ class Learner:
         return self._judged(plan, fitted, TreeInputs.of(*of_trees))
 
     def _within_rest(self, plan: FitPlan, began: float, n_columns: int) -> FitPlan:
-        """Return the plan with as many landmarks of very many rows as the rest of the limit allows.
+        """Return the plan with as many landmarks of many rows as the rest of the limit allows.
 
         The search may have taken more time than expected, or less.
         """
         assert self.time_limit is not None
+        if not plan.n_landmarks or plan.elsewhere is not None:
+            return plan
         with threads_of_blas(self.n_threads):
             rate = measured_rate()
         seconds = _REMAINING_SHARE * max(self.time_limit - (perf_counter() - began), 0.0)
-        n_landmarks = self.effort.landmarks_within(seconds, len(plan.rows), n_columns, rate)
-        is_possible = plan.n_landmarks and plan.elsewhere is None
-        if not is_possible or not has_passes(len(plan.rows), n_landmarks):
-            return plan
-        return replace(plan, n_landmarks=n_landmarks)
+        n_rows = len(plan.rows)
+        most_exact, n_landmarks = self.effort.sizes_within(seconds, n_rows, n_columns, rate)
+        # Scored rows are no landmarks: only very many rows have others in any case.
+        if not has_passes(n_rows, n_landmarks):
+            n_landmarks = min(n_landmarks, plan.n_landmarks)
+        return replace(plan, n_landmarks=n_landmarks, n_part=min(plan.n_part, most_exact))
 
     def _iterations(
         self, boosting: Boosting, plan: FitPlan, n_columns: int, began: float, rate: float
@@ -260,8 +272,10 @@ class Learner:
         is_refined = plan.has_many_rows
         more_rows = plan.first(plan.more_rows if is_refined else _NOISE_ROWS)
 
+        numbers = _alternating(trials)
+
         def search(number: int) -> Found | None:
-            if number and self._is_late(began, _SEARCH_SHARE):
+            if number != numbers[0] and self._is_late(began, _SEARCH_SHARE):
                 return None
             trial = trials[number]
             return learned(trial.family, search_rows.columns(trial.columns), seeds[number])
@@ -280,10 +294,10 @@ class Learner:
             return kernels.with_noise(factor)
 
         results: list[tuple[_Trial, Found]] = []
-        for number, kernels in in_order(search, range(len(trials)), self.n_threads):
+        for number, kernels in in_order(search, numbers, self.n_threads):
             if kernels is not None:
-                self.progress("learned kernel", number + 1, len(trials))
                 results.append((trials[number], kernels))
+                self.progress("learned kernel", len(results), len(trials))
         if is_refined:
             errors = in_order(error_of_more, results, self.n_threads)
             results = [(trial, replace(f, error=error)) for (trial, f), error in errors]
@@ -292,7 +306,8 @@ class Learner:
         most_error = _HOPELESS * results[0][1].error
         results = [entry for entry in results if entry[1].error <= most_error]
         results = results[: _FEW_LAWS if is_refined else None]
-        if more_rows.n_observations > len(plan.search):
+        has_time = not is_refined or not self._is_late(began, _REFINED_SHARE)
+        if more_rows.n_observations > len(plan.search) and has_time:
             pairs = in_order(corrected, results, self.n_threads)
             results = [(trial, kernels) for (trial, _), kernels in pairs]
         return results
