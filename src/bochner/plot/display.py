@@ -89,7 +89,7 @@ class Display(ABC):
 
     def __repr__(self) -> str:
         """Return a sentence on the picture: its arrays would fill a screen."""
-        return f"<{type(self).__name__}: {self.describe().removesuffix('.')}>"
+        return f"<{type(self).__name__}: {self._described().removesuffix('.')}>"
 
     @property
     def ax_(self) -> "Axes":
@@ -118,6 +118,11 @@ class Display(ABC):
         """
         with styled(theme) as colors:
             layout = self._layout()
+            if not isinstance(layout, PanelLayout):
+                raise TypeError(
+                    f"{type(self).__name__}._layout must return a PanelLayout, such as "
+                    f"PanelLayout(panels=2), got {layout!r}."
+                )
             if ax is None:
                 figure, axes = new_axes(layout)
             else:
@@ -127,8 +132,16 @@ class Display(ABC):
                     dress(axis, colors)
             self._draw(axes, colors)
             if ax is None:
-                figure.set_label(self.describe())
+                figure.set_label(self._described())
         return replace(self, axes_=tuple(axes), figure_=figure)
+
+    def _described(self) -> str:
+        """Return the description; raise ``TypeError`` if it is no text."""
+        text = self.describe()
+        if not isinstance(text, str):
+            name = type(self).__name__
+            raise TypeError(f"{name}.describe must return a text, one sentence, got {text!r}.")
+        return text
 
     @abstractmethod
     def describe(self) -> str:
