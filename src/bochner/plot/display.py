@@ -19,7 +19,25 @@ _PANEL_HEIGHT = 1.9
 
 @dataclass(frozen=True, slots=True)
 class PanelLayout:
-    """Panels of a picture, and its size in inches; ``None`` means the usual size."""
+    """Panels of a picture, and its size.
+
+    Parameters
+    ----------
+    panels : int, default=1
+        Number of axes.
+    height, width : float, default=None
+        Size of the picture in inches; ``None`` means the usual size.
+    columns : int, default=3
+        Largest number of panels in a row.
+    sharex, sharey : bool, default=False
+        Whether all panels have the same axis.
+
+    Examples
+    --------
+    >>> from bochner.plot import PanelLayout
+    >>> PanelLayout(panels=4).size()
+    (6.9, 4.1)
+    """
 
     panels: int = 1
     height: float | None = None
@@ -69,6 +87,10 @@ def given_axes(ax: "Axes | Sequence[Axes] | None", count: int) -> "list[Axes]":
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Display(ABC):
     """Numbers of a picture; :meth:`plot` draws them.
+
+    A new picture is a frozen dataclass of numbers with three methods: ``describe()`` returns one
+    sentence, ``_layout()`` a :class:`PanelLayout`, and ``_draw(axes, theme)`` draws on a list of
+    axes, one for each panel. ``theme.ink`` and ``theme.grid`` are colours of texts and lines.
 
     Attributes
     ----------
