@@ -118,8 +118,8 @@ def register(
             )
         if name in _RESERVED_NAMES and not cls.__module__.startswith("bochner."):
             raise ValueError(
-                f"The library gives {name!r} a meaning of its own as the parameter kernel; "
-                f"register {cls.__qualname__} under another name."
+                f"kernel={name!r} already has a meaning in the library; register "
+                f"{cls.__qualname__} under another name."
             )
         for class_name in (cls.__name__, *former_names):
             _claim(_CLASSES, class_name, cls, "in model files")

@@ -215,7 +215,9 @@ def prior_centre(likelihood: Likelihood, y: Array, exposure: Array, weight: Arra
     origin = likelihood.origin(y, exposure, weight)
     name = type(likelihood).__name__
     if not isinstance(origin, Real):
-        raise TypeError(f"{name}.origin must return a number, got {origin!r}.")
+        shape = f" of shape {np.shape(origin)}" if np.ndim(origin) else f" {origin!r}"
+        kind = type(origin).__name__
+        raise TypeError(f"{name}.origin must return a number, got {kind}{shape}.")
     if not np.isfinite(origin):
         raise ValueError(f"{name}.origin must return a finite number, got {origin} for these y.")
     return float(origin)
