@@ -1,5 +1,6 @@
 """Declare a benchmark, run it cell by cell into a tidy CSV, and render that CSV as a page."""
 
+import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -86,6 +87,19 @@ class Benchmark:
     introduction: str = ""
     order: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if not re.fullmatch("[A-Za-z0-9-]+", self.name):
+            raise ValueError(
+                f"The name of a benchmark has letters, digits and - only, got {self.name!r}."
+            )
+        if not isinstance(self.parts, Sequence) or not all(
+            isinstance(part, Part) for part in self.parts
+        ):
+            raise TypeError(
+                f"parts of {self.name!r} must be a tuple of Part, such as (part,), got "
+                f"{self.parts!r}."
+            )
+
     def cells(self, options: Options) -> list[Cell]:
         """Return the cells of all parts, seed by seed."""
         cells = (
@@ -102,14 +116,20 @@ class Benchmark:
         with warnings.catch_warnings():
             # Chains and fits that do not converge are measured like the others.
             warnings.simplefilter("ignore", UserWarning)
-            return part.measure(cell, options)
+            metrics = part.measure(cell, options)
+        if not isinstance(metrics, Mapping):
+            raise TypeError(
+                f"measure of the part {part.name!r} must return a mapping from names of metrics "
+                f"to numbers, got {metrics!r}."
+            )
+        return metrics
 
     def page(self, rows: Sequence[Row]) -> str:
         """Return the tables of all parts that have rows, and then the pictures, in Markdown."""
         shown = [self.introduction] if self.introduction else []
         for part in sorted(self.parts, key=self._place):
             part_rows = self.rows_of(part, rows)
-            shown += part.tables(part_rows) if part_rows else ()
+            shown += _texts(part, part_rows) if part_rows else ()
         quick = "-quick" if rows[0].get("mode") == "quick" else ""
         for picture, _ in self._drawn(rows):
             shown.append(f"![{picture.name}]({self.name}{quick}-{picture.name}.svg)\n\n"
@@ -137,6 +157,17 @@ class Benchmark:
 
     def _place(self, part: Part) -> int:
         return self.order.index(part.name) if self.order else 0
+
+
+def _texts(part: Part, rows: Sequence[Row]) -> list[str]:
+    """Return the paragraphs of a part; a single text would be one paragraph for each letter."""
+    texts = part.tables(rows)
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise TypeError(
+            f"tables of the part {part.name!r} must return a sequence of texts, such as [text], "
+            f"got {texts!r}."
+        )
+    return list(texts)
 
 
 def grid(

@@ -1,7 +1,7 @@
 """Registry of classes: spectral measures of kernels, and classes allowed in model files."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -28,6 +28,8 @@ _CLASSES: dict[str, type] = {}
 """Classes by their names in model files, former names included."""
 _KERNEL_NAMES: dict[str, type] = {}
 """Kernel classes by the strings that estimators accept for them."""
+_RESERVED_NAMES: set[str] = set()
+"""Strings that estimators resolve without `_KERNEL_NAMES`, or that name no kernel."""
 
 
 def register(
@@ -88,7 +90,7 @@ def register(
     TypeError
         If the class is neither a dataclass nor an estimator.
     ValueError
-        If another class or kernel has the name.
+        If another class or kernel has the name, one of the library's kernels included.
 
     Examples
     --------
@@ -114,6 +116,11 @@ def register(
                 f"Expected a dataclass or an estimator derived from sklearn.base.BaseEstimator, "
                 f"got {cls!r}."
             )
+        if name in _RESERVED_NAMES and not cls.__module__.startswith("bochner."):
+            raise ValueError(
+                f"kernel={name!r} already has a meaning in the library; register "
+                f"{cls.__qualname__} under another name."
+            )
         for class_name in (cls.__name__, *former_names):
             _claim(_CLASSES, class_name, cls, "in model files")
         if name is not None:
@@ -135,6 +142,11 @@ def _claim(table: dict[str, type], name: str, cls: type, where: str) -> None:
     if (registered.__module__, registered.__qualname__) != (cls.__module__, cls.__qualname__):
         raise ValueError(f"{name} {where} is already {registered!r}; rename {cls!r}.")
     table[name] = cls
+
+
+def reserve_kernel_names(names: Iterable[str]) -> None:
+    """Refuse names of the library as names of other kernels."""
+    _RESERVED_NAMES.update(names)
 
 
 def registration(cls: type) -> Registration | None:

@@ -211,5 +211,7 @@ def test_objects_are_what_strings_stand_for(names, objects, tmp_path):
     [("gibbs", ValueError), (3, TypeError), ([], TypeError), (["pcn"], TypeError)],
 )
 def test_other_samplers_are_refused(sampler, error):
-    with pytest.raises(error, match="a Sampler or a sequence of moves, got"):
+    with pytest.raises(
+        error, match=r"a Sampler or a sequence of moves \(instances, not classes\), got"
+    ):
         regressor(sampler=sampler).fit(X, Y)

@@ -16,6 +16,7 @@ from bochner.estimators.kernel_glm_head import resolve_likelihood
 from bochner.learning.chains.draws import Draws
 from bochner.learning.chains.outcomes import outcomes_of
 from bochner.likelihoods import BernoulliLikelihood, LabelLikelihood, Likelihood, OrdinalLikelihood
+from bochner.likelihoods.base import checked_targets
 from bochner.registry import register
 
 _NAMES: Mapping[str, type[Likelihood]] = {
@@ -119,7 +120,8 @@ class LearnedKernelClassifier(BaNKClassification):
                 f"y has {len(self.classes_)} classes, and {law!r} is for {law.n_classes}: give one "
                 f"cutpoint less than there are classes, or none, to learn them."
             )
-        outcomes = outcomes_of(law, law.checked(problems.codes), None, problems.weight)
+        codes = checked_targets(law, problems.codes)
+        outcomes = outcomes_of(law, codes, None, problems.weight)
         task = StandardisedNumbers(0.0, 1.0)
         return replace(problems, codes=outcomes.stand_in, task=task, outcomes=outcomes)
 

@@ -89,7 +89,7 @@ def sampler_choice(sampler: object, choices: Mapping[str, Choice]) -> Choice:
     kind = ValueError if isinstance(sampler, str) else TypeError
     raise kind(
         f"sampler must be one of {', '.join(map(repr, choices))}, a Sampler or a sequence of "
-        f"moves, got {sampler!r}."
+        f"moves (instances, not classes), got {sampler!r}."
     )
 
 

@@ -33,6 +33,7 @@ from bochner.learning.chains.draws import NORMAL, Draws
 from bochner.learning.chains.outcomes import outcomes_of
 from bochner.learning.chains.preparation import distinct_rows
 from bochner.likelihoods import Likelihood, NumberLikelihood
+from bochner.likelihoods.base import checked_targets
 from bochner.likelihoods.mixture import Predictive
 from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.registry import register
@@ -205,7 +206,7 @@ class LearnedKernelRegressor(LawPredictions, BaNKRegression):
         times = checked_exposure(exposure, len(X), law)
         # Rows with equal inputs but different exposures are distinct.
         keyed = X if times is None else np.column_stack([X, times])
-        y = law.checked(y.astype(np.float64))
+        y = checked_targets(law, y.astype(np.float64))
         keyed, y, units = distinct_rows(*positive_rows(keyed, y, sample_weight))
         X, times = (keyed, None) if times is None else (keyed[:, :-1], keyed[:, -1])
         counted_units, unit, has_precisions = units, 1.0, False

@@ -40,6 +40,7 @@ from bochner.learning.laplace.selection import MOST_SEARCHED, select_latent_kern
 from bochner.learning.laplace.sizes import affordable_frequencies
 from bochner.learning.tables.efforts import measured_rate
 from bochner.likelihoods import GaussianLikelihood, Likelihood
+from bochner.likelihoods.base import checked_targets, prior_centre
 from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.sampling import Scheme
 
@@ -101,7 +102,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         if self.time_limit is not None:
             deadline = perf_counter() + float(self.time_limit)
         alpha = checked_alpha(self.alpha)
-        y = likelihood.checked(rows.y)
+        y = checked_targets(likelihood, rows.y)
         exposures = np.ones(len(rows)) if exposure is None else exposure
         # Rows of weight zero must not influence the number of rows or the kernel.
         used = np.flatnonzero(rows.weights > 0.0)
@@ -111,7 +112,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
             rows = replace(rows, weight=rows.weights / unit)
         targets_and_weights = self._told(rows, y, exposures)
         started = likelihood.started(*targets_and_weights)
-        centre = started.origin(*targets_and_weights)
+        centre = prior_centre(started, *targets_and_weights)
         moved = started.shifted(centre)  # Targets far from zero would lose digits
         problem = LaplaceProblem(
             Chunk(rows.X, y if moved is None else y - centre, rows.weight),

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _num_samples
 from bochner._numerics.arrays import Array, MatrixLike, as_array, as_level, as_levels
 from bochner.estimators.inputs import is_dask, lazily, lazy_pair, lazy_score
 from bochner.likelihoods import NumberLikelihood
+from bochner.likelihoods.base import checked_targets
 from bochner.likelihoods.mixture import Predictive
 
 
@@ -78,8 +79,8 @@ class LawPredictions(ABC):
         """
         law, targets = self._target_law(), as_array(y)
         parts = self._predictive(X, exposure, targets.shape)
-        checked_targets = law.checked(targets)
-        return np.concatenate([part.log_density(checked_targets[rows]) for rows, part in parts])
+        targets = checked_targets(law, targets)
+        return np.concatenate([part.log_density(targets[rows]) for rows, part in parts])
 
     def score(
         self,

@@ -145,9 +145,9 @@ class _Combined(_Compound):
         object.__setattr__(self, name, tuple(members))
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        K = self.members[0].evaluate(X, Y)
+        K = self.members[0]._values(X, Y)
         for member in self.members[1:]:
-            self._combine(K, member.evaluate(X, Y), out=K)
+            self._combine(K, member._values(X, Y), out=K)
         return K
 
     def diag(self, X: ArrayLike) -> Array:
@@ -228,7 +228,7 @@ class Scaled(_Compound):
         return (self.kernel,)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        K = self.kernel.evaluate(X, Y)
+        K = self.kernel._values(X, Y)
         K *= self.factor
         return K
 
@@ -256,7 +256,7 @@ class Transposed(Kernel):
         check_kernel("kernel", self.kernel)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        return self.kernel.evaluate(Y, X).T
+        return self.kernel._values(Y, X).T
 
     def diag(self, X: ArrayLike) -> Array:
         return self.kernel.diag(X)
@@ -366,7 +366,7 @@ class OnColumns(Kernel):
         return self if self.is_symmetric else OnColumns(self.kernel.symmetrised, self.columns)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        return self.kernel.evaluate(self._of(X), self._of(Y))
+        return self.kernel._values(self._of(X), self._of(Y))
 
     def diag(self, X: ArrayLike) -> Array:
         return self.kernel.diag(self._of(checked_rows(X)))

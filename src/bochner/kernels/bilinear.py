@@ -125,7 +125,7 @@ class Bilinear(Kernel):
         return self.left, self.right
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        return self.kernel.evaluate(X @ self.left, Y @ self.right)
+        return self.kernel._values(X @ self.left, Y @ self.right)
 
     def _gram(self, X: Array, Y: Array) -> Array:
         # Once for all blocks of rows: the products may cost more than the kernel.
@@ -141,7 +141,7 @@ class Bilinear(Kernel):
             return self.kernel.diag(left)
         value = np.empty(len(rows))
         for block in steps(len(rows), _DIAGONAL_BLOCK):
-            value[block] = self.kernel.evaluate(left[block], right[block]).diagonal()
+            value[block] = self.kernel._values(left[block], right[block]).diagonal()
         return value
 
     def check_dim(self, dim: int) -> None:

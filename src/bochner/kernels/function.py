@@ -42,6 +42,18 @@ def convert_fields(kernel: "KernelFunction", **converters: Callable[[str, Any], 
         object.__setattr__(kernel, name, convert(name, getattr(kernel, name)))
 
 
+def checked_shape(
+    kernel: "KernelFunction", method: str, values: Array, shape: tuple[int, int]
+) -> Array:
+    """Return values of a kernel; raise ``ValueError`` if a method returned another shape."""
+    if np.shape(values) != shape:
+        raise ValueError(
+            f"{type(kernel).__name__}.{method} must return an array of shape (n, n2), here "
+            f"{shape}, got {np.shape(values)}."
+        )
+    return values
+
+
 def decay(values: Array, rate: float = 1.0) -> Array:
     """Return ``exp(-rate * values)`` in place, since new memory would cost half the time again."""
     values *= -rate
@@ -98,9 +110,13 @@ class KernelFunction(ABC):
         for rows in row_blocks(len(X), K.itemsize * len(Y)):
             # Distances and norms may overflow where the kernel's limit is finite.
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                K[rows] = self.evaluate(X[rows], Y)
+                K[rows] = self._values(X[rows], Y)
             self.check_finite(K[rows])
         return K
+
+    def _values(self, X: Array, Y: Array) -> Array:
+        """Return the result of `evaluate`, whose author may be a user, after a check of it."""
+        return checked_shape(self, "evaluate", self.evaluate(X, Y), (len(X), len(Y)))
 
     def check_finite(self, values: Array) -> None:
         """Raise ``ValueError`` unless values of the kernel are finite."""

@@ -20,7 +20,7 @@ from bochner.kernels.stationary import (
     Matern,
     RationalQuadratic,
 )
-from bochner.registry import registered_kernel_names
+from bochner.registry import registered_kernel_names, reserve_kernel_names
 
 NAMED_KERNELS: Mapping[str, Callable[[LengthScale], Correlation]] = MappingProxyType(
     {
@@ -64,6 +64,11 @@ the latter times ``dim ** 3``.
 
 _EXPERIMENTAL = frozenset({"chi_squared", "intersection", "jensen_shannon", "tanimoto"})
 """Names that exist once `bochner.experimental` is imported."""
+
+_OTHER_MEANINGS = frozenset({"auto", "precomputed"})
+"""Values of the parameter ``kernel`` here and in scikit-learn that name no kernel."""
+
+reserve_kernel_names((*NAMED_KERNELS, *KERNELS_BY_DIMENSION, *_EXPERIMENTAL, *_OTHER_MEANINGS))
 
 
 def has_length_scale(name: str) -> bool:

@@ -18,7 +18,7 @@ from bochner._numerics.arrays import (
 )
 from bochner._numerics.distances import distances
 from bochner.kernels.base import Kernel
-from bochner.kernels.function import checked_rows, convert_fields, decay
+from bochner.kernels.function import checked_rows, checked_shape, convert_fields, decay
 
 
 class LagKernel(Kernel):
@@ -53,7 +53,9 @@ class Correlation(LagKernel):
         """Return a new array of kernel values for rows already divided by the length scale."""
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        return self.correlation(X / as_array(self.length_scale), Y / as_array(self.length_scale))
+        scale = as_array(self.length_scale)
+        values = self.correlation(X / scale, Y / scale)
+        return checked_shape(self, "correlation", values, (len(X), len(Y)))
 
     def check_dim(self, dim: int) -> None:
         check_dim("length_scale", self.length_scale, dim)

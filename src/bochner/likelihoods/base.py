@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from numbers import Real
 from typing import ClassVar, Self
 
 import numpy as np
@@ -195,6 +196,31 @@ class LabelLikelihood(Likelihood):
                 f"the likelihood 'softmax', or 'ordinal' for classes in order."
             )
         return labels
+
+
+def checked_targets(likelihood: Likelihood, y: Array) -> Array:
+    """Return the targets after ``checked``; raise ``TypeError`` if it does not return them."""
+    targets = likelihood.checked(y)
+    if np.shape(targets) != np.shape(y):
+        shape = "" if targets is None else f" of shape {np.shape(targets)}"
+        raise TypeError(
+            f"{type(likelihood).__name__}.checked must return the targets, an array of shape "
+            f"{np.shape(y)}, got {type(targets).__name__}{shape}."
+        )
+    return targets
+
+
+def prior_centre(likelihood: Likelihood, y: Array, exposure: Array, weight: Array) -> float:
+    """Return the origin of a likelihood; raise an error unless it is a finite number."""
+    origin = likelihood.origin(y, exposure, weight)
+    name = type(likelihood).__name__
+    if not isinstance(origin, Real):
+        shape = f" of shape {np.shape(origin)}" if np.ndim(origin) else f" {origin!r}"
+        kind = type(origin).__name__
+        raise TypeError(f"{name}.origin must return a number, got {kind}{shape}.")
+    if not np.isfinite(origin):
+        raise ValueError(f"{name}.origin must return a finite number, got {origin} for these y.")
+    return float(origin)
 
 
 def optional_scale(name: str, value: float | None) -> float | None:

@@ -16,6 +16,7 @@ from bochner.plot.chains import TraceDisplay, trace
 from bochner.plot.classes import ConfusionDisplay, RocDisplay, confusion, roc
 from bochner.plot.comparisons import ComparisonDisplay, comparison
 from bochner.plot.components import ComponentsDisplay, components
+from bochner.plot.display import Display, PanelLayout
 from bochner.plot.effects import EffectDisplay, effect
 from bochner.plot.envelopes import EnvelopeDisplay, envelope
 from bochner.plot.errors import ResidualsDisplay, residuals
@@ -35,11 +36,13 @@ __all__ = [
     "ComparisonDisplay",
     "ComponentsDisplay",
     "ConfusionDisplay",
+    "Display",
     "EffectDisplay",
     "EnvelopeDisplay",
     "ForecastDisplay",
     "InteractionsDisplay",
     "KernelDisplay",
+    "PanelLayout",
     "PredictionsDisplay",
     "RelevanceDisplay",
     "ResidualsDisplay",

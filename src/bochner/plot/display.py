@@ -19,7 +19,25 @@ _PANEL_HEIGHT = 1.9
 
 @dataclass(frozen=True, slots=True)
 class PanelLayout:
-    """Panels of a picture, and its size in inches; ``None`` means the usual size."""
+    """Panels of a picture, and its size.
+
+    Parameters
+    ----------
+    panels : int, default=1
+        Number of axes.
+    height, width : float, default=None
+        Size of the picture in inches; ``None`` means the usual size.
+    columns : int, default=3
+        Largest number of panels in a row.
+    sharex, sharey : bool, default=False
+        Whether all panels have the same axis.
+
+    Examples
+    --------
+    >>> from bochner.plot import PanelLayout
+    >>> PanelLayout(panels=4).size()
+    (6.9, 4.1)
+    """
 
     panels: int = 1
     height: float | None = None
@@ -70,6 +88,10 @@ def given_axes(ax: "Axes | Sequence[Axes] | None", count: int) -> "list[Axes]":
 class Display(ABC):
     """Numbers of a picture; :meth:`plot` draws them.
 
+    A new picture is a frozen dataclass of numbers with three methods: ``describe()`` returns one
+    sentence, ``_layout()`` a :class:`PanelLayout`, and ``_draw(axes, theme)`` draws on a list of
+    axes, one for each panel. ``theme.ink`` and ``theme.grid`` are colours of texts and lines.
+
     Attributes
     ----------
     figure_ : matplotlib.figure.Figure or None
@@ -89,7 +111,7 @@ class Display(ABC):
 
     def __repr__(self) -> str:
         """Return a sentence on the picture: its arrays would fill a screen."""
-        return f"<{type(self).__name__}: {self.describe().removesuffix('.')}>"
+        return f"<{type(self).__name__}: {self._described().removesuffix('.')}>"
 
     @property
     def ax_(self) -> "Axes":
@@ -118,6 +140,11 @@ class Display(ABC):
         """
         with styled(theme) as colors:
             layout = self._layout()
+            if not isinstance(layout, PanelLayout):
+                raise TypeError(
+                    f"{type(self).__name__}._layout must return a PanelLayout, such as "
+                    f"PanelLayout(panels=2), got {layout!r}."
+                )
             if ax is None:
                 figure, axes = new_axes(layout)
             else:
@@ -127,8 +154,16 @@ class Display(ABC):
                     dress(axis, colors)
             self._draw(axes, colors)
             if ax is None:
-                figure.set_label(self.describe())
+                figure.set_label(self._described())
         return replace(self, axes_=tuple(axes), figure_=figure)
+
+    def _described(self) -> str:
+        """Return the description; raise ``TypeError`` if it is no text."""
+        text = self.describe()
+        if not isinstance(text, str):
+            name = type(self).__name__
+            raise TypeError(f"{name}.describe must return a text, one sentence, got {text!r}.")
+        return text
 
     @abstractmethod
     def describe(self) -> str:

@@ -39,9 +39,17 @@ def closed_form(kernel: object, dim: int) -> SpectralMeasure:
         )
     kind, function = registered
     made = function(kernel, dim)
-    measure = SpectralMeasure((Part(1.0, made),)) if kind == "law" else made
-    assert isinstance(measure, SpectralMeasure)
-    return measure
+    name = type(kernel).__name__
+    if kind == "law":
+        if not isinstance(made, Law):
+            raise TypeError(
+                f"law= of {name} must return a Law, got {made!r}; wrap it in Isotropic or "
+                f"Independent."
+            )
+        return SpectralMeasure((Part(1.0, made),))
+    if not isinstance(made, SpectralMeasure):
+        raise TypeError(f"closed_form= of {name} must return a SpectralMeasure, got {made!r}.")
+    return made
 
 
 def find_closed_form(kernel: kernels.Kernel, dim: int) -> SpectralMeasure | None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
@@ -39,7 +40,7 @@ class CollapsedChain:
     def step(self, rng: Generator, state: ChainState, *, adapting: bool = False) -> Info:
         info: Info = {}
         for move in self.moves:
-            info |= move(rng, state)
+            info |= _numbers_of(move, move(rng, state))
         info |= self.likelihood.redraw(rng, self.rows, state)
         if adapting:
             adapt(state.steps, self.moves, info)
@@ -70,6 +71,17 @@ class CollapsedChain:
     @property
     def _n_copies(self) -> int:
         return max((move.n_copies for move in self.moves), default=1)
+
+
+def _numbers_of(move: Move, report: Info) -> Info:
+    """Return the report of a move, whose author may be a user, after a check of it."""
+    name = type(move).__name__
+    if not isinstance(report, dict):
+        raise TypeError(f"{name} must return a dict of numbers, got {report!r}.")
+    for key, value in report.items():
+        if np.ndim(value):
+            raise TypeError(f"{name} must return a dict of numbers, got {value!r} for {key!r}.")
+    return report
 
 
 def density_of(info: Info) -> float:

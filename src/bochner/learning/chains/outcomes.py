@@ -11,6 +11,7 @@ from bochner.learning.chains.models import BANK
 from bochner.learning.chains.moves.augmentation import Augmentation
 from bochner.learning.chains.moves.augmentations import augmented
 from bochner.likelihoods import Likelihood
+from bochner.likelihoods.base import prior_centre
 from bochner.likelihoods.numbers import LocationLikelihood
 
 _QUARTILES = 1.349
@@ -67,7 +68,7 @@ def outcomes_of(
     stand_in = _clipped(values)
     near = stand_in if isinstance(law, LocationLikelihood) else y
     guess = law.started(near, times, rows)
-    likelihood = augmented(law, guess, guess.origin(near, times, rows), noise)
+    likelihood = augmented(law, guess, prior_centre(guess, near, times, rows), noise)
     if isinstance(likelihood, Augmentation):
         likelihood.check(observed)
     both = np.stack([observed, np.log(times)])

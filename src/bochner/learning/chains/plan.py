@@ -75,6 +75,19 @@ class Sampler:
     moves: tuple[Move, ...] = LOCAL_MOVES
     discrete_moves: tuple[Move, ...] | None = None
 
+    def __post_init__(self) -> None:
+        for move in (*self.moves, *(self.discrete_moves or ())):
+            if not isinstance(move, Move):
+                raise TypeError(
+                    f"A sampler takes instances of classes derived from Move, not classes or "
+                    f"functions, got {move!r}."
+                )
+            if not isinstance(getattr(move, "name", None), str):
+                raise TypeError(
+                    f'{type(move).__name__} needs a name: write name = "..." in the body of the '
+                    f"class."
+                )
+
     def moves_for(self, structure: Structure) -> tuple[Move, ...]:
         """Return the moves of a round for frequencies of a structure."""
         if structure.is_discrete and self.discrete_moves is not None:

@@ -12,6 +12,7 @@ from bochner._numerics import limits
 from bochner._numerics.arrays import Array, InputRows, as_array, row_blocks
 from bochner.features.chunks import Chunk
 from bochner.frequencies import Frequencies
+from bochner.learning.laplace.derivatives import check_derivatives, latent_argument, shaped
 from bochner.likelihoods import Likelihood
 from bochner.registry import register
 
@@ -106,28 +107,26 @@ class LatentRows:
 
     def log_densities(self, likelihood: Likelihood, latent: Array) -> Array:
         """Return weighted log densities (n,) for latent values (n, L)."""
-        return as_array(self.weight * likelihood.log_density(self.y, _argument(latent)))
+        values = likelihood.log_density(self.y, latent_argument(latent))
+        return as_array(self.weight * shaped(likelihood, "log_density", values, self.y.shape))
 
     def slopes(self, likelihood: Likelihood, latent: Array) -> Array:
         """Return weighted slopes of the log density, of shape (n, L)."""
-        slope = likelihood.slope(self.y, _argument(latent)).reshape(latent.shape)
-        return as_array(self.weight[:, None] * slope)
+        f = latent_argument(latent)
+        slope = shaped(likelihood, "slope", likelihood.slope(self.y, f), f.shape)
+        return as_array(self.weight[:, None] * slope.reshape(latent.shape))
 
     def curvatures(self, likelihood: Likelihood, latent: Array) -> Array:
         """Return weighted curvatures of the log density, of shape (n, L, L)."""
-        n, n_latent = latent.shape
-        curvature = likelihood.curvature(self.y, _argument(latent)).reshape(n, n_latent, n_latent)
-        return as_array(self.weight[:, None, None] * curvature)
+        f, n_latent = latent_argument(latent), latent.shape[1]
+        shape = (*f.shape, *f.shape[1:])
+        curvature = shaped(likelihood, "curvature", likelihood.curvature(self.y, f), shape)
+        return as_array(self.weight[:, None, None] * curvature.reshape(-1, n_latent, n_latent))
 
     def _computed(self) -> Iterator[tuple[slice, Array]]:
         step = 8 * self.width
         for part in row_blocks(len(self.y), step, block_bytes=limits.SUMS_BLOCK_BYTES):
             yield part, latent_features(self.frequencies, self.X[part], self.has_constant)
-
-
-def _argument(latent: Array) -> Array:
-    """Return latent values for a likelihood, without the axis of a single latent function."""
-    return latent[:, 0] if latent.shape[1] == 1 else latent
 
 
 def latent_features(frequencies: Frequencies, X: InputRows, has_constant: bool) -> Array:
@@ -285,7 +284,7 @@ def find_mode(
 
     After ``deadline``, a time of ``perf_counter``, weights near the mode are enough.
     ``precision`` (P,) is the prior precision, ``start`` (P, L) are weights near the mode. Raises
-    ``LinAlgError`` if no mode is found.
+    ``LinAlgError`` if no mode is found, and ``ValueError`` if wrong derivatives are the reason.
     """
     shape = rows.width, likelihood.n_latent
     weights = np.zeros(shape) if start is None else start
@@ -318,6 +317,7 @@ def find_mode(
                 break
             share *= 0.5
         weights, latent, value, before = *moved, moved_value, decrement
+    check_derivatives(likelihood, rows.y, rows.origin)
     raise LinAlgError(
         f"Newton's method has not found the mode of the weights in {_MOST_STEPS} steps. "
         f"{likelihood!r} may not suit y: change the unit of y, the likelihood or its parameters, "
