@@ -16,6 +16,7 @@ from bochner._numerics.arrays import FLOATS, Array, InputRows, MatrixLike, as_ar
 from bochner._numerics.checked import named, validated
 from bochner._numerics.foreign import refuse_masked
 from bochner._numerics.limits import LARGEST_WEIGHT
+from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
 from bochner.estimators.inputs import checked_alpha, checked_weight, refuse_asymmetric
 from bochner.features.approximation import Recipe, approximate
@@ -157,7 +158,8 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         requested = count_frequencies(self.n_components)
         if self.time_limit is None:
             return requested
-        rate = measured_rate()
+        with single_threaded_blas() as n_threads:
+            rate = measured_rate(n_threads)
         seconds = problem.deadline - perf_counter()
         if self._is_by_evidence:
             seconds *= _SHARE_OF_FIT

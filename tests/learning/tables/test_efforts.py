@@ -83,7 +83,7 @@ def test_small_sizes_are_not_raised():
 
 
 def test_the_measured_rate_is_that_of_a_machine():
-    assert 1e7 < measured_rate() < 1e15
+    assert 1e7 < measured_rate(1) < 1e15
 
 
 def test_trees_take_longer_with_rows_columns_and_number():
@@ -99,7 +99,7 @@ def test_the_learner_fits_what_the_limit_allows(rate, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3))
     rows = Observations.of(X, X[:, :1] ** 2, np.ones(400))
-    monkeypatch.setattr(learners, "measured_rate", lambda: rate)
+    monkeypatch.setattr(learners, "measured_rate", lambda n_threads: rate)
     effort = Effort(EFFORTS["quick"].families, 250, 2000, 300)
     judged = Learner(effort, 1, 1e3, silent).fit(rows, [np.arange(3)], rng)
     laws = judged.laws.members

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.threads import single_threaded_blas
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.tables.kernel_passes import has_passes, sampled_rows
 from bochner.learning.tables.search import Family
@@ -130,16 +131,19 @@ def tree_seconds(n_rows: int, n_columns: int, n_trees: int, rate: float) -> floa
     return n_trees * (_OF_TREE[0] + _OF_TREE[1] * n_rows * n_columns) / rate
 
 
-def measured_rate() -> float:
-    """Return the current number of operations per second in products of matrices."""
+def measured_rate(n_threads: int) -> float:
+    """Return the operations per second in products of matrices by some threads.
+
+    One thread is measured: several wait for each other in so short a time if another program runs.
+    """
     matrix = np.ones((_MEASURED, _MEASURED))
-    matrix @ matrix  # Starts the threads
     seconds = []
-    for _ in range(_MEASUREMENTS):
-        began = perf_counter()
-        matrix @ matrix
-        seconds.append(perf_counter() - began)
-    return float(2.0 * _MEASURED**3 / np.median(seconds))
+    with single_threaded_blas():
+        for _ in range(_MEASUREMENTS):
+            began = perf_counter()
+            matrix @ matrix
+            seconds.append(perf_counter() - began)
+    return float(n_threads * 2.0 * _MEASURED**3 / np.median(seconds))
 
 
 _RICH = {"rough": (_ROUGH, 3), "smooth": (_SMOOTH, 3), "turned": (_TURNED, 2)}

@@ -161,8 +161,7 @@ class Learner:
         ]
         if self.time_limit is not None:
             n_rows, n_columns = int(observations.cell.max()) + 1, len(encodings[0])
-            with threads_of_blas(self.n_threads):
-                rate = measured_rate()
+            rate = measured_rate(self.n_threads)
             effort = effort.within(self.time_limit, n_rows, n_columns, len(trials), rate)
         plan = FitPlan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
         with single_threaded_blas():
@@ -199,8 +198,7 @@ class Learner:
         assert self.time_limit is not None
         if not plan.n_landmarks or plan.elsewhere is not None:
             return plan
-        with threads_of_blas(self.n_threads):
-            rate = measured_rate()
+        rate = measured_rate(self.n_threads)
         seconds = _REMAINING_SHARE * max(self.time_limit - (perf_counter() - began), 0.0)
         n_rows = len(plan.rows)
         most_exact, n_landmarks = self.effort.sizes_within(seconds, n_rows, n_columns, rate)
