@@ -1,4 +1,4 @@
-"""Tables of up to a million rows: CPU seconds, memory and errors of each method in a process."""
+"""Tables of up to ten million rows: seconds, memory and errors of each method in a process."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from time import process_time
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -25,20 +25,28 @@ from benchmarks.results import Row, markdown_table
 from bochner import KreinRidge, KreinRidgeClassifier, TableClassifier, TableRegressor, datasets
 
 GENERATED = "generated"
-SIZES = (10_000, 100_000, 1_000_000)
+SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 """Training rows of the generated table."""
 
-REAL = ("shuttle", "cod_rna")
-"""Tables with classes, of 46,400 and 264,922 training rows."""
+REAL = ("shuttle", "covtype_93k", "ijcnn1", "skin", "cod_rna")
+"""Tables with classes, of 46,400 to 264,922 training rows."""
 
-LARGE = {(GENERATED, 1_000_000), ("cod_rna", 0)}
+LARGE = {(GENERATED, 1_000_000), (GENERATED, 10_000_000), ("cod_rna", 0), ("skin", 0)}
 """Tables of which ridge regression on 2,000 features needs more than ten gigabytes."""
+
+VERY_LARGE = (GENERATED, 10_000_000)
+"""Table that takes half an hour: of the opponents only boosted trees are fitted to it."""
 
 REPEATED = {(GENERATED, 10_000)}
 """Tables that are measured with several splits."""
 
+LIMITS = ((3_000, 5), (12_000, 15), (30_000, 15), (30_000, 40), (200_000, 30))
+"""Rows of the generated table, and seconds within which they are to be fitted."""
+
 QUICK = (("wine", "bochner tables", 0), (GENERATED, "KreinRidge", 300))
 """Tables, methods and generated rows of the small design, some seconds each."""
+
+QUICK_LIMITS = ((300, 2),)
 
 _N_COLUMNS, _NOISE, _TEST_ROWS = 20, 0.1, 20_000
 """Columns and noise of the generated table, eight columns of which have an effect."""
@@ -61,12 +69,14 @@ _BLOCK = 20_000
 _REPETITIONS = 3
 """Splits of a table, whose medians are shown."""
 
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 OURS, KREIN, HIST = "bochner tables", "KreinRidge", "HistGradientBoosting"
+TWO_THREADS = "bochner tables, two threads"
 LIGHT, CAT, RIDGE, SGD = "LightGBM", "CatBoost", "ridge on features", "SGD on features"
 _PACKAGES = {LIGHT: "lightgbm", CAT: "catboost"}
-METHODS = (OURS, KREIN, HIST, LIGHT, CAT, RIDGE, SGD)
+METHODS = (OURS, TWO_THREADS, KREIN, HIST, LIGHT, CAT, RIDGE, SGD)
+LIMITED = {f"{OURS}, {seconds} s": seconds for _, seconds in LIMITS + QUICK_LIMITS}
 
 Split = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 """Training rows and targets, test rows and targets."""
@@ -122,8 +132,10 @@ class _InBlocks:
 
 def model_of(method: str, seed: int, *, has_classes: bool) -> Any:
     """Return a method's model for numbers or for classes."""
-    if method == OURS:
-        return (TableClassifier if has_classes else TableRegressor)(random_state=seed)
+    if method in (OURS, TWO_THREADS, *LIMITED):
+        limit = LIMITED.get(method)
+        tables = TableClassifier if has_classes else TableRegressor
+        return tables(time_limit=limit, random_state=seed)
     if method == KREIN:
         options: dict[str, Any] = {"length_scale": "evidence", "alpha": "evidence"}
         options |= {"n_components": _FEATURES, "fit_intercept": True, "random_state": seed}
@@ -163,12 +175,14 @@ def measured(name: str, method: str, n_rows: int, seed: int, data: Path | None) 
         model_of(method, seed, has_classes=has_classes).fit(X[warm], y[warm])
     before = _resident_bytes()
     model, began = model_of(method, seed, has_classes=has_classes), process_time()
+    started = perf_counter()
     model.fit(X, y)
-    fitted = process_time()
+    fitted, seconds = process_time(), perf_counter() - started
     peak = _peak_bytes()
     predictions = np.ravel(model.predict(X_test))
     metrics = {
         "fit_cpu": fitted - began,
+        "fit_seconds": seconds,
         "predict_cpu": (process_time() - fitted) * 10_000 / len(y_test),
         "memory": max(peak - before, 0) / 1e6,
     }
@@ -207,7 +221,24 @@ def _cells(options: Options) -> list[Cell]:
         for name, n in tables
         for seed in range(_REPETITIONS if (name, n) in REPEATED else 1)
         for method in methods
-        if method != RIDGE or (name, n) not in LARGE
+        if _is_measured(method, name, n)
+    ]
+
+
+def _is_measured(method: str, name: str, n: int) -> bool:
+    """Return whether a method is measured on a table."""
+    if method == TWO_THREADS:
+        return (name, n) == (GENERATED, 1_000_000)
+    if method == RIDGE:
+        return (name, n) not in LARGE
+    return (name, n) != VERY_LARGE or method in (OURS, HIST, LIGHT)
+
+
+def _limit_cells(options: Options) -> list[Cell]:
+    return [
+        Cell(GENERATED, f"{OURS}, {seconds} s", seed, {"part": "limits", "n": n})
+        for n, seconds in (QUICK_LIMITS if options.quick else LIMITS)
+        for seed in range(1 if options.quick else _REPETITIONS)
     ]
 
 
@@ -219,9 +250,10 @@ def _measure(cell: Cell, options: Options) -> Mapping[str, float]:
     path = os.pathsep.join(
         filter(None, (str(root / "src"), str(root), os.environ.get("PYTHONPATH", "")))
     )
+    threads = dict.fromkeys(_THREAD_VARIABLES, "2" if cell.method == TWO_THREADS else "1")
     ended = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "benchmarks.many", *arguments],
-        env=os.environ | _ONE_THREAD | {"PYTHONPATH": path},
+        env=os.environ | threads | {"PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,
@@ -274,17 +306,43 @@ def _sized(name: str, rows: Sequence[Row]) -> Iterable[str]:
         )
 
 
+def _limit_tables(rows: Sequence[Row]) -> Iterator[str]:
+    n_seeds = len({row["seed"] for row in rows})
+    repetitions = "one repetition" if n_seeds == 1 else f"medians of {n_seeds} repetitions"
+    yield f"**Fits of {OURS} to generated rows within a time limit**, {repetitions}."
+    lines = []
+    for n, method in dict.fromkeys((int(row["n"]), str(row["method"])) for row in rows):
+        values = {
+            metric: np.median(
+                [
+                    float(row["value"])
+                    for row in rows
+                    if (row["n"], row["method"], row["metric"]) == (n, method, metric)
+                ]
+            )
+            for metric in ("fit_seconds", "error")
+        }
+        limit = LIMITED[method]
+        share = f"{values['fit_seconds'] / limit:.2f}"
+        seconds = f"{values['fit_seconds']:.1f}"
+        lines.append([f"{n:,}", str(limit), seconds, share, f"{values['error']:.4f}"])
+    yield markdown_table(["rows", "limit, s", "fit, s", "of the limit", "error / noise"], lines)
+
+
 MANY = Benchmark(
     name="many",
     settings=("part", "n"),
     introduction=(
-        "Each fit has a process of its own with one thread. Memory is the peak of the process "
-        "above its start, after it has read the table. A fit to 500 rows comes first, so that "
-        "loops are compiled. The generated table has 20 columns and a smooth function of eight of "
-        "them; its error is that of 20,000 new rows, in units of the noise, which no method can "
+        "Each fit has a process of its own with one thread, unless two are named. Memory is the "
+        "peak of the process above its start, after it has read the table. A fit to 500 rows comes "
+        "first, so that loops are compiled. The generated table has 20 columns and a smooth "
+        "function of eight of them; its error is that of 20,000 new rows, in units of the noise, which no method can "
         "fall below. Of real tables, 20 % of the rows are held out."
     ),
-    parts=(Part("fits", _cells, _measure, _tables),),
+    parts=(
+        Part("fits", _cells, _measure, _tables),
+        Part("limits", _limit_cells, _measure, _limit_tables),
+    ),
 )
 
 
