@@ -336,8 +336,8 @@ MANY = Benchmark(
         "Each fit has a process of its own with one thread, unless two are named. Memory is the "
         "peak of the process above its start, after it has read the table. A fit to 500 rows comes "
         "first, so that loops are compiled. The generated table has 20 columns and a smooth "
-        "function of eight of them; its error is that of 20,000 new rows, in units of the noise, which no method can "
-        "fall below. Of real tables, 20 % of the rows are held out."
+        "function of eight of them; its error is that of 20,000 new rows, in units of the noise, "
+        "which no method can fall below. Of real tables, 20 % of the rows are held out."
     ),
     parts=(
         Part("fits", _cells, _measure, _tables),
