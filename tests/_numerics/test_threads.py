@@ -6,6 +6,7 @@ import pytest
 from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from bochner._numerics import threads
 from bochner._numerics.threads import in_a_thread, in_order, single_threaded_blas, threads_for
 
 
@@ -51,6 +52,56 @@ def test_linear_algebra_has_one_thread_inside_and_its_own_again():
                 assert again == outside
             assert blas_threads() == {1}
         assert blas_threads() == before
+
+
+def check_division():
+    """Fits in two threads of the user have a thread each, and one alone has both again."""
+    first_in, both_in, one_out = (Barrier(2) for _ in range(3))
+    found = {}
+
+    def first():
+        with single_threaded_blas() as found["alone"]:
+            first_in.wait(10.0)
+            both_in.wait(10.0)
+            with single_threaded_blas() as found["again"]:
+                pass
+        one_out.wait(10.0)
+
+    def second():
+        first_in.wait(10.0)
+        with single_threaded_blas() as found["second"]:
+            both_in.wait(10.0)
+            one_out.wait(10.0)
+            with single_threaded_blas() as found["last"]:
+                pass
+
+    with threadpool_limits(4, user_api="blas"):
+        users = [Thread(target=target) for target in (first, second)]
+        for user in users:
+            user.start()
+        for user in users:
+            user.join(20.0)
+    assert (found["alone"], found["second"], found["again"], found["last"]) == (4, 2, 2, 4)
+
+
+def test_threads_of_the_user_divide_those_of_linear_algebra():
+    check_division()
+
+
+def check_least():
+    """The library with the fewest threads decides, except one that has none by construction."""
+    pools = [
+        {"num_threads": 8, "threading_layer": "pthreads"},
+        {"num_threads": 2, "threading_layer": "pthreads"},
+        {"num_threads": 1, "threading_layer": "disabled"},
+        {"num_threads": 4},  # Such as MKL's
+    ]
+    assert threads._least_threads(pools) == 2
+    assert threads._least_threads(pools[2:3]) == threads._least_threads([]) == 1
+
+
+def test_the_least_number_of_threads_counts():
+    check_least()
 
 
 def test_the_users_own_limit_counts():

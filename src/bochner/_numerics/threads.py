@@ -1,12 +1,13 @@
 """Blocks of rows shared by threads, one thread each for the linear algebra inside."""
 
 from _thread import start_new_thread
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from numbers import Integral
 from queue import Empty, SimpleQueue
-from threading import Lock, local
+from threading import Lock, get_ident, local
 from typing import Any, ParamSpec, TypeVar
 
 from joblib import cpu_count, effective_n_jobs
@@ -25,24 +26,31 @@ class _OneThread:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._holders = 0
+        self._holders = Counter[int]()  # How often each thread holds it; 0 for sharing threads
         self._n_threads = 1
         self._limiter: Any = None
 
     def acquire(self) -> int:
-        """Return how many threads linear algebra had, and leave it one."""
+        """Return the threads of the caller, and leave linear algebra one.
+
+        Threads of the user that hold it at the same time divide those of linear algebra.
+        """
         with self._lock:
             if not self._holders:
                 blas = _blas()
-                self._n_threads = max((pool["num_threads"] for pool in blas.info()), default=1)
+                self._n_threads = _least_threads(blas.info())
                 _take_over()
                 self._limiter = blas.limit(limits=1)
-            self._holders += 1
-            return self._n_threads
+            self._holders[_holder()] += 1
+            n_users = len(self._holders.keys() - {_SHARING})
+            return max(1, self._n_threads // max(1, n_users))
 
     def release(self) -> None:
         with self._lock:
-            self._holders -= 1
+            holder = _holder()
+            self._holders[holder] -= 1
+            if not self._holders[holder]:
+                del self._holders[holder]
             if not self._holders:
                 # Perhaps by another thread than the one that set the limit.
                 _take_over()
@@ -55,13 +63,31 @@ _ONE_THREAD = _OneThread()
 _THREAD = local()
 """Has the attribute ``shares_blocks`` in threads that share blocks of rows."""
 
+_SHARING = 0
+"""In place of the identifiers of these threads, which are not zero."""
+
+
+def _holder() -> int:
+    return _SHARING if hasattr(_THREAD, "shares_blocks") else get_ident()
+
+
+def _least_threads(pools: Sequence[Mapping[str, Any]]) -> int:
+    """Return the least number of threads of libraries that have threads.
+
+    Dask limits the threads of its workers after they have loaded NumPy, whose library then has a
+    thread for each core; SciPy's has as many as the worker.
+    """
+    counts = (p["num_threads"] for p in pools if p.get("threading_layer") != "disabled")
+    return min(counts, default=1)
+
 
 @contextmanager
 def single_threaded_blas() -> Iterator[int]:
     """Give linear algebra one thread inside, and yield how many it had: to share blocks of rows.
 
     Environment variables such as ``OPENBLAS_NUM_THREADS``, :func:`threadpoolctl.threadpool_limits`
-    or the number of cores determine it. Inside a thread that shares blocks already it is one.
+    or the number of cores determine it. Threads of the user that are inside at the same time divide
+    it. Inside a thread that shares blocks already it is one.
     """
     n_threads = _ONE_THREAD.acquire()
     try:
