@@ -24,10 +24,11 @@ def dated(n=40, **columns):
     return pd.DataFrame({"day": days, "a": np.arange(n), "who": list("pq") * (n // 2)} | columns)
 
 
-def test_a_column_of_dates_that_sorts_the_rows_chooses_the_latest():
-    found = chosen_rows(dated(), Options())
+@pytest.mark.parametrize("step", [1, -1], ids=["from the earliest", "from the latest"])
+def test_a_column_of_dates_that_sorts_the_rows_chooses_the_latest(step):
+    found = chosen_rows(dated().iloc[::step], Options())
     assert (found.kind, found.time) == ("time", "day")
-    assert (np.diff(found.per_row["time"]) > 0.0).all()
+    assert (step * np.diff(found.per_row["time"]) > 0.0).all()
 
 
 @pytest.mark.parametrize(

@@ -131,15 +131,19 @@ def test_errors_from_past_origins_are_those_of_a_loop(tmp_path):
     result, _ = forecast(tmp_path, sales(), "--horizon", "12", "--json")
     ((record),) = json.loads(result.stdout)["series"]
     found = record["from_past_origins"]
-    ours, repeated = [], []
+    ours, repeated, sizes = [], [], []
     for origin in (36, 48, 60):
         series = pd.Series(SALES[:origin], index=MONTHS[:origin])
         scale = np.abs(SALES[12:origin] - SALES[: origin - 12]).mean()
         mean = Forecaster(random_state=0).fit(series).predict(12)
         ours.extend(np.abs(mean - SALES[origin : origin + 12]) / scale)
         repeated.extend(np.abs(SALES[origin - 12 : origin] - SALES[origin : origin + 12]) / scale)
+        sizes.append(scale)
     assert found["mase"] == pytest.approx(np.mean(ours), rel=1e-6)
     assert found["last season repeated"]["mase"] == pytest.approx(np.mean(repeated), rel=1e-12)
+    in_units = [np.mean(each * np.repeat(sizes, 12)) for each in (ours, repeated)]
+    found_in_units = [found["mae"], found["last season repeated"]["mae"]]
+    assert found_in_units == pytest.approx(in_units, rel=1e-6)
     assert (found["n_origins"], found["horizon"]) == (3, 12)
 
 

@@ -1,5 +1,6 @@
 """Series in columns and their total, from the command line."""
 
+import json
 import re
 
 import numpy as np
@@ -58,6 +59,18 @@ def test_known_inputs_are_those_of_all_columns(tmp_path):
     for name in expected:
         of_one = found.loc[found["series"] == name, "forecast"]
         np.testing.assert_allclose(of_one, expected[name], rtol=1e-6)
+
+
+def test_errors_of_a_total_are_those_from_where_all_series_are_known(tmp_path):
+    """What one series has before another one begins changes no error from past origins."""
+    frame = in_columns()
+    frame.loc[:11, "north"] = np.nan
+    options = ("--total", "both", "--horizon", "3", "--json")
+    results = [run_wide(tmp_path, some, *options)[0] for some in (frame, frame[12:])]
+    series = [json.loads(result.stdout)["series"] for result in results]
+    found, expected = ({one["name"]: one["from_past_origins"] for one in each} for each in series)
+    assert found == expected
+    assert set(found) == {"north", "south", "both"}
 
 
 def test_forecasts_add_up_to_the_total(tmp_path):

@@ -87,6 +87,17 @@ def test_errors_from_origins_use_the_values_before_them_only():
     assert found.mase(SEASON_REPEATED) == pytest.approx(np.mean(np.abs(scaled)))
 
 
+def test_a_season_longer_than_the_values_before_an_origin_is_not_repeated():
+    """Months whose first origin comes after eight of them have no season of twelve yet."""
+    values = 100.0 + np.random.default_rng(0).normal(size=17).cumsum()
+    y = pd.Series(values, pd.date_range("2020-01-01", periods=17, freq="MS"))
+    found = origin_scores(Forecaster(random_state=0), y, None, 3, 0.9)
+    assert (found.n_origins, found.season, found.other) == (3, 1, LAST_REPEATED)
+    errors = [values[o : o + 3] - values[o - 1] for o in (8, 11, 14)]
+    np.testing.assert_allclose(found.errors[LAST_REPEATED], np.concatenate(errors))
+    assert np.isfinite(found.mase(OURS))
+
+
 def test_the_sentence_on_coverage_counts_all_values():
     scores = [
         replace(_scores(1.0, 1.0), covered=np.array(c), origins=np.zeros(len(c), int))

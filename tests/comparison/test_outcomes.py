@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
 from bochner.comparison import study as studies
@@ -53,6 +54,13 @@ def test_standard_errors_are_those_of_repeated_samples():
     rmse = [numbers(n=100, seed=seed).scores()["rmse"] for seed in range(2000)]
     said = np.mean([score.std_error for score in rmse])
     assert said == pytest.approx(np.std([score.value for score in rmse]), rel=0.05)
+
+
+def test_standard_errors_of_few_values_have_the_degrees_of_freedom_of_their_variance():
+    values = np.array([[1.0, 4.0, 2.0], [9.0, -3.0, 5.0], [0.5, 0.0, 7.0], [2.0, 2.0, 2.5]])
+    assert mean_score(values[0]).std_error == pytest.approx(stats.sem(values[0]))
+    score = mean_score(values.ravel(), np.repeat(np.arange(4), 3))
+    assert score.std_error == pytest.approx(stats.sem(values.mean(axis=1)))
 
 
 def test_standard_errors_of_dependent_rows_are_those_of_clusters():

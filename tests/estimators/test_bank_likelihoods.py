@@ -207,6 +207,18 @@ def test_scores_take_the_exposure():
     assert score > found.score(X, TARGETS["counts"])
 
 
+def test_samples_take_the_exposure():
+    """Its logarithm is added to the function, from which counts are drawn."""
+    found, exposure = fitted("counts"), np.linspace(0.5, 3.0, len(NEW))
+    functions = found.sample_y(NEW, 5, 3, noise=False)
+    exposed = found.sample_y(NEW, 5, 3, noise=False, exposure=exposure)
+    assert_allclose(exposed, functions + np.log(exposure)[:, None])
+    counts = found.sample_y(NEW, 4000, 3, exposure=exposure)
+    mean = found.predict(NEW, exposure=exposure)
+    error = counts.std(axis=1) / np.sqrt(4000)
+    assert (np.abs(counts.mean(axis=1) - mean) < 5.0 * error + 0.02 * mean).all()
+
+
 @pytest.mark.parametrize(
     ("settings", "fit", "error", "message"),
     [

@@ -110,17 +110,21 @@ def test_targets_and_many_classes_are_counted():
     assert page(model).after("predicts") == "10 classes: 0, 1, 2, 3, 4, 5, 6, 7, ..."
 
 
-def test_kernels_without_the_columns_that_grow_in_time_are_told_apart():
+@pytest.mark.parametrize("step", [1, -1], ids=["growing", "falling"])
+def test_kernels_without_the_columns_that_grow_in_time_are_told_apart(step):
     X, y = table()
-    X["time"] = np.arange(len(X))
-    model = TableRegressor(**SUM).fit(X, y, time="time")
+    X["time"] = step * np.arange(len(X))
+    model = TableRegressor(**SUM).fit(X, y, time=np.arange(len(X)))
     found = page(model)
     n_shown = np.sum(model.head_.weights > 0.0)
     names = found.texts[found.texts.index("weights of laws") + 1 :: 2][:n_shown]
     assert len(set(names)) == n_shown
     order = np.argsort(-model.head_.weights, kind="stable")[:n_shown]
-    width = len(model.encoder_.get_feature_names_out())
-    fewer = [len(model.head_.laws.members[i].columns) < width for i in order]
+    encoded = list(model.encoder_.get_feature_names_out())
+    width, place = len(encoded), encoded.index("time")
+    laws = [model.head_.laws.members[i] for i in order]
+    fewer = [len(law.columns) < width for law in laws]
+    assert not any(place in law.columns % width for law in laws if len(law.columns) < width)
     assert any(fewer)
     assert ["without trends" in name for name in names] == fewer
 

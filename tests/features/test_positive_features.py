@@ -176,6 +176,13 @@ def test_rows_that_do_not_fit_are_refused():
         far.transform(np.full((1, 4), 20.0, dtype=np.float32))
 
 
+def test_rows_whose_greatest_features_differ_have_the_sum_of_the_small_products():
+    """The products of their greatest features with the other row's underflow, the sum does not."""
+    apart = PositiveFrequencies([[100.0], [-100.0]], np.zeros(2), [[1.0]], [[1.0]], [0.0], [0.0])
+    at = np.array([[5.0], [1.0]])
+    assert_allclose(np.diagonal(apart.gram(at, -at)), 2.0 * np.exp(-(at[:, 0] ** 2)), rtol=1e-12)
+
+
 def test_gram_matrices_of_far_rows_are_numbers():
     """Products of features that overflow times others that underflow are no NaN."""
     model = PositiveFeatures(64, random_state=0).fit(QUERIES)

@@ -129,6 +129,10 @@ def test_windows_cover_the_rows():
     kernel = Harmonizable.covering(X, 5, variance=2.0)
     values = kernel.diag(X)
     assert 0.5 < values.min() <= values.max() < 12.0
+    # The last component, about the mean, has no window: it is what is left beyond all of them.
+    assert [any(inverse) for inverse in kernel.inverse_widths] == [True] * 5 + [False]
+    assert_allclose(kernel.centres[-1], X.mean(axis=0))
+    assert_allclose(kernel.diag(1e4 * X), 1.0)
     with pytest.raises(ValueError, match="n_windows must be from 0 to 3"):
         Harmonizable.covering(X[:3], 4)
 

@@ -147,6 +147,16 @@ def test_rows_far_outside_of_the_reach_are_warned_of():
         model.predict([[1e6]])
 
 
+def test_columns_without_a_reach_have_lines_too():
+    """A column of which all entries are the centre, such as zeros, reaches nowhere."""
+    rows = np.column_stack([X[:, 0], np.zeros(len(X))])
+    k = Linear((2.0, 3.0)).resolved(None, rows)
+    assert_allclose(k.reach, [np.abs(X[:, 0]).max(), 1.0])
+    f = spectral_measure(k, 2).sample(8, np.random.default_rng(0))
+    new = rows + np.array([0.0, 0.5])
+    assert_allclose(f.gram(new), k(new), rtol=1e-6)
+
+
 def test_constants_and_lines_take_one_frequency_of_a_sum():
     k = Gaussian(0.8) + Constant(100.0) + Linear(3.0, reach=1e3)
     f = spectral_measure(k, 1).sample(256, np.random.default_rng(0))

@@ -214,6 +214,10 @@ def test_spectra_of_models(learned):
     energy = (draws.coef[:, : 2 * waves].reshape(-1, waves, 2) ** 2).sum(axis=2)
     expected = energy / energy.sum(axis=1, keepdims=True) / len(energy)
     assert_allclose(display.weights, expected.ravel())
+    # Periods are drawn up to those which rows with the deviation of the input can show.
+    for i in (0, 1):
+        of_one = plot.spectrum(learned, inputs=[i], axis="period")
+        assert of_one.longest == pytest.approx(np.sqrt(48.0) * learned._scaling.scale[i])
     features = FourierFeatures(random_state=0, n_components=64).fit(X)
     fixed = plot.spectrum(features, inputs=[1])
     assert_allclose(fixed.frequencies[:, 0], features.frequencies_.omega[:, 1])

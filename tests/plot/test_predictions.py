@@ -80,6 +80,16 @@ def test_reliability_is_counted_by_hand(classifier, test_labels):
     assert [bar.get_height() for bar in above.patches] == display.counts.tolist()
 
 
+def test_probabilities_of_zero_and_one_are_in_the_outer_bins():
+    predicted = np.repeat([0.0, 0.95, 1.0], [5, 5, 7])
+    both = np.column_stack([1.0 - predicted, predicted])
+    y = np.repeat(["no", "yes"], [6, 11])
+    found = plot.CalibrationDisplay.from_probabilities(y, both, ["no", "yes"])
+    assert found.counts.tolist() == [5, *[0] * 8, 12]
+    np.testing.assert_allclose(found.predicted, [0.0, (5 * 0.95 + 7) / 12])
+    np.testing.assert_allclose(found.observed, [0.0, 11 / 12])
+
+
 def test_true_probabilities_are_calibrated_and_shifted_ones_are_not():
     true = RNG.uniform(0.1, 0.9, 20_000)
     y = np.where(RNG.random(len(true)) < true, "yes", "no")

@@ -117,6 +117,17 @@ def test_levels_are_points_in_order_of_their_averages(regressor):
     np.testing.assert_allclose(segments, np.column_stack([found.lower, found.upper])[order])
 
 
+def test_bars_of_levels_go_with_their_points():
+    """Levels that are not in the order of their averages."""
+    mean, half = np.array([1.0, 3.0, 2.0]), np.array([0.1, 0.2, 0.3])
+    levels = np.array(["a", "b", "<unknown>"], dtype=object)
+    made = Effect(("kind",), (levels,), mean, mean - half, mean + half)
+    axis = plot.EffectDisplay(made).plot().ax_
+    assert rows_of(axis) == ["b", "other or missing", "a"]
+    segments = np.array(axis.collections[0].get_segments())[:, :, 0]
+    np.testing.assert_allclose(segments, [[2.8, 3.2], [1.7, 2.3], [0.9, 1.1]])
+
+
 def test_classes_have_a_curve_each(classifier):
     found = classifier.effect("height")
     axis = plot.effect(classifier, "height").ax_

@@ -16,7 +16,8 @@ from bochner.comparison.verdict import calibration
 from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.kernels import Gaussian
 from bochner.report import data_checks, error_checks
-from bochner.report.accuracy import intervals_section
+from bochner.report.accuracy import intervals_section, predictions_section, thirds
+from bochner.report.blocks import Table
 from bochner.report.columns import importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
 from bochner.report.drift import drift
@@ -245,10 +246,23 @@ def test_classes_that_are_rare_or_never_predicted():
     assert data_checks.classes(subject()) is None
 
 
+def test_the_thirds_of_predictions_say_by_how_much_observations_are_above_them():
+    of_all = outcome(bias=0.5)
+    parts = np.array_split(np.argsort(of_all.prediction, kind="stable"), 3)
+    found = [third.bias for third in thirds(of_all)]
+    assert found == pytest.approx([np.mean((of_all.y - of_all.prediction)[p]) for p in parts])
+    assert min(found) > 0.3
+    (table,) = (b for b in predictions_section(subject(of_all)).blocks if isinstance(b, Table))
+    place = table.heads.index("observed − predicted")
+    assert [row[place].value for row in table.rows] == found
+
+
 def test_columns_of_the_table():
     rng = np.random.default_rng(1)
     frame, y = table(150)
-    frame = frame.assign(twin=frame["size"] + 0.01 * rng.normal(size=150), same=1.0)
+    # The order of a twin is that of the other column, its values are not proportional.
+    twin = np.exp(frame["size"] + 0.01 * rng.normal(size=150))
+    frame = frame.assign(twin=twin, same=1.0)
     frame.loc[frame.index[:100], "gaps"] = np.nan
     # Length scales by evidence would leave one of the twins out.
     model = TableRegressor(Gaussian(2.0), 64, random_state=0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import f_oneway, kstest, sem
+from scipy.stats import f, f_oneway, kstest, sem, ttest_1samp
 
 from bochner.report.drift import drift
 from bochner.tables.columns import read_column
@@ -37,6 +37,22 @@ def test_dependent_rows_raise_no_false_alarms():
     assert below[0] < 0.1
     assert below[1] > 0.4  # Without clusters the test would be wrong
     assert below[2] > 0.9
+
+
+def test_of_two_bins_it_is_a_t_test_of_clusters():
+    """Of their shares in the covariance of bin and residual, with a variance about zero."""
+    rng, clusters = np.random.default_rng(7), np.repeat(np.arange(15), 4)
+    levels = np.where(np.arange(60) % 2, "a", "b")
+    residuals = rng.normal(size=60) + 0.5 * (levels == "a")
+    of_rows = ((levels == "a") - 0.5) * (residuals - residuals.mean())
+    for parts, found in (
+        (of_rows, of(levels, residuals)),
+        (np.bincount(clusters, of_rows), of(levels, residuals, clusters)),
+    ):
+        n, t = len(parts), ttest_1samp(parts, 0.0).statistic
+        about_zero = n * t**2 / (n - 1 + t**2)
+        expected = f.sf(about_zero * (n - 1) / n, 1, n - 1)
+        assert found.p_value == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_statistic_is_that_of_an_analysis_of_variance():

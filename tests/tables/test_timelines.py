@@ -1,5 +1,7 @@
 """Times of series: numbers, dates, months, and where a horizon leads."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,6 +34,13 @@ def test_a_horizon_goes_on_as_the_index_does(index):
     assert future.index.equals(index[24:]) or list(future.index) == list(index[24:])
     assert_allclose(future.numbers, timed(index).numbers[24:])
     assert_allclose(timeline.future(index[24:]).numbers, future.numbers)
+
+
+@pytest.mark.parametrize("index", REGULAR[:4], ids=lambda index: str(index[:2].tolist()))
+def test_months_go_on_without_the_name_of_a_frequency(index):
+    """Two dates have none, nor have models of earlier versions; the last month here is short."""
+    timeline = replace(timed(index[:26]).timeline, frequency=None)
+    assert list(timeline.future(4).index) == list(index[26:])
 
 
 @pytest.mark.parametrize("index", REGULAR[:12], ids=lambda index: str(index[:2].tolist()))

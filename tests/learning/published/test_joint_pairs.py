@@ -71,8 +71,10 @@ def test_far_offsets_do_not_defeat_newtons_method():
     assert np.max(np.abs(gradient)) < 1e-5
 
 
-def test_its_density_and_its_draws_are_gaussian():
+@pytest.mark.parametrize("correlation", [0.0, 0.95])
+def test_its_density_and_its_draws_are_gaussian(correlation):
     Z, target, offset = problem()
+    Z[1] = correlation * Z[0] + np.sqrt(1.0 - correlation**2) * Z[1]
     law = laplace(Z, target, offset, 0.5, 20)
     covariance = np.linalg.inv(law.lower @ law.lower.T)
     beta = np.array([0.3, -1.0])

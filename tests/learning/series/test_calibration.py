@@ -94,6 +94,16 @@ def test_tails_are_those_of_the_errors():
     assert_tails()
 
 
+def test_outliers_of_the_series_count_as_large_errors():
+    """As many more, with certainty: on top of two in twenty-two that are as good as seen before."""
+    shares = [calibration.scales([np.zeros(0)], [1], count)[1] for count in (0, 1, 5)]
+    assert_allclose(shares, [2.0 / 22.0, 3.0 / 23.0, 7.0 / 27.0])
+    model, theta = model_and_theta("damped")
+    rows = rows_of(36, irregular=False, gaps=(20, 31))
+    without, found = (calibrated(model, theta, rows, 1.0 / 35.0, count) for count in (0, 2))
+    assert found.large > without.large + 0.02
+
+
 @pytest.mark.filterwarnings("error")
 def test_huge_errors_do_not_overflow():
     variances, large = calibration.scales([np.array([1e200, 1.0]), np.zeros(0)], [1, 2])
