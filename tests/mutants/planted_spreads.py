@@ -52,6 +52,15 @@ plant_edits(
     standard_errors_of_many_clusters=("n_parts / max(n_parts - 1, 1)", "1.0"),
 )
 plant_edits(
+    drift,
+    "_tested",
+    test_drift.check_few_clusters,
+    covariances_about_zero=(
+        "about_zero / max(1.0 - about_zero / n_parts, _LEAST_REST)",
+        "about_zero",
+    ),
+)
+plant_edits(
     Game,
     "_with_reference",
     test_shapley.test_errors_of_a_reference_are_multiplied_by_its_slope,

@@ -26,6 +26,10 @@ _LEAST_SHARE = 0.01
 even where many rows make it certain."""
 
 
+_LEAST_REST = 1e-12
+"""Least share of the squares that the means leave: rounding decides below it."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Drift:
     """Mean residuals over bins of a column.
@@ -90,12 +94,15 @@ def _tested(
         numbers = np.unique(clusters, return_inverse=True)[1]
         terms, within_bins = (_summed(part, numbers) for part in (terms, within_bins))
     sums, n_parts = members.T @ centred, len(terms)
-    covariance = terms.T @ terms
+    products = terms.T @ terms
     # One bin is determined by the remaining bins, because the sum over all bins is zero.
-    statistic = float(sums @ np.linalg.pinv(covariance, hermitian=True) @ sums)
+    about_zero = float(sums @ np.linalg.pinv(products, hermitian=True) @ sums)
     q = k - 1
     p_value = 1.0
     if n_parts > q + 1:
+        # The covariance about the mean, by Sherman and Morrison: that about zero bounds the
+        # statistic by the number of parts, and few clusters would never show a drift.
+        statistic = about_zero / max(1.0 - about_zero / n_parts, _LEAST_REST)
         scaled = statistic * (n_parts - q) / (q * n_parts)
         p_value = float(f_law.sf(scaled, q, n_parts - q))
     counts = members.sum(axis=0)
