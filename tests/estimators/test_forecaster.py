@@ -253,6 +253,22 @@ def test_known_inputs():
         Forecaster(**QUICK).fit(y, X.mask(X > 2.0))
 
 
+def test_inputs_at_times_of_the_series_are_those_of_the_fit():
+    """Others would be ignored there: the values belong to the inputs of the fit."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 1))
+    y = np.sin(np.arange(60) / 5.0) + X[:, 0] + 0.1 * rng.normal(size=60)
+    y[20] = np.nan
+    model = Forecaster(random_state=0).fit(y, X)
+    times = np.array([62.0, 20.0, 10.0])
+    later = rng.normal(size=(1, 1))
+    assert len(model.predict(times, np.vstack([later, X[[20, 10]]]))) == 3
+    # Units are taken off and put on again.
+    assert len(model.predict(times, np.vstack([later, X[[20, 10]] * (1.0 + 1e-12)]))) == 3
+    with pytest.raises(ValueError, match="differs from the inputs of the fit at 1 of the times"):
+        model.predict(times, np.vstack([later, X[[20]], X[[10]] + 0.5]))
+
+
 def test_several_series():
     frame = pd.DataFrame({"north": values(seed=1), "south": 3.0 * values(seed=2)},
                          index=monthly().index)  # fmt: skip

@@ -68,6 +68,12 @@ class FittedSeries:
         unknown = np.full(len(order), np.nan)
         clock = None if future.clock is None else future.clock[order]
         rows = law.units.rows(future.numbers[order], unknown, inputs[order], clock)
+        n_others = law.n_other_inputs(rows)
+        if n_others:
+            raise ValueError(
+                f"X differs from the inputs of the fit at {n_others} of the times to predict at: "
+                "pass those of the fit at times of the series, because the values belong to them."
+            )
         return Ahead(rows, np.argsort(order, kind="stable"), future)
 
     def try_out(self) -> None:

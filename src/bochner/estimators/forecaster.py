@@ -195,8 +195,9 @@ class Forecaster(BaseEstimator):
         TypeError
             If the series has dates and the times are numbers, or the reverse.
         ValueError
-            If inputs are missing or have another shape, times repeat or lie before the series, or
-            ``horizon`` is a number of steps and the times of the series are irregular.
+            If inputs are missing or have another shape, or differ from those of the fit at a time
+            of the series; if times repeat or lie before the series; or if ``horizon`` is a number
+            of steps and the times of the series are irregular.
         """
         forecasts = self._forecasts(horizon, X)
         laws = forecasts.laws()

@@ -38,6 +38,10 @@ _LEAST_MODEL = 0.01
 _TIMES_ERROR = 1e-6
 """Largest error of the time of a row, in ranges: more than rounding, less than a step."""
 
+_INPUTS_ERROR = 1e-6
+"""Largest difference of equal inputs, in standard deviations: more than rounding, and of no
+consequence."""
+
 _WEIGHTS_ERROR = 1e-6
 """Largest deviation of a sum of weights from one in a model file: more than rounding errors."""
 
@@ -197,6 +201,12 @@ class SeriesLaw:
         parts = [part for member in self.members for part in member.parts]
         shifts = (part.times for part in parts if isinstance(part, LevelShifts))
         return np.array(next(shifts, ()), dtype=np.float64)
+
+    def n_other_inputs(self, rows: ScaledSeries) -> int:
+        """Return the number of rows at times of training rows with other inputs than these."""
+        _, training, new = np.intersect1d(self.times, rows.times, return_indices=True)
+        differences = np.abs(self.inputs[training] - rows.inputs[new])
+        return int(np.sum((differences > _INPUTS_ERROR).any(axis=1)))
 
     def positions(self, times: Array) -> Index:
         """Return the rows (k,) at times (k,) of training rows."""
