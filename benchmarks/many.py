@@ -47,6 +47,7 @@ QUICK = (("wine", "bochner tables", 0), (GENERATED, "KreinRidge", 300))
 """Tables, methods and generated rows of the small design, some seconds each."""
 
 QUICK_LIMITS = ((300, 2),)
+"""Rows and seconds of the small design."""
 
 _N_COLUMNS, _NOISE, _TEST_ROWS = 20, 0.1, 20_000
 """Columns and noise of the generated table, eight columns of which have an effect."""
