@@ -65,6 +65,8 @@ HEAVY = (
         "from bochner.cli.app import app; app(['fit', '--help'], standalone_mode=False)",
         "from bochner.cli.app import app; app(['--version'], standalone_mode=False)",
         "from bochner.cli.app import app; app(['fit', 'a.csv', '--targets', 'b'])",
+        "from bochner.cli.app import app; app(['fit', 'none.csv', '--target', 'b'])",
+        "from bochner.cli.app import app; app(['predict', 'none.bochner', 'none.csv'])",
     ],
 )
 def test_names_help_and_wrong_options_import_no_heavy_package(statement):

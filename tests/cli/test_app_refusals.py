@@ -131,9 +131,12 @@ def test_models_have_no_ending_of_data_or_pages(tmp_path, good, name):
 def test_a_dash_is_no_model_report_or_folder(tmp_path, monkeypatch, line):
     monkeypatch.chdir(tmp_path)
     words = line.split()
+    present = {"t.csv", "m.bochner"} & set(words)
+    for name in present:
+        (tmp_path / name).write_text("what is there")
     message = refusal(tmp_path, *words)
     assert message.startswith(f"{words[-2]} - is standard output, which takes CSV only: give the")
-    assert not list(tmp_path.iterdir())
+    assert {path.name for path in tmp_path.iterdir()} == present
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")

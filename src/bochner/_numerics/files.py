@@ -1,5 +1,6 @@
-"""Atomic writing of files."""
+"""Names of files, and atomic writing."""
 
+import difflib
 import errno
 import os
 import re
@@ -36,6 +37,29 @@ def as_path(path: object, name: str = "path") -> Path:
             f"{name} must be the name of a file, got {path!r} ({reason}): choose another."
         ) from None
     return converted
+
+
+def check_model_file(path: Path) -> None:
+    """Raise ``ValueError`` unless there is an ordinary file with content.
+
+    Commands call it before they import what reads a model, in seconds.
+    """
+    if path.is_dir():
+        raise ValueError(f"{path} is a directory; give a model file in it.")
+    if not path.exists():
+        raise ValueError(f"There is no file {path}. {_nearest(path)}")
+    if not path.is_file():
+        raise ValueError(f"{path} is not an ordinary file.")
+    if not path.stat().st_size:
+        raise ValueError(f"{path} is empty.")
+
+
+def _nearest(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f"There is no folder {path.parent} either."
+    names = [other.name for other in path.parent.iterdir() if other.is_file()]
+    near = difflib.get_close_matches(path.name, names, n=1)
+    return f"Did you mean {near[0]!r}?" if near else "Check the name and the folder."
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The commands and their options.
 
-Each command imports what it needs when it runs, so that help and wrong options take no seconds.
+Each command imports what it needs when it runs, and looks for its files before, so that help, wrong
+options and wrong names of files take no seconds.
 """
 
 from functools import partial
@@ -12,6 +13,7 @@ import typer
 from rich.console import Console
 
 from bochner import __version__
+from bochner._numerics.files import check_model_file
 from bochner._numerics.limits import MOST_DIAGNOSED
 from bochner.cli.fit_options import FitOptions
 from bochner.cli.forecast_options import ForecastOptions
@@ -19,6 +21,7 @@ from bochner.cli.interrupts import all_is_imported
 from bochner.cli.model_options import EvaluateOptions, ExplainOptions, PredictOptions
 from bochner.cli.options import Dropped, ModelFile, Seed, TableFile, with_options
 from bochner.cli.refusals import Command, Commands, refusals
+from bochner.tables.files import find
 
 if find_spec("pandas") is None:  # So that a missing extra is noticed at once
     raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
@@ -58,6 +61,7 @@ def common(
 def fit(file: TableFile, options: FitOptions) -> None:
     """Fit a model to a table, test it on held-out rows next to other methods, and save it."""
     with refusals():
+        find(file)
         from bochner.cli.fitting import fit_table
 
         all_is_imported()
@@ -74,6 +78,8 @@ def predict(model: ModelFile, file: TableFile, options: PredictOptions) -> None:
     Errors are reported for rows whose target is in the table.
     """
     with refusals():
+        check_model_file(model)
+        find(file)
         from bochner.cli.predicting import predict_table
 
         all_is_imported()
@@ -85,6 +91,8 @@ def predict(model: ModelFile, file: TableFile, options: PredictOptions) -> None:
 def evaluate(model: ModelFile, file: TableFile, options: EvaluateOptions) -> None:
     """Measure errors and calibration of a model on a table with known targets."""
     with refusals():
+        check_model_file(model)
+        find(file)
         from bochner.cli.evaluating import evaluate_table
 
         all_is_imported()
@@ -96,6 +104,8 @@ def evaluate(model: ModelFile, file: TableFile, options: EvaluateOptions) -> Non
 def explain(model: ModelFile, file: TableFile, options: ExplainOptions) -> None:
     """Show how columns change predictions: on average, or the Shapley values of single rows."""
     with refusals():
+        check_model_file(model)
+        find(file)
         from bochner.cli.explaining import explain_table
 
         all_is_imported()
@@ -109,6 +119,7 @@ def explain(model: ModelFile, file: TableFile, options: ExplainOptions) -> None:
 def forecast(file: TableFile, options: ForecastOptions) -> None:
     """Forecast series in the rows of a table, with intervals and errors on their last values."""
     with refusals():
+        find(file)
         from bochner.cli.forecasting import forecast_table
 
         all_is_imported()
@@ -119,6 +130,7 @@ def forecast(file: TableFile, options: ForecastOptions) -> None:
 def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
     """Show the content of a model file: data, errors, kernels and important columns."""
     with refusals():
+        check_model_file(model)
         from bochner.cli.inspecting import inspect_model
 
         all_is_imported()
@@ -140,6 +152,7 @@ def diagnose(
 ) -> None:
     """Analyse a kernel on a table: definiteness, error of its features, and which model to use."""
     with refusals():
+        find(file)
         from bochner.cli.diagnosing import diagnose_table
 
         all_is_imported()

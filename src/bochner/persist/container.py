@@ -1,6 +1,5 @@
 """Files in the safetensors format with tensors and one JSON header, written atomically."""
 
-import difflib
 import hashlib
 import json
 import math
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
-from bochner._numerics.files import replacing
+from bochner._numerics.files import check_model_file, replacing
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -77,6 +76,13 @@ def read(path: Path) -> tuple[Any, Tensors]:
     return tree, tensors
 
 
+def _check_file(path: Path) -> None:
+    try:
+        check_model_file(path)
+    except ValueError as problem:
+        raise ModelFileError(str(problem)) from None
+
+
 def _dumps(tree: object) -> str:
     return json.dumps(tree, allow_nan=False, separators=(",", ":"))
 
@@ -87,25 +93,6 @@ def _digest(text: str, tensors: Tensors) -> str:
         array = tensors[name]
         digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
     return digest.hexdigest()
-
-
-def _check_file(path: Path) -> None:
-    if path.is_dir():
-        raise ModelFileError(f"{path} is a directory; give a model file in it.")
-    if not path.exists():
-        raise ModelFileError(f"There is no file {path}. {_nearest(path)}")
-    if not path.is_file():
-        raise ModelFileError(f"{path} is not an ordinary file.")
-    if not path.stat().st_size:
-        raise ModelFileError(f"{path} is empty.")
-
-
-def _nearest(path: Path) -> str:
-    if not path.parent.is_dir():
-        return f"There is no folder {path.parent} either."
-    names = [other.name for other in path.parent.iterdir() if other.is_file()]
-    near = difflib.get_close_matches(path.name, names, n=1)
-    return f"Did you mean {near[0]!r}?" if near else "Check the name and the folder."
 
 
 def _header(path: Path, metadata: dict[str, str] | None) -> dict[str, object]:
