@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from report.markup import Page
+from report.says import mean_error, says
 from report.studies import of_laws, page
 from scipy.stats import binom, norm
 from sklearn.metrics import precision_score, recall_score, roc_auc_score
@@ -21,9 +22,6 @@ from bochner.report.periods import NamedPeriod
 from bochner.report.subject import subjects_of
 from bochner.tables.columns import read_column
 
-NUMBER = re.compile(r"(?<![\w.])−?\d[\d,]*(?:\.\d+)?(?:e−?\d+)?(?![\w:-])")
-HALF = 0.5 + 1e-6
-
 STATED = []
 """Patterns of the titles of figures and tables, and of findings, whose numbers are tested here."""
 
@@ -32,16 +30,6 @@ def states(*titles):
     """Mark a test of all numbers of some figures, tables and findings."""
     STATED.extend(titles)
     return lambda test: test
-
-
-def says(text, *expected):
-    """Assert that the numbers of a text are the expected ones, in order and as far as shown."""
-    found = NUMBER.findall(text)
-    assert len(found) == len(expected), (text, expected)
-    for shown, value in zip(found, expected, strict=True):
-        digits, _, power = shown.replace(",", "").replace("−", "-").partition("e")
-        unit = 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
-        assert abs(float(digits) * 10.0 ** int(power or 0) - value) <= HALF * unit, (text, expected)
 
 
 def table_of(section, title):
@@ -92,15 +80,6 @@ ROWS = {
 @pytest.fixture(params=ROWS)
 def own(request):
     return ROWS[request.param]
-
-
-def mean_error(values, clusters):
-    """Return the mean and its standard error, by sums of groups if there are some."""
-    gaps = values - values.mean()
-    if clusters is not None:
-        gaps = np.array([gaps[clusters == name].sum() for name in np.unique(clusters)])
-    k = len(gaps)
-    return values.mean(), np.sqrt(k / (k - 1) * np.sum(gaps**2)) / len(values)
 
 
 def ratio_of(own, other):
@@ -257,7 +236,7 @@ def test_the_error_and_what_was_expected(factor):
     signs = np.resize([1.2, -0.8], 400)
     own = Outcome(mean + factor * expected * signs, mean, unit=1.0)
     rmse = np.sqrt(np.mean((own.y - mean) ** 2))
-    error = mean_error((own.y - mean) ** 2, None)[1] / (2.0 * rmse)
+    error = mean_error((own.y - mean) ** 2)[1] / (2.0 * rmse)
     found = error_checks.expectation(subject(bochner=own))
     if factor == 1.0:
         says(found.title, rmse, error, expected)
