@@ -1,6 +1,7 @@
 """Errors of predictions and their standard errors, and the sentences about them."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,9 @@ from scipy import stats
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
 from bochner.comparison import study as studies
+from bochner.comparison.coverage import coverage_of
 from bochner.comparison.outcomes import Outcome, by_group, mean_score, outcome
+from bochner.comparison.shown import no_pairs
 from bochner.comparison.split import Split
 from bochner.comparison.verdict import best_other, calibration, difference, verdict
 from bochner.diagnosis.sensitivity import VarianceShares
@@ -202,3 +205,56 @@ def test_standard_errors_of_huge_targets_do_not_overflow(clusters):
     plain, huge = mean_score(values, clusters), mean_score(1e200 * values, clusters)
     assert huge.value == pytest.approx(1e200 * plain.value)
     assert huge.std_error == pytest.approx(1e200 * plain.std_error)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_verdict_on_classes_counts_the_rows(seed):
+    """The model also knows a class that no test row has."""
+    rng = np.random.default_rng(seed)
+    known = np.array(["a", "b", "c", "d"])
+    y = rng.choice(["b", "c", "d"], 200, p=[0.2, 0.5, 0.3])
+    said = np.where(rng.random(200) < 0.7, y, "a")
+    text = verdict(study(own=Outcome(y, said, classes=known)))
+    share, most = 100.0 * np.mean(y == said), 100.0 * np.mean(y == "c")
+    assert f"is right for {share:.0f} %" in text
+    assert text.endswith(f"(always predicting 'c': {most:.0f} %).")
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.06, -0.06, 0.2, -0.2])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_probabilities_are_judged_by_the_larger_of_two_errors(gap, grouped):
+    """That of the stated probabilities, and that of the rows or of their groups."""
+    rng = np.random.default_rng(1)
+    group = np.repeat(np.arange(20), 20)
+    highest = rng.uniform(0.55, 0.8, 400)
+    chance = highest + gap + (0.25 * rng.normal(size=20)[group] if grouped else 0.0)
+    is_right = rng.random(400) < chance
+    both = np.column_stack([highest, 1.0 - highest])
+    own = Outcome(np.where(is_right, "a", "b"), np.full(400, "a"), probability=both,
+                  classes=np.array(["a", "b"]), clusters=group if grouped else None)  # fmt: skip
+    excess = is_right - highest
+    error = np.std(excess, ddof=1) / 20.0
+    if grouped:
+        sums = [np.sum((excess - excess.mean())[group == k]) for k in range(20)]
+        error = np.std(sums, ddof=1) * np.sqrt(20.0) / 400.0
+    stated = np.sqrt(np.sum(highest * (1.0 - highest))) / 400.0
+    side = "more often than predicted" if excess.mean() > 0.0 else "less often than predicted"
+    is_alike = abs(excess.mean()) <= 2.0 * max(error, stated)
+    assert calibration(study(own=own)).endswith(", as expected." if is_alike else f", {side}.")
+
+
+@pytest.mark.parametrize("sizes", [[10] * 12, [60, *[2] * 11]])
+def test_groups_of_equal_rows_count_as_one_row_each(sizes):
+    """The range of coverage of rows that are all covered or not, in groups of any size."""
+    clusters = np.repeat(np.arange(12), sizes)
+    is_covered = np.isin(clusters, [0, 2, 3, 5, 6, 7, 9, 11])
+    found = coverage_of(is_covered, 0.9, clusters)
+    lower, upper = stats.binom.interval(0.95, 12, 0.9)
+    assert (found.lower, found.upper) == (lower / 12, upper / 12)
+    assert found.observed == np.mean(is_covered)
+
+
+def test_columns_of_pairs_are_counted_once():
+    columns = tuple(combinations("abcde", 2))
+    pairs = VarianceShares(columns, np.full(10, 0.001), np.full(10, np.nan))
+    assert no_pairs(pairs).startswith("No pair of the 5 most important columns")

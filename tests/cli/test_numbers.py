@@ -1,0 +1,290 @@
+"""The JSON output, the screen and the report state the numbers of the same rows."""
+
+import io
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli.command import table
+from report.says import mean_error, says
+from rich.console import Console
+from sklearn.metrics import confusion_matrix, log_loss
+
+from bochner.cli import evaluating, explaining, forecasting, screen
+from bochner.cli.records import evaluation_record, fit_record
+from bochner.cli.stages import Stages
+from bochner.comparison.contenders import OURS
+from bochner.comparison.forecasts import SeriesForecast
+from bochner.comparison.origins import SEASON_REPEATED, OriginScores
+from bochner.comparison.outcomes import Outcome, by_group
+from bochner.comparison.split import Split
+from bochner.comparison.study import Study, table_facts
+from bochner.diagnosis.contributions import Contributions
+from bochner.diagnosis.sensitivity import Effect, VarianceShares
+from bochner.report import forecasts as reports
+from bochner.tables.series_table import SeriesColumns
+
+
+def printed(*shown):
+    """Return the lines of tables and texts, with single spaces."""
+    console = Console(file=io.StringIO(), width=100)
+    for each in shown:
+        console.print(each)
+    return [re.sub(r" +", " ", line.strip()) for line in console.file.getvalue().splitlines()]
+
+
+def line_of(lines, name):
+    """Return the line that begins with a name, without it."""
+    (line,) = (line for line in lines if line.startswith(f"{name} "))
+    return line.removeprefix(name)
+
+
+def numbers(seed, n=90):
+    """Predictions of numbers with intervals, some of which are too narrow."""
+    rng = np.random.default_rng(seed)
+    mean = rng.normal(size=n)
+    width = rng.uniform(0.5, 2.0, n)
+    return Outcome(mean + rng.normal(size=n), mean, mean - width, mean + width, unit=2.0)
+
+
+def labels(seed, n=90):
+    """Predictions of three classes, which are confused in one direction."""
+    rng = np.random.default_rng(seed)
+    names = np.array(["high", "low", "middle"])
+    probability = rng.dirichlet([0.5, 1.0, 2.0], n)
+    y = names[(np.argmax(probability, axis=1) + (rng.random(n) < 0.3)) % 3]
+    return Outcome(y, names[probability.argmax(axis=1)], probability=probability, classes=names)
+
+
+def scores_of(own):
+    """Return means of losses and their standard errors, by their names in JSON."""
+    if own.classes is not None:
+        return {
+            "error": mean_error((own.y != own.prediction).astype(float)),
+            "log_loss": (log_loss(own.y, own.probability, labels=own.classes), None),
+        }
+    gap = own.y - own.prediction
+    square, error = mean_error(gap**2)
+    covered = ((own.lower <= own.y) & (own.y <= own.upper)).astype(float)
+    return {
+        "rmse": (np.sqrt(square), error / (2.0 * np.sqrt(square))),
+        "mae": mean_error(np.abs(gap)),
+        "r2": (1.0 - square / np.var(own.y), None),
+        "coverage": mean_error(covered),
+        "width": mean_error(own.upper - own.lower),
+    }
+
+
+def on_screen(own):
+    """Return the numbers of a line of errors: standard errors of some metrics, and shares."""
+    found = scores_of(own)
+    if own.classes is not None:
+        losses = -np.log(own.probability[own.y[:, None] == own.classes])
+        return *mean_error(losses), *found["error"]
+    shares = (100.0 * found[name][0] for name in ("r2", "coverage"))
+    return *found["rmse"], found["mae"][0], *shares
+
+
+def study_of(own, **facts):
+    """A study of 150 rows to fit and some rows to test, whose model is not asked."""
+    frame = table()
+    split = Split(frame, frame["y"], frame[: len(own.y)], own.y, "regression")
+    known = table_facts(frame.drop(columns="y"), "table.csv", ())
+    return Study(SimpleNamespace(score_=None), "y", known, split, {OURS: own}, **facts)
+
+
+MANY = np.repeat([f"group {chr(97 + i)}" for i in range(15)], np.arange(3, 18))
+KINDS = {"numbers": numbers, "classes": labels}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_evaluation_says_the_same_everywhere(kind, monkeypatch):
+    monkeypatch.setattr("bochner.report.diagnostics.checks", lambda study: [])
+    own = KINDS[kind](0, len(MANY))
+    groups = dict(by_group(own, MANY))
+    study = study_of(own)
+    (target,) = evaluation_record([study], [groups], Path("m"))["targets"]
+    parts = {"": (own, target["methods"][0]["scores"])}
+    for record in target["groups"]:
+        rows = record["group"] == MANY
+        assert record["n"] == rows.sum()
+        parts[record["group"]] = own.part(rows), record["scores"]
+    for part, scores in parts.values():
+        for name, (value, error) in scores_of(part).items():
+            assert scores[name]["value"] == pytest.approx(value)
+            assert error is None or scores[name]["std_error"] == pytest.approx(error)
+    console = Console(file=io.StringIO(), width=100)
+    evaluating._print(console, study, groups, "site")
+    lines = [re.sub(r" +", " ", line.strip()) for line in console.file.getvalue().splitlines()]
+    says(line_of(lines, "bochner"), *on_screen(own))
+    shown = [name for name in parts if f"{name} " in "\n".join(lines) and name]
+    assert len(shown) == 12
+    for name in shown:
+        part = parts[name][0]
+        says(line_of(lines, name), len(part.y), *on_screen(part))
+    n_hidden = sum(len(part.y) for name, (part, _) in parts.items() if name and name not in shown)
+    says(next(line for line in lines if "more groups" in line), 3, n_hidden)
+    if kind == "classes":
+        counts = confusion_matrix(own.y, own.prediction, labels=own.classes)
+        assert (counts != counts.T).any()
+        assert target["confusion"]["counts"] == counts.tolist()
+        for name, row in zip(own.classes, counts, strict=True):
+            says(line_of(lines, name), *row)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_best_method_is_first_and_all_have_their_errors(kind):
+    outcomes = {name: KINDS[kind](seed) for seed, name in enumerate((OURS, "trees", "line"))}
+    lines = printed(screen.scores_table(outcomes))
+    first = "log_loss" if kind == "classes" else "rmse"
+    order = sorted(outcomes, key=lambda name: scores_of(outcomes[name])[first][0])
+    assert [line.split()[0] for line in lines[1:]] == order
+    for name, own in outcomes.items():
+        says(line_of(lines, name), *on_screen(own))
+
+
+def test_a_fit_counts_its_rows(monkeypatch):
+    monkeypatch.setattr("bochner.report.diagnostics.checks", lambda study: [])
+    share, error = np.array([0.6, 0.3, 0.2]), np.array([0.02, 0.01, np.nan])
+    study = study_of(numbers(0), importance=VarianceShares(("b", "a", "colour"), share, error))
+    found = fit_record([study], [], Path("m"), None, Stages({}))
+    assert (found["split"]["n_fit"], found["split"]["n_test"]) == (150, 90)
+    assert [entry["columns"] for entry in found["importance"]] == [["b"], ["a"], ["colour"]]
+    assert [entry["share"] for entry in found["importance"]] == share.tolist()
+    assert [entry["std_error"] for entry in found["importance"]] == [0.02, 0.01, None]
+
+
+@pytest.mark.parametrize("share", [[0.5, 0.3, 0.1, 0.004, 0.003, 0.001], [0.04] * 25])
+def test_shares_that_are_not_listed_are_added_up(share):
+    names = tuple(f"column {chr(97 + i)}" for i in range(len(share)))
+    found = VarianceShares(names, np.array(share), 0.1 * np.array(share))
+    lines = printed(*screen.share_tables(found, None))
+    listed = [name for name in names if any(line.startswith(f"{name} ") for line in lines)]
+    for name, value in zip(listed, share, strict=False):
+        says(line_of(lines, name), 100.0 * value, 10.0 * value)
+    says(lines[-1], len(share) - len(listed), 100.0 * sum(share[len(listed) :]))
+
+
+def test_contributions_say_the_same_everywhere():
+    """Of 14 columns ten are shown, and the others add up with their signs."""
+    rng = np.random.default_rng(0)
+    names = tuple(f"column {chr(97 + i)}" for i in range(14))
+    values, errors = rng.normal(size=(3, 14)), rng.uniform(0.01, 0.1, (3, 14))
+    found = Contributions(names, 2.0, values, errors, 2.0 + values.sum(axis=1))
+    model = SimpleNamespace(target_mean_=0.0, record_={"target": "y"})
+    rows = explaining._record(model, Path("m"), found, [4, 0, 2])["rows"]
+    frame = explaining._frame(model, found, [4, 0, 2])
+    fresh = SimpleNamespace(features=pd.DataFrame(rng.normal(size=(5, 14)).round(2), columns=names))
+    console = Console(file=io.StringIO(), width=100)
+    explaining._print_row(console, model, fresh, found, 1, 0)
+    lines = [re.sub(r" +", " ", line.strip()) for line in console.file.getvalue().splitlines()]
+    says(lines[0].partition(":")[2], found.prediction[1], 2.0)
+    order = np.argsort(-np.abs(values[1]), kind="stable")
+    for place in order[:10]:
+        entry = fresh.features.iloc[0, place]
+        says(line_of(lines, names[place]).replace("+", ""), entry, values[1, place],
+             errors[1, place])  # fmt: skip
+    says(line_of(lines, "4 more together").replace("+", ""), values[1, order[10:]].sum())
+    for place, number in enumerate((5, 1, 3)):
+        assert rows[place]["row"] == frame["row"][place] == number
+        np.testing.assert_allclose(rows[place]["contributions"][0], values[place])
+        np.testing.assert_allclose(rows[place]["std_errors"][0], errors[place])
+        np.testing.assert_allclose(frame[list(names)].iloc[place], values[place])
+
+
+@pytest.mark.parametrize("count", [0, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_an_effect_has_its_ends_its_extremes_and_bars_of_its_shape(seed, count):
+    rng = np.random.default_rng(seed)
+    values = np.sort(rng.normal(size=9)).round(3)
+    mean = rng.normal(size=(9, count) if count else 9)
+    classes = np.array(["high", "low", "middle"]) if count else None
+    cells = explaining._effect_cells(Effect(("size",), (values,), mean, mean, mean, classes))
+    if count:
+        most = np.argmax(mean.max(axis=0) - mean.min(axis=0))
+        assert cells[0] == f"size on {classes[most]}"
+        mean = mean[:, most]
+    says(cells[1], values[0])
+    says(cells[2], values[-1])
+    heights = ["▁▂▃▄▅▆▇█".index(bar) for bar in cells[3]]
+    expected = 7.0 * (mean - mean.min()) / (mean.max() - mean.min())
+    assert (np.abs(np.array(heights) - expected) <= 1.0).all()
+    for cell, place in zip(cells[4:], (np.argmin(mean), np.argmax(mean)), strict=True):
+        says(cell, mean[place], *([] if place in (0, 8) else [values[place]]))
+
+
+def series(name, rng, n_unknown):
+    """A series of months whose last values are unknown, its forecast, and errors before."""
+    months = pd.date_range("2015-01-01", periods=54, freq="MS")
+    values = pd.Series(rng.normal(50.0, 5.0, 48), months[:48])
+    values.iloc[48 - n_unknown :] = np.nan
+    mean, half = rng.normal(50.0, 5.0, 6), rng.uniform(5.0, 9.0, 6)
+    errors = {OURS: rng.normal(size=12), SEASON_REPEATED: 2.0 * rng.normal(size=12)}
+    scaled = {method: error / rng.uniform(2.0, 3.0) for method, error in errors.items()}
+    covered = (rng.random(12) < 0.7).astype(float)
+    scores = OriginScores(6, 2, 12, errors, scaled, covered, np.repeat([0, 1], 6))
+    return SeriesForecast(name, values, months[48:], mean, mean - half, mean + half), scores
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_forecast_says_the_same_everywhere(count):
+    rng = np.random.default_rng(count)
+    names = ("north", "south", "west")[:count]
+    made = [series(name, rng, n_unknown) for n_unknown, name in enumerate(names)]
+    columns = SeriesColumns("sales", "date", "shop" if count > 1 else None, ())
+    model = SimpleNamespace(series_=dict.fromkeys(names), sums=None)
+    every, scores = [one for one, _ in made], dict(zip(names, (s for _, s in made), strict=True))
+    forecasts = forecasting._Forecasts(model, columns, every, scores, 0.8, {})
+    record = forecasting._record(forecasts, [])
+    errors = printed(forecasting._scores_table(forecasts))
+    shown = forecasting._forecast_rows if count == 1 else forecasting._last_rows
+    lines = printed(shown(forecasts))
+    page = reports._overview(every, names, scores, 0.8).blocks[0]
+    sizes, of_all = {}, []
+    for place, (one, own) in enumerate(made):
+        sizes[one.name] = [np.mean(np.abs(own.scaled[m])) for m in (OURS, SEASON_REPEATED)]
+        maes = [np.mean(np.abs(own.errors[m])) for m in (OURS, SEASON_REPEATED)]
+        share = np.mean(own.covered)
+        of_all.extend(own.covered)
+        found = record["series"][place]
+        np.testing.assert_array_equal(found["forecast"], one.mean)
+        np.testing.assert_array_equal(found["lower"], one.lower)
+        np.testing.assert_array_equal(found["upper"], one.upper)
+        past = found["from_past_origins"]
+        other = past[SEASON_REPEATED]
+        assert [past["mase"], other["mase"]] == pytest.approx(sizes[one.name])
+        assert [past["mae"], other["mae"]] == pytest.approx(maes)
+        assert past["coverage"] == pytest.approx(share)
+        table = reports._errors(own, 0.8)
+        if count == 1:
+            for name, mae, mase in zip((OURS, SEASON_REPEATED), maes, sizes[one.name], strict=True):
+                says(line_of(errors, name), mae, mase)
+            for step, time in enumerate(one.shown_times()):
+                says(line_of(lines, time), one.mean[step], one.lower[step], one.upper[step])
+        else:
+            says(line_of(errors, one.name), *sizes[one.name], 100.0 * share)
+            known = one.values[one.values.notna()].iloc[-1]
+            ends = one.mean[-1], one.lower[-1], one.upper[-1]
+            says(line_of(lines, one.name).replace("2019-06-01", ""), known, *ends)
+        for row, method in zip(table.rows, (OURS, SEASON_REPEATED), strict=True):
+            gap = own.errors[method]
+            said = (
+                np.mean(np.abs(gap)),
+                np.sqrt(np.mean(gap**2)),
+                np.mean(np.abs(own.scaled[method])),
+            )
+            says(" ".join(cell.text for cell in row[1:]), *said)
+        cells = dict(zip(page.heads, page.rows[place], strict=True))
+        says(cells["last value"].text, one.values[one.values.notna()].iloc[-1])
+        heads = ("forecast", "80 % from", "to", "MASE", "MASE of the season repeated")
+        said = one.mean[-1], one.lower[-1], one.upper[-1], *sizes[one.name]
+        says(" ".join(cells[head].text for head in heads), *said)
+    means = np.mean(list(sizes.values()), axis=0)
+    if count > 1:
+        says(errors[-1], count, *means, 100.0 * np.mean(of_all))
+    said = (*means, 100.0 * np.mean(of_all))
+    for (text, _), value in zip(reports._figures(scores), said, strict=True):
+        says(text, value)

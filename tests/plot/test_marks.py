@@ -1,0 +1,168 @@
+"""Every mark of a picture is where its number is: dots, bars, whiskers, curves and counts."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bochner import plot
+from bochner.comparison.forecasts import SeriesForecast
+from bochner.plot.forecasts import forecast_display
+
+RNG = np.random.default_rng(0)
+NAMES = [f"column {letter}" for letter in "abcdefg"]
+
+
+def dots(axis):
+    """Return the places of all markers."""
+    lines = [line for line in axis.lines if line.get_marker() not in ("None", "")]
+    return np.concatenate([line.get_xydata() for line in lines])
+
+
+def segments(axis):
+    """Return both ends of all segments, such as whiskers."""
+    found = [
+        each for c in axis.collections if hasattr(c, "get_segments") for each in c.get_segments()
+    ]
+    return [segment[[0, -1]] for segment in found]
+
+
+def bars(axis):
+    """Return the left end, the right end and the middle height of all bars."""
+    return [
+        (b.get_x(), b.get_x() + b.get_width(), b.get_y() + 0.5 * b.get_height())
+        for b in axis.patches
+    ]
+
+
+def same(found, expected):
+    """Assert that marks are the expected ones, in any order."""
+    found, expected = (
+        np.array(sorted(np.ravel(each).tolist() for each in marks)) for marks in (found, expected)
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def of_comparison():
+    values, errors = RNG.uniform(1.0, 2.0, 5), RNG.uniform(0.1, 0.3, 5)
+    display = plot.ComparisonDisplay(NAMES[:5], values, errors).plot()
+    rows = np.arange(5.0)
+    same(dots(display.ax_), zip(values, rows, strict=True))
+    ends = [((v - e, row), (v + e, row)) for v, e, row in zip(values, errors, rows, strict=True)]
+    same(segments(display.ax_), ends)
+    return display
+
+
+def of_shares(kind):
+    share, error = RNG.uniform(0.1, 0.5, 7), RNG.uniform(0.01, 0.05, 7)
+    display = kind.largest(NAMES, share, error, most=5).plot()
+    order = np.argsort(-share)
+    assert list(display.names) == [NAMES[i] for i in order[:4]]
+    shown = [(100.0 * share[i], 100.0 * error[i], float(row)) for row, i in enumerate(order[:4])]
+    same(bars(display.ax_), [(0.0, value, row) for value, _, row in shown])
+    same(segments(display.ax_), [((v - e, row), (v + e, row)) for v, e, row in shown])
+    last = display.ax_.get_yticklabels()[-1].get_text()
+    rest = f"{100.0 * share[order[4:]].sum():.2g}"
+    assert last == f"3 more, together ≤ {rest} %"
+    return display
+
+
+def of_waterfall():
+    steps = RNG.normal(size=6)
+    display = plot.WaterfallDisplay(NAMES[:6], steps, 3.0).plot()
+    ends = 3.0 + np.array([steps[:k].sum() for k in range(7)])
+    rows = enumerate(pairwise(ends), 1)
+    same(bars(display.ax_), [(left, right, row) for row, (left, right) in rows])
+    same(dots(display.ax_), [(ends[0], 0), (ends[-1], 7)])
+    same(segments(display.ax_), [((end, row), (end, row + 1)) for row, end in enumerate(ends)])
+    return display
+
+
+def of_confusion():
+    """Counts that are no symmetric matrix: a row of the picture is an observed class."""
+    y, said = RNG.integers(0, 4, 400), RNG.integers(0, 4, 400)
+    said = np.where(said == 2, 1, said)
+    display = plot.ConfusionDisplay.from_predictions(y, said).plot()
+    counts = {(j, i): np.sum((y == i) & (said == j)) for i in range(4) for j in range(4)}
+    assert {t.get_position(): int(t.get_text()) for t in display.ax_.texts} == counts
+    (image,) = display.ax_.images
+    sizes = np.bincount(y)
+    shares = [[counts[j, i] / sizes[i] for j in range(4)] for i in range(4)]
+    np.testing.assert_allclose(image.get_alpha(), shares)
+    axis = display.ax_
+    assert (axis.get_xlabel(), axis.get_ylabel()) == ("predicted class", "observed class")
+    return display
+
+
+def of_roc():
+    """A point of a curve is the shares of both kinds of rows above a threshold."""
+    rank = RNG.permutation(40) / 40.0
+    y = np.where(rank + 0.4 * RNG.normal(size=40) > 0.5, "yes", "no")
+    both = np.column_stack([1.0 - rank, rank])
+    display = plot.RocDisplay.from_probabilities(y, both, ["no", "yes"]).plot()
+    curve = display.ax_.lines[1].get_xydata()
+    above = [rank >= threshold for threshold in [2.0, *np.sort(rank)[::-1]]]
+    points = [[100.0 * np.mean(up[y == name]) for name in ("no", "yes")] for up in above]
+    assert {tuple(p) for p in curve.round(9)} <= {tuple(p) for p in np.round(points, 9)}
+    assert np.trapezoid(curve[:, 1], curve[:, 0]) > 5000.0  # Better than chance
+    return display
+
+
+def of_residuals():
+    levels = np.array(list("abcd"))[RNG.integers(0, 4, 200)]
+    errors = RNG.exponential(size=200)  # Means are no medians
+    display = plot.ResidualsDisplay(errors, levels.astype(object)).plot()
+    names = [text.get_text() for text in display.ax_.get_yticklabels()]
+    parts = [errors[levels == name] for name in names]
+    assert [len(part) for part in parts] == sorted(map(len, parts), reverse=True)
+    same(dots(display.ax_), [(part.mean(), row) for row, part in enumerate(parts)])
+    quartiles = [np.quantile(part, (0.25, 0.75)) for part in parts]
+    same(segments(display.ax_), [((a, r), (b, r)) for r, (a, b) in enumerate(quartiles)])
+    return display
+
+
+def of_forecast():
+    times, mean = np.arange(5.0), RNG.normal(size=5)
+    levels = {0.5: RNG.uniform(0.1, 0.5, 5), 0.9: RNG.uniform(1.0, 2.0, 5)}
+    ends = [(level, mean - half, mean + half) for level, half in levels.items()]
+    display = plot.ForecastDisplay(times, mean, ends).plot()
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    bands = [band.get_paths()[0].vertices for band in display.ax_.collections]
+    drawn = dict(zip([t for t in legend if "interval" in t], bands, strict=True))
+    for level, half in levels.items():
+        edge = {tuple(point) for point in drawn[f"{100.0 * level:g} % interval"].round(9)}
+        corners = [
+            (t, m + s * h) for t, m, h in zip(times, mean, half, strict=True) for s in (1, -1)
+        ]
+        assert {tuple(np.round(corner, 9)) for corner in corners} <= edge
+    return display
+
+
+DRAWN = {
+    plot.ComparisonDisplay: of_comparison,
+    plot.RelevanceDisplay: lambda: of_shares(plot.RelevanceDisplay),
+    plot.InteractionsDisplay: lambda: of_shares(plot.InteractionsDisplay),
+    plot.WaterfallDisplay: of_waterfall,
+    plot.ConfusionDisplay: of_confusion,
+    plot.RocDisplay: of_roc,
+    plot.ResidualsDisplay: of_residuals,
+    plot.ForecastDisplay: of_forecast,
+}
+
+
+@pytest.mark.parametrize("kind", DRAWN, ids=lambda kind: kind.__name__)
+def test_marks_are_where_their_numbers_are(kind):
+    assert isinstance(DRAWN[kind](), kind)
+
+
+@pytest.mark.parametrize(("n", "horizon", "shown"), [(40, 3, 40), (500, 3, 60), (500, 20, 160)])
+def test_values_before_a_forecast_that_are_not_shown_are_counted(n, horizon, shown):
+    values = pd.Series(np.arange(float(n)), pd.RangeIndex(n))
+    later, mean = pd.RangeIndex(n, n + horizon), np.full(horizon, float(n))
+    display = forecast_display(
+        SeriesForecast("y", values, later, mean, mean - 1.0, mean + 1.0), 0.9
+    )
+    np.testing.assert_array_equal(display.history[1], values.iloc[n - shown :])
+    named = display.plot().ax_.get_legend().get_texts()[0].get_text()
+    assert named == ("observed" if shown == n else f"last {shown} of {n} values")

@@ -1,0 +1,404 @@
+"""What a report states of rows is what NumPy, SciPy and scikit-learn compute from these rows."""
+
+import re
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from report.markup import Page
+from report.says import mean_error, says
+from report.studies import of_laws, page
+from scipy.stats import binom, norm
+from sklearn.metrics import precision_score, recall_score, roc_auc_score
+
+from bochner.comparison.outcomes import Outcome
+from bochner.diagnosis.sensitivity import Effect, VarianceShares
+from bochner.report import accuracy, classes, columns, data_checks, error_checks, residuals, times
+from bochner.report.along_time import AlongTime
+from bochner.report.blocks import Figure, Table
+from bochner.report.drift import drift
+from bochner.report.periods import NamedPeriod
+from bochner.report.subject import subjects_of
+from bochner.tables.columns import read_column
+
+STATED = []
+"""Patterns of the titles of figures and tables, and of findings, whose numbers are tested here."""
+
+
+def states(*titles):
+    """Mark a test of all numbers of some figures, tables and findings."""
+    STATED.extend(titles)
+    return lambda test: test
+
+
+def table_of(section, title):
+    """Return the rows of a table of a section by the texts of their first cells."""
+    (found,) = (b for b in section.blocks if isinstance(b, Table) and b.title == title)
+    return {row[0].text: dict(zip(found.heads, row, strict=True)) for row in found.rows}
+
+
+@pytest.fixture
+def pictures(monkeypatch):
+    """The displays and captions of the figures of sections, by title, not drawn."""
+    made = {}
+
+    def kept(display, title, caption):
+        made[title] = display, caption
+        return Figure(title, "", caption)
+
+    for module in (accuracy, classes, columns, residuals, times):
+        monkeypatch.setattr(module, "drawn", kept)
+    return made
+
+
+def subject(**outcomes):
+    (found,) = subjects_of([replace(of_laws()[0], outcomes=outcomes)])
+    return found
+
+
+def rows(seed, n=301, *, noise=1.0, bias=0.0, heavy=False, clusters=None):
+    """Predictions of n rows, with 90 % intervals for normal errors of deviation one."""
+    rng = np.random.default_rng(seed)
+    mean = 40.0 + 3.0 * rng.normal(size=n)
+    errors = rng.standard_t(1.3, n) if heavy else rng.normal(size=n)
+    errors *= np.where(mean > 42.0, 2.0, 1.0)  # More at the high end
+    y = mean + bias + noise * errors
+    return Outcome(y, mean, mean - 1.645, mean + 1.645, unit=9.0, clusters=clusters)
+
+
+ROWS = {
+    "as expected": rows(0),
+    "biased": rows(1, bias=0.7),
+    "heavy": rows(2, heavy=True),
+    "narrow": rows(3, noise=1.6),
+    "wide": rows(4, noise=0.4),
+    "groups": rows(5, 300, noise=1.3, clusters=np.arange(300) // 10),
+}
+
+
+@pytest.fixture(params=ROWS)
+def own(request):
+    return ROWS[request.param]
+
+
+def ratio_of(own, other):
+    """Return the ratio of root mean squares and its interval, from differences row by row."""
+    ours, theirs = ((each.y - each.prediction) ** 2 for each in (own, other))
+    spread = mean_error(ours / ours.mean() - theirs / theirs.mean(), own.clusters)[1]
+    return np.sqrt(ours.mean() / theirs.mean() * np.exp(2.0 * spread * np.array([0, -1, 1])))
+
+
+@states("RMSE of all methods", "Errors on test rows")
+@pytest.mark.parametrize("factor", [0.6, 0.99, 1.5])
+def test_errors_of_methods(own, factor, pictures, monkeypatch):
+    monkeypatch.setattr(accuracy, "comparison", lambda outcomes, metric: outcomes)
+    other = replace(own, prediction=own.y - factor * (own.y - own.prediction)[::-1])
+    other = replace(other, y=own.y, lower=None, upper=None)
+    methods = {"bochner": own, "trees": other}
+    section = accuracy.errors_section(subject(**methods))
+    cells, errors, gaps = table_of(section, "Errors on test rows"), {}, {}
+    for name, each in methods.items():
+        gap = each.y - each.prediction
+        square, error = mean_error(gap**2, own.clusters)
+        errors[name] = rmse, std_error = np.sqrt(square), error / (2.0 * np.sqrt(square))
+        says(cells[name]["RMSE"].text, rmse, std_error)
+        says(cells[name]["MAE"].text, *mean_error(np.abs(gap), own.clusters))
+        says(cells[name]["explained variance"].text, 100.0 * (1.0 - square / np.var(own.y)))
+        gaps[name] = ratio_of(own, each)
+        said = [1.0] if name == "bochner" else gaps[name]
+        says(cells[name]["RMSE of bochner / method"].text, *said)
+    best = min(errors, key=errors.get)
+    assert list(cells) == sorted(errors, key=errors.get)
+    caption = pictures["RMSE of all methods"][1]
+    ratio, low, high = gaps["trees"]
+    says(caption, *errors[best], 100.0 * abs(ratio - 1.0))
+    assert caption.startswith(f"{best} has the lowest RMSE")
+    assert ("lower than" if ratio < 1.0 else "higher than") in caption
+    assert ("is significant" in caption) == (high < 1.0 or low > 1.0)
+
+
+@states(".* has a lower error", "No other method has .* lower error")
+@pytest.mark.parametrize("factor", [0.5, 0.8])
+def test_another_method_that_is_better(own, factor):
+    factors = factor * np.random.default_rng(7).uniform(0.4, 1.6, len(own.y))
+    other = replace(own, prediction=own.y - factors * (own.y - own.prediction))
+    ratio, low, high = ratio_of(own, other)
+    found = error_checks.others(subject(bochner=own, trees=other))
+    assert (found.weight == "check") == (low > 1.0)
+    if low > 1.0:
+        says(found.meaning, *(100.0 * np.array([ratio - 1.0, low - 1.0, high - 1.0])))
+
+
+@states("Predicted against observed values", "Errors by size of the prediction")
+def test_errors_by_size(own, pictures):
+    section = accuracy.predictions_section(subject(bochner=own))
+    parts = np.array_split(np.argsort(own.prediction, kind="stable"), 3)
+    gap, covered = own.y - own.prediction, (own.lower <= own.y) & (own.y <= own.upper)
+    ends = [np.sqrt(np.mean(gap[part] ** 2)) for part in parts]
+    cells = table_of(section, "Errors by size of the prediction")
+    for row, part, rmse in zip(cells.values(), parts, ends, strict=True):
+        says(row["predictions"].text, own.prediction[part].min(), own.prediction[part].max())
+        says(row["RMSE"].text, rmse)
+        says(row["observed − predicted"].text, gap[part].mean())
+        says(row["coverage"].text, 100.0 * covered[part].mean())
+    caption = pictures["Predicted against observed values"][1]
+    ratio = max(ends[0], ends[2]) / min(ends[0], ends[2])
+    says(caption, 90, 100.0 * covered.mean(), *([ratio] if ratio > 1.25 else []))
+    if ratio > 1.25:
+        assert f"largest at the {'high' if ends[2] > ends[0] else 'low'} end" in caption
+
+
+@states("Coverage of intervals by level")
+def test_coverage_by_level(own, pictures):
+    accuracy.intervals_section(subject(bochner=own))
+    display, caption = pictures["Coverage of intervals by level"]
+    (at_level,) = np.flatnonzero(display.predicted == 0.9)
+    assert display.observed[at_level] == np.mean((own.lower <= own.y) & (own.y <= own.upper))
+    if own.clusters is None:
+        ends = binom.interval(0.95, len(own.y), display.predicted)
+        np.testing.assert_allclose([display.lower, display.upper], np.divide(ends, len(own.y)))
+    below, above = display.observed < display.lower, display.observed > display.upper
+    outside = np.flatnonzero(below | above)
+    if not len(outside):
+        says(caption)
+        return
+    worst = outside[np.argmax(np.abs(display.observed - display.predicted)[outside])]
+    said = 100.0 * np.array([display.predicted[worst], display.observed[worst]])
+    says(caption.partition(" Those")[0], len(outside), len(display.predicted), *said)
+    assert ("too narrow" if below[worst] else "wider than necessary") in caption
+
+
+@states(r"Residuals against \w+", "Mean residuals by column")
+def test_residuals(own, pictures):
+    x = np.round(np.random.default_rng(6).normal(size=len(own.y)), 2)
+    gap = own.y - own.prediction + 0.8 * (x > 1.0)
+    own = replace(own, y=own.prediction + gap)
+    checked = subject(bochner=own)
+    found = drift(read_column("x", x), checked.residuals, own.clusters)
+    section = residuals.residuals_section(checked, [found], 0)
+    display, caption = pictures["Residuals against predictions"]
+    worst, n_beyond = np.argmax(np.abs(gap)), [display.n_beyond] * bool(display.n_beyond)
+    says(caption, np.median(np.abs(gap)), gap[worst], own.prediction[worst], *n_beyond)
+    (row,) = table_of(section, "Mean residuals by column").values()
+    means, total = [], 0.0
+    for label in found.labels:
+        low, high = (float(part.replace("−", "-")) for part in label.split(" to "))
+        part = gap[(low <= x) & (x <= high)]
+        means.append(part.mean())
+        total += len(part) * (part.mean() - gap.mean()) ** 2
+    share = total / np.sum((gap - gap.mean()) ** 2)
+    says(row["share of squared error"].text, 100.0 * share)
+    low, high = np.argmin(means), np.argmax(means)
+    assert row["lowest where"].text == found.labels[low]
+    assert row["highest where"].text == found.labels[high]
+    sentence = residuals.sentence(found, 1)
+    ends = [float(part.replace("−", "-")) for i in (low, high)
+            for part in found.labels[i].split(" to ")]  # fmt: skip
+    share = [100.0 * share] if "drift" in sentence else []
+    says(sentence, means[low], *ends[:2], means[high], *ends[2:], *share)
+
+
+@states("Predictions are .*", r"Intervals are too .*", r".* intervals are calibrated: .*")
+def test_bias_and_coverage(own):
+    checked = subject(bochner=own)
+    mean, error = mean_error(own.y - own.prediction, own.clusters)
+    found = error_checks.bias(checked)
+    if found.weight == "check":
+        says(found.meaning.partition(",")[0], mean, error)
+        assert f"too {'low' if mean > 0.0 else 'high'}" in found.title
+    covered = 100.0 * np.mean((own.lower <= own.y) & (own.y <= own.upper))
+    found = error_checks.coverage(checked)
+    said = (90, 90, covered) if found.weight != "fine" else (90, covered)
+    says(found.title.replace(": 90 %", ": 90 % of 90 %", found.weight != "fine"), *said)
+    if found.weight != "fine":
+        assert ("narrow" in found.title) == (covered < 90.0)
+
+
+@states("The error is spread .*", "A few rows dominate .*")
+def test_a_few_rows_with_much_of_the_error(own):
+    found = error_checks.heavy_tails(subject(bochner=own))
+    squares = np.sort((own.y - own.prediction) ** 2)
+    share = 100.0 * squares[-(len(squares) // 100) :].sum() / squares.sum()
+    says(found.title, 1, share)
+    # The squares of normal errors beyond their quantiles of half a per cent, by integration.
+    normal = 2.0 * norm.expect(np.square, lb=norm.ppf(0.995))
+    assert (found.weight == "fine") == (share < 300.0 * normal)
+    if found.weight != "fine":
+        says(found.meaning.partition(".")[0], 100.0 * normal)
+
+
+@states(r"The (RMSE|log loss) is .* expected.*")
+@pytest.mark.parametrize("factor", [0.3, 1.0, 3.0])
+def test_the_error_and_what_was_expected(factor):
+    expected = float(of_laws()[0].model.score_)
+    mean = np.linspace(0.0, 1.0, 400)
+    signs = np.resize([1.2, -0.8], 400)
+    own = Outcome(mean + factor * expected * signs, mean, unit=1.0)
+    rmse = np.sqrt(np.mean((own.y - mean) ** 2))
+    error = mean_error((own.y - mean) ** 2)[1] / (2.0 * rmse)
+    found = error_checks.expectation(subject(bochner=own))
+    if factor == 1.0:
+        says(found.title, rmse, error, expected)
+        return
+    says(found.meaning, expected, rmse, error)
+    assert ("higher" if factor > 1.0 else "lower") in found.title
+
+
+@states("Missing entries in .*", "No entry is missing", "Few entries .*")
+def test_missing_entries():
+    (study,) = of_laws()
+    shares = {"size": 0.0, "when": 0.25, "colour": 0.04, "gaps": 0.5, "cycle": 0.1}
+    facts = [replace(c, n_missing=round(260 * shares[c.name])) for c in study.table.columns]
+    table = replace(study.table, columns=tuple(facts))
+    (checked,) = subjects_of([replace(study, table=table)])
+    title = data_checks.missing(checked).title
+    much = sorted((n for n in shares if shares[n] >= 0.05), key=lambda n: -shares[n])
+    assert re.findall(r"'(\w+)'", title) == much  # Most are missing in the first one
+    says(title, *(100.0 * shares[name] for name in much))
+
+
+def of_labels(count, n=300, seed=0):
+    """Predictions of classes, of which the last one is rare, that are too sure."""
+    rng = np.random.default_rng(seed)
+    names = np.array([f"class {letter}" for letter in "ABCDE"[:count]])
+    sizes = np.r_[np.ones(count - 1), 0.3]
+    true = rng.dirichlet(sizes, n)
+    y = np.array([rng.choice(names, p=row) for row in true])
+    sure = true**2 / np.sum(true**2, axis=1, keepdims=True)
+    return Outcome(y, names[sure.argmax(axis=1)], probability=sure, classes=names)
+
+
+@states("ROC curves", "Observed against predicted classes", "Classes")
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_classes(count, pictures):
+    own = of_labels(count)
+    section = classes.recognition_section(subject(bochner=own))
+    pairs = dict.fromkeys(product(own.classes, repeat=2), 0)
+    for pair in zip(own.y, own.prediction, strict=True):
+        pairs[pair] += pair[0] != pair[1]
+    (observed, predicted), most = max(pairs.items(), key=lambda item: item[1])
+    n_wrong = np.sum(own.y != own.prediction)
+    caption = pictures["Observed against predicted classes"][1]
+    says(caption, most, 100.0 * most / n_wrong, n_wrong)
+    assert f"of class '{observed}' predicted as '{predicted}'" in caption
+    cells = table_of(section, "Classes")
+    recalls, precisions = (
+        metric(own.y, own.prediction, labels=own.classes, average=None)
+        for metric in (recall_score, precision_score)
+    )
+    areas = {}
+    for place, name in enumerate(own.classes):
+        row = cells[name]
+        says(row["test rows"].text, np.sum(own.y == name))
+        says(row["predicted rows"].text, np.sum(own.prediction == name))
+        says(row["recall"].text, 100.0 * recalls[place])
+        says(row["precision"].text, 100.0 * precisions[place])
+        says(row["mean probability"].text, 100.0 * own.probability[:, place].mean())
+        areas[name] = roc_auc_score(own.y == name, own.probability[:, place])
+    text = pictures["ROC curves"][1]
+    if count == 2:
+        says(text, 100.0 * areas["class B"])
+        assert "a row of class 'class B'" in text
+        return
+    best, worst = max(areas, key=areas.get), min(areas, key=areas.get)
+    says(text, areas[best], areas[worst])
+    assert f"largest for '{best}'" in text
+    assert f"least for '{worst}'" in text
+
+
+@states("Observed shares by predicted probability")
+@pytest.mark.parametrize("count", [2, 4])
+def test_probabilities(count, pictures):
+    own = of_labels(count, 3000, seed=1)
+    classes.probabilities_section(subject(bochner=own))
+    caption = pictures["Observed shares by predicted probability"][1]
+    chosen = [1] if count == 2 else range(count)
+    predicted = np.ravel(own.probability[:, chosen])
+    happened = np.ravel(own.y[:, None] == own.classes[chosen])
+    bins = np.minimum((10 * predicted).astype(int), 9)
+    kept = [k for k in range(10) if np.sum(bins == k) >= 5]
+    sizes = np.array([np.sum(bins == k) for k in kept])
+    shares = np.array([[p[bins == k].mean() for k in kept] for p in (predicted, happened)])
+    ends = np.divide(binom.interval(0.95, sizes, shares[0]), sizes)
+    outside = np.flatnonzero((shares[1] < ends[0]) | (shares[1] > ends[1]))
+    worst = outside[np.argmax(np.abs(shares[1] - shares[0])[outside])]
+    said = 100.0 * shares[:, worst]
+    says(caption, len(outside), len(kept), *said)
+    assert f"are too {'low' if said[1] > said[0] else 'high'}" in caption
+
+
+@states("Effect of .*")
+@pytest.mark.parametrize("labels", [None, ["no", "yes"], ["red", "green", "blue"]])
+@pytest.mark.parametrize("seed", range(4))
+def test_where_an_effect_is_least_and_largest(labels, seed):
+    """Of several classes, that of the largest change is named, and not the most frequent one."""
+    rng = np.random.default_rng(seed)
+    values = np.sort(rng.normal(size=9)).round(3)
+    mean = rng.normal(size=9)
+    if labels is not None:
+        spread = rng.permutation(len(labels)) + 1.0
+        mean = np.exp(spread * rng.normal(size=(9, len(labels))) - 3.0 * spread)
+        mean = 0.01 + 0.9 * mean / mean.sum(axis=1).max()
+    effect = Effect(("size",), (values,), mean, mean, mean, labels and np.array(labels))
+    sentence, unit = columns.effect_sentence(effect), 1.0
+    if labels is not None:
+        k = 1 if len(labels) == 2 else np.argmax(mean.max(axis=0) - mean.min(axis=0))
+        assert f"probability of '{labels[k]}' ranges" in sentence
+        mean, unit = mean[:, k], 100.0
+    low, high = np.argmin(mean), np.argmax(mean)
+    says(sentence, unit * mean[low], values[low], unit * mean[high], values[high])
+
+
+@states("Importance of columns", "Columns by importance", "Interactions of columns")
+def test_shares_of_columns(pictures):
+    share, error = np.array([0.5, 0.3, 0.15, 0.004, 0.001]), np.array([5, 4, 3, 2, 1]) / 1000
+    names = ("a", "b", "c", "d", "e")
+    pairs = VarianceShares((("a", "b"), ("b", "c")), np.array([0.04, 0.005]), error[:2])
+    (study,) = of_laws()
+    changed = replace(study, importance=VarianceShares(names, share, error), interactions=pairs)
+    section = columns.importance_section(subjects_of([changed])[0])
+    says(pictures["Importance of columns"][1], 50.0, 0.5, 0.5 / 0.3, 2, 5, 1)
+    says(pictures["Interactions of columns"][1], 4.0, 0.5)
+    cells = table_of(section, "Columns by importance")
+    for name, value, spread in zip(names, share, error, strict=True):
+        says(cells[name]["share of variance"].text, 100.0 * value, 100.0 * spread)
+    (row,) = table_of(section, "Interactions of columns").values()
+    says(row["share of variance"].text, 4.0, 0.5)
+
+
+@states("Kernel along .*", "Spectrum of predictions along .*")
+def test_kernels_and_periods(pictures):
+    """The highest peak is that of the largest deviation, whatever the lengths of periods."""
+    lags = np.linspace(0.0, 9.0, 40)
+    kernel = np.cos(1.3 * lags) * np.exp(-0.2 * lags)
+    periods = tuple(NamedPeriod(name, length, std) for name, length, std in
+                    (("four", 4.0, 0.5), ("three", 3.0, 2.25), ("two", 2.0, 1.0)))  # fmt: skip
+    found = AlongTime("step", "", lags, kernel, np.arange(1.0, 9.0), np.full(8, 0.125), periods)
+    says(times.periods_sentence(found), 0.5, 2.25, 1.0)
+    times._figures(subject(bochner=ROWS["biased"]), found)
+    low = np.argmin(kernel)
+    caption = pictures["Kernel along step, all lags"][1]
+    says(caption, kernel[low], lags[low], kernel[-1], lags[-1])
+    caption = pictures["Spectrum of predictions along step"][1]
+    assert caption == "The peak at three is the highest that stands out."
+
+
+OF_WORDS = ("There are enough rows: .*", "All columns are used: .*", "No two important columns .*",
+            "Residuals (show|depend) .*", r"\d+ % intervals (are calibrated for|depend on) .*",
+            "Few (test )?rows: .*", "All classes have .*",
+            "Log loss of all methods", "Columns", "Parts of the sum")  # fmt: skip
+"""Findings, a figure and tables that are tested with the checks and the pages."""
+
+
+@pytest.mark.parametrize("kind", ["laws", "two classes"])
+def test_all_that_a_report_states_has_a_test(kind):
+    """A new figure or table of numbers needs a test with ``states`` and its title."""
+    found = Page(page(kind))
+    titles = [each.text for svg in found.all("svg") for each in found.within(svg, "title")]
+    titles += [each.text for each in found.all("caption")]
+    findings = [p.text for li in found.all("li") for p in found.within(li, "p")[:1]]
+    titles += [re.sub(r"^(Fine|Note|Look) ", "", text.strip()) for text in findings]
+    known = re.compile("|".join((*STATED, *OF_WORDS)))
+    plain = [title.replace("\u00a0", " ").strip() for title in titles]
+    assert not [title for title in plain if not known.match(title)]
