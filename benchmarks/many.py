@@ -26,6 +26,8 @@ from bochner import KreinRidge, KreinRidgeClassifier, TableClassifier, TableRegr
 
 GENERATED = "generated"
 VERY_MANY = 10_000_000
+"""Rows of which a table has 1.6 GB."""
+
 SIZES = (10_000, 100_000, 1_000_000, VERY_MANY)
 """Training rows of the generated table. To very many rows only the quickest of the opponents is
 fitted, and tables within a limit."""

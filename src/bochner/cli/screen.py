@@ -20,6 +20,7 @@ from bochner.comparison.shown import (
     counted,
     no_pairs,
     number,
+    percent,
     sum_of_shares,
 )
 from bochner.comparison.study import Study, TableFacts
@@ -123,7 +124,7 @@ def _read_line(facts: TableFacts) -> str:
     """Return "bikes.csv: 120 rows, 5 columns (3 of numbers, 2 of text), 1.2 % missing"."""
     kinds = Counter(column.kind for column in facts.columns)
     listed = ", ".join(f"{count} of {kind}" for kind, count in kinds.most_common())
-    missing = f", {100.0 * facts.share_missing:.2g} % missing" if facts.share_missing else ""
+    missing = f", {percent(facts.share_missing)} missing" if facts.share_missing else ""
     columns = counted(len(facts.columns), "column")
     return f"{facts.source}: {facts.n_rows:,} rows, {columns} ({listed}){missing}."
 

@@ -25,6 +25,9 @@ _NAME_SHARE = 0.42
 _TICK_POINTS = 34.0
 """Points between ticks: six characters of a tick, four points each, and a gap."""
 
+_NEARLY_ALL = 99.5
+"""Per cent from which two digits are those of a hundred, which has three."""
+
 _GAP = 9.0
 """Points between the texts of ticks of dates: the width of two characters."""
 
@@ -292,3 +295,14 @@ def columns_of(labels: Sequence[str], points: float) -> int:
         if sum(part.max() for part in np.array_split(widths, columns)) <= points:
             return columns
     return 1
+
+
+def per_cent(share: float) -> str:
+    """Return a share of at most one in per cent, with two digits.
+
+    Examples
+    --------
+    >>> per_cent(0.0312), per_cent(0.43), per_cent(0.996)
+    ('3.1 %', '43 %', '100 %')
+    """
+    return f"{100.0 * share:.2g} %" if 100.0 * share < _NEARLY_ALL else "100 %"

@@ -13,7 +13,7 @@ from bochner._numerics.arrays import as_array as as_numbers
 from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import input_names
-from bochner.plot.labels import finish, name_rows, rows_height
+from bochner.plot.labels import finish, name_rows, per_cent, rows_height
 from bochner.plot.style import MODEL, Theme
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ class SharesDisplay(Display):
     def _rows(self) -> list[str]:
         if not self.n_left_out:
             return list(self.names) or [self._nothing()]
-        most = min(100.0 * self.share_left_out, 100.0)
-        return [*self.names, f"{self.n_left_out} more, together ≤ {most:.2g} %"]
+        most = per_cent(min(self.share_left_out, 1.0))
+        return [*self.names, f"{self.n_left_out} more, together ≤ {most}"]
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         (axis,) = axes

@@ -12,7 +12,7 @@ from bochner._numerics.arrays import Array, as_array
 from bochner.learning.chains.periods import wave_energy
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import chosen_inputs, input_names, learned_models
-from bochner.plot.labels import finish, fitted, panel_points, text_width
+from bochner.plot.labels import finish, fitted, panel_points, per_cent, text_width
 from bochner.plot.style import COLUMNS, FONT, MODEL, SMALL, Theme
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class SpectrumDisplay(Display):
         axis.set(xlim=(0.0, end), ylim=(0.0, 1.05 * density.max()))
         beyond = 1.0 - mass.sum() / weight.sum()
         notes = [
-            f"{100.0 * share:.2g} % {place}"
+            f"{per_cent(share)} {place}"
             for share, place in ((1.0 - weight.sum(), "zero"), (weight.sum() * beyond, "beyond"))
             if share > _ROUNDING
         ]
