@@ -1,6 +1,5 @@
 """Names of files, and atomic writing."""
 
-import difflib
 import errno
 import os
 import re
@@ -9,6 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from bochner._numerics.naming import nearest
 
 _TOKEN_BYTES = 8
 """Random bytes in the name of an unfinished file: two of one name occur once in 2^64."""
@@ -47,19 +48,20 @@ def check_model_file(path: Path) -> None:
     if path.is_dir():
         raise ValueError(f"{path} is a directory; give a model file in it.")
     if not path.exists():
-        raise ValueError(f"There is no file {path}. {_nearest(path)}")
+        raise ValueError(absence(path))
     if not path.is_file():
         raise ValueError(f"{path} is not an ordinary file.")
     if not path.stat().st_size:
         raise ValueError(f"{path} is empty.")
 
 
-def _nearest(path: Path) -> str:
+def absence(path: Path) -> str:
+    """Return that there is no such file, with the nearest name in its folder."""
     if not path.parent.is_dir():
-        return f"There is no folder {path.parent} either."
-    names = [other.name for other in path.parent.iterdir() if other.is_file()]
-    near = difflib.get_close_matches(path.name, names, n=1)
-    return f"Did you mean {near[0]!r}?" if near else "Check the name and the folder."
+        return f"There is no file {path}. There is no folder {path.parent} either."
+    near = nearest(path.name, (other.name for other in path.parent.iterdir()))
+    hint = f"Did you mean {near!r}?" if near else "Check the name and the folder."
+    return f"There is no file {path}. {hint}"
 
 
 @contextmanager

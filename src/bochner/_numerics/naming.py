@@ -1,13 +1,17 @@
-"""Column names in messages, and the check that column names are unique."""
+"""Names in messages, the remedy for misspelled ones, and the check that columns have unique ones."""
 
+import difflib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 ColumnDetails = Sequence[tuple[str, str]]
 """Pairs of a column's name and a detail, which may be empty."""
 
 MOST_NAMED = 5
 """Columns that a message names before it counts the rest: a message stays within a few lines."""
+
+_LEAST_SIMILARITY = 0.5
+"""difflib's ratio from which a name counts as a misspelling: "Prize" and "price" have 0.8."""
 
 _MOST_LETTERS = 60
 """Letters of a name that a message shows: most of a line."""
@@ -36,3 +40,10 @@ def refuse_repeated(names: Sequence[str], place: str = "the table", hint: str = 
             f"Duplicate {naming(repeated)} in {place}: expected distinct names. "
             f"Rename or delete one of each.{hint}"
         )
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """Return the candidate most similar to a name, ignoring case, or None."""
+    folded = {candidate.casefold(): candidate for candidate in candidates}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=_LEAST_SIMILARITY)
+    return folded[close[0]] if close else None

@@ -30,8 +30,8 @@ class _OneThread:
         self._n_threads = 1
         self._limiter: Any = None
 
-    def acquire(self) -> int:
-        """Return the threads of the caller, and leave linear algebra one.
+    def acquire(self, holder: int) -> int:
+        """Return the threads of a holder, and leave linear algebra one.
 
         Threads of the user that hold it at the same time divide those of linear algebra.
         """
@@ -41,13 +41,13 @@ class _OneThread:
                 self._n_threads = _least_threads(blas.info())
                 _take_over()
                 self._limiter = blas.limit(limits=1)
-            self._holders[_holder()] += 1
+            self._holders[holder] += 1
             n_users = len(self._holders.keys() - {_SHARING})
             return max(1, self._n_threads // max(1, n_users))
 
-    def release(self) -> None:
+    def release(self, holder: int) -> None:
+        """Leave linear algebra its threads again after the last holder, in any thread."""
         with self._lock:
-            holder = _holder()
             self._holders[holder] -= 1
             if not self._holders[holder]:
                 del self._holders[holder]
@@ -68,6 +68,7 @@ _SHARING = 0
 
 
 def _holder() -> int:
+    """Return the thread's identifier, one for all threads that share blocks."""
     return _SHARING if hasattr(_THREAD, "shares_blocks") else get_ident()
 
 
@@ -89,11 +90,12 @@ def single_threaded_blas() -> Iterator[int]:
     or the number of cores determine it. Threads of the user that are inside at the same time divide
     it. Inside a thread that shares blocks already it is one.
     """
-    n_threads = _ONE_THREAD.acquire()
+    holder = _holder()
+    n_threads = _ONE_THREAD.acquire(holder)
     try:
         yield 1 if hasattr(_THREAD, "shares_blocks") else n_threads
     finally:
-        _ONE_THREAD.release()
+        _ONE_THREAD.release(holder)
 
 
 def checked_n_jobs(n_jobs: Any) -> int | None:

@@ -8,7 +8,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from bochner.tables.errors import InputError, nearest
+from bochner._numerics.naming import nearest
+from bochner.tables.errors import InputError
 from bochner.tables.options import ReadOptions, read_types
 
 _LARGEST_SEED = 2**32 - 1

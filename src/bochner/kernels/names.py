@@ -1,12 +1,12 @@
 """The tables that resolve a kernel's name."""
 
-import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
 
 from bochner._numerics.arrays import LengthScale
+from bochner._numerics.naming import nearest
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
@@ -103,8 +103,8 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
             f"The kernel {name!r} is experimental: import bochner.experimental before you use it."
         )
     kernel_names = list(dict.fromkeys([*also, *by_scale, *KERNELS_BY_DIMENSION, *registered]))
-    near = difflib.get_close_matches(name, kernel_names, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    near = nearest(name, kernel_names)
+    hint = f" Did you mean {near!r}?" if near else ""
     raise ValueError(
         f"No kernel is called {name!r}.{hint} Names: {', '.join(kernel_names)}; or give a Kernel "
         f"object."

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bochner._numerics.limits import LARGEST_ENTRY
+from bochner._numerics.naming import nearest
 from bochner.tables.columns import KIND_NAMES, Column, Kind, read_column
 from bochner.tables.delimited import looks_like_numbers
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.errors import InputError, nearest
+from bochner.tables.errors import InputError
 from bochner.tables.local_numbers import written_numbers
 from bochner.tables.reading import text_columns
 from bochner.tables.refusals import refuse_mixed

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
 
-from bochner._numerics.files import as_path
-from bochner.tables.errors import InputError, nearest
+from bochner._numerics.files import absence, as_path
+from bochner.tables.errors import InputError
 
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 BINARY_ENDINGS = (
@@ -37,10 +37,7 @@ def find(path: str | os.PathLike[str]) -> tuple[Path, str]:
         listed = f"; it holds {', '.join(files[:_MOST_LISTED])}" if files else ""
         raise IsADirectoryError(f"{path} is a directory: expected a file of a table{listed}.")
     if not path.exists():
-        names = [child.name for child in path.parent.iterdir()] if path.parent.is_dir() else []
-        near = nearest(path.name, names)
-        hint = f"Did you mean {near!r}?" if near else "Check the name and the folder."
-        raise FileNotFoundError(f"There is no file {path}. {hint}")
+        raise FileNotFoundError(absence(path))
     if not path.is_file():
         raise InputError(
             f"{path} is not an ordinary file: pass - in its place, and pipe the table as CSV into "

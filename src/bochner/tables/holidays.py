@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner.tables.errors import InputError, nearest
+from bochner._numerics.naming import nearest
+from bochner.tables.errors import InputError
 from bochner.tables.stamps import read_dates
 
 if TYPE_CHECKING:

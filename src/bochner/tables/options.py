@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from bochner._numerics.files import as_path
-from bochner.tables.errors import InputError, nearest
+from bochner._numerics.naming import nearest
+from bochner.tables.errors import InputError
 
 DECIMALS = ("auto", ".", ",")
 DATES = ("auto", "iso", "dayfirst", "monthfirst", "none")

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from bochner._numerics.limits import LARGEST_ENTRY
-from bochner._numerics.naming import MOST_NAMED, ColumnDetails, naming
+from bochner._numerics.naming import MOST_NAMED, ColumnDetails, naming, nearest
 from bochner.tables.columns import Column, kind_of
 from bochner.tables.encodings import State, changed_kind
-from bochner.tables.errors import nearest
 from bochner.tables.local_dates import are_dates
 from bochner.tables.local_numbers import are_decimals
 from bochner.tables.quantities import are_quantities
