@@ -1,4 +1,4 @@
-"""Names in messages, the remedy for misspelled ones, and the check that columns have unique ones."""
+"""Names in messages, suggestions for misspelled ones, and the check of unique column names."""
 
 import difflib
 from collections import Counter

@@ -1,10 +1,11 @@
 """Columns that a kernel is on: positions, or names of the columns of a data frame."""
 
-import difflib
 from collections.abc import Sequence
 from numbers import Integral
 
 import numpy as np
+
+from bochner._numerics.naming import nearest
 
 _MOST_SHOWN = 20  # Columns in full: two lines of a screen
 
@@ -76,8 +77,8 @@ def _index(column: int | str, names: Sequence[str] | None, dim: int | None) -> i
             )
         column_names = [str(name) for name in names]
         if column not in column_names:
-            near = difflib.get_close_matches(column, column_names, n=1, cutoff=0.5)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            near = nearest(column, column_names)
+            hint = f" Did you mean {near!r}?" if near else ""
             raise ValueError(
                 f"The kernel is on the column {column!r}, which the data do not have.{hint} "
                 f"Columns: {', '.join(column_names)}."

@@ -1,6 +1,5 @@
 """Kernels as functions of two inputs with named parameters, evaluated exactly on arrays."""
 
-import difflib
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, InputRows, as_array, row_blocks
 from bochner._numerics.checked import check_rows_given, column_names
+from bochner._numerics.naming import nearest
 from bochner.kernels.columns import named_columns
 
 SEPARATOR = "__"
@@ -259,8 +259,8 @@ def _is_sequence(value: object) -> bool:
 
 def _unknown(value: KernelFunction, key: str) -> str:
     parameter_names = list(value.get_params())
-    near = difflib.get_close_matches(key, parameter_names, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    near = nearest(key, parameter_names)
+    hint = f" Did you mean {near!r}?" if near else ""
     names = ", ".join(parameter_names) or "none"
     return f"{value!r} has no parameter {key!r}.{hint} Its parameters are: {names}."
 
