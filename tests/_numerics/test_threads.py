@@ -88,6 +88,42 @@ def test_threads_of_the_user_divide_those_of_linear_algebra():
     check_division()
 
 
+def check_sharing():
+    """Threads that share blocks are not the user's: a fit next to them has all threads."""
+    inside, done, found = Barrier(3), Barrier(3), {}
+
+    def hold(number):
+        with single_threaded_blas() as found[number]:
+            inside.wait(10.0)
+            done.wait(10.0)
+
+    user = Thread(target=lambda: list(in_order(hold, range(2), 2)))
+    with threadpool_limits(4, user_api="blas"):
+        user.start()
+        inside.wait(10.0)
+        with single_threaded_blas() as n_threads:
+            pass
+        done.wait(10.0)
+        user.join(20.0)
+    assert (n_threads, found) == (4, {0: 1, 1: 1})
+
+
+def test_threads_that_share_blocks_take_none_of_the_users():
+    check_sharing()
+
+
+def test_a_context_may_end_in_another_thread():
+    """As that of a generator: the limit is lifted all the same."""
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        context = single_threaded_blas()
+        assert context.__enter__() == 2
+        other = Thread(target=context.__exit__, args=(None, None, None))
+        other.start()
+        other.join(20.0)
+        assert blas_threads() == before
+
+
 def check_least():
     """The library with the fewest threads decides, except one that has none by construction."""
     pools = [

@@ -1,15 +1,19 @@
 """Sizes of a fit within a time limit, by counts of operations at a known speed."""
 
+from time import perf_counter
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from bochner._numerics.progress import silent
 from bochner.learning.tables import learner as learners
+from bochner.learning.tables import tree_laws
 from bochner.learning.tables.efforts import EFFORTS, Effort, measured_rate, tree_seconds
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.learner import Learner
 from bochner.learning.tables.observations import Observations
+from bochner.learning.tables.plan import FitPlan
 from bochner.learning.tables.tree_laws import TreeLaw
 
 RATE = 1e11
@@ -70,6 +74,64 @@ def check_rest():
 
 def test_the_rest_of_a_limit_decides_the_landmarks():
     check_rest()
+
+
+def check_search():
+    """All searches together take their share of the limit, by counts of operations."""
+    for seconds in (10.0, 30.0):
+        for n_kernels in (2, 8, 16):
+            rows = DEFAULT.within(seconds, 50_000, 5, n_kernels, RATE).search_rows
+            if 200 < rows < DEFAULT.search_rows:
+                taken = n_kernels * (0.1 + 200.0 * np.array([rows, rows + 1.0]) ** 3 / RATE)
+                assert taken[0] <= 0.35 * seconds < taken[1]
+    sizes_of_search = [DEFAULT.within(10.0, 50_000, 5, n, RATE).search_rows for n in (2, 8, 16)]
+    assert sizes_of_search == sorted(sizes_of_search, reverse=True)
+    assert len(set(sizes_of_search)) == 3
+
+
+def test_more_kernels_are_searched_on_fewer_rows():
+    check_search()
+
+
+def check_order():
+    """The first kernel of each family is learned before the second of any."""
+    names = ["rough"] * 3 + ["smooth"] * 3 + ["turned"] * 2
+    trials = [learners._Trial(name, None, None, False) for name in names]
+    numbers = learners._alternating(trials)
+    assert [names[number] for number in numbers[:6]] == ["rough", "smooth", "turned"] * 2
+    assert sorted(numbers) == list(range(8))
+
+
+def test_families_take_turns():
+    check_order()
+
+
+def check_iterations():
+    """Boosting has as many iterations as fit into the rest of a limit, or none if they are few."""
+    rng = np.random.default_rng(0)
+    n_rows, n_columns = 9000, 5
+    X = rng.normal(size=(n_rows, n_columns))
+    large, small = tree_laws.BOOSTINGS
+
+    def iterations(boosting, n_targets, seconds, limit=100.0):
+        """The number, if an iteration of one output takes some seconds in a single fit."""
+        rows = Observations.of(X, rng.normal(size=(n_rows, n_targets)), np.ones(n_rows))
+        plan = FitPlan.of(rows, EFFORTS["quick"], None, False, np.random.default_rng(0))
+        assert tree_laws.n_fits(len(plan.scored.units), n_rows) == 5
+        rate = 5.0 * tree_seconds(n_rows, n_columns, 1, 1.0) / seconds
+        learner = Learner(EFFORTS["quick"], 1, limit, silent)
+        return learner._iterations(boosting, plan, n_columns, perf_counter(), rate)
+
+    assert [iterations(large, n, 1e-9) for n in (1, 2, 3)] == [1000, 1000, 500]
+    assert iterations(large, 1, 1e9, limit=None) == 1000
+    assert 190 <= iterations(large, 1, 0.5) <= 200
+    assert iterations(large, 1, 1.02) == 0  # Fewer than a hundred are none
+    assert 190 <= iterations(large, 2, 0.25) <= 200
+    assert (iterations(small, 1, 0.5), iterations(small, 1, 0.3)) == (0, 300)
+
+
+def test_boosting_ends_within_the_limit():
+    check_iterations()
 
 
 def test_faster_machines_fit_more():

@@ -126,6 +126,29 @@ def check_cycles():
     assert_array_equal(phases.used, np.setdiff1d(np.arange(X.shape[1]), waves))
 
 
+def check_n_fits():
+    """As many fits are made as a time limit expects, and none more."""
+    data, order = observations(), np.random.default_rng(8).permutation(N)
+    made = []
+
+    def trees(self, *args):
+        made.append(args)
+        return original(self, *args)
+
+    original = TreeLearner.trees
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TreeLearner, "trees", trees)
+        for n_scored in (N // 100, N // 10, N // 2):
+            made.clear()
+            scored = data.scored(order, n_scored, np.zeros(n_scored, dtype=int))
+            TreeLearner(LARGE, INPUTS, None, 0).fit(data, order, scored)
+            assert len(made) == tree_laws.n_fits(n_scored, N)
+
+
+def test_a_limit_knows_the_number_of_fits():
+    check_n_fits()
+
+
 def check_line():
     """Trees of what a line leaves are those of scikit-learn's ridge regression and residuals."""
     rng = np.random.default_rng(4)

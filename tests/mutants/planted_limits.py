@@ -1,0 +1,63 @@
+"""Bugs of limits of time and of threads, each with the test that must notice it."""
+
+from _numerics import test_threads
+from learning.tables import test_efforts, test_tree_laws
+from mutants.registry import plant_edits
+
+from bochner._numerics import threads
+from bochner.learning.tables import efforts, learner, tree_laws
+
+plant_edits(
+    efforts.Effort,
+    "within",
+    test_efforts.check_search,
+    each_search_has_the_share_of_all=("seconds / n_kernels", "seconds"),
+)
+plant_edits(
+    learner,
+    "_alternating",
+    test_efforts.check_order,
+    families_one_after_another=(
+        "key=lambda number: names[:number].count(names[number])",
+        "key=int",
+    ),
+)
+plant_edits(
+    learner.Learner,
+    "_iterations",
+    test_efforts.check_iterations,
+    one_fit_of_boosting=("n_outputs * n_fits(len(plan.scored.units), n_samples)", "n_outputs"),
+    few_iterations_are_better_than_none=("most >= boosting.fewest_iterations(n_samples)", "most"),
+)
+plant_edits(
+    tree_laws.Boosting,
+    "most_iterations",
+    test_efforts.check_iterations,
+    as_many_iterations_of_several_outputs=("n_outputs <= 2", "True"),
+)
+plant_edits(
+    tree_laws,
+    "n_fits",
+    test_tree_laws.check_n_fits,
+    folds_without_the_fit_to_all=("1 + _N_FOLDS", "_N_FOLDS"),
+    few_scored_observations_in_folds=("2 if n_scored <= _FEW_SCORED * n_samples else", ""),
+)
+plant_edits(
+    threads,
+    "_least_threads",
+    test_threads.check_least,
+    the_greatest_number_of_threads=("min(counts", "max(counts"),
+    libraries_without_threads=('if p.get("threading_layer") != "disabled"', ""),
+)
+plant_edits(
+    threads._OneThread,
+    "acquire",
+    test_threads.check_division,
+    all_threads_for_each_user=("// max(1, n_users)", ""),
+)
+plant_edits(
+    threads._OneThread,
+    "acquire",
+    test_threads.check_sharing,
+    sharing_threads_count_as_users=(" - {_SHARING}", ""),
+)
