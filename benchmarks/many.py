@@ -26,11 +26,11 @@ from bochner import KreinRidge, KreinRidgeClassifier, TableClassifier, TableRegr
 
 GENERATED = "generated"
 VERY_MANY = 10_000_000
-"""Rows of which a table has 1.6 GB."""
+"""Rows of a generated table of 1.6 GB: only the quickest of the opponents is fitted to them, and
+tables within a limit."""
 
 SIZES = (10_000, 100_000, 1_000_000, VERY_MANY)
-"""Training rows of the generated table. To very many rows only the quickest of the opponents is
-fitted, and tables within a limit."""
+"""Training rows of the generated table."""
 
 REAL = ("shuttle", "covtype_93k", "ijcnn1", "skin", "cod_rna")
 """Tables with classes, of 46,400 to 264,922 training rows."""

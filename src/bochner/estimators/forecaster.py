@@ -195,9 +195,8 @@ class Forecaster(BaseEstimator):
         TypeError
             If the series has dates and the times are numbers, or the reverse.
         ValueError
-            If inputs are missing or have another shape, or differ from those of the fit at a time
-            of the series; if times repeat or lie before the series; or if ``horizon`` is a number
-            of steps and the times of the series are irregular.
+            If inputs are missing, have another shape or differ from the fit at a time of the
+            series, times repeat or precede it, or they are irregular and ``horizon`` is a number.
         """
         forecasts = self._forecasts(horizon, X)
         laws = forecasts.laws()

@@ -66,9 +66,10 @@ class TableRegressor(ScoredRegressor, TableModel):
     effort : {"quick", "default", "thorough"}, default="default"
         Number of base models, and of rows used to choose their kernels, for ``kernel="auto"``.
     time_limit : float or None, default=None
-        Seconds for the fit, for ``kernel="auto"``. The rows of the search and the landmarks of many
-        rows are reduced to what the machine can do in the time. No kernel or trees are fitted that
-        would exceed it, except for the first kernel.
+        Seconds for the fit, for ``kernel="auto"``. The rows of the search, the landmarks of many
+        rows and the iterations of boosting are reduced to what the machine can do in the time. No
+        kernel or trees are fitted that would exceed it, except for the first kernel. Limits below
+        two seconds, and those of the first fit after an installation, may be exceeded.
     n_jobs : int or None, default=None
         Number of threads, at most one per core, for ``kernel="auto"``. ``None`` means as many as
         linear algebra may use.
