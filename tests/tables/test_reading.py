@@ -188,7 +188,7 @@ def test_damaged_parquet(tmp_path):
 def test_missing_file_and_directory(tmp_path):
     write(tmp_path, "houses.csv", GOOD)
     assert "houses.csv" in refusal(tmp_path / "house.csv", FileNotFoundError)
-    assert "Check the name" in refusal(tmp_path / "none" / "z.csv", FileNotFoundError)
+    assert "There is no folder" in refusal(tmp_path / "none" / "z.csv", FileNotFoundError)
     message = refusal(tmp_path, IsADirectoryError)
     assert "is a directory" in message
     assert "houses.csv" in message
