@@ -261,6 +261,24 @@ def test_a_target_in_the_file_is_passed_over(regressor):
         pd.testing.assert_frame_equal(predict(regressor, frame), expected)
 
 
+def test_text_that_no_training_row_had_is_named(tmp_path):
+    frame = table(60).assign(town=["Rome", "Oslo"] * 30)
+    model = fit(tmp_path, frame)
+    new = frame[:5].assign(
+        town=["Rome", None, "Paris", "Bern", "Oslo"], colour=["pink"] + ["red"] * 4
+    )
+    for count, rows in (("3 of the 5 rows have", new), ("1 of the 4 rows has", new.iloc[1:3])):
+        rows = rows if len(rows) > 2 else pd.concat([rows, frame[:2]])
+        result = bochner("predict", model, write(rows, tmp_path / "new.csv"))
+        assert result.exit_code == 0
+        note = next(line for line in result.stderr.splitlines() if "no training row" in line)
+        assert note.startswith(f"{count} text that no training row had, in column")
+        assert ("'colour' (pink)" in note) == (len(rows) == 5)
+        assert "'town' (Paris)" in note
+    known = bochner("predict", model, write(frame[:5], tmp_path / "new.csv"))
+    assert "no training row" not in known.stderr
+
+
 def test_dropped_columns_are_passed_over(tmp_path):
     frame = table().assign(id=[f"i{i}" for i in range(150)], note="x")
     dropping = fit(tmp_path, frame, "--drop", "id", "--drop", "note")

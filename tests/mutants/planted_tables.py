@@ -1,11 +1,12 @@
 """Bugs in the encoding of tables, each with the test that must notice it."""
 
 from mutants.registry import edit, planted
-from tables.test_encoder import TestDates, TestManyLevels, in_tokyo
+from tables.test_encoder import TestDates, TestManyLevels, TestText, in_tokyo
 
-from bochner.tables import clocks, columns, cycles, encodings, level_means
+from bochner.tables import clocks, columns, cycles, encoder, encodings, level_means
+from bochner.tables.encoder import TableEncoder
 
-DATES, LEVELS = TestDates(), TestManyLevels()
+DATES, TEXT, LEVELS = TestDates(), TestText(), TestManyLevels()
 
 
 def in_text(days):
@@ -44,4 +45,16 @@ planted(LEVELS.test_means_of_a_level_know_no_later_target, name="means_that_know
         "",
         encodings,
     )
+)
+
+planted(TEXT.test_levels_of_a_later_table_that_are_new, name="missing_text_is_a_new_level")(
+    edit(encodings, "has_new_level", "column.present & ", "", encoder)
+)
+
+planted(LEVELS.test_rare_levels_are_not_new, name="rare_levels_are_new")(
+    edit(encodings, "has_new_level", """*state.get("means", {})""", "", encoder)
+)
+
+planted(LEVELS.test_rare_levels_are_not_new, name="rare_levels_without_means_are_new")(
+    edit(TableEncoder, "new_levels", """ or "means" in state""", " or True")
 )

@@ -180,6 +180,15 @@ class TestText:
         assert encoder.columns_[0]["levels"] == ["10", "2"]
         assert out.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]]
 
+    def test_levels_of_a_later_table_that_are_new(self):
+        """Neither missing entries nor numbers are new levels."""
+        frame = pd.DataFrame({"a": ["b", "c", None, "b"], "b": [1.0, 2.0, 3.0, 4.0]})
+        encoder = TableEncoder().fit(frame)
+        assert encoder.new_levels(frame) == {}
+        later = pd.DataFrame({"b": [9.0, 9.0, 9.0], "a": ["d", None, "c"]})
+        masks = {name: mask.tolist() for name, mask in encoder.new_levels(later).items()}
+        assert masks == {"a": [True, False, False]}
+
     def test_a_later_table_may_hold_only_the_numeric_levels(self):
         encoder, _ = column(["1", "2", "A"])
         new = encoder.transform(pd.DataFrame({"a": [2.0, np.nan, 1.0]}))
@@ -287,6 +296,14 @@ class TestManyLevels:
         assert (
             encoder.transform(pd.DataFrame({"a": ["new", None]})).tolist() == [[0] * 10 + [1]] * 2
         )
+
+    def test_rare_levels_are_not_new(self):
+        """Without means of the target their names are unknown, so that no level counts as new."""
+        X, y = self.rows()
+        later = pd.DataFrame({"a": [*X["a"].unique(), "new"]})
+        assert TableEncoder(max_levels=10).fit(X[["a"]]).new_levels(later) == {}
+        (mask,) = TableEncoder(max_levels=10).fit(X[["a"]], y).new_levels(later).values()
+        assert np.flatnonzero(mask).tolist() == [len(later) - 1]
 
     def test_means_of_rare_levels_are_shrunk_and_out_of_fold(self):
         X, y = self.rows()

@@ -28,6 +28,7 @@ from bochner.tables.errors import InputError
 from bochner.tables.fingerprints import training_rows
 from bochner.tables.options import ReadOptions
 from bochner.tables.reading import read
+from bochner.tables.remarks import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,8 +125,28 @@ def read_for(
     notes = [f"Left out {naming(unknown)}: not in the training table."] if unknown else []
     features = table_read.frame[[name for name in columns if name in states]]
     rows, targets, unscored = _targets(model, table_read.frame)
-    notes = [*table_read.notes, *notes, *filter(None, [unscored])]
+    new_levels = _new_levels(model, features)
+    notes = [*table_read.notes, *notes, *filter(None, [new_levels, unscored])]
     return Fresh(table_read.frame, features, tuple(notes), rows, targets, unscored)
+
+
+def _new_levels(model: Model, features: pd.DataFrame) -> str:
+    """Return a note on rows with text that no training row had, if there are any."""
+    if set(features.columns) != {state["name"] for state in model.encoder_.columns_}:
+        return ""  # The prediction names the missing columns
+    masks = model.encoder_.new_levels(features)
+    if not masks:
+        return ""
+    examples = []
+    for name, mask in masks.items():
+        row = int(mask.argmax())
+        examples.append((name, shown(features[name].iloc[row])))
+    count = int(np.logical_or.reduce(list(masks.values())).sum())
+    has, their = ("has", "its error") if count == 1 else ("have", "their errors")
+    return (
+        f"{count:,} of the {len(features):,} rows {has} text that no training row had, in "
+        f"{naming(examples)}: {their} may be larger than intervals and probabilities say."
+    )
 
 
 def fitted_rows(model: Model, fresh: Fresh) -> tuple[str, NDArray[np.bool_] | None]:

@@ -26,6 +26,7 @@ from bochner.tables.encodings import (
     add_means,
     encode,
     fit_state,
+    has_new_level,
     normal_knots,
     output_names,
     standard_knots,
@@ -238,6 +239,23 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         columns = self._read(X, reset=False)
         return np.column_stack(list(map(values_of, self.columns_, columns)))
+
+    def new_levels(self, X: object) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return which rows (n,) have text that no training row had, for columns with such rows.
+
+        Columns with rare levels that `fit` has not stored are left out: more than ``max_levels``
+        levels, without a target or with one that they do not affect.
+        """
+        check_is_fitted(self)
+        masks = {}
+        for state, column in zip(self.columns_, self._read(X, reset=False), strict=True):
+            if state["kind"] == "text" and (
+                len(state["levels"]) < self.max_levels or "means" in state
+            ):
+                mask = has_new_level(state, column)
+                if mask.any():
+                    masks[column.name] = mask
+        return masks
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
         """Return names such as "column", "column_<missing>", "column_level", "column_<unknown>".

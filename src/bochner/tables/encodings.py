@@ -278,6 +278,13 @@ def grid(
     return entries[chosen], rows[chosen]
 
 
+def has_new_level(state: TextState, column: Column) -> NDArray[np.bool_]:
+    """Return which entries (n,) of a text column are levels that the state does not have."""
+    text = labels(column.raw, column.present)
+    known = [*state["levels"], *state.get("means", {})]
+    return column.present & (_codes(text, known) == len(known))
+
+
 def changed_kind(state: State, column: Column) -> str | None:
     """Describe the kinds of a column at fit and now, or return None if the state can read it."""
     if state["kind"] == "constant" or state["kind"] == "empty" or state["kind"] == "identifier":
