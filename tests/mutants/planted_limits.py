@@ -103,3 +103,10 @@ plant_edits(
     test_memory.check_rest,
     time_left_over_replaces_the_memory_limit=("effort.sizes_within", "self.effort.sizes_within"),
 )
+plant_edits(
+    memory,
+    "trees_fit",
+    test_memory.check_trees,
+    trees_need_no_memory=("per_column * n_columns", "0.0"),
+    users=(learner,),
+)

@@ -175,6 +175,25 @@ def test_the_learner_keeps_the_limit():
     check_learner()
 
 
+def check_trees():
+    """Trees that would exceed the limit are left out, kernels stay."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(450, 2))
+    rows = Observations.of(X, X[:, :1] ** 2, np.ones(450))
+    effort = Effort({"smooth": (Family(partial(Matern, nu=2.5)), 1)}, 200, 3000, 1500, 300)
+    kinds = []
+    for limit in (10**9, int(memory._of_table((450, 2))) + 10**4):
+        learner = Learner(effort, 1, None, silent, limit)
+        with mock.patch.multiple(memory, _of_exact=lambda sizes, _: 0.0 * sizes, BLOCK_BYTES=0):
+            laws = learner.fit(rows, [COLUMNS[:2]], rng, with_variance=False).laws.members
+        kinds.append({law.kind for law in laws})
+    assert kinds == [{"Matern", "boosted trees"}, {"Matern"}]
+
+
+def test_trees_that_do_not_fit_are_left_out():
+    check_trees()
+
+
 def test_a_table_within_a_limit(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))

@@ -20,7 +20,7 @@ from bochner.learning.tables.kernel_laws import (
 from bochner.learning.tables.kernel_passes import has_passes
 from bochner.learning.tables.laws import Laws, ScoredLaws, n_rows_of
 from bochner.learning.tables.leave_one_out import Found
-from bochner.learning.tables.memory import within_memory
+from bochner.learning.tables.memory import trees_fit, within_memory
 from bochner.learning.tables.observations import FIRST, SECOND, Observations
 from bochner.learning.tables.parts import is_part_better
 from bochner.learning.tables.plan import FitPlan
@@ -185,7 +185,8 @@ class Learner:
             last = perf_counter() - started
         of_trees = (encodings[-1], observations.shared, cycles)
         # scikit-learn's trees need all rows in memory.
-        for boosting in BOOSTINGS if elsewhere is None else ():
+        has_trees = self.memory_limit is None or trees_fit(self.memory_limit, (n_rows, n_encoded))
+        for boosting in BOOSTINGS if elsewhere is None and has_trees else ():
             most = self._iterations(boosting, plan, len(encodings[-1]), began, rate)
             if most:
                 inputs = TreeInputs.of(*of_trees, has_waves=boosting.has_waves)

@@ -11,9 +11,12 @@ from bochner.learning.tables.efforts import FEWEST_LANDMARKS, FEWEST_SEARCHED, E
 from bochner.learning.tables.kernel_products import BLOCK_BYTES
 from bochner.learning.tables.plan import MOST_SCORED
 
-_OF_ENTRY = 40.0
-"""Bytes per encoded entry of the table: the encoded columns, a copy of them in random order, keys
-of equal rows, and the inputs of trees."""
+_OF_ENTRY = 18.0
+"""Bytes per encoded entry of the table: the encoded columns, and a copy of them in random order."""
+
+_OF_TREES, _OF_LINE, _LINE_ROWS = 15.0, 22.0, 200_000
+"""Bytes per encoded entry for boosted trees, their inputs included, and for the ridge regression to
+whose residuals they are fitted, which has at most so many rows."""
 
 _OF_SEARCH, _OF_MORE = 45.0, 55.0
 """Bytes of a thread per square of the rows of a search, and of the rows on which the best kernels
@@ -45,7 +48,7 @@ def within_memory(
     """
     n_rows, n_columns = shape
     n_scored = min(n_rows, max(MOST_SCORED, largest_group))
-    of_table = _OF_ANY + _OF_ENTRY * n_rows * n_columns
+    of_table = _of_table(shape)
     of_thread = (limit - of_table) / n_threads
     search_rows = max(_root(of_thread / _OF_SEARCH), FEWEST_SEARCHED)
     more_rows = max(_root(of_thread / _OF_MORE), search_rows)
@@ -76,6 +79,17 @@ def within_memory(
         most_exact=most_exact,
         n_landmarks=n_landmarks,
     )
+
+
+def trees_fit(limit: int, shape: tuple[int, int]) -> bool:
+    """Return whether trees for encoded rows of some shape are expected to fit into a limit."""
+    n_rows, n_columns = shape
+    per_column = _OF_TREES * n_rows + _OF_LINE * min(n_rows, _LINE_ROWS)
+    return _of_table(shape) + per_column * n_columns <= limit
+
+
+def _of_table(shape: tuple[int, int]) -> float:
+    return _OF_ANY + _OF_ENTRY * shape[0] * shape[1]
 
 
 def _of_exact(sizes: Array, n_scored: int) -> Array:
