@@ -23,6 +23,7 @@ from benchmarks.environment import with_packages
 from benchmarks.harness import Benchmark, Cell, Options, Part
 from benchmarks.results import Row, markdown_table
 from bochner import KreinRidge, KreinRidgeClassifier, TableClassifier, TableRegressor, datasets
+from bochner._numerics.memory import as_bytes
 
 GENERATED = "generated"
 VERY_MANY = 10_000_000
@@ -50,6 +51,19 @@ QUICK = (("wine", "bochner tables", 0), (GENERATED, "KreinRidge", 300))
 QUICK_LIMITS = ((300, 2),)
 """Rows and seconds of the small design."""
 
+MEMORY = (
+    (12_000, "500MB"),
+    (30_000, "200MB"),
+    (30_000, "500MB"),
+    (200_000, "500MB"),
+    (200_000, "1GB"),
+    (1_000_000, "1.5GB"),
+)
+"""Rows of the generated table, and memory within which they are to be fitted."""
+
+QUICK_MEMORY = ((1500, "100MB"),)
+"""Rows and memory of the small design."""
+
 _N_COLUMNS, _NOISE, _TEST_ROWS = 20, 0.1, 20_000
 """Columns and noise of the generated table, eight columns of which have an effect."""
 
@@ -68,8 +82,8 @@ _ALPHAS = np.logspace(-3.0, 5.0, 9)
 _BLOCK = 20_000
 """Rows whose features stochastic gradients have in memory at a time."""
 
-_REPETITIONS = 3
-"""Splits of a table, whose medians are shown."""
+_REPETITIONS, _REPEATED_BELOW = 3, 1_000_000
+"""Splits of a table, whose medians are shown, and rows from which memory is measured once."""
 
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -78,7 +92,8 @@ TWO_THREADS = "bochner tables, two threads"
 LIGHT, CAT, RIDGE, SGD = "LightGBM", "CatBoost", "ridge on features", "SGD on features"
 _PACKAGES = {LIGHT: "lightgbm", CAT: "catboost"}
 METHODS = (OURS, TWO_THREADS, KREIN, HIST, LIGHT, CAT, RIDGE, SGD)
-LIMITED = {f"{OURS}, {seconds} s": seconds for _, seconds in LIMITS + QUICK_LIMITS}
+IN_TIME = {f"{OURS}, {seconds} s": seconds for _, seconds in LIMITS + QUICK_LIMITS}
+IN_MEMORY = {f"{OURS}, {memory}": memory for _, memory in MEMORY + QUICK_MEMORY}
 
 Split = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 """Training rows and targets, test rows and targets."""
@@ -134,10 +149,11 @@ class _InBlocks:
 
 def model_of(method: str, seed: int, *, has_classes: bool) -> Any:
     """Return a method's model for numbers or for classes."""
-    if method in (OURS, TWO_THREADS, *LIMITED):
-        limit = LIMITED.get(method)
+    if method in (OURS, TWO_THREADS, *IN_TIME, *IN_MEMORY):
+        limits: dict[str, Any] = {"time_limit": IN_TIME.get(method)}
+        limits["memory_limit"] = IN_MEMORY.get(method)
         tables = TableClassifier if has_classes else TableRegressor
-        return tables(time_limit=limit, random_state=seed)
+        return tables(random_state=seed, **limits)
     if method == KREIN:
         options: dict[str, Any] = {"length_scale": "evidence", "alpha": "evidence"}
         options |= {"n_components": _FEATURES, "fit_intercept": True, "random_state": seed}
@@ -244,6 +260,14 @@ def _limit_cells(options: Options) -> list[Cell]:
     ]
 
 
+def _memory_cells(options: Options) -> list[Cell]:
+    return [
+        Cell(GENERATED, f"{OURS}, {memory}", seed, {"part": "memory", "n": n})
+        for n, memory in (QUICK_MEMORY if options.quick else MEMORY)
+        for seed in range(1 if options.quick or n >= _REPEATED_BELOW else _REPETITIONS)
+    ]
+
+
 def _measure(cell: Cell, options: Options) -> Mapping[str, float]:
     arguments = [cell.dataset, cell.method, str(cell.settings["n"]), str(cell.seed)]
     if options.from_folder:
@@ -314,24 +338,44 @@ def _limit_tables(rows: Sequence[Row]) -> Iterator[str]:
         "which ten million rows have one."
     )
     lines = []
-    for n, method in dict.fromkeys((int(row["n"]), str(row["method"])) for row in rows):
-        values = {
-            metric: np.median(
-                [
-                    float(row["value"])
-                    for row in rows
-                    if (row["n"], row["method"], row["metric"]) == (n, method, metric)
-                ]
-            )
-            for metric in ("fit_seconds", "error", "memory")
-        }
-        limit = LIMITED[method]
+    for n, method, values in _medians(rows):
+        limit = IN_TIME[method]
         share = f"{values['fit_seconds'] / limit:.2f}"
         seconds, memory = f"{values['fit_seconds']:.1f}", f"{values['memory']:.0f}"
         error = f"{values['error']:.4f}"
         lines.append([f"{n:,}", str(limit), seconds, share, error, memory])
     heads = ["rows", "limit, s", "fit, s", "of the limit", "error / noise", "memory, MB"]
     yield markdown_table(heads, lines)
+
+
+def _memory_tables(rows: Sequence[Row]) -> Iterator[str]:
+    yield (
+        f"**Fits of {OURS} to generated rows within a memory limit**, medians of the repetitions, "
+        "of which a million rows have one."
+    )
+    lines = []
+    for n, method, values in _medians(rows):
+        limit = IN_MEMORY[method]
+        share = f"{1e6 * values['memory'] / (as_bytes(limit) or 1):.2f}"
+        memory, error = f"{values['memory']:.0f}", f"{values['error']:.4f}"
+        lines.append([f"{n:,}", limit, memory, share, error, f"{values['fit_cpu']:.1f}"])
+    heads = ["rows", "limit", "memory, MB", "of the limit", "error / noise", "fit, CPU s"]
+    yield markdown_table(heads, lines)
+
+
+def _medians(rows: Sequence[Row]) -> Iterator[tuple[int, str, dict[str, float]]]:
+    """Yield the rows and the method of each fit within a limit, with medians of its metrics."""
+    for n, method in dict.fromkeys((int(row["n"]), str(row["method"])) for row in rows):
+        some = [row for row in rows if (row["n"], row["method"]) == (n, method)]
+        metrics = dict.fromkeys(str(row["metric"]) for row in some)
+        yield (
+            n,
+            method,
+            {
+                metric: float(np.median([float(r["value"]) for r in some if r["metric"] == metric]))
+                for metric in metrics
+            },
+        )
 
 
 MANY = Benchmark(
@@ -347,6 +391,7 @@ MANY = Benchmark(
     parts=(
         Part("fits", _cells, _measure, _tables),
         Part("limits", _limit_cells, _measure, _limit_tables),
+        Part("memory", _memory_cells, _measure, _memory_tables),
     ),
 )
 

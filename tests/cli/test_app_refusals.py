@@ -45,6 +45,8 @@ def test_tables(tmp_path):
     [
         (("--effort", "quik"), "quick, default, thorough, got 'quik'. Did you mean 'quick'?"),
         (("--time-limit", "0"), "--time-limit must be a positive number of seconds, got 0."),
+        (("--memory-limit", "much"), "--memory-limit must be a number of bytes with or without"),
+        (("--memory-limit", "1MB"), "memory_limit is 1 MB, and a fit to 120 different rows of"),
         (("--n-jobs", "0"), "n_jobs must be a nonzero integer"),
         (("--weight", "colour"), "The weight 'colour' holds text (row 1: "),
         (("--weight", "a"), "The weight 'a' must not be negative, and is -0.1321 in row 2"),

@@ -1,11 +1,11 @@
 """Bugs of limits of time and of threads, each with the test that must notice it."""
 
 from _numerics import test_threads
-from learning.tables import test_efforts, test_tree_laws
+from learning.tables import test_efforts, test_memory, test_tree_laws
 from mutants.registry import plant_edits
 
 from bochner._numerics import threads
-from bochner.learning.tables import efforts, learner, tree_laws
+from bochner.learning.tables import efforts, learner, memory, tree_laws
 
 plant_edits(
     efforts.Effort,
@@ -60,4 +60,53 @@ plant_edits(
     "acquire",
     test_threads.check_sharing,
     sharing_threads_count_as_users=(" - {_SHARING}", ""),
+)
+plant_edits(
+    memory,
+    "within_memory",
+    test_memory.check_threads,
+    threads_share_their_blocks=(
+        "n_threads * _BLOCKS * of_blocks",
+        "of_blocks",
+    ),
+    threads_share_a_search=("(limit - of_table) / n_threads", "limit - of_table"),
+    users=(test_memory,),
+)
+plant_edits(
+    memory,
+    "within_memory",
+    test_memory.check_group,
+    the_largest_group_is_forgotten=("max(MOST_SCORED, largest_group)", "MOST_SCORED"),
+    users=(test_memory,),
+)
+plant_edits(
+    memory,
+    "_of_exact",
+    test_memory.check_exact,
+    no_inverse_of_scored_rows=(" + _OF_EXACT[1] * np.minimum(sizes, n_scored) ** 2", ""),
+)
+plant_edits(
+    memory,
+    "_of_landmarks",
+    test_memory.check_landmarks,
+    one_matrix_of_landmarks=("_OF_LANDMARKS[0]", "8.0"),
+)
+plant_edits(
+    learner.Learner,
+    "_within_memory",
+    test_memory.check_learner,
+    the_memory_limit_is_forgotten=("self.memory_limit is None", "True"),
+)
+plant_edits(
+    learner.Learner,
+    "_within_rest",
+    test_memory.check_rest,
+    time_left_over_replaces_the_memory_limit=("effort.sizes_within", "self.effort.sizes_within"),
+)
+plant_edits(
+    memory,
+    "trees_fit",
+    test_memory.check_trees,
+    trees_need_no_memory=("per_column * n_columns", "0.0"),
+    users=(learner,),
 )

@@ -8,6 +8,7 @@ from typing import Annotated, get_args
 
 import typer
 
+from bochner._numerics.memory import as_bytes
 from bochner.cli.options import (
     MODEL,
     OUTPUT,
@@ -31,7 +32,8 @@ from bochner.cli.output import check_model_output, check_report
 from bochner.tables.errors import InputError
 
 _REPEATED = (
-    "target", "task", "effort", "transformation", "time_limit", "weight", "id", "split",
+    "target", "task", "effort", "transformation", "time_limit", "memory_limit", "weight", "id",
+    "split",
     "time", "group", "test_size", "interval", "seed", "compare", "analysis", "drop",
     "decimal", "dates", "types", "missing", "skip", "header", "table",
 )  # fmt: skip
@@ -99,6 +101,12 @@ class FitOptions:
             "tries fewer kernels if they take longer. Comparisons and analyses for which no time "
             "is left are skipped.",
             rich_help_panel=MODEL,
+        ),
+    ] = None
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(
+            help="Memory of the fit beyond the table, such as 2GB.", rich_help_panel=MODEL
         ),
     ] = None
     n_jobs: Annotated[
@@ -179,6 +187,13 @@ class FitOptions:
             raise InputError(
                 f"--time-limit must be a positive number of seconds, got {self.time_limit:g}."
             )
+        try:
+            as_bytes(self.memory_limit)
+        except ValueError as error:
+            raise InputError(
+                "--memory-limit must be a number of bytes with or without a unit, such as 2GB or "
+                f"512MiB, got {self.memory_limit!r}."
+            ) from error
         if self.report is not None:
             # So that a missing extra is noticed before the fit.
             import bochner.report.page  # noqa: F401

@@ -282,6 +282,7 @@ def _fitted(
         model: Model = _MODELS[split.task](
             effort=options.effort,
             time_limit=limit,
+            memory_limit=options.memory_limit,
             n_jobs=options.n_jobs,
             random_state=options.seed,
             **special,

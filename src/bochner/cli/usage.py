@@ -21,6 +21,7 @@ _USUAL_NAMES = {
     "--seed": ("random-state", "random-seed"),
     "--n-jobs": ("jobs", "threads", "cores", "workers"),
     "--time-limit": ("timeout", "max-time", "limit"),
+    "--memory-limit": ("max-memory", "memory", "ram"),
     "--no-compare": ("skip-comparison", "no-baselines", "no-cv"),
     "--known": ("exog", "regressors", "covariates", "features", "inputs"),
     "--report": ("html",),

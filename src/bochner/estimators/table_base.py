@@ -15,6 +15,7 @@ from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, a
 from bochner._numerics.checked import named
 from bochner._numerics.files import as_path
 from bochner._numerics.foreign import refuse_masked, refuse_no_rows
+from bochner._numerics.memory import as_bytes
 from bochner._numerics.threads import checked_n_jobs
 from bochner.diagnosis.contributions import Contributions, contributions
 from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
@@ -56,6 +57,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
     _: KW_ONLY
     effort: str = "default"
     time_limit: float | None = None
+    memory_limit: int | str | None = None
     n_jobs: int | None = None
     random_state: Any = None
 
@@ -82,6 +84,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         count_frequencies(self.n_components)
         if self.time_limit is not None:
             as_positive_scalar("time_limit", self.time_limit)
+        memory_limit = as_bytes(self.memory_limit)
         checked_n_jobs(self.n_jobs)
         check_seed(self.random_state)
         if isinstance(self.kernel, Kernel):
@@ -92,7 +95,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
             )
         elif isinstance(self.kernel, str) and self.kernel == "auto":
             effort = EFFORTS[self.effort]
-            return SumLearner(effort, self.time_limit, self.n_jobs, self.random_state)
+            return SumLearner(effort, self.time_limit, memory_limit, self.n_jobs, self.random_state)
         elif isinstance(self.kernel, str):
             named_kernel(self.kernel, also=("auto",))
         return OneKernelLearner(self.kernel, self.n_components, self.random_state)

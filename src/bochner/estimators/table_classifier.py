@@ -36,7 +36,7 @@ class TableClassifier(LabelledClassifier, TableModel):
 
     Parameters
     ----------
-    kernel, n_components, effort, time_limit, n_jobs, random_state
+    kernel, n_components, effort, time_limit, memory_limit, n_jobs, random_state
         As in :class:`TableRegressor`. A kernel other than ``"auto"`` is the kernel of a
         :class:`bochner.KreinRidgeClassifier`, whose evidence is that of the class indicators.
     class_weight : {"balanced"}, dict or None, default=None

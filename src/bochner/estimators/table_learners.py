@@ -65,6 +65,7 @@ class SumLearner:
 
     effort: Effort
     time_limit: float | None
+    memory_limit: int | None  # Bytes
     n_jobs: int | None
     random_state: Any
     began: float = field(default_factory=perf_counter)  # When the time of the limit began
@@ -115,7 +116,8 @@ class SumLearner:
         seconds_left = None
         if self.time_limit is not None:
             seconds_left = max(self.time_limit - (perf_counter() - self.began), _LEAST_SECONDS)
-        scored_laws = Learner(self.effort, n_threads, seconds_left, progress).fit(
+        learner = Learner(self.effort, n_threads, seconds_left, progress, self.memory_limit)
+        scored_laws = learner.fit(
             Observations.of(
                 encoded,
                 rounded(scaled),

@@ -70,6 +70,11 @@ class TableRegressor(ScoredRegressor, TableModel):
         rows and the iterations of boosting are reduced to what the machine can do in the time. No
         kernel or trees are fitted that would exceed it, except for the first kernel. Limits below
         two seconds, and those of the first fit after an installation, may be exceeded.
+    memory_limit : int or str, default=None
+        Memory of the fit beyond the table, for ``kernel="auto"``: bytes, or a text such as
+        ``"2GB"`` or ``"512MiB"``. The rows of exact fits, the landmarks of more rows and those of
+        the search are reduced to what fits, and trees that do not fit are left out. By default
+        an exact fit to 16,500 rows needs up to 2.5 GB and 4,000 landmarks 0.6 GB.
     n_jobs : int or None, default=None
         Number of threads, at most one per core, for ``kernel="auto"``. ``None`` means as many as
         linear algebra may use.

@@ -282,7 +282,8 @@ def has_new_level(state: TextState, column: Column) -> NDArray[np.bool_]:
     """Return which entries (n,) of a text column are levels that the state does not have."""
     text = labels(column.raw, column.present)
     known = [*state["levels"], *state.get("means", {})]
-    return column.present & (_codes(text, known) == len(known))
+    is_new: NDArray[np.bool_] = column.present & (_codes(text, known) == len(known))
+    return is_new
 
 
 def changed_kind(state: State, column: Column) -> str | None:

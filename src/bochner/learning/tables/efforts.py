@@ -55,7 +55,7 @@ _OF_TREE = 8e7, 70.0
 _OF_LAW = 4e10
 """Operations, at the rate of matrix products, of a fit of a kernel to very few rows."""
 
-_FEWEST_SEARCHED, _FEWEST_LANDMARKS = 200, 200
+FEWEST_SEARCHED, FEWEST_LANDMARKS = 200, 200
 """Least sizes: a fit with fewer rows would be worse than no fit within the limit."""
 
 _MEASURED, _MEASUREMENTS = 600, 9
@@ -87,7 +87,7 @@ class Effort:
         """
         of_kernel = _SEARCH_SHARE * seconds / n_kernels - _LEAST_SEARCH
         search_rows = min(self.search_rows, _most(max(of_kernel, 0.0) * rate, _OF_SEARCH))
-        search_rows = max(search_rows, min(self.search_rows, _FEWEST_SEARCHED))
+        search_rows = max(search_rows, min(self.search_rows, FEWEST_SEARCHED))
         more_rows = min(self.more_rows, _most(_MORE_SHARE * seconds * rate, _OF_MORE))
         more_rows = max(more_rows, search_rows)
         effort = replace(self, search_rows=search_rows, more_rows=more_rows)
@@ -108,7 +108,7 @@ class Effort:
     def _most_landmarks(self, operations: float, n_rows: int, n_columns: int) -> int:
         sizes = np.arange(1.0, self.n_landmarks + 1.0)
         is_possible = _landmark_operations(n_rows, n_columns, sizes) <= operations
-        return max(int(is_possible.sum()), min(self.n_landmarks, _FEWEST_LANDMARKS))
+        return max(int(is_possible.sum()), min(self.n_landmarks, FEWEST_LANDMARKS))
 
 
 def _landmark_operations(n_rows: int, n_columns: int, sizes: Array) -> Array:

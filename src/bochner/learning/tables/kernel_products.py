@@ -13,13 +13,13 @@ from bochner.learning.tables.kernel_passes import LandmarkSolution
 from bochner.learning.tables.leave_one_out import LearnedKernel
 from bochner.learning.tables.rows import Chosen, Elsewhere, Rows
 
-_BLOCK_BYTES = 2**25
+BLOCK_BYTES = 2**25
 """Bytes of a block of kernel values. Each thread holds two blocks; larger blocks are not faster."""
 
 
 def value_blocks(n_rows: int, width: int) -> list[slice]:
     """Return blocks of rows whose kernel values at ``width`` rows are in memory together."""
-    return list(row_blocks(n_rows, 8 * width, block_bytes=_BLOCK_BYTES))
+    return list(row_blocks(n_rows, 8 * width, block_bytes=BLOCK_BYTES))
 
 
 def solved_by_products(

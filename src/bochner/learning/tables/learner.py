@@ -20,6 +20,7 @@ from bochner.learning.tables.kernel_laws import (
 from bochner.learning.tables.kernel_passes import has_passes
 from bochner.learning.tables.laws import Laws, ScoredLaws, n_rows_of
 from bochner.learning.tables.leave_one_out import Found
+from bochner.learning.tables.memory import trees_fit, within_memory
 from bochner.learning.tables.observations import FIRST, SECOND, Observations
 from bochner.learning.tables.parts import is_part_better
 from bochner.learning.tables.plan import FitPlan
@@ -105,6 +106,7 @@ class Learner:
     n_threads: int
     time_limit: float | None
     progress: Progress
+    memory_limit: int | None = None  # Bytes
 
     def fit(
         self,
@@ -150,7 +152,9 @@ class Learner:
         """
         began = perf_counter()
         order_rng, search_rng, tree_rng = rng.spawn(3)
-        effort, rate = self.effort, np.inf
+        n_rows, n_encoded = int(observations.cell.max()) + 1, observations.X.shape[1]
+        effort, rate = self._within_memory(observations, (n_rows, n_encoded)), np.inf
+        largest = effort  # Whatever time is left
         # The union is one more encoding: a kernel may need columns of two of them.
         sets = [*encodings, np.unique(np.concatenate(encodings))]
         trials = [
@@ -160,7 +164,7 @@ class Learner:
             for columns in _variants(encoding, trends)
         ]
         if self.time_limit is not None:
-            n_rows, n_columns = int(observations.cell.max()) + 1, len(encodings[0])
+            n_columns = len(encodings[0])
             rate = measured_rate(self.n_threads)
             effort = effort.within(self.time_limit, n_rows, n_columns, len(trials), rate)
         plan = FitPlan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
@@ -169,7 +173,7 @@ class Learner:
         fitted: list[tuple[KernelLaw | TreeLaw, LeaveOneOutPredictions]] = []
         last = 0.0  # Seconds of the preceding kernel
         if self.time_limit is not None:
-            plan = self._within_rest(plan, began, len(searched[0][0].columns))
+            plan = self._within_rest(plan, largest, began, len(searched[0][0].columns))
         for number, (trial, result) in enumerate(searched):
             started = perf_counter()
             # At least one kernel is fitted after the time limit, so that there is a model.
@@ -181,7 +185,8 @@ class Learner:
             last = perf_counter() - started
         of_trees = (encodings[-1], observations.shared, cycles)
         # scikit-learn's trees need all rows in memory.
-        for boosting in BOOSTINGS if elsewhere is None else ():
+        has_trees = self.memory_limit is None or trees_fit(self.memory_limit, (n_rows, n_encoded))
+        for boosting in BOOSTINGS if elsewhere is None and has_trees else ():
             most = self._iterations(boosting, plan, len(encodings[-1]), began, rate)
             if most:
                 inputs = TreeInputs.of(*of_trees, has_waves=boosting.has_waves)
@@ -190,10 +195,19 @@ class Learner:
                 fitted += self._of_trees(plan, trees)
         return self._judged(plan, fitted, TreeInputs.of(*of_trees))
 
-    def _within_rest(self, plan: FitPlan, began: float, n_columns: int) -> FitPlan:
+    def _within_memory(self, observations: Observations, shape: tuple[int, int]) -> Effort:
+        """Return the sizes that the memory limit allows."""
+        if self.memory_limit is None:
+            return self.effort
+        groups = observations.groups
+        largest = 0 if groups is None else int(np.bincount(groups).max())
+        return within_memory(self.effort, self.memory_limit, shape, self.n_threads, largest)
+
+    def _within_rest(self, plan: FitPlan, effort: Effort, began: float, n_columns: int) -> FitPlan:
         """Return the plan with as many landmarks of many rows as the rest of the limit allows.
 
-        The search may have taken more time than expected, or less.
+        The search may have taken more time than expected, or less. ``effort`` has the largest sizes
+        that the memory limit allows.
         """
         assert self.time_limit is not None
         if not plan.n_landmarks or plan.elsewhere is not None:
@@ -201,7 +215,7 @@ class Learner:
         rate = measured_rate(self.n_threads)
         seconds = _REMAINING_SHARE * max(self.time_limit - (perf_counter() - began), 0.0)
         n_rows = len(plan.rows)
-        most_exact, n_landmarks = self.effort.sizes_within(seconds, n_rows, n_columns, rate)
+        most_exact, n_landmarks = effort.sizes_within(seconds, n_rows, n_columns, rate)
         # Scored rows are no landmarks: only very many rows have others in any case.
         if not has_passes(n_rows, n_landmarks):
             n_landmarks = min(n_landmarks, plan.n_landmarks)

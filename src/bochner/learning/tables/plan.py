@@ -11,7 +11,7 @@ from bochner.learning.tables.efforts import Effort
 from bochner.learning.tables.observations import FIRST, SECOND, Observations, Scored
 from bochner.learning.tables.rows import Chosen, Elsewhere, Rows
 
-_MOST_SCORED = 3000
+MOST_SCORED = 3000
 """Largest number of scored rows: the standard error of a quantile is below one per cent in rank."""
 
 _FEWEST_OTHERS = 500
@@ -150,7 +150,7 @@ def _scored_rows(effort: Effort, n_samples: int, n_landmarks: int, n_rows: int) 
     n_more = effort.more_rows if n_rows > _MANY_ROWS else _LEAST_UNSCORED
     n_others = n_samples - max(effort.search_rows, n_landmarks, n_more)
     has_others = n_others >= _FEWEST_OTHERS
-    return (min(n_others, _MOST_SCORED) if has_others else n_samples), has_others
+    return (min(n_others, MOST_SCORED) if has_others else n_samples), has_others
 
 
 def _halves(observations: Observations, search: Chosen) -> Chosen:
