@@ -23,6 +23,7 @@ from bochner.learning.tables.leave_one_out import Found
 from bochner.learning.tables.observations import FIRST, SECOND, Observations
 from bochner.learning.tables.parts import is_part_better
 from bochner.learning.tables.plan import FitPlan
+from bochner.learning.tables.residual_laws import n_fits
 from bochner.learning.tables.rows import Chosen, Elsewhere
 from bochner.learning.tables.search import Family, learned, noise_factor, refined
 from bochner.learning.tables.tree_laws import (
@@ -31,7 +32,6 @@ from bochner.learning.tables.tree_laws import (
     Boosting,
     TreeLaw,
     TreeLearner,
-    n_fits,
 )
 from bochner.learning.tables.trees import TreeInputs
 
