@@ -1,4 +1,4 @@
-"""Laws of a table whose variances are those of left-out residuals, such as boosted trees.
+"""Laws of a table whose variances are those of left-out residuals: boosted trees, and estimators.
 
 Left-out predictions come from fits without a fold of the scored observations and their groups. The
 variance of a new target is the variance of the left-out residuals.
@@ -7,13 +7,14 @@ variance of a new target is the variance of the left-out residuals.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.promises import NotPromisedError
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.chains.functions import FunctionTerm
 from bochner.learning.tables.kernel_laws import LeaveOneOutPredictions
@@ -21,6 +22,7 @@ from bochner.learning.tables.observations import Observations, Scored
 from bochner.learning.tables.removal import fold_numbers
 from bochner.learning.tables.rows import Chosen
 from bochner.learning.tables.weights import variance_parts
+from bochner.registry import register
 
 _N_FOLDS = 4
 """Number of folds of the scored observations; each fold costs one more fit."""
@@ -42,6 +44,8 @@ class ResidualLaw(ABC):
     Draws of functions equal the mean, because residuals do not identify correlations between rows.
     """
 
+    is_flat: ClassVar[bool] = False  # Whether gradients are zero except at jumps
+
     name: str
     signal: Array  # (t,): Variance of left-out residuals at weight one
     misfit: float
@@ -50,10 +54,6 @@ class ResidualLaw(ABC):
     @abstractmethod
     def mean(self, X: Array, rows: Array) -> Array:
         """Return means (n', t) of encoded rows (n', d)."""
-
-    @abstractmethod
-    def term(self, coef: Array, members: Chosen) -> FunctionTerm:
-        """Return means (n', t) times ``coef`` (t, k) as a term of functions ``members`` (k,)."""
 
     def variance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
         """Return variances (n', t) of new targets at encoded rows (n', d)."""
@@ -75,6 +75,22 @@ class ResidualLaw(ABC):
         """Return the law with the variances of misfit and noise multiplied by factors."""
         alpha = of_noise / of_function * self.alpha
         return replace(self, signal=of_function * self.signal, alpha=alpha)
+
+
+@register(shapes={"members": "k"}, former_names=("TreeTerm",))
+@dataclass(frozen=True, slots=True, eq=False)
+class MeanTerm(FunctionTerm):
+    """A sum of means of a law."""
+
+    law: ResidualLaw
+
+    def values(self, X: Array) -> Array:
+        return as_array(self.law.mean(X, X) @ self.coef)
+
+    def gradient(self, X: Array) -> Array:
+        if not self.law.is_flat:
+            raise NotPromisedError(f"The {self.law.name} has no gradient.")
+        return np.zeros((*X.shape, self.coef.shape[1]))
 
 
 Fitted = TypeVar("Fitted", bound=ResidualLaw)

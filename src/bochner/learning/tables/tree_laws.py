@@ -7,7 +7,7 @@ regression, because trees are constant beyond the training rows and a line is no
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from sklearn.linear_model import RidgeCV
 
 from bochner._numerics.arrays import Array, as_array, steps
 from bochner._numerics.units import rounded
-from bochner.learning.chains.functions import FunctionTerm
 from bochner.learning.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.learning.tables.observations import Observations, Scored
 from bochner.learning.tables.residual_laws import ResidualLaw, with_left_out
@@ -141,6 +140,8 @@ class Line:
 class TreeLaw(ResidualLaw):
     """Boosted trees as a law of a table."""
 
+    is_flat: ClassVar[bool] = True
+
     inputs: TreeInputs
     trees: Trees
     line: Line | None = None  # Added to the trees
@@ -167,24 +168,6 @@ class TreeLaw(ResidualLaw):
         """Return means (n', t) of encoded rows (n', d)."""
         values = self.trees(self.inputs(X))
         return values if self.line is None else values + self.line(X)
-
-    def term(self, coef: Array, members: Chosen) -> FunctionTerm:
-        """Return means (n', t) times ``coef`` (t, k) as a term of functions ``members`` (k,)."""
-        return TreeTerm(coef, members, self)
-
-
-@register(shapes={"members": "k"})
-@dataclass(frozen=True, slots=True, eq=False)
-class TreeTerm(FunctionTerm):
-    """A sum of outputs of trees; gradients are zero except at jumps."""
-
-    law: TreeLaw
-
-    def values(self, X: Array) -> Array:
-        return as_array(self.law.mean(X, X) @ self.coef)
-
-    def gradient(self, X: Array) -> Array:
-        return np.zeros((*X.shape, self.coef.shape[1]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,10 +210,7 @@ class TreeLearner:
     def fit(
         self, data: Observations, order: Chosen, scored: Scored, n_threads: int = 1
     ) -> tuple[TreeLaw, LeaveOneOutPredictions] | None:
-        """Return the law of all observations, and its left-out means and variances.
-
-        See :func:`with_left_out`.
-        """
+        """Return the law of all observations with its predictions, see :func:`with_left_out`."""
 
         def fitted(rows: Chosen) -> TreeLaw:
             line, trees = self.trees(data, rows)
