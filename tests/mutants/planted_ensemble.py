@@ -30,6 +30,8 @@ from bochner.learning.tables import (
     linear_maps,
     observations,
     parts,
+    residual_laws,
+    tree_laws,
     trees,
     weights,
 )
@@ -191,13 +193,14 @@ plant_edits(
     trees_of_targets_with_the_line=("Y = rounded(Y - self._of_rows(line, data, rows))", "pass"),
 )
 plant_edits(
-    TreeLearner,
-    "fit",
+    residual_laws,
+    "with_left_out",
     test_tree_laws.check_left_out,
+    users=(tree_laws,),
     trees_that_know_what_they_predict=("(np.setdiff1d(order, removed), places)", "(order, places)"),
 )
 plant_edits(
-    TreeLearner,
+    residual_laws,
     "_folds",
     partial(test_tree_laws.check_left_out, test_tree_laws.FIVES),
     folds_that_split_groups=("fold_numbers(groups,", "fold_numbers(None,"),
@@ -445,9 +448,10 @@ plant_edits(
     variances_of_half_a_matrix=("of_variance += np.tril(of_variance, -1).T", "pass"),
 )
 plant_edits(
-    TreeLearner,
-    "fit",
+    residual_laws,
+    "with_left_out",
     test_tree_laws.check_negligible,
+    users=(tree_laws,),
     two_fits_to_nearly_the_same=("> _NEGLIGIBLE * len(order)", "> 0"),
 )
 plant_edits(

@@ -5,7 +5,7 @@ from learning.tables import test_efforts, test_memory, test_tree_laws
 from mutants.registry import plant_edits
 
 from bochner._numerics import threads
-from bochner.learning.tables import efforts, learner, memory, tree_laws
+from bochner.learning.tables import efforts, learner, memory, residual_laws, tree_laws
 
 plant_edits(
     efforts.Effort,
@@ -36,7 +36,7 @@ plant_edits(
     as_many_iterations_of_several_outputs=("n_outputs <= 2", "True"),
 )
 plant_edits(
-    tree_laws,
+    residual_laws,
     "n_fits",
     test_tree_laws.check_n_fits,
     folds_without_the_fit_to_all=("1 + _N_FOLDS", "_N_FOLDS"),

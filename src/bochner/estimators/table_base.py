@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
@@ -20,6 +20,7 @@ from bochner._numerics.threads import checked_n_jobs
 from bochner.diagnosis.contributions import Contributions, contributions
 from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
 from bochner.estimators.bank_parameters import check_name
+from bochner.estimators.base_models import checked_base_models
 from bochner.estimators.inputs import checked_weight, is_dask, refuse_asymmetric
 from bochner.estimators.table_effects import check_background, dependence_of, grids_of
 from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
@@ -59,6 +60,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
     time_limit: float | None = None
     memory_limit: int | str | None = None
     n_jobs: int | None = None
+    base_models: Any = ()
     random_state: Any = None
 
     encoder_: TableEncoder = field(init=False)
@@ -87,6 +89,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         memory_limit = as_bytes(self.memory_limit)
         checked_n_jobs(self.n_jobs)
         check_seed(self.random_state)
+        models = checked_base_models(self.base_models, self.kernel, is_classifier(self))
         if isinstance(self.kernel, Kernel):
             refuse_asymmetric(self.kernel, associated=False)
         elif not isinstance(self.kernel, str) and not is_sklearn_kernel(self.kernel):
@@ -95,7 +98,9 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
             )
         elif isinstance(self.kernel, str) and self.kernel == "auto":
             effort = EFFORTS[self.effort]
-            return SumLearner(effort, self.time_limit, memory_limit, self.n_jobs, self.random_state)
+            return SumLearner(
+                effort, self.time_limit, memory_limit, self.n_jobs, self.random_state, models
+            )
         elif isinstance(self.kernel, str):
             named_kernel(self.kernel, also=("auto",))
         return OneKernelLearner(self.kernel, self.n_components, self.random_state)

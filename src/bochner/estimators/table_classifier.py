@@ -39,6 +39,9 @@ class TableClassifier(LabelledClassifier, TableModel):
     kernel, n_components, effort, time_limit, memory_limit, n_jobs, random_state
         As in :class:`TableRegressor`. A kernel other than ``"auto"`` is the kernel of a
         :class:`bochner.KreinRidgeClassifier`, whose evidence is that of the class indicators.
+    base_models : list or tuple of classifiers, default=()
+        As in :class:`TableRegressor`, but classifiers with ``predict_proba``, which are fitted to
+        class numbers. Their probabilities count as at least 0.001.
     class_weight : {"balanced"}, dict or None, default=None
         Factors of the weights of rows by class: ``"balanced"`` gives all classes the same total
         weight, and a dict maps classes to factors. Probabilities and ``score_`` then refer to

@@ -13,6 +13,7 @@ from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.progress import Progress
 from bochner._numerics.threads import single_threaded_blas, threads_for
 from bochner._numerics.units import rounded, rounded_to
+from bochner.estimators.base_models import check_takes_weights
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import generators
@@ -61,19 +62,25 @@ class TableLearner(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SumLearner:
-    """Fits several kernels and boosted trees, weighted by their predictions of left-out rows."""
+    """Fits kernels, boosted trees and base models, weighted by predictions of left-out rows."""
 
     effort: Effort
     time_limit: float | None
     memory_limit: int | None  # Bytes
     n_jobs: int | None
     random_state: Any
+    base_models: tuple[Any, ...] = ()
     began: float = field(default_factory=perf_counter)  # When the time of the limit began
 
     def check_in_partitions(
         self, groups: ArrayLike | str | None, time: ArrayLike | str | None
     ) -> None:
-        """Raise ValueError for groups and times, which need all rows in memory."""
+        """Raise ValueError for groups, times and base models, which need all rows in memory."""
+        if self.base_models:
+            raise ValueError(
+                "base_models need rows in memory, and X is in partitions: leave them out, or pass "
+                "some of the rows, such as X.sample(frac=0.1).compute()."
+            )
         if groups is not None or time is not None:
             raise ValueError(
                 "groups and time need rows in memory, and X is in partitions: leave them out, or "
@@ -97,6 +104,8 @@ class SumLearner:
         progress: Progress,
     ) -> tuple[list[TableEncoder], ScoredLaws]:
         """Return encoders, and base models with their predictions of left-out rows."""
+        if rows.weights is not None:
+            check_takes_weights(self.base_models)
         progress("encoding the table")
         scaled = targets(rows.y)
         encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
@@ -135,6 +144,7 @@ class SumLearner:
             labels=task.numbers_of_classes(rows),
             cycles=_cycles(encoders),
             line=np.concatenate([first, *tails]),
+            base_models=self.base_models,
         )
         return encoders, scored_laws
 

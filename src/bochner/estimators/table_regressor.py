@@ -78,6 +78,12 @@ class TableRegressor(ScoredRegressor, TableModel):
     n_jobs : int or None, default=None
         Number of threads, at most one per core, for ``kernel="auto"``. ``None`` means as many as
         linear algebra may use.
+    base_models : list or tuple of regressors, default=()
+        Regressors of scikit-learn's interface that join the weighted sum, for ``kernel="auto"``
+        and rows in memory. A clone of each is fitted to the columns of ``encoder_`` and a target in
+        units of its standard deviation, with weights of rows if they differ. A ``random_state`` of
+        ``None`` is set from that of the model. None starts after seven tenths of ``time_limit``.
+        Model files hold classes registered by :func:`bochner.register`; pickles hold any.
     transformation : {"none", "auto", "log", "sqrt", "rank"}, default="none"
         Increasing function of a single target that the base models fit, for ``kernel="auto"``: the
         logarithm of positive targets, the square root of targets that are not negative, or normal
@@ -354,9 +360,10 @@ class TableRegressor(ScoredRegressor, TableModel):
         ``kernel="auto"`` each function belongs to one base model, which is drawn with its weight as
         probability. A function of a kernel is a draw of the prior, as a sum of 256 waves drawn
         separately for each function, plus the exact posterior update by the training rows
-        (Matheron's rule). It costs about as much as a prediction. A function of boosted trees is
-        their mean, because the covariance of their errors between rows is unknown. With a
-        ``kernel`` other than ``"auto"``, functions are draws of the weights of the features.
+        (Matheron's rule). It costs about as much as a prediction. A function of boosted trees or of
+        ``base_models`` is their mean, because the covariance of their errors between rows is
+        unknown. With a ``kernel`` other than ``"auto"``, functions are draws of the weights of the
+        features.
 
         Parameters
         ----------

@@ -15,8 +15,8 @@ from bochner._numerics.arrays import Array
 from bochner.diagnosis.sensitivity import Dependence, VarianceShares
 from bochner.kernels import Kernel, Matern
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.tables.kernel_laws import KernelLaw
-from bochner.learning.tables.tree_laws import TreeLaw
+from bochner.learning.tables.laws import TableLaw
+from bochner.learning.tables.residual_laws import ResidualLaw
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import output_names
 
@@ -143,9 +143,9 @@ def _kernels(model: SummarisedModel) -> dict[str, str]:
     return {"weights of laws": _bars(names, shares[order])}
 
 
-def _kernel(law: KernelLaw | TreeLaw, widths: Sequence[int]) -> str:
+def _kernel(law: TableLaw, widths: Sequence[int]) -> str:
     """Return the name of a kernel and its inputs, given the column counts of both encodings."""
-    if isinstance(law, TreeLaw):
+    if isinstance(law, ResidualLaw):
         return law.kind
     kernel, first, last = law.found.kernel, law.columns.min(), law.columns.max()
     name = f"{type(kernel).__name__}{f' {kernel.nu:g}' if isinstance(kernel, Matern) else ''}"

@@ -10,6 +10,7 @@ from bochner.comparison.shown import FUNCTIONS, counted
 from bochner.comparison.study import PACKAGES, ColumnFacts, Study, versions
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.tables.kernel_laws import KernelLaw
+from bochner.learning.tables.laws import TableLaw
 from bochner.learning.tables.tree_laws import TreeLaw
 from bochner.report.blocks import (
     MOST_UNFOLDED,
@@ -107,7 +108,7 @@ def _model_sentence(subject: Subject) -> str:
     if isinstance(head, SumOfLaws):
         count = counted(_n_kernels(head), "Gaussian process", "Gaussian processes")
         return (
-            f"The model is a weighted sum of {count}{_trees(head)}, {fitted}. Kernels minimise "
+            f"The model is a weighted sum of {count}{_others(head)}, {fitted}. Kernels minimise "
             "the errors of rows that are left out; such rows also give the weights and calibrate "
             "the intervals."
         )
@@ -115,7 +116,7 @@ def _model_sentence(subject: Subject) -> str:
         count = counted(_n_kernels(head), "kernel regression")
         return (
             f"The model's class probabilities are the softmax of {count} of the classes' "
-            f"indicators{_trees(head)}, {fitted}. Kernels minimise the errors of rows that are "
+            f"indicators{_others(head)}, {fitted}. Kernels minimise the errors of rows that are "
             "left out; such rows also give the weights."
         )
     kernel = type(subject.study.model.kernel_).__name__
@@ -126,8 +127,11 @@ def _n_kernels(head: SumOfLaws | SoftmaxOfLaws) -> int:
     return sum(isinstance(law, KernelLaw) for law in head.laws.members)
 
 
-def _trees(head: SumOfLaws | SoftmaxOfLaws) -> str:
-    return " and of boosted trees" if _n_kernels(head) < len(head.laws.members) else ""
+def _others(head: SumOfLaws | SoftmaxOfLaws) -> str:
+    """Name the members of a sum that are no kernels."""
+    members = (law for law in head.laws.members if not isinstance(law, KernelLaw))
+    kinds = list(dict.fromkeys(plain(law.kind) for law in members))
+    return f" and of {listed(kinds)}" if kinds else ""
 
 
 def _expected(subjects: Sequence[Subject]) -> str:
@@ -165,7 +169,7 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) ->
     return Table("Parts of the sum", ("functions", "inputs", "kernel", *names), rows)
 
 
-def _inputs(law: KernelLaw | TreeLaw, n_standardised: int, n_encoded: int) -> str:
+def _inputs(law: TableLaw, n_standardised: int, n_encoded: int) -> str:
     """Return which encoded columns a law uses; columns of normal quantiles come last.
 
     Laws of rows in time may leave out columns with a trend.

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from bochner._numerics.progress import silent
 from bochner.learning.tables import learner as learners
-from bochner.learning.tables import tree_laws
+from bochner.learning.tables import residual_laws, tree_laws
 from bochner.learning.tables.efforts import EFFORTS, Effort, measured_rate, tree_seconds
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.learner import Learner
@@ -117,7 +117,7 @@ def check_iterations():
         """The number, if an iteration of one output takes some seconds in a single fit."""
         rows = Observations.of(X, rng.normal(size=(n_rows, n_targets)), np.ones(n_rows))
         plan = FitPlan.of(rows, EFFORTS["quick"], None, False, np.random.default_rng(0))
-        assert tree_laws.n_fits(len(plan.scored.units), n_rows) == 5
+        assert residual_laws.n_fits(len(plan.scored.units), n_rows) == 5
         rate = 5.0 * tree_seconds(n_rows, n_columns, 1, 1.0) / seconds
         learner = Learner(EFFORTS["quick"], 1, limit, silent)
         return learner._iterations(boosting, plan, n_columns, perf_counter(), rate)

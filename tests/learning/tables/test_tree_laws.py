@@ -11,7 +11,7 @@ from sklearn.linear_model import RidgeCV
 
 from bochner import TableClassifier, TableRegressor, load, save
 from bochner.kernels import Laplacian
-from bochner.learning.tables import tree_laws
+from bochner.learning.tables import residual_laws, tree_laws
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.laws import Laws
 from bochner.learning.tables.leave_one_out import LearnedKernel
@@ -142,7 +142,7 @@ def check_n_fits():
             made.clear()
             scored = data.scored(order, n_scored, np.zeros(n_scored, dtype=int))
             TreeLearner(LARGE, INPUTS, None, 0).fit(data, order, scored)
-            assert len(made) == tree_laws.n_fits(n_scored, N)
+            assert len(made) == residual_laws.n_fits(n_scored, N)
 
 
 def test_a_limit_knows_the_number_of_fits():
@@ -344,7 +344,7 @@ def test_trees_of_more_inputs_than_the_table_has_are_refused():
     _, trees = TreeLearner(LARGE, INPUTS, None, 0).trees(observations(), KNOWN)
     few = TreeInputs(INPUTS.starts, INPUTS.widths, INPUTS.columns[:1])
     with pytest.raises(ValueError, match="beyond the 2 of the table"):
-        TreeLaw("trees", few, trees, np.ones(1), 0.0, 1.0)
+        TreeLaw("trees", np.ones(1), 0.0, 1.0, few, trees)
 
 
 def test_laws_of_more_rows_or_columns_than_there_are_are_refused():

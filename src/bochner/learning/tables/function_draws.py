@@ -32,7 +32,7 @@ from bochner.frequencies import Frequencies
 from bochner.learning.chains.functions import FunctionTerm, KernelTerm, SampledFunctions, WaveTerm
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.laws import Laws
-from bochner.learning.tables.tree_laws import TreeLaw, TreeTerm
+from bochner.learning.tables.residual_laws import MeanTerm, ResidualLaw
 from bochner.spectral import spectral_measure
 from bochner.spectral.tails import sample_with_tails
 
@@ -50,7 +50,7 @@ def drawn_functions(
 
     Each function belongs to one base model, drawn with its weight (K, *t) as probability. The
     deviation of the function from the mean of all base models is multiplied by the ``factor`` (*t)
-    of standard deviations. A function of trees is their mean.
+    of standard deviations. A function of trees or estimators is their mean.
     """
     laws, weights = laws.used(weights)
     shares = weights.reshape(len(weights), -1)
@@ -63,11 +63,11 @@ def drawn_functions(
     for number, law in enumerate(laws.members):
         draws = np.flatnonzero(law_of_draw == number)
         # m + scale (m_k - m): the mean m of all laws has the coefficients of every law.
-        if isinstance(law, TreeLaw):
+        if isinstance(law, ResidualLaw):
             factors = (1.0 - scale) * shares[number, target]
             factors[draws] += scale[draws]
             coef = np.eye(n_targets)[:, target] * factors
-            terms.append(TreeTerm(coef, all_draws, law))
+            terms.append(MeanTerm(coef, all_draws, law))
             continue
         coef = (1.0 - scale) * shares[number, target] * law.coef[:, target]
         coef[:, draws] += scale[draws] * law.coef[:, target[draws]]

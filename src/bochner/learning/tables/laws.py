@@ -9,6 +9,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array, steps
 from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner.learning.tables.estimator_laws import EstimatorLaw
 from bochner.learning.tables.kernel_columns import Blocks
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.kernel_loops import Codes
@@ -18,6 +19,9 @@ from bochner.learning.tables.tree_laws import TreeLaw
 from bochner.learning.tables.trees import TreeInputs
 from bochner.registry import register
 
+TableLaw = KernelLaw | TreeLaw | EstimatorLaw
+"""A base model of a table."""
+
 _ROWS_OF_A_BLOCK = 256
 """Rows that a thread predicts at once."""
 
@@ -25,10 +29,10 @@ _ROWS_OF_A_BLOCK = 256
 @register(shapes={"rows": "nd"})
 @dataclass(frozen=True, eq=False)  # No slots: a cached property needs __dict__
 class Laws:
-    """Fitted base models (kernels and trees) of the same targets on the same rows."""
+    """Fitted base models (kernels, trees and estimators) of the same targets on the same rows."""
 
     rows: Array  # (n, d)
-    members: list[KernelLaw | TreeLaw]
+    members: list[TableLaw]
     blocks: TreeInputs | None = None  # One-hot columns; None in older model files
 
     def __post_init__(self) -> None:
@@ -114,7 +118,7 @@ class _Prepared(NamedTuple):
     sums: list[KernelSums | None]
 
 
-def n_rows_of(members: Sequence[KernelLaw | TreeLaw]) -> int:
+def n_rows_of(members: Sequence[TableLaw]) -> int:
     """Return the number of leading rows for which members have coefficients or factors."""
     kernels = (law for law in members if isinstance(law, KernelLaw))
     return max((max(len(law.coef), len(law.factor)) for law in kernels), default=0)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from bochner._numerics.progress import Progress
 from bochner._numerics.threads import in_order, single_threaded_blas, threads_of_blas
 from bochner.learning.tables.efforts import Effort, measured_rate, tree_seconds
+from bochner.learning.tables.estimator_laws import EstimatorLearner
 from bochner.learning.tables.kernel_laws import (
     KernelLaw,
     LeaveOneOutPredictions,
@@ -18,21 +20,20 @@ from bochner.learning.tables.kernel_laws import (
     on_landmarks,
 )
 from bochner.learning.tables.kernel_passes import has_passes
-from bochner.learning.tables.laws import Laws, ScoredLaws, n_rows_of
+from bochner.learning.tables.laws import Laws, ScoredLaws, TableLaw, n_rows_of
 from bochner.learning.tables.leave_one_out import Found
 from bochner.learning.tables.memory import trees_fit, within_memory
 from bochner.learning.tables.observations import FIRST, SECOND, Observations
 from bochner.learning.tables.parts import is_part_better
 from bochner.learning.tables.plan import FitPlan
+from bochner.learning.tables.residual_laws import n_fits
 from bochner.learning.tables.rows import Chosen, Elsewhere
 from bochner.learning.tables.search import Family, learned, noise_factor, refined
 from bochner.learning.tables.tree_laws import (
     BOOSTINGS,
     FEWEST_FOR_TREES,
     Boosting,
-    TreeLaw,
     TreeLearner,
-    n_fits,
 )
 from bochner.learning.tables.trees import TreeInputs
 
@@ -59,7 +60,8 @@ _REMAINING_SHARE = 0.6
 """Share of the rest of a time limit for the first kernel of many rows."""
 
 _TREES_SHARE = 0.7
-"""Share of a time limit after which no boosting starts: one takes up to five fits."""
+"""Share of a time limit after which neither boosting nor a base model of the user starts: each
+takes up to five fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,7 @@ class Learner:
         labels: NDArray[np.int64] | None = None,
         cycles: Chosen | None = None,
         line: Chosen | None = None,
+        base_models: Sequence[Any] = (),
     ) -> ScoredLaws:
         """Return the laws of observations with targets of variance about one.
 
@@ -149,9 +152,11 @@ class Learner:
             Columns of waves, whose phases are inputs of trees, see :meth:`TreeInputs.of`.
         line : array of int, optional
             Columns of a line, to whose residuals some trees are fitted.
+        base_models : sequence of estimators
+            Further base models, fitted to the columns of the first encoding of rows in memory.
         """
         began = perf_counter()
-        order_rng, search_rng, tree_rng = rng.spawn(3)
+        order_rng, search_rng, tree_rng, model_rng = rng.spawn(4)
         n_rows, n_encoded = int(observations.cell.max()) + 1, observations.X.shape[1]
         effort, rate = self._within_memory(observations, (n_rows, n_encoded)), np.inf
         largest = effort  # Whatever time is left
@@ -170,7 +175,7 @@ class Learner:
         plan = FitPlan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
         with single_threaded_blas():
             searched = self._searched(plan, trials, began, search_rng)
-        fitted: list[tuple[KernelLaw | TreeLaw, LeaveOneOutPredictions]] = []
+        fitted: list[tuple[TableLaw, LeaveOneOutPredictions]] = []
         last = 0.0  # Seconds of the preceding kernel
         if self.time_limit is not None:
             plan = self._within_rest(plan, largest, began, len(searched[0][0].columns))
@@ -183,6 +188,14 @@ class Learner:
             with threads_of_blas(self.n_threads):
                 fitted.append(self._fitted(plan, trial, result, began))
             last = perf_counter() - started
+        for number, model in enumerate(base_models):
+            if self._is_late(began, _TREES_SHARE):
+                break
+            self.progress("fitting base model", number + 1, len(base_models))
+            seed, name = int(model_rng.integers(2**31)), f"base model {number + 1}"
+            estimator = EstimatorLearner(name, model, encodings[0], labels, seed)
+            law = estimator.fit(plan.observations, plan.order, plan.scored, self.n_threads)
+            fitted += [] if law is None else [law]
         of_trees = (encodings[-1], observations.shared, cycles)
         # scikit-learn's trees need all rows in memory.
         has_trees = self.memory_limit is None or trees_fit(self.memory_limit, (n_rows, n_encoded))
@@ -237,7 +250,7 @@ class Learner:
 
     def _of_trees(
         self, plan: FitPlan, learner: TreeLearner
-    ) -> list[tuple[KernelLaw | TreeLaw, LeaveOneOutPredictions]]:
+    ) -> list[tuple[TableLaw, LeaveOneOutPredictions]]:
         """Return boosted trees in a list, which is empty if there are too few observations."""
         if len(plan.observations) < FEWEST_FOR_TREES:
             return []
@@ -248,7 +261,7 @@ class Learner:
     def _judged(
         self,
         plan: FitPlan,
-        fitted: Sequence[tuple[KernelLaw | TreeLaw, LeaveOneOutPredictions]],
+        fitted: Sequence[tuple[TableLaw, LeaveOneOutPredictions]],
         columns: TreeInputs,
     ) -> ScoredLaws:
         """Return the laws with noise in the units of the user's sample weights."""

@@ -2,46 +2,29 @@ r"""Gradient-boosted trees among the laws of a table, with out-of-fold predictio
 
 scikit-learn fits the trees to the encoded columns. The one-hot levels of a column become one
 categorical input, the waves of a cycle its phase. Some trees are fitted to the residuals of a ridge
-regression, because trees are constant beyond the training rows and a line is not. Left-out
-predictions come from fits without a fold of the scored observations and their groups. The variance
-of a new target is the variance of the left-out residuals.
+regression, because trees are constant beyond the training rows and a line is not.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import RidgeCV
-from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array, as_array, steps
-from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner._numerics.units import rounded
-from bochner.learning.chains.functions import FunctionTerm
 from bochner.learning.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.learning.tables.observations import Observations, Scored
-from bochner.learning.tables.removal import fold_numbers
+from bochner.learning.tables.residual_laws import ResidualLaw, with_left_out
 from bochner.learning.tables.rows import Chosen
 from bochner.learning.tables.trees import TreeInputs, Trees
-from bochner.learning.tables.weights import variance_parts
 from bochner.registry import register
 
 FEWEST_FOR_TREES = 400
 """Fewest observations for trees: with fewer, leaves of twenty rows separate little."""
-
-_N_FOLDS = 4
-"""Number of folds of the scored observations; each fold costs one more fit."""
-
-_FEW_SCORED = 0.2
-"""Share of scored observations up to which a single fit without all of them predicts them: it has
-nearly as many rows as a fit to all observations."""
-
-_NEGLIGIBLE = 0.01
-"""Share of scored observations up to which the fit without them is the fit to all observations: a
-hundredth fewer observations change errors by less than half a per cent of their excess."""
 
 _LINE_ROWS = 100_000
 """Observations that determine a line: standard errors of slopes are below a hundredth of the
@@ -131,13 +114,6 @@ _STRENGTHS = np.logspace(-1.0, 5.0, 7)
 without slopes."""
 
 
-def n_fits(n_scored: int, n_samples: int) -> int:
-    """Return the largest number of fits of a boosting whose left-out errors are known."""
-    if n_scored <= _NEGLIGIBLE * n_samples:
-        return 1
-    return 2 if n_scored <= _FEW_SCORED * n_samples else 1 + _N_FOLDS
-
-
 @register(shapes={"columns": "c", "coef": "ct", "intercept": "t"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
@@ -161,19 +137,13 @@ class Line:
 
 @register(shapes={"signal": "t"})
 @dataclass(frozen=True, slots=True, eq=False)
-class TreeLaw:
-    """Boosted trees as a law of a table: means, and the variance of left-out residuals.
+class TreeLaw(ResidualLaw):
+    """Boosted trees as a law of a table."""
 
-    The variance is ``signal`` times the sum of ``misfit`` and ``alpha`` over the target's weight.
-    Draws of functions equal the mean, because residuals do not identify correlations between rows.
-    """
+    is_flat: ClassVar[bool] = True
 
-    name: str
     inputs: TreeInputs
     trees: Trees
-    signal: Array  # (t,): Variance of left-out residuals at weight one
-    misfit: float
-    alpha: float
     line: Line | None = None  # Added to the trees
 
     def __post_init__(self) -> None:
@@ -196,48 +166,8 @@ class TreeLaw:
 
     def mean(self, X: Array, rows: Array) -> Array:
         """Return means (n', t) of encoded rows (n', d)."""
-        return _sum(self.line, self.trees, self.inputs, X)
-
-    def variance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
-        """Return variances (n', t) of new targets at encoded rows (n', d)."""
-        relative = np.broadcast_to(self.misfit + self.alpha / as_array(weight), len(X))
-        return relative[:, None] * self.signal
-
-    @property
-    def noise(self) -> Array:
-        """Variance (t,) of the noise of a target of weight one."""
-        return self.alpha * self.signal
-
-    def covariance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
-        """Return covariances (n', n', t) of new targets, :meth:`variance` on their diagonal."""
-        cov = np.zeros((len(X), len(X), len(self.signal)))
-        np.einsum("iit->it", cov)[:] = self.variance(X, rows, weight)
-        return cov
-
-    def with_variances(self, of_function: float, of_noise: float) -> "TreeLaw":
-        """Return the law with the variances of misfit and noise multiplied by factors."""
-        alpha = of_noise / of_function * self.alpha
-        return replace(self, signal=of_function * self.signal, alpha=alpha)
-
-
-@register(shapes={"members": "k"})
-@dataclass(frozen=True, slots=True, eq=False)
-class TreeTerm(FunctionTerm):
-    """A sum of outputs of trees; gradients are zero except at jumps."""
-
-    law: TreeLaw
-
-    def values(self, X: Array) -> Array:
-        return as_array(self.law.mean(X, X) @ self.coef)
-
-    def gradient(self, X: Array) -> Array:
-        return np.zeros((*X.shape, self.coef.shape[1]))
-
-
-def _sum(line: Line | None, trees: Trees, inputs: TreeInputs, X: Array) -> Array:
-    """Return the values (n, t) of trees, and of a line if there is one, at encoded rows."""
-    values = trees(inputs(X))
-    return values if line is None else values + line(X)
+        values = self.trees(self.inputs(X))
+        return values if self.line is None else values + self.line(X)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -280,74 +210,11 @@ class TreeLearner:
     def fit(
         self, data: Observations, order: Chosen, scored: Scored, n_threads: int = 1
     ) -> tuple[TreeLaw, LeaveOneOutPredictions] | None:
-        """Return the law of all observations, and its left-out means and variances.
+        """Return the law of all observations with its predictions, see :func:`with_left_out`."""
 
-        Threads share the fits to all observations and to folds of them. The result is ``None`` if
-        a fold leaves fewer than two observations of a class.
-        """
-        # Fits without a fold: all observations of the order except the removed ones.
-        folds = [
-            (np.setdiff1d(order, removed), places)
-            for removed, places in self._folds(data, order, scored)
-        ]
-        if self.labels is not None:
-            n_classes = int(self.labels.max()) + 1
-            of_class = [np.bincount(self.labels[rows], minlength=n_classes) for rows, _ in folds]
-            if np.min(of_class) < 2:
-                return None
+        def fitted(rows: Chosen) -> TreeLaw:
+            line, trees = self.trees(data, rows)
+            ones = np.ones(len(trees.baseline))
+            return TreeLaw(self.boosting.name, ones, 0.0, 1.0, self.inputs, trees, line)
 
-        parts = [rows for rows, _ in folds]
-        if len(scored.units) > _NEGLIGIBLE * len(order):
-            parts = [np.sort(order), *parts]
-        # Fits run in threads; a single fit has all threads.
-        n_inner = n_threads if len(parts) == 1 else 1
-
-        def fitted(rows: Chosen) -> tuple[Line | None, Trees]:
-            with threadpool_limits(n_inner, user_api="openmp"):
-                return self.trees(data, rows)
-
-        with single_threaded_blas():
-            fits = [fit for _, fit in in_order(fitted, parts, n_threads)]
-        line, trees = fits[0]
-        fits = fits[-len(folds) :]
-        name, units, means = (
-            self.boosting.name,
-            scored.units,
-            np.empty((len(scored.units), len(trees.baseline))),
-        )
-        for fit, (_, places) in zip(fits, folds, strict=True):
-            means[places] = _sum(*fit, self.inputs, data.X[units[places]])
-        if self.labels is not None:
-            unknown = np.full(means.shape, np.nan)
-            law = TreeLaw(name, self.inputs, trees, np.ones(means.shape[1]), 0.0, 1.0)
-            return law, LeaveOneOutPredictions(means, unknown, unknown)
-        # Out-of-fold residuals give the variance of a new target.
-        squares = (data.Y[units] - means) ** 2
-        weights = scored.observed.weights
-        signal = squares.mean(axis=0)
-        relative = np.mean(squares / np.where(signal > 0.0, signal, 1.0), axis=1)
-        # Equal weights do not distinguish misfit from noise: all variance counts as noise.
-        misfit, alpha = 0.0, 1.0
-        if np.ptp(weights):
-            misfit, alpha = variance_parts(relative, np.ones(len(units)), 1.0 / weights)
-        law = TreeLaw(name, self.inputs, trees, signal, float(misfit), float(alpha), line)
-        # The share of the noise falls with the weight, that of the misfit does not.
-        variances = signal * (misfit + alpha / weights)[:, None]
-        return law, LeaveOneOutPredictions(
-            means, variances, np.broadcast_to(signal * alpha, means.shape)
-        )
-
-    def _folds(
-        self, data: Observations, order: Chosen, scored: Scored
-    ) -> Iterator[tuple[Chosen, Chosen]]:
-        """Yield the observations that each fit leaves out, and their positions in ``scored``."""
-        n_scored = len(scored.units)
-        groups = None if data.groups is None else data.groups[scored.units]
-        is_one_block = groups is not None and not np.ptp(groups)
-        if is_one_block or n_scored <= _FEW_SCORED * len(order):
-            yield scored.units, np.arange(n_scored)
-            return
-        folds = fold_numbers(groups, n_scored, _N_FOLDS)
-        for fold in range(_N_FOLDS):
-            places = np.flatnonzero(folds == fold)
-            yield scored.units[places], places
+        return with_left_out(fitted, data, order, scored, self.labels, n_threads)

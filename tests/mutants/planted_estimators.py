@@ -1,0 +1,80 @@
+"""Bugs of base models of a user, each with the test that must notice it."""
+
+from functools import partial
+
+from learning.tables import test_estimator_laws
+from mutants.registry import plant_edits
+
+from bochner.learning.tables import estimator_laws, residual_laws
+from bochner.learning.tables.estimator_laws import EstimatorLearner
+from bochner.learning.tables.learner import Learner
+from bochner.learning.tables.residual_laws import ResidualLaw
+
+GROUPS, WEIGHTS = test_estimator_laws.TRIPLES, test_estimator_laws.WEIGHTS
+
+plant_edits(
+    residual_laws,
+    "with_left_out",
+    test_estimator_laws.check_left_out,
+    users=(estimator_laws,),
+    estimators_that_know_what_they_predict=(
+        "np.setdiff1d(order, removed), places",
+        "order, places",
+    ),
+    laws_without_the_last_fold=("laws[0], scored.units", "laws[-1], scored.units"),
+)
+plant_edits(
+    residual_laws,
+    "_folds",
+    partial(test_estimator_laws.check_left_out, GROUPS),
+    estimators_that_know_some_of_a_group=("fold_numbers(groups,", "fold_numbers(None,"),
+)
+plant_edits(
+    ResidualLaw,
+    "variance",
+    partial(test_estimator_laws.check_left_out, None, WEIGHTS),
+    noise_without_the_weight_of_a_target=("self.alpha / as_array(weight)", "self.alpha"),
+)
+plant_edits(
+    EstimatorLearner,
+    "fit",
+    partial(test_estimator_laws.check_left_out, None, WEIGHTS),
+    estimators_without_weights=('{"sample_weight": data.weights}', "{}"),
+    weights_of_other_rows=("w[rows]", "w[: len(rows)]"),
+    one_target_for_all=("data.Y[rows].T.copy()", "data.Y[rows].T[[0, 0]]"),
+)
+plant_edits(
+    EstimatorLearner,
+    "_seeded",
+    test_estimator_laws.check_seeds,
+    seeds_of_the_user_replaced=("if v is None", ""),
+    seeds_of_steps_left_open=('k.endswith("random_state")', 'k == "random_state"'),
+)
+plant_edits(
+    estimator_laws,
+    "_log_odds",
+    partial(test_estimator_laws.check_classes, 2),
+    odds_of_the_first_class=("logs[:, 1:] - logs[:, :1]", "logs[:, :1] - logs[:, 1:]"),
+    votes_as_certain_as_rounding_allows=("_LEAST_PROBABILITY", "1e-15"),
+)
+plant_edits(
+    estimator_laws,
+    "_log_odds",
+    partial(test_estimator_laws.check_classes, 3),
+    log_probabilities_without_a_centre=("logs - logs.mean(axis=1, keepdims=True)", "logs"),
+)
+plant_edits(
+    Learner,
+    "fit",
+    test_estimator_laws.check_columns,
+    base_models_on_all_encodings=(
+        "EstimatorLearner(name, model, encodings[0]",
+        "EstimatorLearner(name, model, encodings[-1]",
+    ),
+)
+plant_edits(
+    Learner,
+    "fit",
+    test_estimator_laws.check_limit,
+    base_models_after_the_limit=("self._is_late(began, _TREES_SHARE)", "False"),
+)
