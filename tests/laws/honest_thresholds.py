@@ -76,7 +76,7 @@ THRESHOLDS = [
         constants={
             EFFORTS: effort(),
             f"{PLAN}._FEWEST_OTHERS": 150,
-            f"{PLAN}._MOST_SCORED": 180,
+            f"{PLAN}.MOST_SCORED": 180,
             f"{PLAN}._VARIANCE_LANDMARKS": 150,
             f"{PLAN}._LEAST_UNSCORED": 150,
         },

@@ -92,7 +92,7 @@ def check_memory():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(np, "empty", empty)
-        patch.setattr(kernel_products, "_BLOCK_BYTES", 8 * N * 7)
+        patch.setattr(kernel_products, "BLOCK_BYTES", 8 * N * 7)
         try:
             assert_exact()
             assert_exact(grouped=False)

@@ -25,7 +25,7 @@ def as_large():
     """Score some of the rows, as in tables of more rows, and fit kernels only."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(plan, "_LEAST_UNSCORED", 200)
-        monkeypatch.setattr(plan, "_MOST_SCORED", N_SCORED)
+        monkeypatch.setattr(plan, "MOST_SCORED", N_SCORED)
         monkeypatch.setattr(learners, "BOOSTINGS", ())
         yield
 
