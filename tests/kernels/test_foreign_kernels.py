@@ -210,3 +210,14 @@ def test_kernels_of_both_libraries_are_not_combined(combine):
         combine(2.0 * kernels.Gaussian(1.0), sk.WhiteKernel(0.1))
     mixed = kernels.to_sklearn(2.0 * kernels.Gaussian(1.0)) + sk.WhiteKernel(0.1)
     assert mixed(np.zeros((1, 1)))[0, 0] == pytest.approx(2.1)
+
+
+@pytest.mark.parametrize("combine", [operator.add, operator.mul])
+@pytest.mark.parametrize(
+    "model", [bochner.GaussianProcessRegressor, bochner.KreinRidge, bochner.FourierFeatures]
+)
+def test_kernels_that_scikit_learn_takes_for_numbers_are_refused(combine, model):
+    """Its operators make a constant of their right operand."""
+    mixed = 2.0 * combine(sk.RBF(), kernels.Gaussian(1.0))
+    with pytest.raises(TypeError, match=r"Product is a kernel of scikit-learn.*to_sklearn"):
+        model(mixed).fit(X, X[:, 0])

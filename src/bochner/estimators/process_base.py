@@ -18,7 +18,7 @@ from bochner._numerics.checked import named, refuse_foreign
 from bochner.estimators.process_kernels import as_process_kernel, refuse_names
 from bochner.features.parameters import KernelParameters
 from bochner.kernels import Kernel
-from bochner.kernels.foreign import is_sklearn_kernel
+from bochner.kernels.foreign import is_sklearn_kernel, refuse_mixed
 
 # A kernel of this package is one more kind of kernel.
 CONSTRAINTS: dict[str, Any] = {
@@ -57,6 +57,7 @@ class ScikitProcess(KernelParameters, ABC):
         self: BaseEstimator, X: ArrayLike, y: ArrayLike, **options: object
     ) -> tuple[Any, Any, sk.Kernel]:
         """Return validated rows and targets, and the kernel as an object of scikit-learn."""
+        refuse_mixed(self.kernel)
         takes_objects = is_sklearn_kernel(self.kernel) and not self.kernel.requires_vector_input
         if not takes_objects:
             refuse_foreign("X", X)
