@@ -50,6 +50,22 @@ def test_errors_on_a_table_are_those_of_its_predictions(regressor, tmp_path):
     assert "for the rows of this file" in " ".join(printed.split())
 
 
+def test_intervals_of_another_level_are_judged(regressor, tmp_path):
+    check_other_level(regressor, tmp_path)
+
+
+def check_other_level(path_of_model, folder):
+    """Half of the rows should be in the intervals of 50 %, of which the level is shown."""
+    frame, model = fresh(), library.load(path_of_model)
+    path = write(frame, folder / "new.csv")
+    shown = json.loads(run("evaluate", path_of_model, path, "--interval", 50, "--json").stdout)
+    lower, upper = model.predict_interval(frame.drop(columns="y"), 0.5)
+    (target,) = shown["targets"]
+    scores = target["methods"][0]["scores"]
+    assert target["level"] == 0.5
+    assert scores["coverage"]["value"] == np.mean((lower <= frame["y"]) & (frame["y"] <= upper))
+
+
 def test_rows_without_a_target_are_passed_over(regressor, tmp_path):
     frame = fresh()
     frame.loc[::4, "y"] = np.nan

@@ -11,6 +11,8 @@ from cli.test_forecast import MONTHS, SALES, TWICE, forecast, sales, several
 
 import bochner as library
 from bochner import Forecaster
+from bochner.cli.totals import with_total
+from bochner.tables.series_table import SeriesColumns, TableSeries
 
 
 def in_columns(n=60, n_unknown=0):
@@ -71,6 +73,26 @@ def test_errors_of_a_total_are_those_from_where_all_series_are_known(tmp_path):
     found, expected = ({one["name"]: one["from_past_origins"] for one in each} for each in series)
     assert found == expected
     assert set(found) == {"north", "south", "both"}
+
+
+def test_a_total_is_known_where_all_series_are():
+    assert_one_end()
+
+
+def assert_one_end():
+    """Series end with the last known value of any, and have rows to forecast after it."""
+    days = pd.date_range("2022-01-01", periods=12, freq="D")
+    second = pd.Series([0.0, 1.0, np.nan, 3.0, 4.0, 5.0, 6.0, 7.0], days[2:10])
+    series = [
+        TableSeries("a", pd.Series(np.arange(8.0), days[:8]), None, days[8:]),
+        TableSeries("b", second, None, days[10:]),
+    ]
+    found = with_total(series, "all", SeriesColumns("day", "y", "shop"), is_wide=False)
+    assert [one.values.index[-1] for one in found] == [days[9]] * 3
+    assert [list(one.later) for one in found] == [list(days[10:])] * 3
+    assert [one.values.index[0] for one in found] == [days[0], days[2], days[2]]
+    total = pd.Series([2.0, 4.0, np.nan, 8.0, 10.0, 12.0, np.nan, np.nan], days[2:10])
+    pd.testing.assert_series_equal(found[2].values, total, check_freq=False)
 
 
 def test_forecasts_add_up_to_the_total(tmp_path):

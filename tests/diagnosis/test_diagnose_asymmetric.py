@@ -161,9 +161,8 @@ def test_advice_names_what_exists_and_takes_the_kernel(kernel, words):
     models = {"FourierFeatures", "AsymmetricKernelRidge", "AsymmetricPairRidge"}
     assert models <= {name for name, _ in calls}
     for name, arguments in calls:
-        model = eval(
-            f"{name}({arguments})", {"bochner": bochner, "kernel": kernel, **vars(bochner)}
-        )
+        path = name if name.startswith("bochner.") else f"bochner.{name}"
+        model = eval(f"{path}({arguments})", {"bochner": bochner, "kernel": kernel})
         model.fit(rows, rows[:, 0], **({"right": rows} if "Pair" in name else {}))
     if "kernel.symmetrised" in advice and isinstance(kernel, kernels.Stationary):
         KreinRidge(kernel.symmetrised).fit(X, X[:, 0])

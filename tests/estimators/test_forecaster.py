@@ -63,6 +63,32 @@ def test_ways_to_say_when(fitted):
     assert_allclose(across[4:], mean[:6])
 
 
+AT_TIMES = {
+    "predict": lambda model, y: np.column_stack(model.predict(y.index, return_std=True)),
+    "predict_interval": lambda model, y: np.column_stack(model.predict_interval(y.index)),
+    "predict_quantiles": lambda model, y: model.predict_quantiles(y.index, [0.2, 0.7]),
+    "sample": lambda model, y: model.sample(y.index, 3, random_state=0),
+    "components": lambda model, y: model.components(y.index),
+    "log_density": lambda model, y: model.log_density(y),
+}
+"""What a model returns for the times of a series, of which only the last one takes the values."""
+
+
+@pytest.mark.parametrize("method", AT_TIMES)
+def test_times_may_be_in_any_order(fitted, method):
+    assert_any_order(fitted, method)
+
+
+def assert_any_order(model, method):
+    """Each result belongs to its time; the order of times is not its own inverse."""
+    later = monthly()[84:]
+    order = np.random.default_rng(0).permutation(12)
+    in_order = np.asarray(AT_TIMES[method](model, later))
+    found = np.asarray(AT_TIMES[method](model, later.iloc[order]))
+    np.testing.assert_array_equal(found, in_order[order])
+    assert not np.array_equal(found[order], in_order)
+
+
 @pytest.mark.parametrize("level", [0.5, 0.9])
 def test_intervals_are_quantiles(fitted, level):
     lower, upper = fitted.predict_interval(12, level)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from persist.same import round_trip
-from scipy.stats import norm
+from scipy.stats import norm, rankdata
 
 from bochner import TableClassifier, TableRegressor
 from bochner.learning.tables import transformations
@@ -52,6 +52,18 @@ def test_ranks_are_normal_quantiles():
     assert 3 <= len(knots) <= 7
     assert_allclose(found[[0, 99]], expected[[0, 99]])
     assert_allclose(found[25:75], expected[25:75], atol=0.1)
+
+
+def check_equal_targets():
+    """Equal targets have the normal quantile of their middle rank, which a reflection negates."""
+    y = np.repeat([0.0, 1.0, 7.0], [60, 30, 10])
+    found = Transformation.of("rank", y)(y)
+    assert_allclose(found, norm.ppf((rankdata(y) - 0.5) / len(y)), atol=1e-12)
+    assert_allclose(Transformation.of("rank", -y)(-y), -found, atol=1e-12)
+
+
+def test_equal_targets_have_their_middle_rank():
+    check_equal_targets()
 
 
 def check_means():

@@ -137,6 +137,16 @@ def test_the_median_distance_is_the_length_scale():
     assert_allclose(features.kernel_.length_scale, np.median(pdist(X)), rtol=1e-4)
 
 
+def test_the_median_distance_is_that_of_the_rows_of_both_arguments():
+    queries, keys = X[:40], 8.0 * X[40:100]
+    expected = np.median(pdist(np.concatenate((queries, keys))))
+    assert expected > 3.0 * np.median(pdist(queries))
+    for container in (np.asarray, sparse.csr_array):
+        features = FourierFeatures(n_components=4, random_state=0)
+        features.fit(container(queries), right=container(keys))
+        assert_allclose(features.kernel_.length_scale, expected, rtol=1e-3)
+
+
 def test_an_object_keeps_its_length_scale():
     kernel = kernels.Gaussian(3.0) * kernels.Laplacian(2.0)
     assert FourierFeatures(kernel, length_scale=9.0).fit(X).kernel_ is kernel

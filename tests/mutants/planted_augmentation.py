@@ -110,3 +110,11 @@ planted(
     test_bank_likelihoods.test_covariances_have_the_variances_on_their_diagonal,
     name="variance_of_heavy_tails_lost",
 )(edit(Draws, "noise", "* unit.noise_variance", ""))
+for name, owner, old, new in (
+    ("counts", NegativeBinomialCounts, "0.5 * count_of(part)", "0.5"),
+    ("ordinal", OrdinalLabels, "slope * count_of(part)", "slope"),
+):
+    planted(
+        partial(test_augmentation.test_rows_of_weight_are_equal_rows, name),
+        name=f"pseudo_targets_of_rows_of_weight_one_{name}",
+    )(edit(owner, "pseudo", old, new))

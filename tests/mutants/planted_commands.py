@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from cli import test_activity, test_screen, test_stages
+from cli import test_activity, test_app_evaluate_explain, test_screen, test_stages
 from cli.command import fit, table
 from comparison import test_deadline, test_others
 from mutants.registry import edit, planted
@@ -22,6 +22,12 @@ def check_evaluation():
         folder = Path(name)
         model = fit(folder, table())
         test_stages.test_an_evaluation_computes_what_it_shows(model, folder, patch)
+
+
+def check_levels():
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        test_app_evaluate_explain.check_other_level(fit(folder, table()), folder)
 
 
 def check_shared_encoding():
@@ -52,6 +58,11 @@ planted(check_evaluation, name="evaluations_analyse_for_nothing")(
         "options.analysis",
     )
 )
+
+planted(check_levels, name="evaluations_have_the_level_of_the_fit")(
+    edit(evaluating, "evaluate_table", "level = level or interval_level(model)",
+         "level = interval_level(model)")
+)  # fmt: skip
 
 planted(check_shared_encoding, name="each_method_encodes_the_table")(
     edit(others, "add_others", "if not encodings:", "if encodings.clear() is None:")

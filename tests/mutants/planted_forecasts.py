@@ -6,12 +6,15 @@ from tempfile import TemporaryDirectory
 from cli import test_forecast
 from comparison import test_origins
 from comparison.test_origins import NAN
+from estimators import test_forecaster
 from mutants.registry import edit, plant_edits, planted
 from tables import test_holidays, test_series_table
 
+from bochner import Forecaster
 from bochner.cli import forecasting, series_fits
 from bochner.comparison import forecasts, origins
 from bochner.comparison.contenders import OURS
+from bochner.estimators.series_forecasts import SeriesForecasts
 from bochner.tables import holidays, series_table
 
 
@@ -106,6 +109,9 @@ planted(
     test_holidays.test_holidays_of_one_date_share_an_effect,
     name="a_holiday_of_one_date_has_an_effect",
 )(lambda patch: patch.setattr(holidays, "_FEWEST", 1))
+planted(test_holidays.test_all_hours_of_a_date_are_one_date, name="hours_count_as_dates")(
+    edit(holidays, "holiday_inputs", "pairs = set(zip(", "pairs = list(zip(", test_holidays)
+)
 planted(test_holidays.test_hours_follow_the_local_clock, name="holidays_begin_in_greenwich")(
     edit(holidays, "holiday_inputs", "read_dates(times).clock", "read_dates(times).utc",
          test_holidays)
@@ -181,4 +187,14 @@ planted(check_known_inputs, name="series_have_the_model_of_the_first")(
 )  # fmt: skip
 planted(check_rows_without_a_value, name="the_last_row_is_not_forecast")(
     edit(series_fits, "n_steps_of", "steps = n_later if", "steps = n_later - 1 if")
+)
+
+
+def check_any_order():
+    model = Forecaster(**test_forecaster.QUICK).fit(test_forecaster.monthly()[:84])
+    test_forecaster.assert_any_order(model, "log_density")
+
+
+planted(check_any_order, name="densities_of_values_at_other_times")(
+    edit(SeriesForecasts, "log_densities", "values[order]", "values")
 )

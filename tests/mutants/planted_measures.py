@@ -9,11 +9,13 @@ from laws import atom_laws, design_laws, weight_laws
 from laws.design_laws import CASES
 from mutants.registry import changes, deferred, edit, planted, replaces
 from scipy.linalg import cho_factor, cho_solve
+from spectral import test_allocation
 from spectral import test_least_squares_phases as phases
 
 from bochner.frequencies import Envelope
 from bochner.kernels import Metric
 from bochner.spectral import Part, design, least_squares, profiles
+from bochner.spectral.allocation import Allocation, ByMass
 from bochner.spectral.atoms import CityBlockExponentials, DampedGaussians, Shells, sphere_mean
 from bochner.spectral.design import Program
 from bochner.spectral.laws import Isotropic
@@ -275,3 +277,11 @@ def errors_relative_to_the_whole_matrix(patch):
     forget(patch)
     old, new = "self.distinct.size or", "self.entries.size or"
     edit(design._Candidate, "predicted_error", old, new)(patch)
+
+
+planted(
+    lambda: test_allocation.test_expected_numbers_of_few_frequencies_have_the_mass_of_their_part(
+        ByMass()
+    ),
+    name="few_frequencies_share_the_net_mass",
+)(edit(Allocation, "share", "np.abs(mass).sum() / m", "mass.sum() / m"))

@@ -7,6 +7,7 @@ from mutants.registry import changes, edit, planted
 from tables.test_identifiers import N, TestText, TestWholeNumbers
 from tables.test_local_dates import (
     RISING,
+    WEST,
     test_an_order_that_no_entry_shows,
     test_offsets_from_utc_are_kept,
 )
@@ -61,3 +62,14 @@ planted(
     in_folder(test_offsets_from_utc_are_kept, ["2021-12-31 01:00-0130", "2021-12-31 2:30"]),
     name="zones_have_no_sign",
 )(edit(local_dates, "_minutes", 'int(f"{zone[0]}1") * ', ""))
+planted(
+    in_folder(test_offsets_from_utc_are_kept, WEST),
+    name="minutes_of_zones_have_no_sign",
+)(
+    edit(
+        local_dates,
+        "_minutes",
+        "(60 * int(digits[:2]) + int(digits[2:]))",
+        "60 * int(digits[:2]) + int(digits[2:])",
+    )
+)

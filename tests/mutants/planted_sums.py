@@ -196,24 +196,9 @@ planted(in_a_folder(totals_tests.test_series_in_columns_are_forecast_like_those_
 )  # fmt: skip
 
 
-def check_one_end():
-    """Series end with the last known value of any, and have rows to forecast after it."""
-    import pandas as pd
-
-    from bochner.tables.series_table import SeriesColumns, TableSeries
-
-    days = pd.date_range("2022-01-01", periods=12, freq="D")
-    series = [
-        TableSeries("a", pd.Series(range(8), days[:8]) * 1.0, None, days[8:]),
-        TableSeries("b", pd.Series(range(8), days[2:10]) * 1.0, None, days[10:]),
-    ]
-    found = totals.with_total(series, "all", SeriesColumns("day", "y", "shop"), is_wide=False)
-    assert [one.values.index[-1] for one in found] == [days[9]] * 3
-    assert [list(one.later) for one in found] == [list(days[10:])] * 3
-    assert [one.values.index[0] for one in found] == [days[0], days[2], days[2]]
-    assert found[2].values.dropna().tolist() == [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]
-
-
-planted(check_one_end, name="rows_to_forecast_have_known_values")(
+planted(totals_tests.assert_one_end, name="unknown_values_are_zeros_of_a_total")(
+    edit(totals, "with_total", "left.add(right)", "left.add(right, fill_value=0.0)", totals_tests)
+)
+planted(totals_tests.assert_one_end, name="rows_to_forecast_have_known_values")(
     edit(totals, "_to_one_end", "one.later[one.later > times[-1]]", "one.later")
 )

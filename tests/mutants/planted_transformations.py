@@ -5,6 +5,7 @@ from mutants.registry import plant_edits
 
 from bochner.estimators.table_predictors import NumberPredictor
 from bochner.estimators.table_tasks import RegressionTask
+from bochner.learning.tables import transformations
 from bochner.learning.tables.transformations import Transformation
 
 plant_edits(
@@ -30,4 +31,10 @@ plant_edits(
     "covariances",
     test_transformed_targets.check_covariances,
     covariances_of_logarithms=("self.targets.transformation is not None", "False"),
+)
+plant_edits(
+    transformations,
+    "_curve",
+    test_transformed_targets.check_equal_targets,
+    equal_targets_have_their_last_rank=("0.5 * counts", "0.5"),
 )

@@ -1,6 +1,7 @@
 """Pictures of kernels, envelopes and spectra: lines are closed forms, densities are recounted."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -242,6 +243,21 @@ def test_relevance_of_learned_models(learned):
     both = plot.interactions(learned)
     shown = 2.0 * learned.interactions_[0, 1]
     assert both.names == (["x0 × x1"] if shown >= 0.005 else [])
+
+
+def test_pairs_of_learned_models_have_both_entries_of_their_matrix():
+    assert_pairs()
+
+
+def assert_pairs():
+    """The shares of all pairs and of the diagonal sum to one, the total of the matrix."""
+    matrix = np.array([[0.1, 0.2, 0.05], [0.2, 0.06, 0.1], [0.05, 0.1, 0.14]])
+    model = SimpleNamespace(relevance_=SimpleNamespace(interactions=matrix))
+    display = plot.interactions(model, names=["a", "b", "c"])
+    assert display.names == ["a × b", "b × c", "a × c"]
+    widths = [bar.get_width() for bar in display.ax_.patches]
+    assert_allclose(sum(widths), 100.0 * (1.0 - np.trace(matrix)))
+    assert_allclose(widths, [40.0, 20.0, 10.0])
 
 
 REFUSED = [

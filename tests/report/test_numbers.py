@@ -9,17 +9,18 @@ import pytest
 from report.markup import Page
 from report.says import mean_error, says
 from report.studies import of_laws, page
-from scipy.stats import binom, norm
+from scipy.stats import binom, norm, t
 from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
 from bochner.comparison.outcomes import Outcome
 from bochner.diagnosis.sensitivity import Effect, VarianceShares
+from bochner.learning.tables.transformations import Transformation
 from bochner.report import accuracy, classes, columns, data_checks, error_checks, residuals, times
 from bochner.report.along_time import AlongTime
 from bochner.report.blocks import Figure, Table
 from bochner.report.drift import drift
 from bochner.report.periods import NamedPeriod
-from bochner.report.subject import subjects_of
+from bochner.report.subject import Subject, subjects_of
 from bochner.tables.columns import read_column
 
 STATED = []
@@ -38,9 +39,8 @@ def table_of(section, title):
     return {row[0].text: dict(zip(found.heads, row, strict=True)) for row in found.rows}
 
 
-@pytest.fixture
-def pictures(monkeypatch):
-    """The displays and captions of the figures of sections, by title, not drawn."""
+def kept_pictures(patch):
+    """Return the displays and captions of the figures of sections, by title, not drawn."""
     made = {}
 
     def kept(display, title, caption):
@@ -48,8 +48,13 @@ def pictures(monkeypatch):
         return Figure(title, "", caption)
 
     for module in (accuracy, classes, columns, residuals, times):
-        monkeypatch.setattr(module, "drawn", kept)
+        patch.setattr(module, "drawn", kept)
     return made
+
+
+@pytest.fixture
+def pictures(monkeypatch):
+    return kept_pictures(monkeypatch)
 
 
 def subject(**outcomes):
@@ -167,6 +172,60 @@ def test_coverage_by_level(own, pictures):
     said = 100.0 * np.array([display.predicted[worst], display.observed[worst]])
     says(caption.partition(" Those")[0], len(outside), len(display.predicted), *said)
     assert ("too narrow" if below[worst] else "wider than necessary") in caption
+
+
+class TwoTargets:
+    """Intervals of a normal target, and of one with heavy tails."""
+
+    transformation_ = None
+
+    def predict(self, rows):
+        return np.column_stack((rows["size"], 50.0 - rows["size"]))
+
+    def predict_interval(self, rows, level):
+        half = np.array([norm.ppf(0.5 + 0.5 * level), t(1.5).ppf(0.5 + 0.5 * level)])
+        return self.predict(rows) - half, self.predict(rows) + half
+
+
+class Prices:
+    """Means and intervals of a target whose logarithm is normal."""
+
+    transformation_ = Transformation("log")
+
+    def predict(self, rows):
+        return np.exp(rows["size"].to_numpy() + 0.5)
+
+    def predict_interval(self, rows, level):
+        half = np.exp(norm.ppf(0.5 + 0.5 * level))
+        return np.exp(rows["size"].to_numpy()) / half, np.exp(rows["size"].to_numpy()) * half
+
+
+@pytest.mark.parametrize(
+    ("model", "number"),
+    [(TwoTargets(), 0), (TwoTargets(), 1), (Prices(), None)],
+    ids=["normal", "heavy", "log"],
+)
+def test_coverage_by_level_is_that_of_the_intervals_of_the_model(model, number, pictures):
+    assert_coverage(model, number, pictures)
+
+
+def assert_coverage(model, number, pictures):
+    """Rows are counted at each level; ``number`` is that of a target among several."""
+    (study,) = of_laws()
+    rows = study.split.X_test
+
+    def of_target(values):
+        return values if number is None else values[:, number]
+
+    y = of_target(model.predict(rows)) + 2.0 * np.random.default_rng(8).normal(size=len(rows))
+    ends = map(of_target, model.predict_interval(rows, 0.9))
+    own = Outcome(y, of_target(model.predict(rows)), *ends, unit=9.0)
+    checked = replace(study, model=model, outcomes={"bochner": own})
+    accuracy.intervals_section(Subject(checked, 1 if number is None else 2))
+    ((display, _),) = pictures.values()
+    for level, observed in zip(display.predicted, display.observed, strict=True):
+        lower, upper = map(of_target, model.predict_interval(rows, level))
+        assert observed == pytest.approx(np.mean((lower <= y) & (y <= upper)))
 
 
 @states(r"Residuals against \w+", "Mean residuals by column")

@@ -114,9 +114,19 @@ def test_weights_of_a_part_sum_to_its_mass(allocation):
     assert_allclose(counts * weights, MASSES)
 
 
-@pytest.mark.parametrize(
+FEW = pytest.mark.parametrize(
     "allocation", [HalfByMass(), ByMass(), ByVariance((0.1,) * 4, (0.1,) * 4, 1)]
 )
+
+
+@FEW
+def test_expected_numbers_of_few_frequencies_have_the_mass_of_their_part(allocation):
+    _, weights = allocation.share(MASSES, 3, np.random.default_rng(0))
+    expected_counts = 3.0 * np.abs(MASSES) / 4.5
+    assert_allclose(expected_counts * weights, MASSES)
+
+
+@FEW
 def test_few_frequencies_choose_parts_at_random_without_bias(allocation):
     totals = np.zeros(4)
     n = 20_000

@@ -34,6 +34,16 @@ def test_holidays_of_one_date_share_an_effect():
     assert (found.iloc[:n_known].sum() > 0.0).all()
 
 
+def test_all_hours_of_a_date_are_one_date():
+    """A holiday of one date has no effect of its own in series of hours either."""
+    n_known = 540
+    daily = holiday_inputs(DAYS, n_known, "DE")
+    hours = pd.date_range(DAYS[0], periods=24 * len(DAYS), freq="h")
+    hourly = holiday_inputs(hours, 24 * n_known, "DE")
+    assert list(hourly) == list(daily)
+    np.testing.assert_array_equal(hourly, np.repeat(daily.to_numpy(), 24, axis=0))
+
+
 def test_hours_follow_the_local_clock():
     hours = pd.date_range("2020-12-24 20:00", periods=96, freq="h", tz="Europe/Berlin")
     found = holiday_inputs(hours, 96, "DE").sum(axis=1).to_numpy()

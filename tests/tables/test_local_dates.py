@@ -56,9 +56,10 @@ SEVERAL = (
     "2021-01-01T00:00+05",
 )
 LOCAL = "13/01/2021 01:00 +0230", "14/01/2021 1:00"
+WEST = "13/01/2021 01:00 -0230", "14/01/2021 23:10-03:30", "15/01/2021 9:05 -0800"
 
 
-@pytest.mark.parametrize("entries", [ONE, SEVERAL, LOCAL, (*SEVERAL, ""), (*ONE, "", "NA")])
+@pytest.mark.parametrize("entries", [ONE, SEVERAL, LOCAL, WEST, (*SEVERAL, ""), (*ONE, "", "NA")])
 def test_offsets_from_utc_are_kept(tmp_path, entries):
     """pandas reads each entry by itself: the instant and the clock are those of the text."""
     dates = [pd.to_datetime(text, dayfirst="/" in text, errors="coerce") for text in entries]

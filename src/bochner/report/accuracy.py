@@ -229,29 +229,37 @@ def intervals_section(subject: Subject) -> Section:
     )
 
 
-def _half_widths(subject: Subject, levels: Array) -> Array:
-    """Return half widths (k,) of intervals of k levels, relative to the study's level.
+def _intervals_at(subject: Subject, levels: Array) -> tuple[Array, Array]:
+    """Return lower and upper ends (n, k) of the intervals of the test rows at k levels.
 
-    The ratios are the same for all rows, because an interval is a quantile per level times the
-    deviation of the row.
+    An interval is a quantile per level times the deviation of the row, so that the ratios of widths
+    are the same for all rows. Intervals of transformed targets are not symmetric, and their ratios
+    differ: they are predicted at each level.
     """
     study = subject.study
-    row = rows_of(study.split.X_test, np.arange(1))
-    widths = [
-        np.ravel(np.subtract(*study.model.predict_interval(row, level)))[subject.number]
-        for level in (*levels, study.own.level)
-    ]
-    return as_array(widths[:-1]) / float(widths[-1])
+    outcome, rows = study.own, study.split.X_test
+    assert outcome.lower is not None  # The section is left out without intervals
+    assert outcome.upper is not None
+    if getattr(study.model, "transformation_", None) is not None:
+        each = [study.model.predict_interval(rows, level) for level in levels]
+        return np.stack([lower for lower, _ in each], 1), np.stack([upper for _, upper in each], 1)
+    row = rows_of(rows, np.arange(1))
+    widths = as_array(
+        [
+            np.ravel(np.subtract(*study.model.predict_interval(row, level)))[subject.number]
+            for level in (*levels, outcome.level)
+        ]
+    )
+    middle, wide = outcome.prediction[:, None], widths[:-1] / widths[-1]
+    lower, upper = (
+        middle + wide * (end[:, None] - middle) for end in (outcome.lower, outcome.upper)
+    )
+    return lower, upper
 
 
 def _coverage_figure(subject: Subject) -> Figure:
     outcome, levels = subject.study.own, np.array(_LEVELS)
-    assert outcome.lower is not None  # The section is left out without intervals
-    assert outcome.upper is not None
-    middle, wide = outcome.prediction[:, None], _half_widths(subject, levels)
-    lower, upper = (
-        middle + wide * (end[:, None] - middle) for end in (outcome.lower, outcome.upper)
-    )
+    lower, upper = _intervals_at(subject, levels)
     is_covered = (lower <= outcome.y[:, None]) & (outcome.y[:, None] <= upper)
     coverages = [
         coverage_of(of_level, float(level), outcome.clusters)

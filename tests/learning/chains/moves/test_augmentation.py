@@ -12,6 +12,7 @@ from bochner.learning.chains.moves.counts import NegativeBinomialCounts
 from bochner.learning.chains.moves.slices import slice_sampled
 from bochner.learning.chains.moves.student_t import StudentTNoise
 from bochner.learning.chains.outcomes import outcomes_of
+from bochner.learning.chains.training_data import TrainingData
 from bochner.likelihoods import (
     CensoredGaussianLikelihood,
     GaussianLikelihood,
@@ -74,6 +75,29 @@ def test_slices_move_as_far_as_the_law():
         values.append(slice_sampled(rng, values[-1], lambda x: -0.5 * (x / 3.0) ** 2))
     assert abs(np.mean(values[20:])) < 1.0
     assert 2.0 < np.std(values[20:]) < 4.0
+
+
+@pytest.mark.parametrize("name", ["counts", "ordinal"])
+def test_rows_of_weight_are_equal_rows(name):
+    """Polya-Gamma variables, precisions and pseudo-targets of equal rows add up."""
+    rng, law = np.random.default_rng(5), laws.LAWS[name].likelihood()
+    repeat = np.array([1, 3, 2, 4, 1, 2])
+    start, rows = np.cumsum(repeat) - repeat, np.repeat(np.arange(6), repeat)
+    observed = np.stack([rng.integers(0, 3, 6).astype(float), rng.normal(size=6)])
+    observed[1] *= name == "counts"
+    weighted, repeated = (
+        TrainingData.of(np.zeros((each.shape[1], 1)), each[0], None, weight, observed=each)
+        for each, weight in ((observed, repeat.astype(float)), (observed[:, rows], None))
+    )
+    shape = (2, len(rows)) if name == "ordinal" else len(rows)
+    values = rng.gamma(2.0, size=shape)
+    if name == "ordinal":  # A cutpoint that a class lacks has no variable
+        values *= np.stack([observed[0, rows] > 0.0, observed[0, rows] < 2.0])
+    sums = np.add.reduceat(values, start, axis=-1)
+    found = law.pseudo(law.guess, weighted, sums)
+    expected = law.pseudo(law.guess, repeated, values)
+    for one, each in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, np.add.reduceat(each, start), rtol=1e-12)
 
 
 Y = np.array([0.1, 0.5, 0.4, 30.0, 0.2, 0.7])

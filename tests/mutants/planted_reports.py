@@ -1,0 +1,29 @@
+"""Bugs of the numbers in reports, with the tests that must notice them."""
+
+import pytest
+from mutants.registry import plant_edits
+from report import test_numbers
+
+from bochner.report import accuracy
+
+
+def coverage_of(model, number):
+    def check():
+        with pytest.MonkeyPatch.context() as patch:
+            test_numbers.assert_coverage(model, number, test_numbers.kept_pictures(patch))
+
+    return check
+
+
+plant_edits(
+    accuracy,
+    "_intervals_at",
+    coverage_of(test_numbers.TwoTargets(), 1),
+    targets_have_the_widths_of_the_first=("[subject.number]", "[0]"),
+)
+plant_edits(
+    accuracy,
+    "_intervals_at",
+    coverage_of(test_numbers.Prices(), None),
+    intervals_of_transformed_targets_are_symmetric=("is not None:", "is True:"),
+)
