@@ -20,8 +20,8 @@ import pytest
 LISTED = Path(__file__).parents[1] / "tests/thorough_cases.txt"
 
 LIMIT = 0.3
-"""Seconds of a thorough case: the 13,000 quicker ones take about 500 of 4,000 seconds, and five
-minutes with installation and imports on two busy cores."""
+"""Seconds of a thorough case: the 13,000 quicker ones take about 330 of 4,000 seconds, and four
+minutes with installation and imports on two slow cores."""
 
 HEADER = """\
 # Cases that take long, which `make test` leaves out and `make test-all` has: files, functions and
