@@ -24,21 +24,30 @@ def checked_base_models(models: object, kernel: object, of_classes: bool) -> tup
         raise ValueError(
             f"base_models need kernel='auto', got kernel={kernel!r}: leave one of them out."
         )
-    kind, advice = "regressor", "an object of a class derived from RegressorMixin and BaseEstimator"
-    methods, is_of_kind = ["__sklearn_tags__", "get_params", "fit", "predict"], is_regressor
-    if of_classes:
-        kind, advice = (
-            "classifier with predict_proba",
-            "an object, or wrap it in CalibratedClassifierCV",
-        )
-        methods, is_of_kind = [*methods[:3], "predict_proba"], is_classifier
+    kind = "classifier with predict_proba" if of_classes else "regressor"
     for number, model in enumerate(models):
-        is_complete = not isinstance(model, type) and all(hasattr(model, name) for name in methods)
-        if not (is_complete and is_of_kind(model)):
+        if advice := _advice(model, of_classes):
             raise TypeError(
-                f"base_models[{number}] must be a {kind}, got {shown(model)}: pass {advice}."
+                f"base_models[{number}] must be a {kind}, got {shown(model)}: {advice}."
             )
     return tuple(models)
+
+
+def _advice(model: Any, of_classes: bool) -> str:
+    """Return what to do about a model that cannot be a base model, or an empty string."""
+    if isinstance(model, type):
+        return f"pass an object, {model.__name__}()"
+    of_both = "__sklearn_tags__", "get_params", "fit"
+    has_kind = all(hasattr(model, name) for name in of_both)
+    if has_kind and (is_classifier(model) if of_classes else is_regressor(model)):
+        if hasattr(model, "predict_proba" if of_classes else "predict"):
+            return ""
+        return "wrap it in CalibratedClassifierCV" if of_classes else "its class needs predict"
+    if has_kind and (is_regressor(model) if of_classes else is_classifier(model)):
+        other = "TableRegressor" if of_classes else "TableClassifier"
+        return f"it is for bochner.{other}"
+    mixin = "ClassifierMixin" if of_classes else "RegressorMixin"
+    return f"derive its class from {mixin} and BaseEstimator, in this order"
 
 
 def check_takes_weights(base_models: Sequence[Any]) -> None:

@@ -289,7 +289,10 @@ def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, object])
 def _check_types(cls: type, values: Mapping[str, object], hints: Mapping[str, object]) -> None:
     for name, value in values.items():
         if name not in hints:
-            raise ValueError(f"{cls.__name__} has no attribute {name!r}")
+            raise ValueError(
+                f"{cls.__name__} has no attribute {name!r} among its annotations: a class of your "
+                f"own needs one for all that fit sets, such as {name}: float in its body"
+            )
         if not conforms(value, hints[name]):
             raise ValueError(
                 f"{cls.__name__}.{name} should be {_shown(hints[name])}, found {found(value)}"

@@ -329,37 +329,84 @@ def test_classes_that_a_fold_lacks_are_a_warning():
     assert model.predict_proba(X).shape == (N, 2)
 
 
-class NotFinite(Recorder):
+class Wrong(RegressorMixin, BaseEstimator):
+    """Predicts what a function returns for the rows."""
+
+    def __init__(self, outputs):
+        self.outputs = outputs
+
+    def fit(self, X, y):
+        return self
+
     def predict(self, X):
-        return np.full(len(X), np.nan)
+        return self.outputs(X)
 
 
-class ThreeColumns(ClassifierMixin, BaseEstimator):
+class WrongClassifier(ClassifierMixin, Wrong):
     def fit(self, X, y):
         self.classes_ = np.unique(y)
         return self
 
-    def predict(self, X):
-        return np.zeros(len(X), dtype=int)
-
     def predict_proba(self, X):
-        return np.full((len(X), 3), 1.0 / 3.0)
+        return self.outputs(X)
+
+
+def wrong_law(outputs, n_classes):
+    """A law of estimators that return what a function returns for the rows."""
+    model = WrongClassifier(outputs) if n_classes else Wrong(outputs)
+    columns = np.arange(2)
+    return EstimatorLaw("base model 1", np.ones(1), 0.0, 1.0, columns, [model], bool(n_classes))
 
 
 @pytest.mark.parametrize(
-    ("kind", "model", "message"),
+    ("outputs", "n_classes", "fault"),
     [
-        (TableRegressor, NotFinite(), r"predict of the base model 1, NotFinite\(\), must return a"),
+        (lambda X: np.full(len(X), np.nan), 0, "returned NaN or infinite"),
+        (lambda X: np.full(len(X), 1e200), 0, "returned numbers beyond"),
         (
-            TableClassifier,
-            ThreeColumns(),
-            "predict_proba of the base model 1, .* for each row and class",
+            lambda X: np.zeros(len(X) - 1),
+            0,
+            r"shape \(7,\) .* returned an array of shape \(6,\)",
         ),
+        (lambda X: np.zeros((1, len(X))), 0, r"returned an array of shape \(1, 7\)"),
+        (lambda X: np.zeros((len(X), 2)), 0, r"returned an array of shape \(7, 2\)"),
+        (lambda X: 0.0, 0, r"returned an array of shape \(\)"),
+        (lambda X: None, 0, "and type object"),
+        (lambda X: np.full(len(X), "x"), 0, "and type <U1"),
+        (lambda X: 1j * np.ones(len(X)), 0, "and type complex"),
+        (lambda X: np.full((len(X), 3), 1.0 / 3.0), 2, r"returned an array of shape \(7, 3\)"),
+        (lambda X: np.full((2, len(X)), 0.5), 2, r"of shape \(7, 2\) .* of shape \(2, 7\)"),
+        (lambda X: np.full(len(X), 0.5), 2, r"returned an array of shape \(7,\)"),
+        (lambda X: np.full((len(X), 2), 50.0), 2, "negative or do not sum to one"),
+        (lambda X: np.tile([1.5, -0.5], (len(X), 1)), 2, "negative or do not sum to one"),
+        (lambda X: np.full((len(X), 2), np.nan), 2, "returned NaN"),
     ],
 )
-def test_wrong_predictions_are_blamed(kind, model, message):
-    with pytest.raises(ValueError, match=message):
-        kind(effort="quick", random_state=0, base_models=[model]).fit(X, Y[:, 0] > 0.0)
+def test_wrong_predictions_are_blamed(outputs, n_classes, fault):
+    rows = np.zeros((7, 2))
+    method = "predict_proba" if n_classes else "predict"
+    with pytest.raises(ValueError, match=rf"^{method} of the base model 1, Wrong.*{fault}"):
+        wrong_law(outputs, n_classes).mean(rows, rows)
+
+
+def test_a_column_of_predictions_is_taken():
+    rows = np.arange(14.0).reshape(7, 2)
+    law = wrong_law(lambda X: X[:, :1], 0)
+    np.testing.assert_array_equal(law.mean(rows, rows), rows[:, :1])
+
+
+def test_a_fit_names_the_model_of_wrong_predictions():
+    model = clone(QUICK).set_params(base_models=[Ridge(), Wrong(lambda X: np.zeros((len(X), 2)))])
+    with pytest.raises(ValueError, match="predict of the base model 2, Wrong"):
+        model.fit(X, Y[:, 0])
+
+
+class WrongOrder(BaseEstimator, RegressorMixin):
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
 
 
 def regressor(**options):
@@ -374,10 +421,14 @@ def regressor(**options):
         (
             regressor(base_models=[Ridge]),
             TypeError,
-            r"base_models\[0\] .* got <class .*ridge.*: pass an object",
+            r"base_models\[0\] .* got <class .*ridge.*: pass an object, Ridge\(\)",
         ),
         (regressor(base_models=[Ridge(), 3]), TypeError, r"base_models\[1\] .*regressor.* got 3"),
-        (regressor(base_models=[LogisticRegression()]), TypeError, "must be a regressor, got Log"),
+        (
+            regressor(base_models=[LogisticRegression()]),
+            TypeError,
+            r"must be a regressor, got LogisticRegression\(\): it is for bochner.TableClassifier",
+        ),
         (
             regressor(base_models=[Ridge()], kernel="gaussian"),
             ValueError,
@@ -386,8 +437,9 @@ def regressor(**options):
         (
             partial(TableClassifier, base_models=[Ridge()]),
             TypeError,
-            "must be a classifier with predict_proba",
+            "must be a classifier with predict_proba, got .*: it is for bochner.TableRegressor",
         ),
+        (regressor(base_models=[WrongOrder()]), TypeError, "RegressorMixin and BaseEstimator, in"),
         (
             partial(TableClassifier, base_models=[LinearSVC()]),
             TypeError,

@@ -73,10 +73,10 @@ def test_a_limit_below_the_smallest_fit_is_refused():
     shape = 100_000, 20
     with pytest.raises(ValueError, match=r"memory_limit is 100 MB.*100,000 different rows") as low:
         within_memory(DEFAULT, 10**8, shape, 1)
-    needed = float(str(low.value).split("needs about ")[1].split(" MB")[0])
-    assert within_memory(DEFAULT, int(1.01e6 * needed), shape, 1).n_landmarks >= 200
-    with pytest.raises(ValueError, match="needs about"):
-        within_memory(DEFAULT, int(0.99e6 * needed), shape, 1)
+    needed = float(str(low.value).split("columns needs ")[1].split(" MB")[0])
+    assert within_memory(DEFAULT, int(1.001e6 * needed), shape, 1).n_landmarks >= 200
+    with pytest.raises(ValueError, match="columns needs"):
+        within_memory(DEFAULT, int(0.98e6 * needed), shape, 1)
 
 
 def peak_of(work):

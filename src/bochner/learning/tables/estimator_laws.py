@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.limits import LARGEST_TARGET
 from bochner._numerics.warn import warn_user
 from bochner.learning.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.learning.tables.observations import Observations, Scored
@@ -19,6 +20,10 @@ _LEAST_PROBABILITY = 1e-3
 """Least probability of a class, because votes of few neighbours or trees are zero or one. On three
 small tables with neighbours, forests and logistic regression, log losses of the sum are at most
 seven per cent above the least of all bounds between 0.1 and 1e-8."""
+
+
+_SUM_ERROR = 1e-3
+"""Largest deviation of a row's probabilities from a sum of one: rounding in half precision."""
 
 
 @register(shapes={"signal": "t", "columns": "c"})
@@ -45,17 +50,45 @@ class EstimatorLaw(ResidualLaw):
 
     def mean(self, X: Array, rows: Array) -> Array:
         """Return means (n', t) of encoded rows (n', d), or raise ValueError if some are missing."""
-        method = "predict_proba" if self.is_classifier else "predict"
-        outputs = (getattr(each, method)(X[:, self.columns]) for each in self.estimators)
-        values = as_array(np.hstack([np.reshape(each, (len(X), -1)) for each in outputs]))
-        values = _log_odds(values) if self.is_classifier else values
-        if values.shape != (len(X), len(self.signal)) or not np.isfinite(values).all():
-            raise ValueError(
-                f"{method} of the {self.name}, {self.estimators[0]!r}, must return a finite number "
-                f"for each row{' and class' if self.is_classifier else ''}; it returned NaN, "
-                "infinite numbers or another shape."
-            )
-        return values
+        if self.is_classifier:
+            # Log odds of two classes are one output.
+            n_classes = max(len(self.signal), 2)
+            return _log_odds(self._checked("predict_proba", X, (len(X), n_classes)))
+        return self._checked("predict", X, (len(X),))
+
+    def _checked(self, method: str, X: Array, shape: tuple[int, ...]) -> Array:
+        """Return what a method of the estimators returns for encoded rows, side by side.
+
+        Raises ValueError unless each returns finite numbers of a shape, probabilities that sum to
+        one, or a column of numbers in place of an array of one axis.
+        """
+        outputs = []
+        for estimator in self.estimators:
+            raw = np.asarray(getattr(estimator, method)(X[:, self.columns]))
+            values = raw[:, 0] if len(shape) == 1 and raw.shape == (*shape, 1) else raw
+            is_number = values.dtype.kind in "biuf"
+            fault = ""
+            if values.shape != shape or not is_number:
+                fault = f"an array of shape {raw.shape} and type {raw.dtype}"
+            elif not np.isfinite(values).all():
+                fault = "NaN or infinite numbers"
+            elif np.abs(values).max(initial=0.0) > LARGEST_TARGET:
+                fault = f"numbers beyond {LARGEST_TARGET:g} in size"
+            elif len(shape) == 2 and not _are_probabilities(values):
+                fault = "rows that are negative or do not sum to one"
+            if fault:
+                expected = "probabilities" if len(shape) == 2 else "finite numbers"
+                raise ValueError(
+                    f"{method} of the {self.name}, {estimator!r}, must return {expected} of shape "
+                    f"{shape} for {len(X)} rows of standardised columns; it returned {fault}."
+                )
+            outputs.append(as_array(values.reshape(len(X), -1)))
+        return np.hstack(outputs)
+
+
+def _are_probabilities(values: NDArray[Any]) -> bool:
+    sums = values.sum(axis=1)
+    return bool((values >= 0.0).all() and (np.abs(sums - 1.0) <= _SUM_ERROR).all())
 
 
 def _log_odds(probabilities: Array) -> Array:

@@ -69,8 +69,8 @@ def within_memory(
         least = min([of_landmarks[fewest - 1], *of_exact[n_rows - 1 : n_rows]])
         raise ValueError(
             f"memory_limit is {in_words(limit)}, and a fit to {n_rows:,} different rows of "
-            f"{n_columns} encoded columns needs about {in_words(least)}: give more memory or fewer "
-            "rows."
+            f"{n_columns} encoded columns needs {in_words(1.01 * least)}: give more memory or "
+            "fewer rows."
         )
     return replace(
         effort,
