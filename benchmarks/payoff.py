@@ -262,6 +262,8 @@ def at_equal_seconds(rows: Sequence[Row], share: int = 1) -> dict[Problem, dict[
                 if times[0] <= limit:
                     at = np.interp(np.log(limit), np.log(times), np.log(ordered[:, 1]))
                     found[problem][method] = float(np.exp(at))
+            # Fewer features may have taken longer in times of some milliseconds.
+            found[problem].setdefault(ORTHOGONAL, orthogonal[count][1])
     return found
 
 

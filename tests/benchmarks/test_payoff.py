@@ -34,6 +34,12 @@ def rows_of(errors, seconds, method, **problem):
     ]
 
 
+def test_orthogonal_features_have_their_error_where_fewer_took_longer():
+    rows = rows_of({32: 0.9, 64: 0.8}, {32: 3.0, 64: 0.5}, ORTHOGONAL)
+    ((_, errors),) = at_equal_seconds(rows).items()
+    assert errors == {"features": 64, "seconds": 0.5, ORTHOGONAL: 0.8}
+
+
 def test_errors_are_interpolated_at_the_seconds_of_orthogonal_features():
     rows = rows_of({64: 0.8, 128: 0.6, 256: 0.5}, {64: 0.5, 128: 2.0, 256: 4.0}, ORTHOGONAL)
     # Half way from 1 to 16 in logarithms, so that the error is the geometric mean.
