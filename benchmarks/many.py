@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.environment import with_packages
 from benchmarks.harness import Benchmark, Cell, Options, Part
-from benchmarks.results import Row, markdown_table
+from benchmarks.results import Row, markdown_table, medians
 from bochner import KreinRidge, KreinRidgeClassifier, TableClassifier, TableRegressor, datasets
 from bochner._numerics.memory import as_bytes
 
@@ -42,13 +42,16 @@ LARGE = {(GENERATED, 1_000_000)} | {(name, 0) for name in REAL if name != "shutt
 REPEATED = {(GENERATED, 10_000)}
 """Tables that are measured with several splits."""
 
-LIMITS = ((3_000, 5), (12_000, 15), (30_000, 15), (30_000, 40), (200_000, 30), (VERY_MANY, 900))
+LIMITS = (
+    (3_000, "5 s"), (12_000, "15 s"), (30_000, "15 s"), (30_000, "40 s"), (200_000, "30 s"),
+    (VERY_MANY, "900 s"),
+)  # fmt: skip
 """Rows of the generated table, and seconds within which they are to be fitted."""
 
 QUICK = (("wine", "bochner tables", 0), (GENERATED, "KreinRidge", 300))
 """Tables, methods and generated rows of the small design, some seconds each."""
 
-QUICK_LIMITS = ((300, 2),)
+QUICK_LIMITS = ((300, "2 s"),)
 """Rows and seconds of the small design."""
 
 MEMORY = (
@@ -82,8 +85,8 @@ _ALPHAS = np.logspace(-3.0, 5.0, 9)
 _BLOCK = 20_000
 """Rows whose features stochastic gradients have in memory at a time."""
 
-_REPETITIONS, _REPEATED_BELOW = 3, 1_000_000
-"""Splits of a table, whose medians are shown, and rows from which memory is measured once."""
+_REPETITIONS, _MEASURED_ONCE = 3, 1_000_000
+"""Splits of a table, whose medians are shown, and rows from which limits are measured once."""
 
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -92,8 +95,8 @@ TWO_THREADS = "bochner tables, two threads"
 LIGHT, CAT, RIDGE, SGD = "LightGBM", "CatBoost", "ridge on features", "SGD on features"
 _PACKAGES = {LIGHT: "lightgbm", CAT: "catboost"}
 METHODS = (OURS, TWO_THREADS, KREIN, HIST, LIGHT, CAT, RIDGE, SGD)
-IN_TIME = {f"{OURS}, {seconds} s": seconds for _, seconds in LIMITS + QUICK_LIMITS}
-IN_MEMORY = {f"{OURS}, {memory}": memory for _, memory in MEMORY + QUICK_MEMORY}
+IN_TIME = {f"{OURS}, {limit}": float(limit.split()[0]) for _, limit in LIMITS + QUICK_LIMITS}
+IN_MEMORY = {f"{OURS}, {limit}": limit for _, limit in MEMORY + QUICK_MEMORY}
 
 Split = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 """Training rows and targets, test rows and targets."""
@@ -252,20 +255,19 @@ def _is_measured(method: str, name: str, n: int) -> bool:
     return method != RIDGE or (name, n) not in LARGE
 
 
-def _limit_cells(options: Options) -> list[Cell]:
-    return [
-        Cell(GENERATED, f"{OURS}, {seconds} s", seed, {"part": "limits", "n": n})
-        for n, seconds in (QUICK_LIMITS if options.quick else LIMITS)
-        for seed in range(1 if options.quick or n == VERY_MANY else _REPETITIONS)
-    ]
+def _limit_cells(
+    part: str, limits: Sequence[tuple[int, str]], quick_limits: Sequence[tuple[int, str]]
+) -> Callable[[Options], list[Cell]]:
+    """Return the function that lists the fits of a part within limits."""
 
+    def cells(options: Options) -> list[Cell]:
+        return [
+            Cell(GENERATED, f"{OURS}, {limit}", seed, {"part": part, "n": n})
+            for n, limit in (quick_limits if options.quick else limits)
+            for seed in range(1 if options.quick or n >= _MEASURED_ONCE else _REPETITIONS)
+        ]
 
-def _memory_cells(options: Options) -> list[Cell]:
-    return [
-        Cell(GENERATED, f"{OURS}, {memory}", seed, {"part": "memory", "n": n})
-        for n, memory in (QUICK_MEMORY if options.quick else MEMORY)
-        for seed in range(1 if options.quick or n >= _REPEATED_BELOW else _REPETITIONS)
-    ]
+    return cells
 
 
 def _measure(cell: Cell, options: Options) -> Mapping[str, float]:
@@ -332,50 +334,41 @@ def _sized(name: str, rows: Sequence[Row]) -> Iterable[str]:
         )
 
 
-def _limit_tables(rows: Sequence[Row]) -> Iterator[str]:
-    yield (
-        f"**Fits of {OURS} to generated rows within a time limit**, medians of the repetitions, of "
-        "which ten million rows have one."
-    )
+def _time_tables(rows: Sequence[Row]) -> Iterator[str]:
+    heads = ["rows", "limit", "fit, s", "of the limit", "error / noise", "memory, MB"]
     lines = []
-    for n, method, values in _medians(rows):
-        limit = IN_TIME[method]
-        share = f"{values['fit_seconds'] / limit:.2f}"
-        seconds, memory = f"{values['fit_seconds']:.1f}", f"{values['memory']:.0f}"
-        error = f"{values['error']:.4f}"
-        lines.append([f"{n:,}", str(limit), seconds, share, error, memory])
-    heads = ["rows", "limit, s", "fit, s", "of the limit", "error / noise", "memory, MB"]
+    for n, method, of_fit in _medians(rows):
+        seconds, error, memory = (of_fit[name] for name in ("fit_seconds", "error", "memory"))
+        shown = f"{seconds:.1f}", f"{seconds / IN_TIME[method]:.2f}", f"{error:.4f}"
+        lines.append([f"{n:,}", method.removeprefix(f"{OURS}, "), *shown, f"{memory:.0f}"])
+    yield _LIMITED.format("time")
     yield markdown_table(heads, lines)
 
 
 def _memory_tables(rows: Sequence[Row]) -> Iterator[str]:
-    yield (
-        f"**Fits of {OURS} to generated rows within a memory limit**, medians of the repetitions, "
-        "of which a million rows have one."
-    )
-    lines = []
-    for n, method, values in _medians(rows):
-        limit = IN_MEMORY[method]
-        share = f"{1e6 * values['memory'] / (as_bytes(limit) or 1):.2f}"
-        memory, error = f"{values['memory']:.0f}", f"{values['error']:.4f}"
-        lines.append([f"{n:,}", limit, memory, share, error, f"{values['fit_cpu']:.1f}"])
     heads = ["rows", "limit", "memory, MB", "of the limit", "error / noise", "fit, CPU s"]
+    lines = []
+    for n, method, of_fit in _medians(rows):
+        memory, error, seconds = (of_fit[name] for name in ("memory", "error", "fit_cpu"))
+        share = 1e6 * memory / (as_bytes(IN_MEMORY[method]) or 1)
+        shown = f"{memory:.0f}", f"{share:.2f}", f"{error:.4f}"
+        lines.append([f"{n:,}", IN_MEMORY[method], *shown, f"{seconds:.1f}"])
+    yield _LIMITED.format("memory")
     yield markdown_table(heads, lines)
+
+
+_LIMITED = (
+    f"**Fits of {OURS} to generated rows within a {{}} limit**, medians of {_REPETITIONS} "
+    "repetitions, of which a million rows and more have one."
+)
 
 
 def _medians(rows: Sequence[Row]) -> Iterator[tuple[int, str, dict[str, float]]]:
     """Yield the rows and the method of each fit within a limit, with medians of its metrics."""
-    for n, method in dict.fromkeys((int(row["n"]), str(row["method"])) for row in rows):
-        some = [row for row in rows if (row["n"], row["method"]) == (n, method)]
-        metrics = dict.fromkeys(str(row["metric"]) for row in some)
-        yield (
-            n,
-            method,
-            {
-                metric: float(np.median([float(r["value"]) for r in some if r["metric"] == metric]))
-                for metric in metrics
-            },
-        )
+    names = dict.fromkeys(str(row["metric"]) for row in rows)
+    by_name = {name: medians(rows, by=("n", "method"), metric=name) for name in names}
+    for n, method in by_name["memory"]:
+        yield int(n), str(method), {name: of_fit[n, method] for name, of_fit in by_name.items()}
 
 
 MANY = Benchmark(
@@ -390,8 +383,8 @@ MANY = Benchmark(
     ),
     parts=(
         Part("fits", _cells, _measure, _tables),
-        Part("limits", _limit_cells, _measure, _limit_tables),
-        Part("memory", _memory_cells, _measure, _memory_tables),
+        Part("limits", _limit_cells("limits", LIMITS, QUICK_LIMITS), _measure, _time_tables),
+        Part("memory", _limit_cells("memory", MEMORY, QUICK_MEMORY), _measure, _memory_tables),
     ),
 )
 
