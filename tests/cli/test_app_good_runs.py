@@ -267,7 +267,7 @@ def test_text_that_no_training_row_had_is_named(tmp_path):
     new = frame[:5].assign(
         town=["Rome", None, "Paris", "Bern", "Oslo"], colour=["pink"] + ["red"] * 4
     )
-    for count, rows in (("3 of the 5 rows have", new), ("1 of the 4 rows has", new.iloc[1:3])):
+    for count, rows in (("3 of the 5 rows have", new), ("One of the 4 rows has", new.iloc[1:3])):
         rows = rows if len(rows) > 2 else pd.concat([rows, frame[:2]])
         result = bochner("predict", model, write(rows, tmp_path / "new.csv"))
         assert result.exit_code == 0
@@ -275,6 +275,8 @@ def test_text_that_no_training_row_had_is_named(tmp_path):
         assert note.startswith(f"{count} text that no training row had, in column")
         assert ("'colour' (pink)" in note) == (len(rows) == 5)
         assert "'town' (Paris)" in note
+    alone = bochner("predict", model, write(new.iloc[2:3], tmp_path / "new.csv"))
+    assert "The row has text that no training row had, in column 'town' (Paris)" in alone.stderr
     known = bochner("predict", model, write(frame[:5], tmp_path / "new.csv"))
     assert "no training row" not in known.stderr
 

@@ -123,7 +123,10 @@ def read_for(
     columns = list(table_read.frame.columns)
     unknown = [(name, "") for name in columns if name not in expected_names]
     notes = [f"Left out {naming(unknown)}: not in the training table."] if unknown else []
-    features = table_read.frame[[name for name in columns if name in states]]
+    # With a column missing, the refusal of the encoder names similar ones.
+    is_complete = states.keys() <= set(columns)
+    others = set() if is_complete else {name for name, _ in unknown}
+    features = table_read.frame[[name for name in columns if name in states or name in others]]
     rows, targets, unscored = _targets(model, table_read.frame)
     new_levels = _new_levels(model, features)
     notes = [*table_read.notes, *notes, *filter(None, [new_levels, unscored])]
@@ -142,10 +145,14 @@ def _new_levels(model: Model, features: pd.DataFrame) -> str:
         row = int(mask.argmax())
         examples.append((name, shown(features[name].iloc[row])))
     count = int(np.logical_or.reduce(list(masks.values())).sum())
-    has, their = ("has", "its error") if count == 1 else ("have", "their errors")
+    rows, their = f"{count:,} of the {len(features):,} rows have", "their errors"
+    if count == 1:
+        rows, their = f"One of the {len(features):,} rows has", "its error"
+    if len(features) == 1:
+        rows = "The row has"
     return (
-        f"{count:,} of the {len(features):,} rows {has} text that no training row had, in "
-        f"{naming(examples)}: {their} may be larger than intervals and probabilities say."
+        f"{rows} text that no training row had, in {naming(examples)}: {their} may be larger than "
+        "intervals and probabilities say."
     )
 
 

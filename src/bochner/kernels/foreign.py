@@ -11,7 +11,7 @@ from sklearn.gaussian_process import kernels as sk
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner.kernels.base import Kernel, Product, Scaled, Sum
-from bochner.kernels.function import refuse_sklearn
+from bochner.kernels.function import refuse_mixed
 from bochner.kernels.linear import Constant, Linear, White
 from bochner.kernels.periodic import Periodic
 from bochner.kernels.stationary import Exponential, Gaussian, Laplacian, Matern, RationalQuadratic
@@ -69,17 +69,6 @@ def from_sklearn(kernel: object, dim: int) -> Kernel:
             f"from_sklearn takes a kernel of sklearn.gaussian_process.kernels, got {kernel!r}."
         )
     return _converted(kernel, dim)
-
-
-def refuse_mixed(kernel: object) -> None:
-    """Raise TypeError for a kernel of scikit-learn that takes one of this package for a number.
-
-    Its operators do so with their right operand, as in ``ConstantKernel() * Gaussian()``.
-    """
-    if isinstance(kernel, sk.Kernel):
-        for name, value in kernel.get_params().items():
-            if name.endswith("constant_value") and isinstance(value, Kernel):
-                refuse_sklearn(kernel)
 
 
 def native(kernel: object, dim: int) -> Any:

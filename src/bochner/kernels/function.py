@@ -314,3 +314,15 @@ def refuse_sklearn(other: object) -> None:
             "bochner: convert one of them first, by kernels.from_sklearn(kernel, dim), with the "
             "number of inputs, or by kernels.to_sklearn(kernel)."
         )
+
+
+def refuse_mixed(kernel: Any) -> None:
+    """Raise TypeError for a kernel of scikit-learn that takes one of this package for a number.
+
+    Its operators do so with their right operand, as in ``ConstantKernel() * Gaussian()``.
+    """
+    if isinstance(kernel, KernelFunction) or not hasattr(kernel, "get_params"):
+        return
+    for name, value in kernel.get_params().items():
+        if name.endswith("constant_value") and isinstance(value, KernelFunction):
+            refuse_sklearn(kernel)
