@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,8 +16,10 @@ from cli.command import SMALL, bochner, fit, labelled, predict, table, write
 
 import bochner as library
 from bochner.cli import demo_table
+from bochner.cli.models import _new_levels
 from bochner.comparison.shown import FUNCTIONS, number
 from bochner.experimental import SequenceFeatures
+from bochner.tables.encoder import TableEncoder
 
 COMPARED, COLUMNS, PAIRS = ("--effort", "quick"), "important columns", "interacting pairs"
 COMMANDS = ("fit", "predict", "evaluate", "explain", "forecast", "inspect", "diagnose", "demo")
@@ -261,22 +264,37 @@ def test_a_target_in_the_file_is_passed_over(regressor):
         pd.testing.assert_frame_equal(predict(regressor, frame), expected)
 
 
+def check_new_levels():
+    """The note counts rows with new text in any column, and has the first new one of each."""
+    known = pd.DataFrame({"town": ["Rome", "Oslo", "Rome"], "colour": ["red", "blue", "red"]})
+    model = SimpleNamespace(encoder_=TableEncoder().fit(known))
+    towns, colours = ["Rome", None, "Paris", "Bern"], ["pink", "red", "red", "red"]
+    new = pd.DataFrame({"colour": colours, "town": towns})
+    for rows, start in (
+        (
+            slice(0, 4),
+            "3 of the 4 rows have text that no training row had, in columns 'town' (Pari",
+        ),
+        (slice(1, 3), "One of the 2 rows has text that no training row had, in column 'town' (Par"),
+        (slice(0, 1), "The row has text that no training row had, in column 'colour' (pink): its"),
+    ):
+        assert _new_levels(model, new.iloc[rows])[: len(start)] == start
+    assert _new_levels(model, known) == ""
+
+
+def test_notes_on_new_text():
+    check_new_levels()
+
+
 def test_text_that_no_training_row_had_is_named(tmp_path):
     frame = table(60).assign(town=["Rome", "Oslo"] * 30)
     model = fit(tmp_path, frame)
     new = frame[:5].assign(
         town=["Rome", None, "Paris", "Bern", "Oslo"], colour=["pink"] + ["red"] * 4
     )
-    for count, rows in (("3 of the 5 rows have", new), ("One of the 4 rows has", new.iloc[1:3])):
-        rows = rows if len(rows) > 2 else pd.concat([rows, frame[:2]])
-        result = bochner("predict", model, write(rows, tmp_path / "new.csv"))
-        assert result.exit_code == 0
-        note = next(line for line in result.stderr.splitlines() if "no training row" in line)
-        assert note.startswith(f"{count} text that no training row had, in column")
-        assert ("'colour' (pink)" in note) == (len(rows) == 5)
-        assert "'town' (Paris)" in note
-    alone = bochner("predict", model, write(new.iloc[2:3], tmp_path / "new.csv"))
-    assert "The row has text that no training row had, in column 'town' (Paris)" in alone.stderr
+    for command in ("predict", "evaluate"):
+        shown = bochner(command, model, write(new, tmp_path / "new.csv")).output
+        assert "3 of the 5 rows have text that no training row had" in " ".join(shown.split())
     known = bochner("predict", model, write(frame[:5], tmp_path / "new.csv"))
     assert "no training row" not in known.stderr
 

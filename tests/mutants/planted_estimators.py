@@ -1,12 +1,16 @@
-"""Bugs of base models of a user, each with the test that must notice it."""
+"""Bugs of what a user brings: base models, kernels, words; each with the test that notices it."""
 
 from functools import partial
 
+from cli import test_app_good_runs
+from kernels import test_foreign_kernels
 from learning.tables import test_estimator_laws
 from mutants.registry import plant_edits
 
+from bochner.cli import models
+from bochner.kernels import foreign, function
 from bochner.learning.tables import estimator_laws, residual_laws
-from bochner.learning.tables.estimator_laws import EstimatorLearner
+from bochner.learning.tables.estimator_laws import EstimatorLaw, EstimatorLearner
 from bochner.learning.tables.learner import Learner
 from bochner.learning.tables.residual_laws import ResidualLaw
 
@@ -77,4 +81,46 @@ plant_edits(
     "fit",
     test_estimator_laws.check_limit,
     base_models_after_the_limit=("self._is_late(began, _TREES_SHARE)", "False"),
+)
+plant_edits(
+    EstimatorLearner,
+    "fit",
+    test_estimator_laws.check_first_fit,
+    estimators_begin_all_their_fits=("if taken and started", "if False and started"),
+    time_of_one_more_fit=("(total - len(taken)) * ", ""),
+)
+plant_edits(
+    EstimatorLaw,
+    "_checked",
+    partial(
+        test_estimator_laws.check_blamed, test_estimator_laws.transposed, 2, "an array of shape"
+    ),
+    probabilities_of_any_shape=("values.shape != shape or", ""),
+)
+plant_edits(
+    EstimatorLaw,
+    "_checked",
+    partial(test_estimator_laws.check_blamed, test_estimator_laws.percentages, 2, "sum to one"),
+    probabilities_of_any_sum=("elif len(shape) == 2 and", "elif False and"),
+)
+plant_edits(
+    EstimatorLaw,
+    "_checked",
+    partial(test_estimator_laws.check_blamed, test_estimator_laws.huge, 0, "beyond"),
+    predictions_of_any_size=("> LARGEST_TARGET", "> np.inf"),
+)
+plant_edits(
+    function,
+    "refuse_mixed",
+    test_foreign_kernels.check_mixed,
+    kernels_in_place_of_numbers=('name.endswith("constant_value")', "False"),
+    users=(foreign,),
+)
+plant_edits(
+    models,
+    "_new_levels",
+    test_app_good_runs.check_new_levels,
+    the_first_row_is_the_example=("int(mask.argmax())", "0"),
+    rows_of_the_last_column=("np.logical_or.reduce(list(masks.values()))", "mask"),
+    users=(test_app_good_runs,),
 )

@@ -82,8 +82,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         Regressors of scikit-learn's interface that join the weighted sum, for ``kernel="auto"``
         and rows in memory. A clone of each is fitted to the columns of ``encoder_`` and a target in
         units of its standard deviation, with weights of rows if they differ. A ``random_state`` of
-        ``None`` is set from that of the model. None starts after seven tenths of ``time_limit``;
-        each that has started is fitted up to five times.
+        ``None`` is set from that of the model. None starts after seven tenths of ``time_limit``,
+        and one is left out whose first fit, of up to five, is too long.
         Model files hold classes registered by :func:`bochner.register`; pickles hold any.
     transformation : {"none", "auto", "log", "sqrt", "rank"}, default="none"
         Increasing function of a single target that the base models fit, for ``kernel="auto"``: the

@@ -1,6 +1,8 @@
 """Estimators as laws of tables: left-out predictions, variances, classes, and refusals."""
 
 import pickle
+import re
+import warnings
 from dataclasses import replace
 from functools import cache, partial
 
@@ -18,6 +20,7 @@ from sklearn.svm import LinearSVC
 
 from bochner import KreinRidge, TableClassifier, TableRegressor, load, save
 from bochner._numerics.progress import silent
+from bochner.learning.tables import estimator_laws
 from bochner.learning.tables import learner as learners
 from bochner.learning.tables.efforts import TRIAL
 from bochner.learning.tables.estimator_laws import EstimatorLaw, EstimatorLearner
@@ -220,6 +223,36 @@ def test_no_base_model_starts_late():
     check_limit()
 
 
+class Slow(Recorder):
+    """Takes ten seconds of a clock that stands still otherwise."""
+
+    now = 0.0
+
+    def fit(self, X, y):
+        Slow.now += 10.0
+        return super().fit(X, y)
+
+
+def check_first_fit():
+    """The first of five fits shows that the others would exceed the limit, and is the last."""
+    data, order = Observations.of(X, Y[:, :1], np.ones(N)), np.arange(N)
+    scored, fits = data.scored(order, N, np.zeros(N, dtype=int)), []
+    for seconds in (49.0, 51.0):
+        learner = EstimatorLearner("base model 1", Slow(), COLUMNS, None, 0, seconds)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Slow, "now", 0.0)
+            patch.setattr(estimator_laws, "perf_counter", lambda: Slow.now)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                law = learner.fit(data, order, scored)
+            fits.append((law is not None, Slow.now, ["exceed" in str(w.message) for w in caught]))
+    assert fits == [(False, 10.0, [True]), (True, 50.0, [])]
+
+
+def test_an_estimator_that_would_be_late_is_left_out_after_its_first_fit():
+    check_first_fit()
+
+
 class Opposite(LogisticRegression):
     """Gives each class the probability of the other."""
 
@@ -358,11 +391,35 @@ def wrong_law(outputs, n_classes):
     return EstimatorLaw("base model 1", np.ones(1), 0.0, 1.0, columns, [model], bool(n_classes))
 
 
+def check_blamed(outputs, n_classes, fault):
+    """The message names the method, the model, what was expected and what came."""
+    rows = np.zeros((7, 2))
+    method = "predict_proba" if n_classes else "predict"
+    message = ""
+    try:
+        wrong_law(outputs, n_classes).mean(rows, rows)
+    except ValueError as error:
+        message = str(error)
+    assert re.search(rf"^{method} of the base model 1, Wrong.*{fault}", message)
+
+
+def transposed(X):
+    return np.full((2, len(X)), 0.5)
+
+
+def percentages(X):
+    return np.full((len(X), 2), 50.0)
+
+
+def huge(X):
+    return np.full(len(X), 1e200)
+
+
 @pytest.mark.parametrize(
     ("outputs", "n_classes", "fault"),
     [
         (lambda X: np.full(len(X), np.nan), 0, "returned NaN or infinite"),
-        (lambda X: np.full(len(X), 1e200), 0, "returned numbers beyond"),
+        (huge, 0, "returned numbers beyond"),
         (
             lambda X: np.zeros(len(X) - 1),
             0,
@@ -375,18 +432,15 @@ def wrong_law(outputs, n_classes):
         (lambda X: np.full(len(X), "x"), 0, "and type <U1"),
         (lambda X: 1j * np.ones(len(X)), 0, "and type complex"),
         (lambda X: np.full((len(X), 3), 1.0 / 3.0), 2, r"returned an array of shape \(7, 3\)"),
-        (lambda X: np.full((2, len(X)), 0.5), 2, r"of shape \(7, 2\) .* of shape \(2, 7\)"),
+        (transposed, 2, r"of shape \(7, 2\) .* of shape \(2, 7\)"),
         (lambda X: np.full(len(X), 0.5), 2, r"returned an array of shape \(7,\)"),
-        (lambda X: np.full((len(X), 2), 50.0), 2, "negative or do not sum to one"),
+        (percentages, 2, "negative or do not sum to one"),
         (lambda X: np.tile([1.5, -0.5], (len(X), 1)), 2, "negative or do not sum to one"),
         (lambda X: np.full((len(X), 2), np.nan), 2, "returned NaN"),
     ],
 )
 def test_wrong_predictions_are_blamed(outputs, n_classes, fault):
-    rows = np.zeros((7, 2))
-    method = "predict_proba" if n_classes else "predict"
-    with pytest.raises(ValueError, match=rf"^{method} of the base model 1, Wrong.*{fault}"):
-        wrong_law(outputs, n_classes).mean(rows, rows)
+    check_blamed(outputs, n_classes, fault)
 
 
 def test_a_column_of_predictions_is_taken():

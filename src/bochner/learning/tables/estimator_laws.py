@@ -1,6 +1,7 @@
 """Estimators of scikit-learn's interface among the laws of a table: base models of the user."""
 
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from bochner._numerics.limits import LARGEST_TARGET
 from bochner._numerics.warn import warn_user
 from bochner.learning.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.learning.tables.observations import Observations, Scored
-from bochner.learning.tables.residual_laws import ResidualLaw, with_left_out
+from bochner.learning.tables.residual_laws import ResidualLaw, n_fits, with_left_out
 from bochner.learning.tables.rows import Chosen
 from bochner.registry import register
 
@@ -99,6 +100,10 @@ def _log_odds(probabilities: Array) -> Array:
     return as_array(logs - logs.mean(axis=1, keepdims=True))
 
 
+class _LateError(Exception):
+    """The fits of an estimator would take more time than there is."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class EstimatorLearner:
     """Fits clones of an estimator to numeric targets, or one to class labels."""
@@ -108,31 +113,42 @@ class EstimatorLearner:
     columns: Chosen
     labels: NDArray[np.int64] | None  # (n,): Indices of classes; None for a regression
     seed: int
+    seconds: float = np.inf  # Left for all fits
 
     def fit(
         self, data: Observations, order: Chosen, scored: Scored, n_threads: int = 1
     ) -> tuple[EstimatorLaw, LeaveOneOutPredictions] | None:
         """Return the law of all observations with its predictions, see :func:`with_left_out`.
 
-        Equal weights are not passed to the estimator. Warns if folds are too small for a law.
+        Equal weights are not passed to the estimator. The result is ``None``, with a warning, if
+        folds are too small for a law, or if the first fit shows that the others would be late.
         """
+        began, total, taken = perf_counter(), n_fits(len(scored.units), len(order)), list[float]()
         options = {"sample_weight": data.weights} if np.ptp(data.weights) else {}
 
         def fitted(rows: Chosen) -> EstimatorLaw:
+            started = perf_counter()
+            expected = (total - len(taken)) * max(taken, default=0.0) / n_threads
+            if taken and started + expected > began + self.seconds:
+                raise _LateError
             X, some = data.X[np.ix_(rows, self.columns)], {k: w[rows] for k, w in options.items()}
             targets = data.Y[rows].T.copy() if self.labels is None else [self.labels[rows]]
             models = [self._seeded() for _ in targets]
             for model, y in zip(models, targets, strict=True):
                 model.fit(X, y, **some)
+            taken.append(perf_counter() - started)
             arguments = self.columns, models, self.labels is not None
             return EstimatorLaw(self.name, np.ones(data.Y.shape[1]), 0.0, 1.0, *arguments)
 
-        law = with_left_out(fitted, data, order, scored, self.labels, n_threads)
-        if law is None:
-            warn_user(
-                f"The {self.name}, {self.model!r}, is left out, because a fold leaves fewer than "
-                "two rows, or fewer than two of a class: pass more rows."
+        try:
+            law = with_left_out(fitted, data, order, scored, self.labels, n_threads)
+            reason = (
+                "a fold leaves fewer than two rows, or fewer than two of a class: pass more rows"
             )
+        except _LateError:
+            law, reason = None, f"its {total} fits would exceed the time limit: pass a longer one"
+        if law is None:
+            warn_user(f"The {self.name}, {self.model!r}, is left out, because {reason}.")
         return law
 
     def _seeded(self) -> Any:

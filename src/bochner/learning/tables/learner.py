@@ -193,7 +193,10 @@ class Learner:
                 break
             self.progress("fitting base model", number + 1, len(base_models))
             seed, name = int(model_rng.integers(2**31)), f"base model {number + 1}"
-            estimator = EstimatorLearner(name, model, encodings[0], labels, seed)
+            seconds = np.inf
+            if self.time_limit is not None:
+                seconds = began + self.time_limit - perf_counter()
+            estimator = EstimatorLearner(name, model, encodings[0], labels, seed, seconds)
             law = estimator.fit(plan.observations, plan.order, plan.scored, self.n_threads)
             fitted += [] if law is None else [law]
         of_trees = (encodings[-1], observations.shared, cycles)
