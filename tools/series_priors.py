@@ -75,8 +75,8 @@ those of quarters fell from 0.99 to 0.90 in units of the MASE, and weights of 0.
 and 1 gave errors within 0.02."""
 
 LEAST_DENSITY = (0.02, 6.0)
-"""Forecasts have their density with this probability's rest, and otherwise one that is lower than
-the best model's by this many nats: single values then cannot decide."""
+"""Share of a density that is added to the mixture of models, and how many nats it lies below the
+greatest density of any model: a single value far from all forecasts then cannot decide."""
 
 OUTPUT = Path(__file__).parents[1] / "src/bochner/learning/series/priors.json"
 

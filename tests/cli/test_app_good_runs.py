@@ -273,7 +273,7 @@ def check_new_levels():
     for rows, start in (
         (
             slice(0, 4),
-            "3 of the 4 rows have text that no training row had, in columns 'town' (Pari",
+            "3 of the 4 rows have text that no training row had, in columns 'town' (Par",
         ),
         (slice(1, 3), "One of the 2 rows has text that no training row had, in column 'town' (Par"),
         (slice(0, 1), "The row has text that no training row had, in column 'colour' (pink): its"),

@@ -1,4 +1,4 @@
-"""Bugs of what a user brings: base models, kernels, words; each with the test that notices it."""
+"""Bugs of base models, kernels and words of a user, each with the test that must notice it."""
 
 from functools import partial
 

@@ -185,7 +185,7 @@ def not_saved(value: object) -> str:
     if cls.__module__.partition(".")[0] == "sklearn":
         return (
             f"of scikit-learn's class {cls.__qualname__}, which a model file cannot hold; those "
-            f"that it can are {known_parts()}."
+            f"that it can are {known_parts()}. joblib.dump saves any."
         )
     return (
         f"of type {name}, which a model file cannot hold: it takes classes registered with "
