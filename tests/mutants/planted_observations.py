@@ -138,6 +138,13 @@ plant_edits(
     users=(test_pooling,),
     classes_left_out_altogether=("left_out[in_class] = 0", "pass"),
 )
+plant_edits(
+    pooling,
+    "blocks_of",
+    test_pooling.test_blocks_of_one_class_each_leave_no_row_out,
+    users=(test_pooling,),
+    scores_of_no_rows=("if left_out.any() else None", ""),
+)
 
 
 check_field = partial(

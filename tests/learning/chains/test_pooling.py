@@ -67,6 +67,19 @@ def test_a_row_has_a_random_number_of_observations_in_a_block(monkeypatch):
     assert_random_blocks(binom(12, 0.5))
 
 
+def test_blocks_of_one_class_each_leave_no_row_out():
+    """As they are by chance with few rows: nothing is scored then, and chains have all rows."""
+
+    class InOrder:
+        def permutation(self, rows):
+            return rows
+
+    codes = np.arange(12) % 2  # The rows of even number are the first block, and the first class
+    units = Units(np.ones(12), np.ones(12))
+    assert blocks_of(InOrder(), units, codes, 2) is None
+    assert blocks_of(InOrder(), units, np.arange(12) // 6, 2) is not None
+
+
 def test_no_class_is_missing():
     codes = np.zeros(90, dtype=float)
     codes[:8], codes[88] = 1.0, 2.0

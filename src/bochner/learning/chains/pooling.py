@@ -66,7 +66,7 @@ def blocks_of(
     Blocks are a random partition of single observations, so that equal observations are assigned
     independently. If all observations of a class of ``codes`` (n,) are in one block, no block
     leaves them out, because a chain needs every class. The result is ``None`` if there are too few
-    observations.
+    observations, or if each class is in one block only.
     """
     counts, n = units.counts.astype(np.int64), len(units)
     total = int(counts.sum())
@@ -84,7 +84,7 @@ def blocks_of(
         # A chain without a class could not predict it.
         if np.count_nonzero(left_out[in_class].sum(axis=0)) == 1:
             left_out[in_class] = 0
-    return np.asarray(left_out, dtype=np.int64)
+    return np.asarray(left_out, dtype=np.int64) if left_out.any() else None
 
 
 def parts_of(rng: Generator, units: Units, left_out: NDArray[np.int64]) -> list[ChainRows]:
