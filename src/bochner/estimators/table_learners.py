@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.progress import Progress
 from bochner._numerics.threads import single_threaded_blas, threads_for
-from bochner._numerics.units import rounded, rounded_to
+from bochner._numerics.units import rounded
 from bochner.estimators.base_models import check_takes_weights
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
@@ -23,7 +23,7 @@ from bochner.learning.tables.efforts import Effort
 from bochner.learning.tables.laws import ScoredLaws
 from bochner.learning.tables.learner import Learner
 from bochner.learning.tables.observations import Observations
-from bochner.tables.encoder import TableEncoder
+from bochner.tables.encoder import TableEncoder, joined
 from bochner.tables.encodings import cycle_places, output_names, scale_numbers
 
 _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
@@ -120,8 +120,7 @@ class SumLearner:
         with single_threaded_blas() as n_threads:
             n_threads = threads_for(self.n_jobs, n_threads)
         (rng,) = generators(self.random_state, 1)
-        # Other units change the rounding, after which a search may end at another optimum.
-        encoded = _joined(tables)
+        encoded = joined(tables)
         seconds_left = None
         if self.time_limit is not None:
             seconds_left = max(self.time_limit - (perf_counter() - self.began), _LEAST_SECONDS)
@@ -182,7 +181,7 @@ class OneKernelLearner:
         progress("encoding the table")
         targets = task.targets(rows)
         encoder = TableEncoder()
-        encoded = as_array(encoder.fit_transform(rows.X, targets(rows.y)))
+        encoded = joined([as_array(encoder.fit_transform(rows.X, targets(rows.y)))])
         by_name = isinstance(self.kernel, str)
         (rng,) = generators(self.random_state, 1)
         parameters = {
@@ -204,17 +203,6 @@ class OneKernelLearner:
         names = encoder.get_feature_names_out().tolist()
         kernel: Kernel = native(self.kernel, len(names))
         return kernel.resolved(names)
-
-
-def _joined(tables: list[Array]) -> Array:
-    """Return the rounded columns of tables side by side; tables leave the list to free memory."""
-    joined = np.empty((len(tables[0]), sum(table.shape[1] for table in tables)))
-    first = 0
-    while tables:
-        table = tables.pop(0)
-        rounded_to(table, joined[:, first : first + table.shape[1]])
-        first += table.shape[1]
-    return joined
 
 
 def _trends(encoded: Array, order: NDArray[np.intp] | None) -> NDArray[np.intp] | None:

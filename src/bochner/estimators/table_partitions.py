@@ -18,7 +18,7 @@ from bochner.distributed.table_pieces import CheckTable, TablePiece
 from bochner.estimators.inputs import is_dask
 from bochner.learning.tables.rows import Rows
 from bochner.tables.columns import KIND_NAMES, Kind
-from bochner.tables.encoder import TableEncoder, read_part
+from bochner.tables.encoder import TableEncoder, joined, read_part
 
 
 def is_partitioned(X: object) -> bool:
@@ -157,7 +157,7 @@ class Encoding:
             order = np.argsort(self.names)
             y = order[np.searchsorted(self.names, y, sorter=order)]
         weights = piece.weights[chosen] / self.unit
-        return Rows(rounded(np.hstack(tables)[chosen]), rounded(self.targets(y)), weights)
+        return Rows(joined(tables)[chosen], rounded(self.targets(y)), weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,7 +22,7 @@ from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws, mapped
 from bochner.learning.tables.laws import ScoredLaws
 from bochner.learning.tables.transformations import Transformation
 from bochner.learning.tables.whole_weights import are_precisions
-from bochner.tables.encoder import TableEncoder, read_columns
+from bochner.tables.encoder import TableEncoder, joined, read_columns
 from bochner.tables.repeated import row_keys
 
 TargetMap = TypeVar("TargetMap", bound=Callable[[NDArray[Any]], Array])
@@ -101,8 +101,8 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
             return False
         columns = y.reshape(len(y), -1)
         scaled = rounded((columns - columns.mean(axis=0)) / spreads(columns, np.ones(len(y))))
-        encoded = as_array(TableEncoder().fit_transform(X, scaled))
-        return are_precisions(rounded(encoded), scaled, weights, np.random.default_rng(0))
+        encoded = joined([as_array(TableEncoder().fit_transform(X, scaled))])
+        return are_precisions(encoded, scaled, weights, np.random.default_rng(0))
 
     def coded(
         self, X: MatrixLike, y: NDArray[np.generic], weights: Array | None

@@ -17,6 +17,7 @@ from bochner._numerics.arrays import Array, InputRows, as_scale
 from bochner._numerics.checked import named
 from bochner._numerics.foreign import is_frame, refuse_no_rows
 from bochner._numerics.naming import naming, refuse_repeated
+from bochner._numerics.units import rounded_to
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.learning.tables.removal import Removal
 from bochner.registry import register
@@ -354,7 +355,23 @@ def side_by_side(encoders: Sequence[TableEncoder], X: object) -> Array:
     for encoder in encoders:
         check_is_fitted(encoder)
     columns = encoders[0]._read(X, reset=False)
-    return np.hstack([encoder._encoded(columns) for encoder in encoders])
+    return joined([encoder._encoded(columns) for encoder in encoders])
+
+
+def joined(tables: list[Array]) -> Array:
+    """Return encoded columns (n, d) of tables side by side, rounded to eight decimals.
+
+    Training rows, left-out rows and new rows all pass through this function, because a threshold of
+    a tree may be equal to an entry, which must not move past it by rounding. Other units change the
+    last digits only. Tables are removed from the list to free memory.
+    """
+    features = np.empty((len(tables[0]), sum(table.shape[1] for table in tables)))
+    first = 0
+    while tables:
+        table = tables.pop(0)
+        rounded_to(table, features[:, first : first + table.shape[1]])
+        first += table.shape[1]
+    return features
 
 
 def read_columns(X: object) -> list[Column]:

@@ -218,7 +218,11 @@ class Trees:
             for model, y in models
         ]
         trees = cls.of(fits, [codes[block] for block in categories])
-        return replace(trees, feature=order[trees.feature])
+        feature = order[trees.feature]
+        threshold = _between(
+            inputs, feature, trees.threshold, trees.is_leaf | (trees.level_set >= 0)
+        )
+        return replace(trees, feature=feature, threshold=threshold)
 
     def __call__(self, inputs: Array) -> Array:
         """Return the outputs (n, t) of inputs (n, k)."""
@@ -299,6 +303,28 @@ def _children(
         if not is_leaf[node]:
             of_node[left[node]] = of_node[right[node]] = of_node[node] + 1
     return children, depth
+
+
+def _between(
+    inputs: Array, feature: Chosen, threshold: Array, has_none: NDArray[np.bool_]
+) -> Array:
+    """Return thresholds (m,) halfway between the neighbouring entries of the inputs (n, k).
+
+    scikit-learn puts thresholds on entries where an input has more than 255 of them. The entry, and
+    in a sparse column most rows, would lie on the other side after a change of its last digit, as
+    by single precision. Training rows keep their sides.
+    """
+    moved = threshold.copy()
+    for column in np.unique(feature[~has_none]):
+        nodes = np.flatnonzero((feature == column) & ~has_none)
+        entries = np.unique(inputs[:, column])
+        place = np.searchsorted(entries, threshold[nodes], side="right")
+        # Nodes that separate missing entries have infinite thresholds.
+        is_inner = (place > 0) & (place < len(entries))
+        place = place[is_inner]
+        middles = entries[place - 1] + 0.5 * (entries[place] - entries[place - 1])
+        moved[nodes[is_inner]] = np.minimum(middles, np.nextafter(entries[place], -np.inf))
+    return moved
 
 
 def _ranks(bits: NDArray[np.uint32]) -> NDArray[np.bool_]:

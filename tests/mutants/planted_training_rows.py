@@ -1,0 +1,27 @@
+"""Bugs that send rows of a table to another side than rows of the fit."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from laws import test_training_rows as laws
+from mutants.registry import replaces
+
+from bochner.estimators import table_base
+from bochner.learning.tables import trees
+
+
+def check_bits():
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        laws.check_bits(patch, Path(folder))
+
+
+@replaces(table_base, "side_by_side", check_bits)
+def new_rows_are_not_rounded(encoders, X):
+    return np.hstack([encoder.transform(X) for encoder in encoders])
+
+
+@replaces(trees, "_between", laws.check_sides)
+def thresholds_on_entries(inputs, feature, threshold, has_none):
+    return threshold
