@@ -332,8 +332,9 @@ def _with_tails(ordered: Array) -> Pair:
     m = int(np.clip(_TAIL_SHARE * np.sqrt(n_scores), 2, n_scores // 2))
     beyond, excesses = _tail(m / (n_scores + 1))
     body = ordered[m - 1 : n_scores - m + 1]
-    lower = body[0] - np.mean(body[0] - ordered[: m - 1]) * excesses
-    upper = body[-1] + np.mean(ordered[n_scores - m + 1 :] - body[-1]) * excesses
+    # Means over m, with a zero for the first score: a large first score has less beyond it.
+    lower = body[0] - np.sum(body[0] - ordered[: m - 1]) / m * excesses
+    upper = body[-1] + np.sum(ordered[n_scores - m + 1 :] - body[-1]) / m * excesses
     return (
         np.concatenate((beyond[::-1], levels[m - 1 : n_scores - m + 1], 1.0 - beyond)),
         np.concatenate((lower[::-1], body, upper)),
