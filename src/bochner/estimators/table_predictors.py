@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.promises import NotPromisedError
 from bochner.estimators.table_functions import TableFunctions
-from bochner.estimators.table_heads import ClassHead, NumberHead, Pair
+from bochner.estimators.table_heads import ClassHead, NumberHead
 from bochner.estimators.table_targets import ScaledTargets
 from bochner.learning.tables.ensemble import SumOfLaws
+from bochner.learning.tables.predictive import Pair, Predictive
 from bochner.tables.encoder import TableEncoder
 
 
@@ -53,18 +54,18 @@ class NumberPredictor:
         """Return the inverse of the scaled means, which are medians of transformed targets."""
         return self.targets.inverse(as_array(self.head.predict(X)))
 
+    def predictive(self, X: Array, weight: Array | None = None) -> Predictive:
+        """Return the distributions of new targets with weights (n,), by default one."""
+        mean, std = self.head.components(X, weight)
+        targets = self.targets
+        return Predictive.of_rows(mean, std, self.head.law, targets.inverse, targets.slope)
+
     def mean(self, X: Array, weight: Array | None = None) -> Array:
         """Return predictive means (n, *t)."""
-        if self.targets.transformation is not None:
-            return self.moments(X, weight)[0]
+        if self.targets.slope is None:
+            return self.predictive(X, weight).mean_and_std()[0]
+        # Means of laws alone: their variances take longer.
         return self.targets.inverse(as_array(self.head.predict(X, sample_weight=weight)))
-
-    def moments(self, X: Array, weight: Array | None = None) -> Pair:
-        """Return predictive means and standard deviations (n, *t)."""
-        if self.targets.transformation is not None:
-            return self.head.mapped_moments(X, self.targets.inverse, weight)
-        mean, std = cast(Pair, self.head.predict(X, return_std=True, sample_weight=weight))
-        return self.targets.inverse(mean), self.targets.scale * std
 
     def covariances(self, X: Array, weight: Array | None = None) -> Pair:
         """Return predictive means (n, *t) and covariances (n, n, *t)."""
@@ -76,19 +77,6 @@ class NumberPredictor:
             )
         mean, cov = cast(Pair, self.head.predict(X, return_cov=True, sample_weight=weight))
         return self.targets.inverse(mean), self.targets.scale**2 * cov
-
-    def interval(self, X: Array, level: float, weight: Array | None = None) -> Pair:
-        """Return lower and upper ends (n, *t) of prediction intervals."""
-        lower, upper = self.head.interval(X, level, weight)
-        return self.targets.inverse(lower), self.targets.inverse(upper)
-
-    def quantiles(self, X: Array, levels: Array, weight: Array | None = None) -> Array:
-        """Return quantiles (n, *t, q) of new targets."""
-        return self.targets.inverse(self.head.quantiles(X, levels, weight))
-
-    def sample(self, X: Array, count: int, rng: Generator, weight: Array | None = None) -> Array:
-        """Return draws (n, *t, count) of new targets."""
-        return self.targets.inverse(self.head.sample(X, count, rng, weight))
 
     def functions(self, encoders: list[TableEncoder], count: int, rng: Generator) -> TableFunctions:
         """Return functions of tables with these encoders, drawn from the posterior."""

@@ -281,7 +281,7 @@ class TableRegressor(ScoredRegressor, TableModel):
         if return_cov:
             return self._predictor.covariances(encoded, weight)
         if return_std:
-            return self._predictor.moments(encoded, weight)
+            return self._predictor.predictive(encoded, weight).mean_and_std()
         return self._predictor.mean(encoded, weight)
 
     def predict_interval(
@@ -311,7 +311,7 @@ class TableRegressor(ScoredRegressor, TableModel):
             shape = self._lazy_shape(X, sample_weight)
             return lazy_pair(self, "predict_interval", X, shape, level=level)
         encoded, weight = self._new_rows(X, sample_weight)
-        return self._predictor.interval(encoded, level, weight)
+        return self._predictor.predictive(encoded, weight).interval(level)
 
     def predict_quantiles(
         self,
@@ -330,7 +330,7 @@ class TableRegressor(ScoredRegressor, TableModel):
             columns = (*self._lazy_shape(X, sample_weight), len(chosen))
             return lazily(self, "predict_quantiles", X, columns, levels=chosen)
         encoded, weight = self._new_rows(X, sample_weight)
-        return self._predictor.quantiles(encoded, chosen, weight)
+        return self._predictor.predictive(encoded, weight).quantiles(chosen)
 
     def sample(
         self,
@@ -349,7 +349,7 @@ class TableRegressor(ScoredRegressor, TableModel):
         """
         count, (rng,) = as_count("n_samples", n_samples), generators(random_state, 1)
         encoded, weight = self._new_rows(X, sample_weight)
-        return self._predictor.sample(encoded, count, rng, weight)
+        return self._predictor.predictive(encoded, weight).sample(count, rng)
 
     def sample_functions(
         self, n_functions: int = 1, random_state: RandomState = None

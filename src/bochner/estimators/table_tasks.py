@@ -18,8 +18,9 @@ from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_targets import CentredIndicators, ScaledTargets
-from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws, mapped
+from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.tables.laws import ScoredLaws
+from bochner.learning.tables.predictive import Predictive
 from bochner.learning.tables.transformations import Transformation
 from bochner.learning.tables.whole_weights import are_precisions
 from bochner.tables.encoder import TableEncoder, joined, read_columns
@@ -120,9 +121,10 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
     ) -> tuple[SumOfLaws, float | None]:
         head, (mean, std) = SumOfLaws.with_left_out(scored_laws, targets.scaled(rows.y), weights)
         error = None
-        if targets.transformation is not None:
+        if targets.slope is None:
             # The expected error is in the unit of the targets, so predictions are mapped back.
-            expected, _ = mapped(mean, std, head.scores, targets.inverse)
+            left_out = Predictive.of_rows(mean, std, head.law, targets.inverse)
+            expected, _ = left_out.mean_and_std()
             squares = weights[scored_laws.scored] * (rows.y[scored_laws.scored] - expected) ** 2
             error = float(np.sqrt(np.mean(squares)))
         laws, of_laws = head.laws.used(head.weights)
