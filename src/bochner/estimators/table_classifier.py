@@ -165,7 +165,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         if is_dask(X):
             self._check_collection(X)
             return lazily(self, "predict", X)
-        probabilities = self._predictor.outputs(self.encode(X))
+        probabilities = self._new_rows(X).averaged(self._predictor.outputs)
         if self.costs is None:
             return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
         expected = probabilities @ self._checked_costs(probabilities.shape[1])
@@ -176,7 +176,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         if is_dask(X):
             self._check_collection(X)
             return lazily(self, "predict_proba", X)
-        return self._predictor.outputs(self.encode(X))
+        return self._new_rows(X).averaged(self._predictor.outputs)
 
     def _checked_costs(self, n_classes: int) -> Array:
         with named("costs"):

@@ -43,6 +43,9 @@ class NumberHead(Protocol):
     def components(self, X: Array, sample_weight: Array | None = None) -> Pair:
         """Return means and factors of standardised errors (n, *t)."""
 
+    def growth(self, X: Array, shifted: Array) -> Array:
+        """Return by how much variances (n, *t) at ``shifted`` rows exceed those at rows ``X``."""
+
     def functions(self, count: int, rng: Generator) -> SampledFunctions:
         """Return functions drawn from the posterior, of the shape (count,) or (t, count)."""
 
@@ -105,6 +108,11 @@ class OneKernelRegression:
         """Return means and standard deviations (n, *t) of new targets at encoded rows (n, d)."""
         mean, std = self.predict(X, return_std=True, sample_weight=sample_weight)
         return as_array(mean), as_array(std)
+
+    def growth(self, X: Array, shifted: Array) -> Array:
+        """Return by how much variances (n, *t) at ``shifted`` rows exceed those at rows ``X``."""
+        (_, before), (_, after) = self.components(X), self.components(shifted)
+        return as_array(np.maximum(after**2 - before**2, 0.0))
 
     def functions(self, count: int, rng: Generator) -> SampledFunctions:
         """Return functions drawn from the posterior, of the shape (count,) or (t, count)."""

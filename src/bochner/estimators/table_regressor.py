@@ -17,6 +17,7 @@ from bochner.estimators.labelled import ScoredRegressor
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_functions import TableFunctions
 from bochner.estimators.table_heads import OneKernelRegression
+from bochner.estimators.table_knowledge import NewRows
 from bochner.estimators.table_learners import SumLearner
 from bochner.estimators.table_partitions import is_partitioned
 from bochner.estimators.table_predictors import NumberPredictor
@@ -277,12 +278,12 @@ class TableRegressor(ScoredRegressor, TableModel):
         if is_dask(X):
             spread = {"return_std": return_std, "return_cov": return_cov}
             return lazily(self, "predict", X, self._lazy_shape(X, sample_weight), **spread)
-        encoded, weight = self._new_rows(X, sample_weight)
+        rows, weight = self._weighted_rows(X, sample_weight)
         if return_cov:
-            return self._predictor.covariances(encoded, weight)
+            return self._predictor.covariances(rows, weight)
         if return_std:
-            return self._predictor.predictive(encoded, weight).mean_and_std()
-        return self._predictor.mean(encoded, weight)
+            return self._predictor.predictive(rows, weight).mean_and_std()
+        return self._predictor.mean(rows, weight)
 
     def predict_interval(
         self, X: MatrixLike, level: float = 0.9, sample_weight: ArrayLike | None = None
@@ -310,8 +311,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         if is_dask(X):
             shape = self._lazy_shape(X, sample_weight)
             return lazy_pair(self, "predict_interval", X, shape, level=level)
-        encoded, weight = self._new_rows(X, sample_weight)
-        return self._predictor.predictive(encoded, weight).interval(level)
+        rows, weight = self._weighted_rows(X, sample_weight)
+        return self._predictor.predictive(rows, weight).interval(level)
 
     def predict_quantiles(
         self,
@@ -329,8 +330,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         if is_dask(X):
             columns = (*self._lazy_shape(X, sample_weight), len(chosen))
             return lazily(self, "predict_quantiles", X, columns, levels=chosen)
-        encoded, weight = self._new_rows(X, sample_weight)
-        return self._predictor.predictive(encoded, weight).quantiles(chosen)
+        rows, weight = self._weighted_rows(X, sample_weight)
+        return self._predictor.predictive(rows, weight).quantiles(chosen)
 
     def sample(
         self,
@@ -348,8 +349,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         draws are independent and normal. ``sample_weight`` (n,) is as in :meth:`predict`.
         """
         count, (rng,) = as_count("n_samples", n_samples), generators(random_state, 1)
-        encoded, weight = self._new_rows(X, sample_weight)
-        return self._predictor.predictive(encoded, weight).sample(count, rng)
+        rows, weight = self._weighted_rows(X, sample_weight)
+        return self._predictor.predictive(rows, weight).sample(count, rng)
 
     def sample_functions(
         self, n_functions: int = 1, random_state: RandomState = None
@@ -378,20 +379,20 @@ class TableRegressor(ScoredRegressor, TableModel):
         """
         count, predictor = as_count("n_functions", n_functions), self._predictor
         (rng,) = generators(random_state, 1)
-        return predictor.functions(self._encoders(), count, rng)
+        return predictor.functions(self._encoders(), self.background_, self.knowledge_, count, rng)
 
-    def _new_rows(
+    def _weighted_rows(
         self, X: MatrixLike, sample_weight: ArrayLike | None
-    ) -> tuple[Array, Array | None]:
-        """Return encoded rows (n, d), and validated weights (n,) of their targets."""
-        encoded = self.encode(X)
-        weight = checked_weight(sample_weight, encoded)
+    ) -> tuple[NewRows, Array | None]:
+        """Return new rows, and validated weights (n,) of their targets."""
+        rows = self._new_rows(X)
+        weight = checked_weight(sample_weight, rows.encoded)
         if weight is not None and not weight.all():
             raise ValueError(
                 "sample_weight of new targets must be positive, got a zero: a target of weight "
                 "zero has a noise without bound. Leave such rows out."
             )
-        return encoded, weight
+        return rows, weight
 
     def _lazy_shape(self, X: object, sample_weight: ArrayLike | None) -> tuple[int, ...]:
         """Return the shape of a row's targets; raise ValueError for other columns or weights."""

@@ -59,7 +59,7 @@ class SummarisedModel(Protocol):
 
     head_: Any
     encoder_: TableEncoder
-    background_: Array | None
+    background_: Array
     record_: dict[str, Any]
     n_components: int
 
@@ -164,8 +164,6 @@ def _kernel(law: TableLaw, widths: Sequence[int]) -> str:
 
 def _shares_in_time(model: SummarisedModel) -> VarianceShares | None:
     """Return shares of the variance from few rows, or None if they would take long."""
-    if model.background_ is None:  # Files of older versions have none
-        return None
     dependence_of_all = model._dependence(model._predictor.unit)
     dependence, few = (
         replace(dependence_of_all, X=dependence_of_all.X[:count])

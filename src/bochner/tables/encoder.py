@@ -27,13 +27,13 @@ from bochner.tables.encodings import (
     add_means,
     encode,
     fit_state,
-    has_new_level,
     normal_knots,
     output_names,
     standard_knots,
     tail_state,
     values_of,
 )
+from bochner.tables.known_entries import KnownEntries
 from bochner.tables.level_means import target_columns
 from bochner.tables.refusals import (
     refuse_changed_kinds,
@@ -241,22 +241,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         columns = self._read(X, reset=False)
         return np.column_stack(list(map(values_of, self.columns_, columns)))
 
-    def new_levels(self, X: object) -> dict[str, npt.NDArray[np.bool_]]:
-        """Return which rows (n,) have text that no training row had, for columns with such rows.
-
-        Columns with rare levels that `fit` has not stored are left out: more than ``max_levels``
-        levels, without a target or with one that they do not affect.
-        """
+    def known(self, X: object) -> KnownEntries:
+        """Return what is known of the entries of rows: missing, new or out of range."""
         check_is_fitted(self)
-        masks = {}
-        for state, column in zip(self.columns_, self._read(X, reset=False), strict=True):
-            if state["kind"] == "text" and (
-                len(state["levels"]) < self.max_levels or "means" in state
-            ):
-                mask = has_new_level(state, column)
-                if mask.any():
-                    masks[column.name] = mask
-        return masks
+        return KnownEntries.of(self.columns_, self._read(X, reset=False))
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
         """Return names such as "column", "column_<missing>", "column_level", "column_<unknown>".
@@ -352,10 +340,16 @@ def _features(
 
 def side_by_side(encoders: Sequence[TableEncoder], X: object) -> Array:
     """Return the features (n, d_out) of a table by encoders of one table, which is read once."""
+    return read_rows(encoders, X)[0]
+
+
+def read_rows(encoders: Sequence[TableEncoder], X: object) -> tuple[Array, KnownEntries]:
+    """Return the features (n, d_out) of new rows, and what is known of their entries."""
     for encoder in encoders:
         check_is_fitted(encoder)
     columns = encoders[0]._read(X, reset=False)
-    return joined([encoder._encoded(columns) for encoder in encoders])
+    features = joined([encoder._encoded(columns) for encoder in encoders])
+    return features, KnownEntries.of(encoders[0].columns_, columns)
 
 
 def joined(tables: list[Array]) -> Array:

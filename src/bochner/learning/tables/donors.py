@@ -13,8 +13,8 @@ columns are drawn one after another, each given those before it. Entries must be
 given the known ones.
 """
 
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.tables.rows import Chosen
+from bochner.registry import register
 
 N_DRAWS = 20
 """Donors of a row, and trees of a forest, each of which draws one: the standard error of a mean is
@@ -46,7 +47,8 @@ _PRIOR_ROWS = 10.0
 """Rows at the mean of all levels that shrink the mean of a level, which replaces it as an input."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@register(shapes={"values": "bd", "n_levels": "d"}, allow_nan=True)
+@dataclass(frozen=True, eq=False)  # No slots: a cached property needs __dict__
 class Donors:
     """Training rows that give their entries to rows with unknown entries.
 
@@ -55,12 +57,38 @@ class Donors:
 
     values: Array  # (b, d): Numbers, or codes of levels; NaN where unknown
     n_levels: Chosen  # (d,): Number of levels of text columns; zero for numbers
-    _forests: dict[int, "_Forest"] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for codes of levels beyond their number, which are indices."""
+        codes = self.values[:, self.n_levels > 0]
+        codes = np.where(np.isnan(codes), 0.0, codes)
+        most = self.n_levels[self.n_levels > 0]
+        if not ((codes >= 0.0) & (codes < most) & (codes == np.floor(codes))).all():
+            raise ValueError("the rows that give entries to rows with gaps have unknown levels")
+        if np.isinf(self.values).any():
+            raise ValueError("the rows that give entries to rows with gaps have infinite entries")
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the fields only: forests are fitted again."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def _forests(self) -> "dict[int, _Forest]":
+        return {}
+
+    @cached_property
+    def _first(self) -> Chosen:
+        """The first row (b, d) with an equal entry of each column."""
+        firsts = [
+            np.unique(column, return_index=True, return_inverse=True) for column in self.values.T
+        ]
+        return np.stack([first[place] for _, first, place in firsts], axis=1).astype(np.int64)
 
     def draws(self, values: Array, is_unknown: NDArray[np.bool_]) -> Chosen:
         """Return the donors (n, N_DRAWS, d) of the unknown entries of rows (n, d); -1 elsewhere.
 
-        Draws of a row depend on its known entries only. Donors of columns that no training row
+        Draws of a row depend on its known entries only. Of donors with equal entries it is the
+        first. Donors of columns that no training row
         knows are -1.
         """
         n, dim = values.shape
@@ -72,7 +100,7 @@ class Donors:
             if forest is None:
                 continue
             chosen = forest.donors(filled[rows])
-            donors[rows, :, column] = chosen
+            donors[rows, :, column] = self._first[chosen, column]
             filled[rows, :, column] = self.values[chosen, column]
         return donors
 

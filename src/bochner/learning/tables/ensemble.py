@@ -135,6 +135,16 @@ class SumOfLaws:
         mean, std, _ = mixture(means, variances, weights)
         return mean, self._factors(X, means, variances, sample_weight) * std
 
+    def growth(self, X: Array, shifted: Array) -> Array:
+        """Return by how much variances (n, *t) at ``shifted`` rows exceed those at rows ``X``.
+
+        Factors of the standard deviations are those of ``X``.
+        """
+        laws, weights = self.laws.used(self.weights)
+        means, before = laws.means(X), laws.variances(X)
+        growth = np.maximum(laws.variances(shifted) - before, 0.0)
+        return _averaged(growth, weights) * self._factors(X, means, before, None) ** 2
+
     def predict(
         self,
         X: Array,
