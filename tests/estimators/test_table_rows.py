@@ -220,9 +220,9 @@ def test_many_counts_are_fewer_rows_of_greater_weight():
 @pytest.mark.parametrize(("model", "y"), MODELS)
 def test_fractions_are_no_counts(model, y):
     counting = clone(model).set_params(weights="counts")
-    with pytest.raises(ValueError, match="whole numbers in sample_weight, got 0.5: round them"):
+    with pytest.raises(ValueError, match=r"whole numbers in sample_weight, got 0\.5: round them"):
         counting.fit(FRAME, y, sample_weight=np.where(GROUPS == 1, 0.5, 1.0))
-    with pytest.raises(ValueError, match="weights must be one of .*precisions.*counts"):
+    with pytest.raises(ValueError, match=r"weights must be one of .*precisions.*counts"):
         clone(model).set_params(weights="rows").fit(FRAME, y)
 
 

@@ -7,7 +7,13 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.checked import check_targets
-from bochner._numerics.foreign import not_numbers, of_arrow, refuse_complex, refuse_lazy, refuse_masked
+from bochner._numerics.foreign import (
+    not_numbers,
+    of_arrow,
+    refuse_complex,
+    refuse_lazy,
+    refuse_masked,
+)
 from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.tables.timelines import Future, Timeline, Times, steps, timed
 

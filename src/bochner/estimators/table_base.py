@@ -146,9 +146,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
             check_weight_ratio(weights)
             task.checked(target[weights > 0.0], name)
         target, classes = task.coded(X, target, weights)
-        rows = table_rows(
-            X, target, weights, groups, time, are_counts=self.weights == "counts"
-        )
+        rows = table_rows(X, target, weights, groups, time, are_counts=self.weights == "counts")
         rows = replace(rows, classes=classes)
         if partitions is None or partitions.is_whole:
             return rows

@@ -96,8 +96,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         target, which is close to the median.
     weights : {"precisions", "counts"}, default="precisions"
         Meaning of the ``sample_weight`` of :meth:`fit`. ``"precisions"``: a row is one observation
-        whatever its weight, with noise variance :math:`\sigma^2 / w`, and is left out as a whole. Use it for
-        survey and importance weights too. ``"counts"``: a row of weight three is three independent
+        whatever its weight, with noise variance :math:`\sigma^2 / w`, and is left out as a whole.
+        Use it for survey and importance weights too. ``"counts"``: a row of weight three is three independent
         observations, of which one at a time is left out; weights must be whole numbers.
     random_state : int, RandomState instance or None, default=None
 
@@ -182,7 +182,7 @@ class TableRegressor(ScoredRegressor, TableModel):
 
         Parameters
         ----------
-        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
+        X : pandas.DataFrame, polars.DataFrame, pyarrow.Table, dict or array-like of shape (n, d)
             Numbers, text and dates; see :class:`bochner.TableEncoder`. Or a Dask data frame or
             array, or :class:`bochner.distributed.PartitionedRows`, for ``kernel="auto"``
             without ``groups`` and ``time``: 100,000 random rows determine the encoding and the

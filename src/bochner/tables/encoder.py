@@ -132,8 +132,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
-            Table. Columns of an array, which may hold objects, are named x0, x1, ...
+        X : pandas.DataFrame, polars.DataFrame, pyarrow.Table, dict or array-like of shape (n, d)
+            Table; a dict maps names to columns. Columns of an array, which may hold objects, are
+            named x0, x1, ...
         y : array-like of shape (n,) or (n, t), or None, default=None
             Target, numbers or classes, for text with more than ``max_levels`` levels. Training rows
             of a model come from ``fit_transform(X, y)``, because `transform` returns level means
