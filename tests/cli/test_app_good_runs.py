@@ -226,6 +226,16 @@ def test_weights_groups_and_times_are_those_of_the_table(tmp_path):
     assert by_time.target_mean_ < 10.0
 
 
+def test_weights_are_counts_only_if_an_option_says_so(tmp_path):
+    frame = table(60).assign(w=1 + np.arange(60) % 3)
+    precise = library.load(fit(tmp_path, frame, "--weight", "w"))
+    counted = library.load(fit(tmp_path, frame, "--weight", "w", "--weights", "counts"))
+    assert (precise.weights, counted.weights) == ("precisions", "counts")
+    assert precise.score_ != counted.score_
+    with pytest.raises(AssertionError, match=r"weight 'w' is 0.5 in row 1: leave --weights out"):
+        fit(tmp_path, frame.assign(w=0.5), "--weight", "w", "--weights", "counts")
+
+
 def test_intervals_and_quantiles_are_those_of_the_model(regressor):
     features = table(20).drop(columns="y")
     options = "--std", "--interval", "0.8", "--quantiles", "0.1, 0.5"

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
 from bochner._numerics.checked import named
 from bochner._numerics.files import as_path
-from bochner._numerics.foreign import refuse_masked, refuse_no_rows
+from bochner._numerics.foreign import as_frame, refuse_masked, refuse_no_rows
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.threads import checked_n_jobs
 from bochner.diagnosis.contributions import Contributions, contributions
@@ -32,6 +32,7 @@ from bochner.estimators.table_rows import TableRows, check_weight_ratio, table_r
 from bochner.estimators.table_summary import html_summary
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import KernelParameters, check_seed, count_frequencies, generators
+from bochner.features.units import MEANINGS
 from bochner.kernels import Kernel, named_kernel
 from bochner.kernels.foreign import is_sklearn_kernel
 from bochner.learning.tables.efforts import EFFORTS
@@ -62,12 +63,14 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
     memory_limit: int | str | None = None
     n_jobs: int | None = None
     base_models: Any = ()
+    weights: str = "precisions"
     random_state: Any = None
 
     encoder_: TableEncoder = field(init=False)
     quantile_encoder_: TableEncoder | None = field(init=False, default=None)
     tail_encoder_: TableEncoder | None = field(init=False, default=None)
     head_: Head = field(init=False)
+    weight_unit_: float = field(init=False, default=1.0)
     record_: dict[str, Any] = field(init=False)
     background_: Array = field(init=False)
     background_values_: Array = field(init=False)
@@ -85,6 +88,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
     def _learner(self) -> SumLearner | OneKernelLearner:
         """Return the learner of the parameters; raise an error for an invalid parameter."""
         check_name("effort", self.effort, tuple(EFFORTS))
+        check_name("weights", self.weights, MEANINGS)
         count_frequencies(self.n_components)
         if self.time_limit is not None:
             as_positive_scalar("time_limit", self.time_limit)
@@ -129,7 +133,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
             raise ValueError(
                 f"This {name} estimator requires y to be passed, but the target y is None."
             )
-        refuse_no_rows("X", X)
+        X = as_frame("X", X)
         refuse_no_rows("y", y)
         refuse_masked("y", y)
         # Memory order changes rounding.
@@ -144,7 +148,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
             check_weight_ratio(weights)
             task.checked(target[weights > 0.0], name)
         target, classes = task.coded(X, target, weights)
-        rows = table_rows(X, target, weights, groups, time, task.are_precisions)
+        rows = table_rows(X, target, weights, groups, time, are_counts=self.weights == "counts")
         rows = replace(rows, classes=classes)
         if partitions is None or partitions.is_whole:
             return rows
@@ -160,6 +164,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
             self.feature_names_in_ = self.encoder_.feature_names_in_
+        self.weight_unit_ = rows.unit / rows.noise_unit
         self.record_ = {"n_samples": rows.n_given}
         # A fixed seed, so that the background rows do not depend on random_state.
         some = np.random.default_rng(0).permutation(len(rows.y))[:_BACKGROUND_ROWS]

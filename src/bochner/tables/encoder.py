@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from bochner._numerics.arrays import Array, InputRows, as_scale
 from bochner._numerics.checked import named
-from bochner._numerics.foreign import is_frame, refuse_no_rows
+from bochner._numerics.foreign import as_frame, is_frame
 from bochner._numerics.naming import naming, refuse_repeated
 from bochner._numerics.units import rounded_to
 from bochner._numerics.whole_fits import all_or_nothing
@@ -132,8 +132,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
-            Table. Columns of an array, which may hold objects, are named x0, x1, ...
+        X : pandas.DataFrame, polars.DataFrame, pyarrow.Table, dict or array-like of shape (n, d)
+            Table; a dict maps names to columns. Columns of an array, which may hold objects, are
+            named x0, x1, ...
         y : array-like of shape (n,) or (n, t), or None, default=None
             Target, numbers or classes, for text with more than ``max_levels`` levels. Training rows
             of a model come from ``fit_transform(X, y)``, because `transform` returns level means
@@ -195,7 +196,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         warn_of_identifiers([c for s, c in read if s["kind"] == "identifier" and c in not_numeric])
         out_of_fold = {}
         if y is not None:
-            check_consistent_length(X, y)
+            check_consistent_length(columns[0].raw, y)
             for state, column in read:
                 if state["kind"] == "text" and len(state["levels"]) == self.max_levels:
                     targets = target_columns(y)
@@ -297,7 +298,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self, X: Any, *, reset: bool, least: int | None = None, keep_text: bool = False
     ) -> list[Column]:
         least = least or (2 if reset else 1)
-        refuse_no_rows("X", X)
+        X = as_frame("X", X)
         if not is_frame(X):
             # An array of another dtype would turn the numbers of a list with text into text.
             table = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else unmasked(X)
