@@ -50,8 +50,20 @@ plant_edits(
     Searcher,
     "first",
     test_search.assert_ends_of_periods,
-    a_season_of_two_steps_is_lost=("period >= 2.0", "period > 2.0"),
-    a_season_of_two_thirds_is_lost=("period <= np.ptp", "period < np.ptp"),
+    test_search.assert_rounded_steps,
+    a_season_of_two_steps_is_lost=("(1.0 - _ROUNDED)", "(1.0 + _ROUNDED)"),
+)
+plant_edits(
+    Searcher,
+    "first",
+    test_search.assert_ends_of_periods,
+    a_season_of_two_thirds_is_lost=("(1.0 + _ROUNDED)", "(1.0 - _ROUNDED)"),
+)
+plant_edits(
+    Searcher,
+    "first",
+    test_search.assert_rounded_steps,
+    rounding_loses_a_season_of_two_steps=(" * (1.0 - _ROUNDED)", ""),
 )
 plant_edits(
     packing,
