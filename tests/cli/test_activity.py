@@ -3,6 +3,7 @@
 import io
 import re
 from itertools import pairwise
+from threading import Event
 from time import sleep
 
 import pytest
@@ -106,14 +107,25 @@ def test_short_work_and_quiet_commands_write_nothing(fast, capsys, monkeypatch):
 
 
 def test_lines_that_cannot_be_written_stop_nothing(fast, monkeypatch):
+    """A line that fails is left out, the next one is tried, and the work goes on to its end."""
+    attempts, is_tried_again = [], Event()
+
     class Full(io.StringIO):
         def write(self, text):
+            attempts.append(text)
+            if len(attempts) > 1:
+                is_tried_again.set()
             raise OSError("No space left on device")
 
     monkeypatch.setattr("sys.stderr", Full())
     with reporting() as progress:
         progress("reading")
-        sleep(0.05)
+        assert is_tried_again.wait(60.0)
+        progress("fitting")
+    n_attempts = len(attempts)
+    assert all(re.match(r"after \d+ s: ", text) for text in attempts)
+    sleep(0.05)
+    assert len(attempts) == n_attempts  # It has ended
 
 
 def test_a_terminal_shows_the_line_as_it_is_now(monkeypatch):

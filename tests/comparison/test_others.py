@@ -1,8 +1,8 @@
 """Other methods on the rows of a fitted model."""
 
+import signal
 import sys
 from dataclasses import replace
-from time import sleep
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info
 
 from bochner import TableEncoder
 from bochner.comparison import contenders, others
-from bochner.comparison.deadline import Deadline
+from bochner.comparison.deadline import Deadline, TimeOver
 from bochner.comparison.outcomes import outcome
 from bochner.comparison.split import Split
 
@@ -98,15 +98,22 @@ def test_methods_without_time_are_named():
 
 
 def test_a_slow_method_leaves_time_for_the_next(monkeypatch):
-    right = others._outcome
+    """The first method takes all of its time, by a clock that only the methods move."""
+    now, shares = [0.0], {}
 
-    def first_is_slow(name, *arguments):
+    def outcome_in_time(name, *_):
+        shares[name] = signal.getitimer(signal.ITIMER_REAL)[0]
         if name == contenders.LINEAR:
-            sleep(60.0)
-        return right(name, *arguments)
+            now[0] += 1e4
+            raise TimeOver
+        now[0] += 1e3
+        return name
 
-    monkeypatch.setattr(others, "_outcome", first_is_slow)
+    monkeypatch.setattr(others, "_outcome", outcome_in_time)
+    monkeypatch.setattr(others, "_encoded", lambda split: (split, 0.0))
     found = [{}]
-    assert others.add_others(found, split(n=60), Deadline(4.0)) == [contenders.LINEAR]
-    monkeypatch.undo()
+    left_out = others.add_others(found, split(n=60), Deadline(3e4, lambda: now[0]))
+    assert left_out == [contenders.LINEAR]
     assert list(found[0]) == [contenders.RBF_SAMPLER, contenders.TREES]
+    # A third of 30,000 s, half of the 20,000 s that are left then, and all of 19,000 s
+    np.testing.assert_allclose([*shares.values()], [1e4, 1e4, 1.9e4], atol=60.0)

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
+from bochner import TableRegressor
 from bochner.comparison import study as studies
 from bochner.comparison.coverage import coverage_of
 from bochner.comparison.outcomes import Outcome, by_group, mean_score, outcome
@@ -171,6 +172,38 @@ def test_outcomes_of_a_model_of_several_targets_are_those_of_each():
         assert found.unit == pytest.approx(np.var(y[:60, number]))
 
 
+class TwoTargets(TableRegressor):
+    """Predictions that need no fit."""
+
+    def predict(self, X):
+        return np.stack([X["a"], 2.0 * X["b"]], axis=1)
+
+    def predict_interval(self, X, level):
+        return self.predict(X) - level, self.predict(X) + 2.0 * level
+
+
+def assert_outcomes_of_targets():
+    """Each target has its predictions, and the unit of its training values."""
+    X = pd.DataFrame(RNG.normal(size=(80, 2)), columns=["a", "b"])
+    y = RNG.normal(size=(80, 2)) * [1.0, 3.0]
+    groups = np.arange(20) // 2
+    split = Split(X[:60], y[:60], X[60:], y[60:], "regression", groups_test=groups)
+    outcomes = studies.own_outcomes(TwoTargets(), split, 0.7, 2.5)
+    for number, factor, name in ((0, 1.0, "a"), (1, 2.0, "b")):
+        (found,) = outcomes[number].values()
+        expected = factor * X[name][60:]
+        np.testing.assert_array_equal(found.y, y[60:, number])
+        np.testing.assert_array_equal(found.prediction, expected)
+        np.testing.assert_array_equal([found.lower, found.upper], [expected - 0.7, expected + 1.4])
+        assert (found.level, found.seconds) == (0.7, 2.5)
+        assert found.unit == pytest.approx(np.mean((y[:60, number] - y[:60, number].mean()) ** 2))
+        np.testing.assert_array_equal(found.clusters, groups)
+
+
+def test_each_target_has_its_own_outcome():
+    assert_outcomes_of_targets()
+
+
 def test_columns_in_brief():
     frame = pd.DataFrame(
         {
@@ -258,3 +291,23 @@ def test_columns_of_pairs_are_counted_once():
     columns = tuple(combinations("abcde", 2))
     pairs = VarianceShares(columns, np.full(10, 0.001), np.full(10, np.nan))
     assert no_pairs(pairs).startswith("No pair of the 5 most important columns")
+
+
+def assert_clusters_in_differences():
+    """Differences that are equal within eight groups are eight differences, not 400."""
+    rng, groups = np.random.default_rng(6), np.arange(400) % 8
+    one = replace(numbers(), clusters=groups)
+    other = replace(one, prediction=one.prediction + 0.8 * rng.normal(size=8)[groups])
+    losses = [(each.prediction - each.y) ** 2 for each in (one, other)]
+    relative = [loss / loss.mean() for loss in losses]
+    sums = np.bincount(groups, relative[0] - relative[1])
+    error = np.sqrt(8.0 / 7.0 * np.sum(sums**2)) / 400.0
+    found = difference(one, "other", other)
+    # Two standard errors on each side, halved by the root of the mean squares
+    np.testing.assert_allclose(np.log(found.upper / found.lower), 2.0 * error)
+    alone = difference(replace(one, clusters=None), "other", other)
+    assert found.upper / found.lower > alone.upper / alone.lower
+
+
+def test_differences_within_a_group_are_not_independent():
+    assert_clusters_in_differences()

@@ -49,3 +49,16 @@ def test_a_class_of_test_rows_alone_is_refused():
     late = pd.Series(np.where(np.arange(N) < 90, TARGET, 2))
     with pytest.raises(InputError, match="No row to fit has the class 2, which"):
         split_rows(FEATURES, late, "classification", 0.1, 0, time=np.arange(N))
+
+
+def check_fewest():
+    """Two rows to fit are enough for a regression, and one is not."""
+    frame, y = pd.DataFrame({"a": np.arange(4.0)}), pd.Series(np.arange(4.0))
+    found = split_rows(frame, y, "regression", 0.5, 0)
+    assert (len(found.y), len(found.y_test)) == (2, 2)
+    with pytest.raises(InputError, match="leaves 1 to fit and 2 to test: expected at least 2"):
+        split_rows(frame[:3], y[:3], "regression", 0.5, 0)
+
+
+def test_two_rows_are_enough_to_fit():
+    check_fewest()

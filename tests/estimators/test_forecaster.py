@@ -241,6 +241,39 @@ def test_rolling_origins_are_fits_to_the_values_before():
     assert final[["covered", "scaled_error", "log_density"]].isna().all()
 
 
+class LastValue(Forecaster):
+    """Repeats the last value, without a fit."""
+
+    def fit(self, y, X=None, times=None):
+        self.last_, self.is_single_, self.reconciliation_ = np.asarray(y)[-1], True, None
+        return self
+
+    def predict(self, horizon, X=None):
+        return np.full(horizon, self.last_)
+
+    def predict_interval(self, horizon, level, X=None):
+        return self.predict(horizon) - 1.0, self.predict(horizon) + 1.0
+
+    def log_density(self, y, X=None, *, times):
+        return np.zeros(len(y))
+
+
+def assert_errors_of_origins():
+    """Errors are in units of the seasonal differences before each origin."""
+    y = np.cumsum(np.arange(40.0) ** 1.5)  # Differences grow
+    table = LastValue().cross_validate(y, 3, 4, stride=2, season_length=4)
+    assert table["origin"].tolist() == np.repeat([31, 33, 35, 37], 3).tolist()
+    for origin in (31, 33, 35, 37):
+        after, before, of_origin = y[origin : origin + 3], y[:origin], table["origin"] == origin
+        scale = np.abs(before[4:] - before[:-4]).mean()
+        assert_allclose(table["observed"][of_origin], after)
+        assert_allclose(table["scaled_error"][of_origin], (after - before[-1]) / scale)
+
+
+def test_errors_of_origins_are_scaled_by_the_values_before():
+    assert_errors_of_origins()
+
+
 def test_rolling_origins_of_arrays():
     table = Forecaster(**QUICK).cross_validate(values(), 3, 2, times=0.5 * T, season_length=12)
     assert set(table) >= {"origin", "step", "predicted", "log_density"}

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from bochner import KreinRidge
 
+FRACTIONS = np.random.default_rng(4).uniform(0.5, 2.0, 80)
 STEPS = [slice(0, 10), slice(10, 11), slice(11, 40), slice(40, 80)]
 
 
@@ -60,17 +61,25 @@ def test_forgetting_with_an_intercept_is_a_weight_for_each_row_of_its_age():
 
 
 def test_forgotten_rows_of_fractional_weights_are_fractions_of_observations():
-    weight = np.random.default_rng(4).uniform(0.5, 2.0, 80)
-    model = stream(ridge(), weight=weight, forgetting=0.95)
+    model = stream(ridge(), weight=FRACTIONS, forgetting=0.95)
     aged = 0.95 ** np.arange(80)[::-1]
-    refitted = ridge().fit(X, Y, sample_weight=weight * aged)
+    refitted = ridge().fit(X, Y, sample_weight=FRACTIONS * aged)
     assert_allclose(model.noise_variance_, refitted.noise_variance_ * 80.0 / aged.sum())
 
 
-def test_batches_make_no_difference_to_forgetting():
-    whole = stream(ridge(), [slice(0, 80)], forgetting=0.9)
-    single = stream(ridge(), [slice(i, i + 1) for i in range(80)], forgetting=0.9)
+def assert_batches(weight=None, **parameters):
+    """Forgetting counts rows, in one batch or many; assert_same_model compares the evidence."""
+    rows = [slice(0, 80)], [slice(i, i + 1) for i in range(80)]
+    whole, single = (stream(ridge(**parameters), one, weight, forgetting=0.9) for one in rows)
     assert_same_model(whole, single)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize(
+    "weight", [None, WEIGHT + 1.0, FRACTIONS], ids=["none", "counts", "fractions"]
+)
+def test_batches_make_no_difference_to_forgetting(weight, fit_intercept):
+    assert_batches(weight, fit_intercept=fit_intercept)
 
 
 @pytest.mark.parametrize("indefinite", [False, True])

@@ -1,6 +1,7 @@
 """Forecasts of several series of which some are sums of others."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,11 +12,14 @@ from scipy.stats import norm
 
 import bochner
 from bochner import Forecaster
+from bochner.estimators import summed_series
+from bochner.estimators.series_rows import SeriesRows
 from bochner.persist import ModelFileError, container
 
 QUICK = {"find_cycle": False, "random_state": 0}
 SUMS = {"total": ["north", "south"]}
 N = 60
+NAN = np.nan
 
 
 def shops(n=N):
@@ -121,6 +125,27 @@ def test_unknown_values_and_later_beginnings():
     assert total.is_known.sum() == 37  # Ten unknown values of the south, and one of the north
     assert not total.is_known[[0, 9, 20]].any()
     assert_adds_up(model.predict(4))
+
+
+def assert_floors():
+    """Parts without a negative value have a floor, also those with zeros."""
+    errors = SimpleNamespace(law=SimpleNamespace(standardised_errors=lambda: np.ones(4)))
+    times = np.arange(4.0)
+    values = {
+        "zero": [0.0, 2.0, NAN, 1.0],
+        "above": [3.0, 1.0, 2.0, 1.0],
+        "below": [-1e-3, 2.0, NAN, 1.0],
+    }
+    values["sum"] = np.sum([*values.values()], axis=0)
+    none = np.zeros((4, 0))
+    rows = {k: SeriesRows(times, np.array(v), none, None, None) for k, v in values.items()}
+    parts = {"sum": ["zero", "above", "below"]}
+    found = summed_series.reconciliation(dict.fromkeys(values, errors), rows, parts)
+    assert found.has_floor.tolist() == [True, True, False]
+
+
+def test_parts_that_are_zero_at_times_have_a_floor():
+    assert_floors()
 
 
 def test_counts_that_add_up_are_never_negative():

@@ -2,7 +2,6 @@
 
 import re
 from html.parser import HTMLParser
-from time import perf_counter
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ from sklearn import config_context
 from sklearn.utils import estimator_html_repr
 
 from bochner import TableClassifier, TableRegressor
+from bochner.diagnosis.sensitivity import Dependence
 from bochner.estimators import table_summary
 
 SUM = {"effort": "quick", "random_state": 0}
@@ -130,14 +130,19 @@ def test_kernels_without_the_columns_that_grow_in_time_are_told_apart(step):
 
 
 def test_importance_that_would_take_long_is_left_out(monkeypatch):
+    """Four of 64 rows tell the time of all of them, of which at most 0.3 s are taken."""
     X, y = table()
     model = TableRegressor("gaussian", n_components=32, random_state=0).fit(X, y)
-    assert "importance" in page(model).texts
-    clock = iter(range(2))
-    monkeypatch.setattr(table_summary, "perf_counter", lambda: next(clock))
-    began = perf_counter()
-    assert "importance" not in page(model).texts
-    assert perf_counter() - began < 5.0
+    right, n_rows = Dependence.importance, []
+    monkeypatch.setattr(
+        Dependence, "importance", lambda self: n_rows.append(len(self.X)) or right(self)
+    )
+    for seconds, is_shown in ((0.0, True), (0.29 / 16.0, True), (0.31 / 16.0, False)):
+        n_rows.clear()
+        clock = iter([0.0, seconds])
+        monkeypatch.setattr(table_summary, "perf_counter", lambda clock=clock: next(clock))
+        assert ("importance" in page(model).texts) == is_shown
+        assert n_rows == ([4, 4, 64] if is_shown else [4, 4])
 
 
 def test_other_representations_are_those_of_scikit_learn():

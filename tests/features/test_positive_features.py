@@ -9,6 +9,7 @@ from scipy.optimize import nnls
 from scipy.special import logsumexp
 
 from bochner import PositiveFeatures
+from bochner.features import positive
 from bochner.features.positive import attention_error, exact_attention, fitted_weights
 from bochner.frequencies import PositiveFrequencies
 from bochner.sampling import Orthogonal
@@ -146,6 +147,17 @@ def test_the_error_is_that_on_rows_held_out():
     new = np.random.default_rng(7).normal(size=(2, 400, 4))
     assert_allclose(model.fit_error_, attention_error(model.frequencies_, *new), rtol=0.35)
     assert PositiveFeatures(8).fit(QUERIES[:5]).fit_error_ is None
+    assert_held_out()
+
+
+def assert_held_out():
+    """The error is that on the last quarter of queries and keys, which the weights do not use."""
+    measure = PositiveMeasure.adapted(QUERIES, KEYS, 2.0, reshaped=False)
+    few, many = (measure.sample(m, np.random.default_rng(1), Orthogonal()) for m in (16, 64))
+    chosen, error = positive._fitted(few, many, QUERIES, KEYS)
+    last_queries, last_keys = (rows[3 * len(rows) // 4 :] for rows in (QUERIES, KEYS))
+    assert_allclose(error, attention_error(chosen, last_queries, last_keys))
+    assert abs(error / attention_error(chosen, QUERIES, KEYS) - 1.0) > 0.01
 
 
 @pytest.mark.parametrize(

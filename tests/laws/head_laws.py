@@ -80,6 +80,23 @@ def check_posterior(fit_intercept=False, m=10, alpha=0.3):
     assert_allclose(posterior.log_evidence, log_evidence, rtol=1e-9)
 
 
+def check_draws(n=20_000, m=3, alpha=0.3):
+    """Drawn functions have the posterior's means and covariances, without the noise."""
+    data = problem(m=m)
+    posterior = fit_ridge(data.sums, alpha, fit_intercept=True)
+    Z = data.frequencies.features(data.new[:4])
+    coef, intercept = posterior.sample(n, np.random.default_rng(0))
+    values = np.einsum("ip,ptn->nit", Z, coef) + intercept.T[:, None]
+    cov = posterior.cov(Z) - np.eye(len(Z))[:, :, None] * posterior.noise_variance
+    for number in range(values.shape[2]):
+        root = np.linalg.cholesky(cov[:, :, number] + 1e-12 * np.eye(len(Z)))
+        mean = posterior.mean(Z)[:, number]
+        z = np.linalg.solve(root, (values[:, :, number] - mean).T)
+        # Four standard errors of means and of second moments
+        assert_allclose(z.mean(axis=1), 0.0, atol=4.0 / np.sqrt(n))
+        assert_allclose(z @ z.T / n, np.eye(len(Z)), atol=4.0 * np.sqrt(2.0 / n))
+
+
 def check_best_alpha(fit_intercept=False, m=10):
     """No alpha has more evidence, and the evidence is that of the dense Gaussian process."""
     data = problem(m=m)

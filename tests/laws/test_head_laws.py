@@ -34,6 +34,10 @@ def test_coverage(repetitions):
     laws.check_coverage(repetitions)
 
 
+def test_drawn_functions_have_the_posterior():
+    laws.check_draws()
+
+
 def test_probabilities_are_projections():
     laws.check_probabilities()
 

@@ -133,3 +133,17 @@ def test_long_lists_of_numbers_are_tensors(tmp_path):
     assert loaded.columns_ == encoder.columns_
     assert type(loaded.columns_[0]["points"][0]) is float
     assert (tmp_path / "model.bochner").stat().st_size < 1.1 * (6 * 2 * 1000 * 8)
+
+
+def assert_levels(n_levels):
+    """A block of levels, each of which occurs, in whatever integers the codes are stored."""
+    codes = np.random.default_rng(3).permutation(np.arange(4 * n_levels) % n_levels)
+    X = np.eye(n_levels)[codes]
+    assert_same_bits(X)
+    codes_of_parts = pack_table(X)["codes"]
+    assert codes_of_parts.dtype == (np.uint8 if n_levels <= 256 else np.uint16)
+
+
+@pytest.mark.parametrize("n_levels", [255, 256, 257])
+def test_as_many_levels_as_bytes_have_values(n_levels):
+    assert_levels(n_levels)

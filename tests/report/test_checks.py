@@ -1,6 +1,7 @@
 """Checks in plain words: each finds what it is for, and nothing else."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -314,3 +315,19 @@ def test_few_rows_for_the_columns():
     model = TableRegressor("gaussian", 16, random_state=0)
     (checked,) = subjects_of(build(model, frame.assign(**more), y, "regression"))
     assert data_checks.rows(checked).title == "Few rows: 42 for 11 columns"
+
+
+def check_bias_of_groups():
+    """A mean of four groups has the error of four values, however many rows they have."""
+    rng, groups = np.random.default_rng(2), np.arange(400) % 4
+    y = rng.normal(size=400) + np.array([1.5, -0.5, 1.0, -0.8])[groups]
+    own = Outcome(y, np.zeros(400), unit=1.0)
+    for clusters, is_fine in ((None, False), (groups, True)):
+        judged = SimpleNamespace(
+            study=SimpleNamespace(own=replace(own, clusters=clusters)), residuals=y
+        )
+        assert (error_checks.bias(judged).weight == "fine") == is_fine
+
+
+def test_a_bias_of_groups_has_their_error():
+    check_bias_of_groups()

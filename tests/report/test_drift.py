@@ -1,10 +1,13 @@
 """Mean residuals over bins of a column, and the test of their equality."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.stats import f_oneway, kstest, sem, ttest_1samp
 
 from bochner.report.drift import drift
+from bochner.report.residuals import drifts
 from bochner.tables.columns import read_column
 
 
@@ -39,17 +42,25 @@ def test_dependent_rows_raise_no_false_alarms():
     assert below[2] > 0.9
 
 
-def test_of_two_bins_it_is_a_t_test_of_clusters():
-    """Of their shares in the covariance of bin and residual."""
-    rng, clusters = np.random.default_rng(7), np.repeat(np.arange(15), 4)
+def check_two_bins():
+    """A t-test of the shares of clusters in the covariance, for which three clusters suffice."""
+    rng = np.random.default_rng(7)
     levels = np.where(np.arange(60) % 2, "a", "b")
     residuals = rng.normal(size=60) + 0.5 * (levels == "a")
     of_rows = ((levels == "a") - 0.5) * (residuals - residuals.mean())
     for parts, found in (
         (of_rows, of(levels, residuals)),
-        (np.bincount(clusters, of_rows), of(levels, residuals, clusters)),
+        *(
+            (np.bincount(clusters, of_rows), of(levels, residuals, clusters))
+            for clusters in (np.arange(60) // 4, np.arange(60) // 20)
+        ),
     ):
         assert found.p_value == pytest.approx(ttest_1samp(parts, 0.0).pvalue, rel=1e-9)
+    assert of(levels, residuals, np.arange(60) // 30).p_value == 1.0
+
+
+def test_of_two_bins_it_is_a_t_test_of_clusters():
+    check_two_bins()
 
 
 def check_few_clusters():
@@ -148,3 +159,35 @@ def test_errors_of_few_clusters_are_those_of_their_means():
     )
     means = residuals.reshape(4, 30, 2).mean(axis=1)
     np.testing.assert_allclose(found.std_error, sem(means, axis=0), rtol=1e-9)
+
+
+def check_fewest_missing():
+    """25 missing values are a bin, and fewer are left out."""
+    for n_missing in (24, 25, 26):
+        values = np.arange(300.0)
+        values[:n_missing] = np.nan
+        found = of(values, np.ones(300))
+        assert ("missing" in found.labels) == (n_missing >= 25)
+        assert found.count.sum() == (300 if n_missing >= 25 else 300 - n_missing)
+
+
+def test_25_missing_values_are_a_bin():
+    check_fewest_missing()
+
+
+def check_groups_of_a_report():
+    """The tests of a report count the groups of its rows."""
+    rng, clusters = np.random.default_rng(11), np.arange(300) // 20
+    x = rng.normal(size=15)[clusters]
+    residuals = rng.normal(size=15)[clusters] + 0.1 * rng.normal(size=300)
+    columns = {"x": read_column("x", x)}
+    study = SimpleNamespace(own=SimpleNamespace(clusters=clusters))
+    subject = SimpleNamespace(
+        time_columns=[], important=["x"], columns=columns, study=study, residuals=residuals
+    )
+    (found,) = drifts(subject)
+    assert found.p_value == of(x, residuals, clusters).p_value > 1e3 * of(x, residuals).p_value
+
+
+def test_tests_of_a_report_count_its_groups():
+    check_groups_of_a_report()

@@ -1,5 +1,6 @@
 """``model.report``: a report on rows of one's own."""
 
+import pickle
 import subprocess
 import sys
 
@@ -13,6 +14,7 @@ from report.studies import of_laws, of_targets, table
 from bochner import TableClassifier, TableRegressor
 from bochner.comparison.outcomes import outcome
 from bochner.comparison.split import Split
+from bochner.report.diagnostics import checks
 
 
 @pytest.fixture(scope="module")
@@ -109,12 +111,19 @@ def test_a_missing_package_is_named():
 
 
 def test_checks_need_no_package_of_reports():
-    """Commands show them without the extra."""
+    """Commands show them without the extra, and they say the same."""
     code = (
-        "import sys; sys.modules.update(jinja2=None, markupsafe=None, matplotlib=None)\n"
+        "import sys, pickle; sys.modules.update(jinja2=None, markupsafe=None, matplotlib=None)\n"
         "from bochner.report.diagnostics import checks\n"
+        "print(repr(checks(pickle.load(sys.stdin.buffer))))\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    (study,) = of_laws()
+    found = subprocess.run(
+        [sys.executable, "-c", code], input=pickle.dumps(study), stdout=subprocess.PIPE, check=True
+    )
+    expected = checks(study)
+    assert len(expected) > 5
+    assert found.stdout.decode() == f"{expected!r}\n"
 
 
 def test_a_model_that_is_not_fitted_has_none():

@@ -219,3 +219,31 @@ def test_nested_columns_are_named(entry):
     nested = read(frame, keep=("y",)).frame
     with pytest.raises(TypeError, match="Unreadable column 'c'"):
         TableEncoder().fit(nested[["c", "a"]], nested["y"])
+
+
+def assert_half(folder):
+    """Text of which exactly half are numbers is a column with errors, and is kept."""
+    for n_numbers in (49, 50, 51):
+        entries = [str(1000 + 7 * i) for i in range(n_numbers)]
+        words = [f"word {chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(100 - n_numbers)]
+        text = pd.DataFrame({"note": entries + words, "y": RNG.normal(size=100)})
+        gone, _ = left_out(folder, text.to_csv(index=False))
+        assert (gone == []) == (n_numbers >= 50)
+
+
+def assert_levels_are_compared(folder):
+    """Levels that differ by case are named up to 256 levels."""
+    for n_levels in (255, 256, 257):
+        levels = [f"level {chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(n_levels - 1)]
+        rows = [*levels, levels[0].upper()] * 2
+        text = pd.DataFrame({"note": rows, "y": RNG.normal(size=len(rows))}).to_csv(index=False)
+        _, notes = left_out(folder, text)
+        assert ("differ only by case" in " ".join(notes)) == (n_levels <= 256)
+
+
+def test_half_of_a_column_of_text_are_numbers(tmp_path):
+    assert_half(tmp_path)
+
+
+def test_256_levels_are_compared(tmp_path):
+    assert_levels_are_compared(tmp_path)

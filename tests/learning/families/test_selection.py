@@ -12,9 +12,9 @@ from bochner import KreinRidge, kernels
 from bochner.datasets import make_gp_draw
 from bochner.features.chunks import Chunk
 from bochner.learning.evidence import ridge_search
-from bochner.learning.evidence.ridge_search import FeatureSearch
+from bochner.learning.evidence.ridge_search import FeatureSearch, GramSearch
 from bochner.learning.families import selection
-from bochner.learning.families.selection import select_kernel
+from bochner.learning.families.selection import _Stage, select_kernel
 
 
 def selected(kernel, X, Y, m=64, alpha=None, seed=0, scheme="orthogonal", **options):
@@ -162,3 +162,20 @@ def test_one_input_is_as_likely_as_on_a_grid():
         for scale in found.kernel_.length_scale[0] * 2.0 ** np.arange(-3.0, 3.01, 0.5)
     ]
     assert found.log_evidence_ > max(grid) - 1.0
+
+
+def assert_exact_evidence(monkeypatch):
+    """The last stage has the exact evidence up to twice as many rows as frequencies."""
+    made = []
+    monkeypatch.setattr(
+        selection, "GramSearch", lambda *rest: made.append(len(rest[1])) or GramSearch(*rest)
+    )
+    monkeypatch.setattr(selection, "_STAGES", [_Stage(1000, 128, 1)] * 3)
+    for n in (31, 32, 33):
+        X, y = relevant(n)
+        selected("gaussian", X, y, m=16)
+    assert made == [31, 32]
+
+
+def test_few_rows_have_the_exact_evidence(monkeypatch):
+    assert_exact_evidence(monkeypatch)

@@ -156,6 +156,21 @@ def test_a_component_of_one_frequency_far_from_all_survives_a_sweep():
     assert state.labels[2] not in state.labels[:2]
 
 
+def assert_alone():
+    """A frequency does not count itself: alone in its component, it joins the only other one."""
+    omega = np.array([[-1.0], [0.1], [-0.2], [0.3]])
+    means, covariances = np.array([[-1.0], [0.0]]), np.array([[[1e-4]], [[1.0]]])
+    # Its own component has by far the greatest density, and a new one hardly any probability.
+    state = Mixture(np.array([0, 1, 1, 1]), means, covariances, 1e-30)
+    for seed in range(10):
+        labels = module.sample_labels(np.random.default_rng(seed), state, omega, BASE)
+        assert_array_equal(labels, 0)
+
+
+def test_a_frequency_does_not_count_itself():
+    assert_alone()
+
+
 @pytest.mark.parametrize("dim", [1, 3])
 def test_the_table_has_the_density_of_every_component(dim):
     mixture, omega = some_mixture(dim)

@@ -1,11 +1,14 @@
 """Which processes are found in series that are made of known ones."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from bochner.learning.series.learning import Plan, learn
 from bochner.learning.series.lines import strongest_period
+from bochner.learning.series.search import Searcher, Season
 from bochner.learning.series.trends import ConstantLevel, Slope
 
 N = 180
@@ -143,3 +146,37 @@ def test_threads_change_nothing():
     two = learn(T, y, np.zeros((N, 0)), plan, np.random.default_rng(0))
     one = learned(y)
     np.testing.assert_array_equal(one.members[0].theta, two.members[0].theta)
+
+
+class FirstStructure(Searcher):
+    """Returns the structure in place of its fit."""
+
+    def fit(self, rows, structure, start=None):
+        return structure
+
+
+def assert_ends_of_periods():
+    """Periods from two steps to two thirds of the range, both of which are included."""
+    searcher = FirstStructure(0.125, 0, "{:g}".format)
+    periods = [0.2, 0.25, 0.3, 2.0, 2.1]
+    seasons = [Season(period, f"{period}") for period in periods]
+    first = searcher.first(SimpleNamespace(times=np.linspace(0.0, 3.0, 25)), seasons)
+    assert [wave.period for wave in first.seasons] == [0.25, 0.3, 2.0]
+
+
+def assert_rounded_steps():
+    """Steps of 0.1 differ in their last digits, and two of them are a period all the same."""
+    times = 0.1 * np.arange(31)
+    searcher = FirstStructure(float(np.median(np.diff(times))), 0, "{:g}".format)
+    assert 2.0 * searcher.step > 0.2
+    first = searcher.first(SimpleNamespace(times=times), [Season(0.2, "0.2"), Season(2.0, "2")])
+    assert [wave.period for wave in first.seasons] == [0.2, 2.0]
+    assert first.seasons[0].n_harmonics == 1
+
+
+def test_rounding_errors_of_steps_lose_no_season():
+    assert_rounded_steps()
+
+
+def test_seasons_have_two_steps_and_occur_one_and_a_half_times():
+    assert_ends_of_periods()

@@ -523,3 +523,17 @@ def test_tables_in_partitions_are_refused():
 def test_laws_of_other_numbers_of_estimators_are_refused():
     with pytest.raises(ValueError, match="2 estimators of 1 outputs"):
         EstimatorLaw("base model 1", np.ones(1), 0.0, 1.0, COLUMNS, [Ridge(), Ridge()], False)
+
+
+def check_variances():
+    """The misfit is 2.0 * 0.3 and the noise 2.0 * 0.5 at weight one; each has its factor."""
+    law = EstimatorLaw("own", np.array([2.0]), 0.3, 0.5, COLUMNS, [Ridge().fit(X, Y[:, 0])], False)
+    weights = np.array([0.25, 1.0, 4.0, np.inf])
+    changed = law.with_variances(0.7, 1.9)
+    expected = 0.7 * 2.0 * 0.3 + 1.9 * 2.0 * 0.5 / weights
+    assert_allclose(changed.variance(X[:4], X, weights)[:, 0], expected)
+    assert_allclose(changed.noise, 1.9 * law.noise)
+
+
+def test_misfit_and_noise_have_factors_of_their_own():
+    check_variances()

@@ -276,3 +276,36 @@ def test_drawn_functions_have_the_widths_of_predictions():
 def test_no_widths_is_one():
     moments, X, _, _ = drawn(np.random.default_rng(0), 5)
     assert (Widths()(moments, X) == 1.0).all()
+
+
+class Remembered:
+    """Logarithms of the scores of rows that were fitted, and a line for all others."""
+
+    def __init__(self, rows, scores, slope=0.0):
+        self.logs, self.slope = dict(zip(rows.tolist(), np.log(scores), strict=True)), slope
+
+    def __call__(self, rows):
+        return np.array([self.logs.get(row, self.slope * row) for row in rows.tolist()])
+
+
+def check_unseen(monkeypatch):
+    """Curves and trees that remember scores add nothing to the factors of rows left out."""
+    moments, X, _, scores = drawn(np.random.default_rng(5), 600)
+    none = Remembered(np.empty(0), np.empty(0))
+
+    def curves(inputs, scores, knots):
+        return Remembered(inputs[:, 0], scores, 0.8), none, none
+
+    def trees(inputs, scores, columns):
+        seen = Remembered(inputs[:, -1], scores)
+        return lambda rows: seen(rows[:, -1])[:, None]
+
+    monkeypatch.setattr(widths, "_curves", curves)
+    monkeypatch.setattr(widths, "_trees", trees)
+    found, left_out = widths.fitted_widths(moments, np.abs(scores), X, LEVELS, None)
+    assert found.trees is None
+    assert_allclose(left_out, np.exp(0.8 * moments.mean))
+
+
+def test_factors_are_those_of_rows_left_out(monkeypatch):
+    check_unseen(monkeypatch)

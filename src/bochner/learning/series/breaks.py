@@ -44,7 +44,7 @@ _SURE = 5.0
 """Gain of evidence, in nats, above which a break is kept before the parameters are fitted anew."""
 
 _AT_ENDS = 3
-"""Rows at both ends without a shift: fewer values than that do not show a new level."""
+"""Fewest rows before a shift, and fewest rows from it on: fewer do not show a level."""
 
 
 class Breaks(NamedTuple):
@@ -148,7 +148,7 @@ def _with_same_parameters(fit: Fit, structure: SeriesStructure) -> Fit:
 def standardised(model: SeriesModel, theta: Array, rows: ScaledSeries) -> Breaks:
     """Return how far each value is from all others, and each level from the one before.
 
-    Zero for unknown values and for rows at the ends.
+    Zero for unknown values, and for levels that have too few rows before or after their change.
     """
     steps, weights = model.steps(theta, rows.times), model.weights(rows)
     _, states = model.filtered(theta, rows)

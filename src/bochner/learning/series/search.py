@@ -36,6 +36,13 @@ _SEASON_MEMORY = 5.0
 _FEWEST_SEASONS = 1.5
 """Fewest periods of a season of the calendar in the range of the rows."""
 
+_FEWEST_STEPS = 2.0
+"""Fewest steps in a period of a season, by the sampling theorem."""
+
+_ROUNDED = 1e-6
+"""Relative rounding error of times up to which a period has a whole number of steps: steps from 0.7
+to 0.8 and from 0.8 to 0.9 are not equal."""
+
 _MOST_LINES = 3
 """Largest number of seasons in addition to the seasons of the calendar."""
 
@@ -117,7 +124,7 @@ class SeriesStructure:
 
 def season_waves(period: float, step: float, name: str) -> Waves:
     """Return a season with a fixed period, of rows that are ``step`` apart."""
-    n_harmonics = min(_N_HARMONICS, int(0.5 * period / step + 1e-6))
+    n_harmonics = min(_N_HARMONICS, int(period / (_FEWEST_STEPS * step) + _ROUNDED))
     return Waves(period, max(1, n_harmonics), _SEASON_MEMORY, 0.0, name)
 
 
@@ -153,12 +160,10 @@ class Searcher:
 
     def first(self, rows: ScaledSeries, seasons: Sequence[Season]) -> Fit:
         """Return the fit with a line and all seasons that have enough periods in the rows."""
-        # A season of less than two steps per period cannot be seen in the rows.
+        longest = np.ptp(rows.times) / _FEWEST_SEASONS * (1.0 + _ROUNDED)
+        shortest = _FEWEST_STEPS * self.step * (1.0 - _ROUNDED)
         waves = tuple(
-            self._waves(season)
-            for season in seasons
-            if _FEWEST_SEASONS * season.period <= np.ptp(rows.times)
-            and season.period >= 2.0 * self.step
+            self._waves(season) for season in seasons if shortest <= season.period <= longest
         )
         return self.fit(rows, SeriesStructure(TRENDS[-1], waves))
 
