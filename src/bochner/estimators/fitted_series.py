@@ -81,7 +81,7 @@ class FittedSeries:
         """Forecast two times; raise ValueError unless moments, draws and intervals are finite."""
         law, timeline = self.law, self.timeline
         timeline.check()
-        law.check_last(timeline.last)
+        law.check_times(timeline.last)
         if timeline.step is not None:
             timeline.future(1)
         after = timeline.last + np.array(_TRIAL_STEPS) * (timeline.step or law.units.step)

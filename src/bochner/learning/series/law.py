@@ -122,12 +122,16 @@ class SeriesLaw:
         if not 0 <= self.n_earlier < len(self.times) or not self.is_known[self.n_earlier :].any():
             raise ValueError("a series must have known values among the rows of its fit")
 
-    def check_last(self, last: float) -> None:
-        """Raise ValueError if the last time of a series is before a row, as in a damaged file.
+    def check_times(self, last: float) -> None:
+        """Raise ValueError for units of other rows, or a last time of the series before its rows.
 
-        It is later than the last row if the last values are unknown.
+        The last time is later than the last row if the last values are unknown.
         """
-        scaled = (last - self.units.start) / self.units.span
+        units = self.units
+        step = float(np.median(np.diff(self.rows.times)))
+        if not abs(units.step / units.span - step) <= _TIMES_ERROR:
+            raise ValueError(f"a step is {units.step / units.span:g} ranges, and of rows {step:g}")
+        scaled = (last - units.start) / units.span
         if not scaled >= self.times[-1] - _TIMES_ERROR:
             raise ValueError(f"the last time is {scaled:g} ranges, and its row {self.times[-1]:g}")
 

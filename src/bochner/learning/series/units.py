@@ -9,6 +9,10 @@ from bochner._numerics.units import rounded, spreads
 from bochner.learning.series.model import ScaledSeries
 from bochner.registry import register
 
+_CONSTANT = 0.5
+"""Unit of a constant input: the standard deviation of an indicator of half of the rows. The effect
+of a level that no row had is then as uncertain as effects of frequent levels."""
+
 
 @register(shapes={"mean": "d", "scale": "d"}, former_names=("Units",))
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,5 +63,5 @@ class SeriesUnits:
             float(np.nanmean(transformed)),
             float(np.nanstd(transformed)),
             inputs.mean(axis=0),
-            spreads(inputs, np.ones(len(inputs))),
+            spreads(inputs, np.ones(len(inputs)), _CONSTANT),
         )
