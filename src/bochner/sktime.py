@@ -17,6 +17,10 @@ from bochner.estimators.forecaster import Forecaster
 class BochnerForecaster(BaseForecaster):
     """:class:`bochner.Forecaster` as a forecaster of sktime, with intervals and quantiles.
 
+    ``predict_var`` returns variances of new values. Those of exponentials are large, because rare
+    huge values dominate them: prefer quantiles if ``transformation="log"``. ``predict_proba``
+    returns normal laws with the point forecasts and these variances.
+
     Parameters
     ----------
     periods, transformation, find_cycle, find_breaks, n_jobs, random_state
@@ -125,8 +129,8 @@ class BochnerForecaster(BaseForecaster):
         self, fh: ForecastingHorizon, X: pd.DataFrame | None, cov: bool = False
     ) -> pd.DataFrame:
         times = self._times(fh)
-        _, std = self.forecaster_.predict(times, self._inputs(times, X), return_std=True)
-        return pd.DataFrame(np.asarray(std)[:, None] ** 2, index=times, columns=[self._name])
+        variance = self.forecaster_._variance(times, self._inputs(times, X))
+        return pd.DataFrame(np.asarray(variance)[:, None], index=times, columns=[self._name])
 
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:

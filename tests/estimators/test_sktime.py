@@ -35,3 +35,15 @@ def test_predictions_are_those_of_the_forecaster():
     np.testing.assert_allclose(intervals.iloc[:, 1], upper.iloc[[0, 2, 11]])
     quantiles = adapted.predict_quantiles(alpha=[0.1, 0.5])
     np.testing.assert_allclose(quantiles.iloc[:, 0], lower.iloc[[0, 2, 11]])
+
+
+def test_variances_are_those_of_log_normal_values():
+    """Mixtures of log-normal laws have closed forms: a normal interval has a third of it."""
+    y = pd.Series(np.exp(np.random.default_rng(0).normal(size=80)))
+    adapted = BochnerForecaster((), "log", find_cycle=False, random_state=0).fit(y, fh=[1, 6])
+    forecasts = adapted.forecaster_._forecasts(np.array([80, 85]), None)
+    (mixture,) = forecasts.laws().values()
+    m, v, w = mixture.means, mixture.variances, mixture.weights
+    mean = w @ np.exp(m + 0.5 * v)
+    second = w @ np.exp(2.0 * m + 2.0 * v)
+    np.testing.assert_allclose(adapted.predict_var().to_numpy()[:, 0], second - mean**2)

@@ -204,7 +204,7 @@ def test_series_that_cannot_add_up(fitted):
         model.predict(3)
     later = pd.date_range("2020-01-01", periods=3, freq="MS")
     assert_adds_up(model.predict(later))
-    with pytest.raises(ValueError, match="after the last one"):
+    with pytest.raises(ValueError, match="after the last known value"):
         fitted.sample(frame.index[40:44])
 
 

@@ -19,10 +19,10 @@ for name, old, new in (
 ):
     planted(assert_calibration, name=name)(edit(calibration, "scales", old, new))
 planted(assert_tails_of_errors, name="no_error_is_large")(
-    edit(calibration, "scales", "return variances, float(share)", "return variances, 0.0")
+    edit(calibration, "scales", "least), float(share)", "least), 0.0")
 )
 planted(assert_tails, name="smoothed_values_have_large_errors")(
-    edit(SeriesLaw, "predict", "rows.times > self.times[-1]", "rows.times > -1.0")
+    edit(SeriesLaw, "predict", "rows.times > self._last_known", "rows.times > -1.0")
 )
 planted(assert_widened_draws, name="draws_have_no_large_errors")(
     edit(SeriesLaw, "paths", "< self.large, LARGE", "< 0.0, LARGE")

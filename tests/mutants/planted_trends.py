@@ -49,7 +49,7 @@ plant_edits(
     test_mixture.test_a_floor_takes_the_probability_below_it,
     floors_have_no_probability=("if function.has_floor", "if False"),
     the_floor_has_the_probability_above=(
-        "(function.least - self.means)",
-        "(self.means - function.least)",
+        "log_ndtr(-self.means",
+        "log_ndtr(self.means",
     ),
 )

@@ -16,15 +16,15 @@ _DECIMALS = 8
 rounding reaches."""
 
 
-def spreads(X: Any, weights: Array) -> Array:
-    """Return standard deviations (d,) of columns (n, d), dense or CSR; one for constant ones."""
+def spreads(X: Any, weights: Array, of_constant: float = 1.0) -> Array:
+    """Return standard deviations (d,) of columns (n, d), dense or CSR, or that of a constant."""
     if sparse.issparse(X):
         mean, variance = mean_variance_axis(X, axis=0, weights=weights)
     else:
         mean = np.average(X, axis=0, weights=weights)
         variance = np.average((X - mean) ** 2, axis=0, weights=weights)
     deviation = np.sqrt(as_array(variance))
-    return np.where(deviation > _CONSTANT * np.abs(mean), deviation, 1.0)
+    return np.where(deviation > _CONSTANT * np.abs(mean), deviation, of_constant)
 
 
 def rounded(values: Any) -> Any:

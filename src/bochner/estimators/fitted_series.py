@@ -14,6 +14,7 @@ from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.learning import Plan, learn
 from bochner.learning.series.model import ScaledSeries
 from bochner.learning.series.priors import GENERAL, PRIORS, SeriesPriors
+from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.registry import register
 from bochner.tables.timelines import Future, Timeline, labelled
 
@@ -61,13 +62,13 @@ class FittedSeries:
     def at(self, horizon: object, X: object) -> Ahead:
         """Return the rows to predict at."""
         law, future = self.law, self.timeline.future(horizon)
-        if future.numbers.min() < law.units.start:
-            raise ValueError("Times to predict at must not lie before those of the series.")
         inputs = future_inputs(X, future, law.inputs.shape[1], self.input_names)
         order = np.argsort(future.numbers, kind="stable")
         unknown = np.full(len(order), np.nan)
         clock = None if future.clock is None else future.clock[order]
         rows = law.units.rows(future.numbers[order], unknown, inputs[order], clock)
+        if rows.times[0] < law.times[0]:
+            raise ValueError("Times to predict at must not lie before those of the series.")
         n_others = law.n_other_inputs(rows)
         if n_others:
             raise ValueError(
@@ -80,7 +81,7 @@ class FittedSeries:
         """Forecast two times; raise ValueError unless moments, draws and intervals are finite."""
         law, timeline = self.law, self.timeline
         timeline.check()
-        law.check_last(timeline.last)
+        law.check_times(timeline.last)
         if timeline.step is not None:
             timeline.future(1)
         after = timeline.last + np.array(_TRIAL_STEPS) * (timeline.step or law.units.step)
@@ -108,11 +109,11 @@ def fitted_series(
     rng: Generator,
 ) -> FittedSeries:
     """Fit a series; ``"auto"`` compares the periods of the calendar, or all transformations."""
-    timeline, seasons = series.timeline, series.timeline.calendar
+    timeline, seasons, rows = series.timeline, series.timeline.calendar, series.learned
     is_auto = isinstance(periods, str)
     if not isinstance(periods, str):
         lengths = [timeline.length(period) for period in periods]
-        _check_lengths(lengths, series)
+        _check_lengths(lengths, rows)
         seasons = [(length, timeline.name(length)) for length in lengths]
     plan = Plan(
         seasons,
@@ -120,15 +121,24 @@ def fitted_series(
         is_auto,
         find_cycle,
         None if transformation == "auto" else [transformation],
-        n_threads if len(series.values) >= _LEAST_SHARED else 1,
+        n_threads if len(rows.values) >= _LEAST_SHARED else 1,
         progress,
         timeline.follows_clock,
-        _priors(timeline, is_auto, len(series.values), [length for length, _ in seasons]),
+        _priors(timeline, is_auto, len(rows.values), [length for length, _ in seasons]),
         find_breaks,
     )
-    rows = series.learned
     law = learn(rows.times, rows.values, rows.inputs, plan, rng, rows.clock)
-    return FittedSeries(timeline, law, series.input_names)
+    return FittedSeries(timeline, law.after(_earlier(series, law)), series.input_names)
+
+
+def _earlier(series: SeriesRows, law: SeriesLaw) -> ScaledSeries:
+    """Return the rows of a series before those of a law, in its units.
+
+    Values that its transformation does not take are unknown.
+    """
+    function, rows = TRANSFORMATIONS[law.transformation], series.earlier
+    values = np.where(function.domain(rows.values), rows.values, np.nan)
+    return law.units.rows(rows.times, function.forward(values), rows.inputs, rows.clock)
 
 
 def check_periods(periods: ArrayLike) -> None:

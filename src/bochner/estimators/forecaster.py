@@ -60,8 +60,8 @@ class Forecaster(BaseEstimator):
     find_cycle : bool, default=True
         Whether to search for a cycle: a wave with a drifting phase, such as the sunspot cycle.
     find_breaks : bool, default=True
-        Whether to look for outliers and for lasting shifts of the level, in series of up to 10,000
-        rows. The value of an outlier is ignored; a shift is part of the trend.
+        Whether to look for outliers and for lasting shifts of the level. The value of an outlier is
+        ignored; a shift is part of the trend.
     sums : mapping of str to sequence of str, or None, default=None
         Names of the parts of each series that is a sum of others, such as ``{"total": ["north",
         "south"]}``; parts may be sums. Forecasts, intervals and sample paths of several series then
@@ -85,7 +85,7 @@ class Forecaster(BaseEstimator):
         Transformation of the values that is modelled.
     outliers_, level_shifts_ : ndarray of int, or dict of str to such
         Positions of values that are ignored as outliers, and of the first values after lasting
-        shifts of the level.
+        shifts of the level, among all values of the series, the first of which has position 0.
     reconciliation_ : Reconciliation or None
         Sums of the series, and the correlations of their one-step errors.
 
@@ -133,7 +133,8 @@ class Forecaster(BaseEstimator):
         ----------
         y : array-like of shape (n,), pandas Series, DataFrame, or mapping of str to such
             Values in order of time, NaN for an unknown value. The columns of a data frame and the
-            entries of a mapping are several series, each with a separate model.
+            entries of a mapping are several series, each with a separate model. The model is
+            learned from the latest 10,000 values, up to the last known one.
         X : array-like of shape (n, d) or DataFrame, default=None
             Inputs whose future values are also known, such as indicators of holidays. If ``y`` is a
             mapping, ``X`` is a mapping with the inputs of each series.
@@ -177,7 +178,7 @@ class Forecaster(BaseEstimator):
         ----------
         horizon : int or array-like of shape (h,)
             Number of steps after the last time of the series, or times to predict at. At times up
-            to the last time of the series the result is smoothed, and unknown values are imputed.
+            to the last known value the result is smoothed, and unknown values are imputed.
         X : array-like of shape (h, d) or DataFrame, default=None
             Inputs at these times, if the model was fitted with inputs.
         return_std : bool, default=False
@@ -240,7 +241,7 @@ class Forecaster(BaseEstimator):
     ) -> Any:
         """Return sample paths (h, n_samples): joint draws of new values at all times.
 
-        Times must lie after the last time of the series. Raises ValueError otherwise, or as
+        Times must lie after the last known value of the series. Raises ValueError otherwise, or as
         ``predict``.
         """
         count = as_count("n_samples", n_samples)
@@ -252,8 +253,9 @@ class Forecaster(BaseEstimator):
 
         Components are on the scale of the value, its square root or its logarithm
         (``transformation_``); the means of all components add up to the mean of the forecast.
-        ``"trend"`` has level, slope and lasting variation, ``"inputs"`` the effects of known
-        inputs, ``"remainder"`` short-term variation. Every period is a component with its name.
+        ``"trend"`` has level, slope and lasting variation, ``"inputs"`` the effects of known inputs
+        relative to their means over the rows of the fit, ``"remainder"`` short-term variation.
+        Every period is a component with its name.
         Noise is not a component. With ``sums`` they are components of the series alone, without
         the others: those of ``of(name)``.
 
@@ -273,8 +275,10 @@ class Forecaster(BaseEstimator):
     def log_density(self, y: object, X: object = None, *, times: object = None) -> Any:
         """Return log predictive densities (h,) of values, by default at the next ``h`` times.
 
-        ``y`` has shape (h,), or is a pandas series whose index has the times. A single series must
-        have been fitted. Raises TypeError or ValueError as ``predict``.
+        ``y`` has shape (h,), or is a pandas series whose index has the times. Where forecasts below
+        zero are zero (``"floor"`` and ``"sqrt"``), a value of zero has the logarithm of its
+        probability. Values outside the domain of the transformation have minus infinity. A single
+        series must have been fitted. Raises TypeError or ValueError as ``predict``.
         """
         if not self._fitted().is_single_:
             raise ValueError("log_density takes a model that was fitted to a single series.")
@@ -383,6 +387,11 @@ class Forecaster(BaseEstimator):
         """Return the forecasts of all series at times, or of a number of steps."""
         fitted = self._fitted().series_
         return SeriesForecasts.at(fitted, self.is_single_, self.reconciliation_, horizon, X)
+
+    def _variance(self, horizon: object, X: object) -> Any:
+        """Return the variances of new values, in the shape of ``predict``."""
+        forecasts = self._forecasts(horizon, X)
+        return forecasts.framed(forecasts.laws(), lambda law: law.variance())
 
     def _learned(self, series: SeriesRows, progress: Progress) -> FittedSeries:
         (rng,) = generators(self.random_state, 1)  # Same result as a fit to this series alone

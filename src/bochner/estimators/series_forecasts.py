@@ -57,10 +57,12 @@ class SeriesForecasts:
         return laws
 
     def sample(self, count: int, rng: Generator) -> Any:
-        """Return sample paths (h, count) of each series, or raise ValueError for earlier times."""
+        """Return sample paths (h, count) of each series; ValueError before its last known value."""
         for name, one in self.fitted.items():
             if self.ahead[name].rows.times[0] <= one.law.times[-1]:
-                raise ValueError("Times to sample at must lie after the last one of the series.")
+                raise ValueError(
+                    "Times to sample at must lie after the last known value of the series."
+                )
         sums, drawn = self.sums, {}
         for name, one in self.fitted.items():
             draw = one.law.sample if sums is None or name not in sums.names else one.law.paths

@@ -17,8 +17,8 @@ from bochner._numerics.foreign import (
 from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.tables.timelines import Future, Timeline, Times, steps, timed
 
-LEARNED = slice(-10_000, None)
-"""The last rows of a series are used for the fit: a fit to as many rows takes minutes."""
+_MOST_LEARNED = 10_000
+"""Most rows of a series that are used for the fit, the latest: a fit to as many takes minutes."""
 
 _FEWEST = 8
 """Smallest number of known values that determine a line, its noise and their correlation time."""
@@ -26,6 +26,9 @@ _FEWEST = 8
 _MOST_STEPS = 1e7
 """Most steps of the median length from the first time to the last, as many as a forecast may have:
 periods are looked for on a grid of steps, whose memory and time grow with the span."""
+
+_SAME = 1e-7
+"""Distance of two times, in median steps, below which rounding may make them the same."""
 
 _CONSTANT = 1e-10
 """Standard deviation, relative to the greatest value, below which values are constant up to
@@ -47,10 +50,28 @@ class SeriesRows(NamedTuple):
 
     @property
     def learned(self) -> "SeriesRows":
-        """The last rows, which are used for the fit."""
-        clock = None if self.clock is None else self.clock[LEARNED]
-        times, values, inputs = (part[LEARNED] for part in (self.times, self.values, self.inputs))
+        """The rows that are used for the fit: the latest, up to the last known value."""
+        return self._part(learned_rows(self.values))
+
+    @property
+    def earlier(self) -> "SeriesRows":
+        """The rows before those that are used for the fit."""
+        return self._part(slice(0, learned_rows(self.values).start))
+
+    def _part(self, which: slice) -> "SeriesRows":
+        clock = None if self.clock is None else self.clock[which]
+        times, values, inputs = (part[which] for part in (self.times, self.values, self.inputs))
         return SeriesRows(times, values, inputs, self.timeline, self.input_names, clock)
+
+
+def learned_rows(values: Array) -> slice:
+    """Return which values (n,) of a series, NaN for unknown, are used for a fit.
+
+    Rows after the last known value have nothing to learn from: they are part of the future.
+    """
+    known = np.flatnonzero(np.isfinite(values))
+    n_until_last = int(known[-1]) + 1 if len(known) else len(values)
+    return slice(max(0, n_until_last - _MOST_LEARNED), n_until_last)
 
 
 def several(y: Any) -> dict[str, Any] | None:
@@ -86,11 +107,13 @@ def read_series(y: object, X: object, times: object) -> SeriesRows:
         )
     where = getattr(y, "index", None) if times is None else times
     _check_order(row_times.numbers, where)
-    _check_span(row_times.numbers, where)
-    known_values = values[np.isfinite(values)]
+    used = learned_rows(values)
+    _check_span(row_times.numbers, where, used)
+    known_values = values[used][np.isfinite(values[used])]
     if len(known_values) < _FEWEST:
+        where_from = f" in its last {_MOST_LEARNED:,} rows" if used.start else ""
         raise ValueError(
-            f"A series needs at least {_FEWEST} known values to learn from, got "
+            f"A series needs at least {_FEWEST} known values to learn from{where_from}, got "
             f"{len(known_values)}."
         )
     if known_values.std() <= _CONSTANT * np.abs(known_values).max():
@@ -104,10 +127,10 @@ def read_series(y: object, X: object, times: object) -> SeriesRows:
 
 def check_taken(transformation: str, values: Array) -> None:
     """Raise ValueError if training values (n,) are outside the domain of a transformation."""
-    function, learned = TRANSFORMATIONS.get(transformation), values[LEARNED]
-    if function is None or np.isnan(learned).all():  # "auto" compares those that take them
+    function = TRANSFORMATIONS.get(transformation)
+    if function is None or np.isnan(values).all():  # "auto" compares those that take them
         return
-    least = float(np.nanmin(learned))
+    least = float(np.nanmin(values[learned_rows(values)]))
     if not function.takes(least):
         needed = "of zero or more" if function.takes_least else "above zero"
         raise ValueError(
@@ -200,12 +223,12 @@ def _times(y: object, times: object, count: int) -> Times:
     return timed(index) if hasattr(index, "get_indexer") and count else steps(count)
 
 
-def _check_span(numbers: Array, where: Any) -> None:
+def _check_span(numbers: Array, where: Any, used: slice) -> None:
     """Raise ValueError for times over a span of too many steps, as with one time that is unset."""
-    lengths = np.diff(numbers[LEARNED])
+    lengths = np.diff(numbers[used])
     if not len(lengths) or np.sum(lengths) <= _MOST_STEPS * np.median(lengths):
         return
-    listed = (where if hasattr(where, "get_indexer") else np.asarray(where).ravel())[LEARNED]
+    listed = (where if hasattr(where, "get_indexer") else np.asarray(where).ravel())[used]
     place = int(np.argmax(lengths))
     raise ValueError(
         f"Times span {np.sum(lengths) / np.median(lengths):.3g} steps of their median length; at "
@@ -216,9 +239,16 @@ def _check_span(numbers: Array, where: Any) -> None:
 
 def _check_order(numbers: Array, where: Any) -> None:
     wrong = np.flatnonzero(np.diff(numbers) <= 0.0)
-    if not len(wrong):
-        return
     listed = where if hasattr(where, "get_indexer") else np.asarray(where).ravel()
+    if not len(wrong):
+        lengths = np.diff(numbers)
+        closest = int(np.argmin(lengths)) if len(lengths) else 0
+        if len(lengths) and lengths[closest] < _SAME * np.median(lengths):
+            raise ValueError(
+                f"Times must be further apart; {listed[closest]} and {listed[closest + 1]} are "
+                f"closer than {_SAME:g} of the usual step. Sum or average their values first."
+            )
+        return
     first, second = listed[int(wrong[0])], listed[int(wrong[0]) + 1]
     if first == second:
         raise ValueError(

@@ -174,8 +174,3 @@ def assert_older_files():
 
 def test_older_files_have_no_breaks():
     assert_older_files()
-
-
-def test_many_rows_are_not_searched(monkeypatch):
-    monkeypatch.setattr(breaks, "_MOST_ROWS", 100)
-    assert not len(fitted(monthly("outlier")[0]).outliers_)

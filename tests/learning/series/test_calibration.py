@@ -30,7 +30,7 @@ def past_errors(name, scale=4.0):
     squares = {}
     for horizon in counts:
         for origin in range(12, n - horizon):
-            if not np.isfinite(rows.values[origin + horizon]):
+            if np.isnan(rows.values[[origin, origin + horizon]]).any():
                 continue
             hidden = rows.values.copy()
             hidden[origin + 1 :] = np.nan
@@ -124,6 +124,20 @@ def test_a_true_model_is_hardly_widened():
     found = calibrated(model, theta, ScaledSeries(times, y, np.zeros((n, 0))), times[1])
     assert 0.9 < found.factors.min() <= found.factors.max() < 1.15
     assert found.large < 0.05
+
+
+def assert_never_narrower():
+    """Standard deviations stay where errors are a tenth of those that the model expects."""
+    for name in ("damped", "clock"):
+        small, _ = past_errors(name, scale=0.1)
+        variances = small.factors**2 * (1.0 + 8.0 * small.large)
+        assert_allclose(variances.min(), 1.0)
+        large, _ = past_errors(name)
+        assert (large.factors**2 * (1.0 + 8.0 * large.large) > 1.0).all()
+
+
+def test_standard_deviations_are_never_reduced():
+    assert_never_narrower()
 
 
 @pytest.mark.parametrize("n", [2, 24])

@@ -1,5 +1,7 @@
 """Predictions of a series: mixtures of dense processes, joint draws and components."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from learning.series.dense import clock_at, conditioned, covariance
@@ -45,6 +47,46 @@ def assert_predictions(name, times):
     for number, (mean, cov, noise) in enumerate(dense_prediction(law, rows)):
         assert_allclose(found.means[number], 3.0 + 0.7 * mean, rtol=1e-6, atol=1e-8)
         assert_allclose(found.variances[number], 0.49 * (np.diagonal(cov) + noise), rtol=1e-5)
+
+
+WINDOWS = {(0, 4): (0, 6), (4, 8): (2, 10), (8, 12): (6, 14), (12, 24): (12, 24)}
+
+
+def assert_earlier(name="damped"):
+    """Rows before the training rows have the law given the rows of a window around them."""
+    whole = law_of(name, rows_of())
+    later = replace(
+        whole,
+        times=whole.times[12:],
+        values=whole.values[12:],
+        is_known=whole.is_known[12:],
+        inputs=whole.inputs[12:],
+        clock=whole.clock[12:],
+    )
+    law = later.after(whole.rows.part(slice(0, 12)))
+    assert law.n_earlier == 12
+    assert law.positions(whole.times[[3, 20]]).tolist() == [3, 20]
+    assert_allclose(law.rows.times, whole.times[12:])
+    rows = new_rows(np.concatenate((whole.times[:-1] + 0.3 * np.diff(whole.times), LATER)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bochner.learning.series.law._BLOCK", 4)
+        patch.setattr("bochner.learning.series.law._MARGIN", 2)
+        found = law.predict(rows)
+    for (first, end), (start, stop) in WINDOWS.items():
+        given = np.isin(np.arange(24), np.arange(start, stop))
+        part, some = replace(whole, is_known=whole.is_known & given), np.arange(first, min(end, 23))
+        for number, (mean, cov, noise) in enumerate(dense_prediction(part, rows.part(some))):
+            # The prior of the level begins at the first row of a window.
+            assert_allclose(found.means[number][some], 3.0 + 0.7 * mean, rtol=1e-4)
+            variances = 0.49 * (np.diagonal(cov) + noise)
+            assert_allclose(found.variances[number][some], variances, rtol=1e-4)
+    ahead = later.predict(new_rows(LATER))
+    assert_allclose(found.variances[:, 23:], ahead.variances)
+
+
+@pytest.mark.parametrize("name", ["damped", "clock"])
+def test_rows_before_the_training_are_smoothed_in_windows(name):
+    assert_earlier(name)
 
 
 @pytest.mark.parametrize("name", ["line", "clock"])

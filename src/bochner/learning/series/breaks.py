@@ -31,9 +31,6 @@ from bochner.learning.series.search import Fit, SeriesStructure
 _COST = np.log(20.0)
 """Prior log odds against an outlier, and against a shift: one series in twenty has one."""
 
-_MOST_ROWS = 10_000
-"""Most rows of a series in which breaks are looked for: a search takes a second for 1,000 rows."""
-
 _MOST_SHARE = 0.05
 """Largest share of rows with outliers or shifts: where there are more, they are not exceptions."""
 
@@ -69,7 +66,7 @@ def find_breaks(
     most = int(_MOST_SHARE * n_known)
     _, counts = np.unique(rows.values[rows.known], return_counts=True)
     # Where most values are the same, such as zero, the others are what the series is about.
-    if len(rows) > _MOST_ROWS or 2 * counts.max(initial=0) >= n_known:
+    if 2 * counts.max(initial=0) >= n_known:
         return unbroken
     # Any of the rows might have the break, so that each is improbable.
     cost = float(np.log(n_known)) + _COST

@@ -91,7 +91,8 @@ def scales(
     Squares are relative to the variances that a model expects. The density of a standardised error
     e at a horizon is :math:`(1 - s) N(e; 0, v) + s N(e; 0, 9 v)`. The share s is common to all
     horizons; expectation maximisation finds it and every v. Outliers count as large errors. Errors
-    of a horizon of h steps overlap: about one in h of them is independent.
+    of a horizon of h steps overlap: about one in h of them is independent. The variance of both
+    parts together, :math:`v (1 + 8 s)`, is at least one.
     """
     prior_large, prior_others = _LARGE_PRIOR
     prior_large += n_outliers
@@ -112,12 +113,18 @@ def scales(
         change = np.abs(variances / before[0] - 1.0).max()
         if max(change, abs(share - before[1])) < _SETTLED:
             break
-    return variances, float(share)
+    # Parameters were fitted to these errors, too: small ones do not show that a model is too wide.
+    least = 1.0 / (1.0 + (LARGE**2 - 1.0) * share)
+    return np.maximum(variances, least), float(share)
 
 
 def _pairs(rows: ScaledSeries, ahead: float, step: float) -> tuple[Places, Places]:
-    """Return origins, and the known rows one horizon after them, up to half a step."""
+    """Return origins with known values, and the known rows one horizon later, up to half a step.
+
+    After an unknown value a forecast is from the last known one, which is a longer horizon.
+    """
     origins = np.arange(len(rows) // _SHARE, len(rows) - 1)
+    origins = origins[rows.known[origins]]
     wanted = rows.times[origins] + ahead
     later = np.searchsorted(rows.times, wanted - 0.5 * step)
     inside = later < len(rows)

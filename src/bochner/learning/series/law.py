@@ -1,7 +1,7 @@
 """The learned law of a series: weighted posterior draws of several models, and predictions."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +34,12 @@ _KEPT_DRAWS = 64
 
 _LEAST_MODEL = 0.01
 """Share of the evidence of all models below which a model is dropped: forecasts hardly change."""
+
+_BLOCK = 5_000
+"""Rows before the training rows that are smoothed together: a few seconds, a hundred megabytes."""
+
+_MARGIN = 2_500
+"""Rows on both sides of a block that are smoothed with it: correlations at its ends are shorter."""
 
 _TIMES_ERROR = 1e-6
 """Largest error of the time of a row, in ranges: more than rounding, less than a step."""
@@ -73,7 +79,10 @@ class Period(NamedTuple):
 )
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesLaw:
-    """A weighted mixture of models of one series, with its training rows in its units."""
+    """A weighted mixture of models of one series, with the rows of the series in its units.
+
+    The first ``n_earlier`` rows were not used for the fit. Predictions at their times are smoothed.
+    """
 
     members: list[Member]
     transformation: str
@@ -88,6 +97,7 @@ class SeriesLaw:
     clock: Array | None = None  # (n,): See `ScaledSeries`
     large: float = 0.0  # Share of forecasts with large errors: see `Calibration`
     outliers: Array = field(default_factory=lambda: np.zeros(0))  # (k,): Times without their values
+    n_earlier: int = 0
 
     def __post_init__(self) -> None:
         weights = np.concatenate([np.zeros(0), *(member.weights for member in self.members)])
@@ -109,11 +119,20 @@ class SeriesLaw:
             raise ValueError("horizons and their factors must be positive, and horizons increase")
         if not 0.0 <= self.large < 1.0:
             raise ValueError("the share of large errors must be one of forecasts")
+        if not 0 <= self.n_earlier < len(self.times) or not self.is_known[self.n_earlier :].any():
+            raise ValueError("a series must have known values among the rows of its fit")
 
-    def check_last(self, last: float) -> None:
-        """Raise ValueError unless the last of the rows is at a time, as after loading a file."""
-        scaled = (last - self.units.start) / self.units.span
-        if abs(scaled - self.times[-1]) > _TIMES_ERROR:
+    def check_times(self, last: float) -> None:
+        """Raise ValueError for units of other rows, or a last time of the series before its rows.
+
+        The last time is later than the last row if the last values are unknown.
+        """
+        units = self.units
+        step = float(np.median(np.diff(self.rows.times)))
+        if not abs(units.step / units.span - step) <= _TIMES_ERROR:
+            raise ValueError(f"a step is {units.step / units.span:g} ranges, and of rows {step:g}")
+        scaled = (last - units.start) / units.span
+        if not scaled >= self.times[-1] - _TIMES_ERROR:
             raise ValueError(f"the last time is {scaled:g} ranges, and its row {self.times[-1]:g}")
 
     @classmethod
@@ -171,7 +190,7 @@ class SeriesLaw:
             )
             members_or_none = [each for _, each in in_order(member, range(len(chosen)), n_threads)]
         members = [each for each in members_or_none if each is not None]
-        mode, step = fits[0].mode, units.step / units.span
+        mode, step = fits[0].mode, float(units.ranges(units.step))
         calibration = calibrated(mode.model, mode.theta, rows, step, len(outliers))
         return cls(
             members,
@@ -192,8 +211,26 @@ class SeriesLaw:
     @property
     def rows(self) -> ScaledSeries:
         """The training rows."""
+        return self._all_rows.part(slice(self.n_earlier, None))
+
+    @property
+    def _all_rows(self) -> ScaledSeries:
+        """All rows of the series, the earlier ones included."""
         values = np.where(self.is_known, self.values, np.nan)
         return ScaledSeries(self.times, values, self.inputs, self.clock)
+
+    def after(self, rows: ScaledSeries) -> "SeriesLaw":
+        """Return the law of a series with further rows before the training rows."""
+        rows = rows.joined(self._all_rows)
+        return replace(
+            self,
+            times=rows.times,
+            values=np.where(rows.known, rows.values, 0.0),
+            is_known=rows.known,
+            inputs=rows.inputs,
+            clock=rows.clock,
+            n_earlier=len(rows) - len(self.times),
+        )
 
     @property
     def shifts(self) -> Array:
@@ -209,8 +246,8 @@ class SeriesLaw:
         return int(np.sum((differences > _INPUTS_ERROR).any(axis=1)))
 
     def positions(self, times: Array) -> Index:
-        """Return the rows (k,) at times (k,) of training rows."""
-        return np.searchsorted(self.times, times - _TIMES_ERROR)
+        """Return the rows (k,) of the series at their times (k,)."""
+        return np.searchsorted(self.times, times)
 
     @property
     def components(self) -> list[str]:
@@ -239,7 +276,7 @@ class SeriesLaw:
         variances = (deviation * self._factors(rows.times)) ** 2 * np.maximum(variances, TINY)
         if self.large:
             means = np.concatenate((means, means))
-            widened = np.where(rows.times > self.times[-1], LARGE**2, 1.0)
+            widened = np.where(rows.times > self._last_known, LARGE**2, 1.0)
             variances = np.concatenate((variances, widened * variances))
             weights = np.concatenate(((1.0 - self.large) * weights, self.large * weights))
         return PredictiveMixture(means, variances, weights, self.transformation)
@@ -330,13 +367,17 @@ class SeriesLaw:
                 )
         return sorted(periods, key=lambda member: -member.std)
 
+    @property
+    def _last_known(self) -> float:
+        """Time of the last value that is known and no outlier: horizons count from there."""
+        return float(self.times[self.is_known][-1])
+
     def _factors(self, times: Array) -> Array:
         """Return factors (h,) of standard deviations of values at times (h,)."""
-        # Horizons from the end of the training rows, in ranges.
-        ahead = times - self.times[-1]
+        ahead = times - self._last_known
         if not len(self.horizons):
             return np.ones_like(ahead)
-        # Interpolated by the logarithm of the horizon; one for times within the training rows.
+        # Interpolated by the logarithm of the horizon; one for times up to the last known value.
         first = self.horizons[0]
         factors = np.interp(np.log(np.maximum(ahead, first)), np.log(self.horizons), self.factors)
         return np.where(ahead > 0.0, factors, 1.0)
@@ -351,27 +392,45 @@ class SeriesLaw:
     ) -> Iterator[tuple[SeriesModel, Array, float, Array, Array]]:
         """Yield moments (h, J + 1) of the components and of their sum, the last, for each draw.
 
-        Rows until the last training row are smoothed together with the training rows.
+        Rows until the last training row are smoothed together with rows of the series.
         """
-        # Rows within the training range are smoothed, later rows are forecast.
+        # Rows within the range of the series are smoothed, later rows are forecast.
         n_inside = int(np.sum(rows.times <= self.times[-1]))
-        training = self.rows
-        inside = rows.part(slice(0, n_inside))
-        order, places = _merged(training.times, inside.times)
-        joined = training.joined(inside).part(order)
-        later = training.part(slice(-1, None)).joined(rows.part(slice(n_inside, None)))
+        windows = self._windows(rows.part(slice(0, n_inside)))
+        later = self.rows.part(slice(-1, None)).joined(rows.part(slice(n_inside, None)))
         for member in self.members:
             model, draws_of_member = member.model, (member.theta, later, member.mean, member.cov)
             all_ahead = model.each_ahead(*draws_of_member)
             for theta, weight in zip(member.theta, member.weights, strict=True):
                 parts = []
-                if n_inside:
+                for joined, places in windows:
                     moments = model.components_of(theta, joined)
                     parts.append(tuple(moment[places] for moment in moments))
                 if n_inside < len(rows):
                     parts.append(tuple(moment[1:] for moment in next(all_ahead)))
                 mean, variance = (np.concatenate(moment) for moment in zip(*parts, strict=True))
                 yield model, theta, float(weight), mean, variance
+
+    def _windows(self, inside: ScaledSeries) -> list[tuple[ScaledSeries, Index]]:
+        """Return rows of the series with rows inside their range, and the places of the latter.
+
+        Rows inside the training range are smoothed with the training rows, earlier ones in blocks,
+        because states at all rows of a long series need much memory.
+        """
+        all_rows, windows = self._all_rows, []
+        latest = np.searchsorted(self.times, inside.times, side="right") - 1
+        n_before = self.n_earlier - 1 - latest
+        blocks = np.maximum(n_before, -1) // _BLOCK + 1  # Zero for the training rows
+        for block in np.unique(blocks)[::-1].tolist():
+            end = self.n_earlier - (block - 1) * _BLOCK
+            window = slice(max(0, end - _BLOCK - _MARGIN), end + _MARGIN)
+            given, new = (
+                self.rows if not block else all_rows.part(window),
+                inside.part(blocks == block),
+            )
+            order, places = _merged(given.times, new.times)
+            windows.append((given.joined(new).part(order), places))
+        return windows
 
 
 def _merged(times: Array, new_times: Array) -> tuple[Index, Index]:

@@ -92,7 +92,7 @@ def _first(
     transformed = function.forward(values)
     units = SeriesUnits.of(times, transformed, inputs)
     searcher = Searcher(
-        units.step / units.span,
+        float(units.ranges(units.step)),
         inputs.shape[1],
         lambda period: plan.names(period * units.span),
         plan.n_threads,
@@ -100,7 +100,7 @@ def _first(
         lambda period: plan.follows_clock(period * units.span),
         plan.priors,
     )
-    seasons = [Season(length / units.span, label) for length, label in plan.seasons]
+    seasons = [Season(float(units.ranges(length)), label) for length, label in plan.seasons]
     fit = searcher.first(units.rows(times, transformed, inputs, clock), seasons)
     known_values = values[np.isfinite(values)]
     slopes = function.log_slope(positive(known_values) if function.changes_scale else known_values)

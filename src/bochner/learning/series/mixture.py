@@ -51,9 +51,15 @@ class PredictiveMixture:
             lower, upper = self.quantiles(ndtr(np.array([-1.0, 1.0]))).T
             half: Array = 0.5 * (upper - lower)
             return half
-        mean = self.weights @ self.means
-        total: Array = self.weights @ (self.variances + (self.means - mean) ** 2)
-        return np.sqrt(total)
+        return np.sqrt(self.variance())
+
+    def variance(self) -> Array:
+        """Return the variances (h,) of the values; infinite where they overflow."""
+        means, variances = self._function.moments(self.means, self.variances)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = self.weights @ means
+            total: Array = self.weights @ (variances + (means - mean) ** 2)
+        return np.where(np.isnan(total), np.inf, total)
 
     def quantiles(self, levels: Array) -> Array:
         """Return quantiles (h, q) at levels (q,) strictly between zero and one."""
@@ -80,7 +86,8 @@ class PredictiveMixture:
     def log_density(self, values: Array) -> Array:
         """Return log densities (h,) of values (h,); minus infinity outside the domain.
 
-        For a value at a floor it is the logarithm of its probability.
+        For a value of zero it is the logarithm of its probability, where forecasts below zero are
+        zero: with a floor and with a square root.
         """
         function = self._function
         possible = values > function.least
@@ -90,7 +97,7 @@ class PredictiveMixture:
         density = logsumexp(normal, axis=0, b=self.weights[:, None]) + function.log_slope(safe)
         outside = np.where(np.isnan(values), np.nan, -np.inf)
         if function.has_floor:
-            below = log_ndtr((function.least - self.means) / np.sqrt(self.variances))
+            below = log_ndtr(-self.means / np.sqrt(self.variances))
             at_floor = logsumexp(below, axis=0, b=self.weights[:, None])
             outside = np.where(values == function.least, at_floor, outside)
         return np.where(possible, density, outside)

@@ -217,6 +217,11 @@ class DrawnForecast:
         half: Array = 0.5 * (upper - lower)
         return half
 
+    def variance(self) -> Array:
+        """Return the variances (h,) of the values."""
+        variance: Array = self.draws.var(axis=0)
+        return variance
+
     def quantiles(self, levels: Array) -> Array:
         """Return quantiles (h, q) at levels (q,) strictly between zero and one."""
         quantiles: Array = np.quantile(self.draws, levels, axis=0).T

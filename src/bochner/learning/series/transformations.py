@@ -5,8 +5,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import numpy as np
+from scipy.special import ndtr
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Mask
+
+_FAR = 9.0
+"""Standard deviations above zero from which a normal law has no probability below zero: less than
+1e-18, which no double has next to one."""
+
+_INVERSE_ROOT = 1.0 / np.sqrt(2.0 * np.pi)  # Of the standard normal density at zero
 
 
 class MonotoneTransformation(ABC):
@@ -22,11 +29,16 @@ class MonotoneTransformation(ABC):
     """Whether transformed values are on another scale than the values."""
 
     has_floor: bool = False
-    """Whether all transformed values below the lower bound stand for the lower bound itself."""
+    """Whether all transformed values below zero stand for the lower bound of the values itself. The
+    lower bound has then a probability, and no density."""
 
     def takes(self, least: float) -> bool:
         """Return whether the domain of the function contains values with this least value."""
-        return least >= self.least if self.takes_least else least > self.least
+        return bool(self.domain(np.array(least)))
+
+    def domain(self, values: Array) -> Mask:
+        """Return the mask (n,) of values in the domain of the function."""
+        return values >= self.least if self.takes_least else values > self.least
 
     @abstractmethod
     def forward(self, values: Array) -> Array:
@@ -39,6 +51,10 @@ class MonotoneTransformation(ABC):
     @abstractmethod
     def log_slope(self, values: Array) -> Array:
         """Return the logarithm of the derivative at values (n,)."""
+
+    @abstractmethod
+    def moments(self, means: Array, variances: Array) -> tuple[Array, Array]:
+        """Return means and variances of values whose transforms are normal with given moments."""
 
 
 class Identity(MonotoneTransformation):
@@ -55,6 +71,9 @@ class Identity(MonotoneTransformation):
     def log_slope(self, values: Array) -> Array:
         return np.zeros_like(values)
 
+    def moments(self, means: Array, variances: Array) -> tuple[Array, Array]:
+        return means, variances
+
 
 class Floor(Identity):
     """The identity with a floor at zero: forecasts below zero are zero.
@@ -69,11 +88,20 @@ class Floor(Identity):
         values: Array = np.maximum(transformed, 0.0)
         return values
 
+    def moments(self, means: Array, variances: Array) -> tuple[Array, Array]:
+        _, first, second, *_ = _moments_above_zero(means, variances)
+        is_far = means > _FAR * np.sqrt(variances)
+        return first, np.where(is_far, variances, second - first**2)
+
 
 class SquareRoot(MonotoneTransformation):
-    """The square root, for series such as counts, whose changes grow like the root of the level."""
+    """The square root, for series such as counts, whose changes grow like the root of the level.
+
+    All transformed values below zero stand for a value of zero.
+    """
 
     least = 0.0
+    has_floor = True
 
     def forward(self, values: Array) -> Array:
         return np.sqrt(np.maximum(values, 0.0))
@@ -85,6 +113,12 @@ class SquareRoot(MonotoneTransformation):
     def log_slope(self, values: Array) -> Array:
         log_slope: Array = -np.log(2.0) - 0.5 * np.log(values)
         return log_slope
+
+    def moments(self, means: Array, variances: Array) -> tuple[Array, Array]:
+        _, _, second, _, fourth = _moments_above_zero(means, variances)
+        is_far = means > _FAR * np.sqrt(variances)
+        of_squares = 2.0 * variances * (2.0 * means**2 + variances)
+        return second, np.where(is_far, of_squares, fourth - second**2)
 
 
 class Logarithm(MonotoneTransformation):
@@ -101,6 +135,22 @@ class Logarithm(MonotoneTransformation):
 
     def log_slope(self, values: Array) -> Array:
         return -np.log(values)
+
+    def moments(self, means: Array, variances: Array) -> tuple[Array, Array]:
+        with np.errstate(over="ignore"):  # Infinite, where a double has no such number
+            expected = np.exp(means + 0.5 * variances)
+            return expected, np.expm1(variances) * expected**2
+
+
+def _moments_above_zero(means: Array, variances: Array) -> list[Array]:
+    """Return E[max(x, 0)^k] for k = 1 to 4, and before them P(x > 0), of normal x."""
+    std = np.sqrt(variances)
+    scores = means / std
+    density = _INVERSE_ROOT * np.exp(-0.5 * scores**2)
+    moments = [ndtr(scores), means * ndtr(scores) + std * density]
+    for k in (2, 3, 4):  # Integration by parts
+        moments.append(means * moments[-1] + (k - 1) * variances * moments[-2])
+    return moments
 
 
 TRANSFORMATIONS: Mapping[str, MonotoneTransformation] = MappingProxyType(

@@ -4,9 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.units import rounded, spreads
 from bochner.learning.series.model import ScaledSeries
 from bochner.registry import register
+
+_CONSTANT = 0.5
+"""Unit of a constant input: the standard deviation of an indicator of half of the rows. The effect
+of a level that no row had is then as uncertain as effects of frequent levels."""
 
 
 @register(shapes={"mean": "d", "scale": "d"}, former_names=("Units",))
@@ -31,18 +36,26 @@ class SeriesUnits:
     def rows(
         self, times: Array, transformed: Array, inputs: Array, clock: Array | None = None
     ) -> ScaledSeries:
-        """Return rows in the units of `bochner.learning.series.parts`."""
+        """Return rows in the units of `bochner.learning.series.parts`.
+
+        They are rounded, so that a series in other units has the same rows and the same fit.
+        """
         return ScaledSeries(
-            (times - self.start) / self.span,
-            (transformed - self.centre) / self.deviation,
-            (inputs - self.mean) / self.scale,
-            None if clock is None else clock / self.span,
+            self.ranges(times - self.start),
+            rounded((transformed - self.centre) / self.deviation),
+            rounded((inputs - self.mean) / self.scale),
+            None if clock is None else self.ranges(clock),
         )
+
+    def ranges(self, durations: Array | float) -> Array:
+        """Return durations, in units of the times, in ranges of the rows."""
+        # Steps are rounded and not ranges, because rows may be many steps apart.
+        n_steps = rounded(np.asarray(durations / self.step))
+        return as_array(n_steps / rounded(np.asarray(self.span / self.step)))
 
     @classmethod
     def of(cls, times: Array, transformed: Array, inputs: Array) -> "SeriesUnits":
         """Return units in which times range from zero to one and standard deviations are one."""
-        scale = inputs.std(axis=0)
         return cls(
             float(times[0]),
             float(times[-1] - times[0]),
@@ -50,5 +63,5 @@ class SeriesUnits:
             float(np.nanmean(transformed)),
             float(np.nanstd(transformed)),
             inputs.mean(axis=0),
-            np.where(scale > 0.0, scale, 1.0),
+            spreads(inputs, np.ones(len(inputs)), _CONSTANT),
         )

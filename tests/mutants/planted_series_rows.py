@@ -1,0 +1,83 @@
+"""Bugs in rows, horizons, zeros and units of series, with the tests that notice them."""
+
+from functools import partial
+
+from estimators import test_forecaster_rows
+from learning.series import test_calibration, test_law, test_mixture
+from mutants.registry import edit, plant_edits, planted
+
+from bochner.estimators import fitted_series, series_rows
+from bochner.learning.series import calibration, learning, units
+from bochner.learning.series.law import SeriesLaw
+from bochner.learning.series.mixture import PredictiveMixture
+from bochner.learning.series.transformations import Floor, Logarithm, SquareRoot
+from bochner.learning.series.units import SeriesUnits
+
+planted(
+    lambda: test_mixture.assert_atom("sqrt"),
+    test_forecaster_rows.assert_zeros,
+    name="a_square_root_of_zero_has_no_probability",
+)(lambda patch: patch.setattr(SquareRoot, "has_floor", False))
+for owner, transformation, shift, old, new in (
+    (Floor, "floor", -2.2, "second - first**2", "variances"),
+    (SquareRoot, "sqrt", -2.2, "fourth - second**2", "of_squares"),
+    (Logarithm, "log", 0.0, "means + 0.5 * variances", "means"),
+):
+    planted(
+        partial(test_mixture.assert_variances, transformation, shift),
+        name=f"variances_of_{transformation}_are_those_of_another_law",
+    )(edit(owner, "moments", old, new))
+planted(
+    lambda: test_mixture.assert_variances("log"), name="a_variance_is_that_of_a_normal_interval"
+)(
+    lambda patch: patch.setattr(
+        PredictiveMixture, "variance", lambda mixture: PredictiveMixture.std(mixture) ** 2
+    )
+)
+
+planted(test_forecaster_rows.assert_positions, name="positions_count_from_the_rows_of_the_fit")(
+    edit(
+        SeriesLaw, "positions", "return np.searchsorted", "return -self.n_earlier + np.searchsorted"
+    )
+)
+planted(
+    test_forecaster_rows.assert_breaks_between_long_gaps, name="positions_are_rounded_to_ranges"
+)(edit(SeriesLaw, "positions", "self.times, times", "self.times, times - 1e-6"))
+planted(test_forecaster_rows.assert_unknown_end, name="unknown_last_values_are_rows_of_the_fit")(
+    edit(series_rows, "learned_rows", "int(known[-1]) + 1 if len(known) else len(values)",
+         "len(values)")
+)  # fmt: skip
+planted(
+    test_forecaster_rows.assert_horizons_after_an_outlier, name="horizons_count_from_the_last_row"
+)(edit(SeriesLaw, "_factors", "self._last_known", "self.times[-1]"))
+planted(test_calibration.assert_calibration, name="forecasts_begin_at_unknown_values")(
+    edit(calibration, "_pairs", "origins = origins[rows.known[origins]]", "pass")
+)
+planted(test_calibration.assert_never_narrower, name="small_errors_make_forecasts_narrow")(
+    edit(calibration, "scales", "np.maximum(variances, least)", "variances")
+)
+plant_edits(
+    SeriesLaw,
+    "_windows",
+    test_law.assert_earlier,
+    earlier_rows_have_the_window_of_the_next_block=("(block - 1) * _BLOCK", "block * _BLOCK"),
+    all_earlier_rows_are_smoothed_by_the_first=("np.maximum(n_before, -1)", "-1 + 0 * n_before"),
+)
+planted(test_forecaster_rows.assert_positions, name="earlier_values_are_not_transformed")(
+    edit(fitted_series, "_earlier", "function.forward(values)", "values")
+)
+
+for name, owner, attribute, old, new in (
+    ("values_are_not_rounded", SeriesUnits, "rows", "rounded((transformed - self.centre)",
+     "1.0 * ((transformed - self.centre)"),
+    ("times_are_not_rounded", SeriesUnits, "ranges", "rounded(np.asarray(durations / self.step))",
+     "np.asarray(durations / self.step)"),
+    ("inputs_are_not_rounded", SeriesUnits, "rows", "rounded((inputs - self.mean)",
+     "1.0 * ((inputs - self.mean)"),
+    ("periods_are_not_rounded", learning, "_first", "float(units.ranges(length))",
+     "length / units.span"),
+):  # fmt: skip
+    planted(test_forecaster_rows.assert_many_units, name=name)(edit(owner, attribute, old, new))
+planted(test_forecaster_rows.assert_constant_inputs, name="rounding_is_the_unit_of_an_input")(
+    lambda patch: patch.setattr(units, "spreads", lambda X, *others: X.std(axis=0))
+)
