@@ -38,7 +38,7 @@ KEPT = (
     "docs/test_pages.py::test_page[docs/index.md",
     "estimators/test_forecaster.py::test_the_line_and_the_season_go_on",
     "estimators/test_forecaster.py::test_models_are_saved[y2",
-    "estimators/test_table_rows.py::test_whole_weights_are_repeated_rows[model0",
+    "estimators/test_table_rows.py::test_counts_are_repeated_rows[model0",
     "fuzz/test_fuzz.py::test_hostile_cases[0",
     "laws/test_honest",
     "learning/chains/test_geweke.py::test_rounds_and_redraws_have_the_models_joint_law[regr",

@@ -109,7 +109,6 @@ def test_weights_in_text_are_named():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"a": Y}, r"X is a dict: .* pandas\.DataFrame\(X\)"),
         ([{"a": value} for value in Y], "X is a list of dictionaries"),
         (pl.DataFrame({"a": Y}).lazy(), r"X is a lazy table.* X\.collect\(\)"),
     ],
@@ -120,6 +119,14 @@ def test_what_is_no_table_of_rows(model, given, message):
         model.fit(given, Y)
     with pytest.raises(TypeError, match=message.replace("X", "y")):
         model.fit(X, given)
+
+
+def test_a_dictionary_is_no_array():
+    message = r"X is a dict: expected an array or a table\. Give pandas\.DataFrame\(X\)"
+    with pytest.raises(TypeError, match=message):
+        bochner.KreinRidge().fit({"a": Y}, Y)
+    with pytest.raises(TypeError, match=message.replace("X", "y")):
+        bochner.TableRegressor().fit(X, {"a": Y})
 
 
 def test_names_of_columns_are_distinct():

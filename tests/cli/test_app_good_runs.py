@@ -7,7 +7,6 @@ import subprocess
 import sys
 import warnings
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,10 +15,9 @@ from cli.command import SMALL, bochner, fit, labelled, predict, table, write
 
 import bochner as library
 from bochner.cli import demo_table
-from bochner.cli.models import _new_levels
+from bochner.cli.models import _unlike
 from bochner.comparison.shown import FUNCTIONS, number
 from bochner.experimental import SequenceFeatures
-from bochner.tables.encoder import TableEncoder
 
 COMPARED, COLUMNS, PAIRS = ("--effort", "quick"), "important columns", "interacting pairs"
 COMMANDS = ("fit", "predict", "evaluate", "explain", "forecast", "inspect", "diagnose", "demo")
@@ -228,6 +226,16 @@ def test_weights_groups_and_times_are_those_of_the_table(tmp_path):
     assert by_time.target_mean_ < 10.0
 
 
+def test_weights_are_counts_only_if_an_option_says_so(tmp_path):
+    frame = table(60).assign(w=1 + np.arange(60) % 3)
+    precise = library.load(fit(tmp_path, frame, "--weight", "w"))
+    counted = library.load(fit(tmp_path, frame, "--weight", "w", "--weights", "counts"))
+    assert (precise.weights, counted.weights) == ("precisions", "counts")
+    assert precise.score_ != counted.score_
+    with pytest.raises(AssertionError, match=r"weight 'w' is 0.5 in row 1: leave --weights out"):
+        fit(tmp_path, frame.assign(w=0.5), "--weight", "w", "--weights", "counts")
+
+
 def test_intervals_and_quantiles_are_those_of_the_model(regressor):
     features = table(20).drop(columns="y")
     options = "--std", "--interval", "0.8", "--quantiles", "0.1, 0.5"
@@ -264,26 +272,35 @@ def test_a_target_in_the_file_is_passed_over(regressor):
         pd.testing.assert_frame_equal(predict(regressor, frame), expected)
 
 
-def check_new_levels():
-    """The note counts rows with new text in any column, and has the first new one of each."""
-    known = pd.DataFrame({"town": ["Rome", "Oslo", "Rome"], "colour": ["red", "blue", "red"]})
-    model = SimpleNamespace(encoder_=TableEncoder().fit(known))
-    towns, colours = ["Rome", None, "Paris", "Bern"], ["pink", "red", "red", "red"]
-    new = pd.DataFrame({"colour": colours, "town": towns})
+def check_unlike():
+    """The note counts rows by reason, and has the first such entry of each column."""
+    towns, colours = ["Rome", "Oslo"] * 30, ["red", "red", "blue"] * 20
+    known = pd.DataFrame({"town": towns, "colour": colours, "size": np.arange(60.0)})
+    model = library.TableRegressor("gaussian", 16, random_state=0).fit(known, known["size"])
+    new = pd.DataFrame(
+        {
+            "colour": ["pink", "red", None, "red"],
+            "town": ["Rome", "Oslo", "Paris", "Bern"],
+            "size": [1.0, 2.0, 3.0, 80.0],
+        }
+    )
     for rows, start in (
-        (
-            slice(0, 4),
-            "3 of the 4 rows have text that no training row had, in columns 'town' (Par",
-        ),
-        (slice(1, 3), "One of the 2 rows has text that no training row had, in column 'town' (Par"),
-        (slice(0, 1), "The row has text that no training row had, in column 'colour' (pink): its"),
+        (slice(0, 4), "3 of the 4 rows are unlike the training rows: 1 has a missing entry in col"),
+        (slice(1, 3), "One of the 2 rows is unlike the training rows: 1 has a missing entry in c"),
+        (slice(0, 1), "The row is unlike the training rows: 1 has text that no training row had,"),
     ):
-        assert _new_levels(model, new.iloc[rows])[: len(start)] == start
-    assert _new_levels(model, known) == ""
+        assert _unlike(model, new.iloc[rows])[: len(start)] == start
+    note = _unlike(model, new)
+    assert (
+        "3 have text that no training row had, in columns 'town' (Paris) and 'colour' (pink)"
+        in note
+    )
+    assert "1 has an entry beyond the range of the fit in column 'size' (80" in note
+    assert _unlike(model, known) == ""
 
 
-def test_notes_on_new_text():
-    check_new_levels()
+def test_notes_on_rows_unlike_the_training_rows():
+    check_unlike()
 
 
 def test_text_that_no_training_row_had_is_named(tmp_path):
@@ -294,7 +311,7 @@ def test_text_that_no_training_row_had_is_named(tmp_path):
     )
     for command in ("predict", "evaluate"):
         shown = bochner(command, model, write(new, tmp_path / "new.csv")).output
-        assert "3 of the 5 rows have text that no training row had" in " ".join(shown.split())
+        assert "3 have text that no training row had" in " ".join(shown.split())
     known = bochner("predict", model, write(frame[:5], tmp_path / "new.csv"))
     assert "no training row" not in known.stderr
 

@@ -48,6 +48,8 @@ def test_tables(tmp_path):
         (("--memory-limit", "much"), "--memory-limit must be a number of bytes with or without"),
         (("--memory-limit", "1MB"), "memory_limit is 1 MB, and a fit to 120 different rows of"),
         (("--n-jobs", "0"), "n_jobs must be a nonzero integer"),
+        (("--weight", "a", "--weights", "rows"), "weights"),
+        (("--weights", "counts"), "--weights counts needs a column of weights: give --weight"),
         (("--weight", "colour"), "The weight 'colour' holds text (row 1: "),
         (("--weight", "a"), "The weight 'a' must not be negative, and is -0.1321 in row 2"),
         (("--time", "colour"), "holds text (row 1: 'red'): expected numbers or dates in every"),

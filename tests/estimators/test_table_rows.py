@@ -50,7 +50,7 @@ def test_noise_of_weights_far_apart_has_the_right_size_or_is_refused():
     weight = np.where(np.arange(60) < 30, 0.5, 5e7)
     y = Y[:60] + 3e4 * rng.normal(size=60) / np.sqrt(weight)
     model = clone(REGRESSOR).fit(rows, y, sample_weight=weight)
-    _, std = model.predict(rows, return_std=True)
+    _, std = model.predict(rows, return_std=True, sample_weight=np.ones(60))
     assert 1e4 < np.median(std) < 9e4
     ends = model.predict_interval(rows, sample_weight=np.full(60, 1e-50))
     assert np.isfinite(ends).all()
@@ -183,45 +183,54 @@ def test_probabilities_are_never_zero_or_one_and_expected_as_they_turn_out():
 
 
 @pytest.mark.parametrize(("model", "y"), MODELS)
-def test_whole_weights_are_repeated_rows(model, y):
+def test_counts_are_repeated_rows(model, y):
     """Repeated rows in any order are independent rows, and so are counts."""
     frame = FRAME.assign(text=np.where(FRAME["b"] > 0.0, "much", None))
     times = np.random.default_rng(1).integers(1, 4, N)
     repeated = np.random.default_rng(2).permutation(np.repeat(np.arange(N), times))
-    weighted = model.fit(frame, y, sample_weight=times)
+    weighted = clone(model).set_params(weights="counts").fit(frame, y, sample_weight=times)
     expected, score = weighted.predict(frame), weighted.score_
+    assert weighted.record_["n_samples"] == N
     model.fit(frame.iloc[repeated], np.asarray(y)[repeated])
     assert_array_equal(model.predict(frame), expected)
     assert model.score_ == score
     assert model.record_["n_samples"] == times.sum()
 
 
-def never(X, y, weights):
-    return False
-
-
 def test_counts_are_rows_and_equal_rows_stay():
     rows = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [1.0, 2.0]])
     y, counts = np.array([5.0, 6.0, 5.0, 7.0]), np.array([1.0, 2.0, 3.0, 6.0])
-    told = table_rows(rows, y, counts, None, None, never)
-    assert_array_equal(np.sort(told.y), np.sort(np.repeat(y, counts.astype(int))))
-    assert told.weights is None
-    assert told.n_given == 4
-    assert told.unit == 1.0
-    precise = table_rows(rows, y, counts, None, None, lambda *args: True)
-    assert_allclose(np.sort(precise.unit * precise.weights), counts)
-    assert_allclose(precise.given_weights.mean(), 1.0)  # No model takes them for counts
-    assert_allclose(precise.weights.mean(), 1.0)
-    halves = table_rows(rows, y, 0.5 * counts, None, None, never)
-    assert_allclose(np.sort(halves.given_weights), 0.5 * counts)
+    counted = table_rows(rows, y, counts, None, None, are_counts=True)
+    assert_array_equal(np.sort(counted.y), np.sort(np.repeat(y, counts.astype(int))))
+    assert counted.weights is None
+    assert (counted.n_given, counted.unit, counted.noise_unit) == (4, 1.0, 1.0)
+    for factor in (0.5, 1.0, 1e3):
+        precise = table_rows(rows, y, factor * counts, None, None)
+        assert_allclose(np.sort(precise.weights), counts / counts.mean())
+        assert (len(precise.y), precise.noise_unit) == (4, 1.0)
 
 
 def test_many_counts_are_fewer_rows_of_greater_weight():
     counts = np.array([3.0, 5e5, 1e6])
-    told = table_rows(np.arange(6.0).reshape(3, 2), np.arange(3.0), counts, None, None, never)
-    assert len(told.y) < 250_000
+    rows = np.arange(6.0).reshape(3, 2)
+    counted = table_rows(rows, np.arange(3.0), counts, None, None, are_counts=True)
+    assert len(counted.y) < 250_000
     for value, count in enumerate(counts):
-        assert_allclose(told.given_weights[told.y == value].sum(), count)
+        assert_allclose(counted.one_kernel_weights[counted.y == value].sum(), count)
+
+
+@pytest.mark.parametrize(("model", "y"), MODELS)
+def test_fractions_are_no_counts(model, y):
+    counting = clone(model).set_params(weights="counts")
+    with pytest.raises(ValueError, match=r"whole numbers in sample_weight, got 0\.5: round them"):
+        counting.fit(FRAME, y, sample_weight=np.where(GROUPS == 1, 0.5, 1.0))
+    with pytest.raises(ValueError, match=r"weights must be one of .*precisions.*counts"):
+        clone(model).set_params(weights="rows").fit(FRAME, y)
+
+
+def test_classes_have_no_factors_if_weights_are_counts():
+    with pytest.raises(ValueError, match="class_weight needs weights='precisions'"):
+        TableClassifier(class_weight="balanced", weights="counts").fit(FRAME, LABELS)
 
 
 @pytest.mark.parametrize(
@@ -231,11 +240,11 @@ def test_many_counts_are_fewer_rows_of_greater_weight():
 def test_copied_rows_are_warned_of(n_rows, copies, is_warned, recwarn):
     rows = np.random.default_rng(0).normal(size=(n_rows, 2))
     X, y = np.tile(rows, (copies, 1)), np.tile(rows[:, 0], copies)
-    table_rows(X, y, None, None, None, never)
+    table_rows(X, y, None, None, None)
     advice = "pass the number of the observation as groups"
     assert any(advice in str(w.message) for w in recwarn) == is_warned
     recwarn.clear()
-    table_rows(X, y, None, np.tile(np.arange(n_rows), copies), None, never)
+    table_rows(X, y, None, np.tile(np.arange(n_rows), copies), None)
     assert not recwarn.list
 
 
@@ -292,7 +301,7 @@ def check_fewest_copied():
     for n_rows, n_warnings in ((19, 0), (20, 1)):
         rows = np.tile(np.random.default_rng(0).normal(size=(n_rows, 2)), (2, 1))
         with warnings.catch_warnings(record=True, action="always") as found:
-            table_rows(rows, rows[:, 0], None, None, None, never)
+            table_rows(rows, rows[:, 0], None, None, None)
         assert len(found) == n_warnings
 
 

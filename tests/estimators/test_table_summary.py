@@ -70,10 +70,10 @@ def test_a_sum_of_laws_tells_what_it_is():
     assert found.after("fitted to") == "150 rows; columns: 2 numeric, 1 text, 1 not used"
     assert found.after("expected error").startswith(f"{model.score_:.4g} (root mean square error")
     assert "errors at 150 rows left out" in found.after("calibration")
-    width = float(re.search(r"± (\S+) standard", found.after("calibration"))[1])
+    ends = re.search(r"intervals of (\S+) to (\S+) standard", found.after("calibration"))
     mean, std = model.predict(X, return_std=True)
-    half = model.predict_interval(X, 0.9)[1] - mean
-    np.testing.assert_allclose(width * std / model.head_.scale, half, rtol=1e-2)
+    for words, values in zip(ends.groups(), model.predict_interval(X, 0.9), strict=True):
+        np.testing.assert_allclose(float(words) * std, values - mean, rtol=1e-2)
     first, last = found.texts.index("weights of laws"), found.texts.index("importance")
     shares = [float(text[:-1]) for text in found.texts[first:last] if text.endswith("%")]
     assert shares == sorted(shares, reverse=True)

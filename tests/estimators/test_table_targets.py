@@ -168,10 +168,10 @@ def test_files_from_before_there_were_several_targets(tmp_path):
     expected = everything(model, X)
     laws = model.head_.laws
     members = [replace(law, signal=float(law.signal[0])) for law in laws.members]
-    numbers = {name: float(getattr(model.head_, name)) for name in ("scale", "left_out_rmse")}
+    rmse = float(model.head_.left_out_rmse)
     scores = np.sort(model.head_.scores)
     model.head_ = replace(
-        model.head_, laws=replace(laws, members=members), scores=scores, **numbers
+        model.head_, laws=replace(laws, members=members), scores=scores, left_out_rmse=rmse
     )
     bochner.save(model, tmp_path / "m.bochner")
     loaded = bochner.load(tmp_path / "m.bochner")
@@ -184,7 +184,7 @@ def test_files_whose_targets_do_not_fit_are_refused(tmp_path):
     model = SUM.fit(X, Y)
     laws = model.head_.laws
     with pytest.raises(ValueError, match="weights of shape"):
-        replace(model.head_, scale=1.0)
+        replace(model.head_, left_out_rmse=1.0)
     members = [replace(law, signal=np.ones(3)) for law in laws.members]
     model.head_ = replace(model.head_, laws=replace(laws, members=members))
     with pytest.raises(ValueError, match=r"KernelLaw\.signal has shape \(3,\)"):

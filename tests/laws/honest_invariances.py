@@ -1,5 +1,6 @@
 """Changes of a table that must not change a model, and those that may change it little."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,8 @@ def counts_are_repeats(kind: Kind, model: Model, seed: int, n: int | None = None
     # Rows that differ too little are in one cell; without equal rows no order is the usual one.
     rows = rng.permutation(np.repeat(np.arange(len(drawn.y)), counts))
     X = drawn.fresh(200, rng)[0]
-    counted = refit(model, seed, drawn.X, drawn.y, sample_weight=counts.astype(np.float64))
+    weights = counts.astype(np.float64)
+    counted = refit(model, seed, drawn.X, drawn.y, are_counts=True, sample_weight=weights)
     repeated = refit(model, seed, drawn.X.iloc[rows].reset_index(drop=True), drawn.y[rows])
     np.testing.assert_allclose(outputs(counted, X), outputs(repeated, X), rtol=1e-5, atol=1e-7)
     if model.has_score:
@@ -41,10 +43,10 @@ def units_do_not_matter(kind: Kind, model: Model, seed: int, n: int | None = Non
     """Assert that other units of columns and targets give the same model in these units."""
     drawn, rng = kind.drawn(kind.n if n is None else n, seed)
     X = drawn.fresh(200, rng)[0]
-    first = refit(model, seed, drawn.X, drawn.y, **drawn.fit)
+    first = refit(model, seed, drawn.X, drawn.y, are_counts=drawn.are_counts, **drawn.fit)
     scale, shift = (1.0, 0.0) if kind.task == "classes" else (128.0, 1000.0)
     y = drawn.y if kind.task == "classes" else shift + scale * drawn.y
-    other = refit(model, seed, _in_units(drawn.X), y, **drawn.fit)
+    other = refit(model, seed, _in_units(drawn.X), y, are_counts=drawn.are_counts, **drawn.fit)
     expected = scale * outputs(first, X) + shift
     tolerances = {"rtol": model.rounding, "atol": 0.1 * model.rounding * scale}
     np.testing.assert_allclose(outputs(other, _in_units(X)), expected, **tolerances)
@@ -88,10 +90,10 @@ def _renamed(
     """Return probabilities (n, C) before and after a change of names and order, and the scores."""
     drawn, rng = kind.drawn(kind.n if n is None else n, seed)
     X = drawn.fresh(200, rng)[0]
-    first = refit(model, seed, drawn.X, drawn.y, **drawn.fit)
+    first = refit(model, seed, drawn.X, drawn.y, are_counts=drawn.are_counts, **drawn.fit)
     names = np.array([f"class {len(first.classes_) - k}" for k in range(len(first.classes_))])
     y = names[np.searchsorted(first.classes_, drawn.y)]
-    other = refit(model, seed, drawn.X, y, **drawn.fit)
+    other = refit(model, seed, drawn.X, y, are_counts=drawn.are_counts, **drawn.fit)
     scores = (first.score_, other.score_) if model.has_score else (np.nan, np.nan)
     return outputs(first, X), outputs(other, X)[:, ::-1], scores
 
@@ -104,7 +106,7 @@ def _with_noise(drawn: Drawn, rng: np.random.Generator) -> Drawn:
         X, y = drawn.fresh(n, rng)
         return noisy(X, rng), y
 
-    return Drawn(noisy(drawn.X, rng), drawn.y, fresh, drawn.best, drawn.fit)
+    return replace(drawn, X=noisy(drawn.X, rng), fresh=fresh)
 
 
 def _in_other_order(drawn: Drawn, rng: np.random.Generator) -> Drawn:
@@ -117,7 +119,7 @@ def _in_other_order(drawn: Drawn, rng: np.random.Generator) -> Drawn:
 
     fit = {name: np.asarray(values)[rows] for name, values in drawn.fit.items()}
     X = drawn.X.iloc[rows].reset_index(drop=True)[columns]
-    return Drawn(X, drawn.y[rows], fresh, drawn.best, fit)
+    return replace(drawn, X=X, y=drawn.y[rows], fresh=fresh, fit=fit)
 
 
 CHANGES = {"a column of noise": _with_noise, "another order": _in_other_order}

@@ -12,6 +12,8 @@ from laws.honest_models import Model
 from laws.honest_tables import KINDS, Array, Drawn, Kind
 from numpy.random import Generator
 
+from bochner import TableClassifier, TableRegressor
+
 assert {honest_labels, honest_numbers, honest_units}  # Imported for their kinds
 
 N_FRESH = 2000
@@ -64,7 +66,7 @@ def trial_on(kind: Kind, model: Model, seed: int, drawn: Drawn, rng: Generator) 
     """Return a trial of a model on a table."""
     X, y = drawn.fresh(N_FRESH, rng)
     began = perf_counter()
-    fitted = refit(model, seed, drawn.X, drawn.y, **drawn.fit)
+    fitted = refit(model, seed, drawn.X, drawn.y, are_counts=drawn.are_counts, **drawn.fit)
     seconds = perf_counter() - began
     score = float(fitted.score_) if model.has_score else np.nan
     if kind.task == "classes":
@@ -82,11 +84,14 @@ def trial_on(kind: Kind, model: Model, seed: int, drawn: Drawn, rng: Generator) 
     return Trial(score**2, fresh, float(np.var(y)), np.nan, coverage, width, seconds)
 
 
-def refit(model: Model, seed: int, X: Any, y: Any, **fit: Any) -> Any:
+def refit(model: Model, seed: int, X: Any, y: Any, *, are_counts: bool = False, **fit: Any) -> Any:
     """Return a fitted model, without warnings of small or copied tables."""
+    estimator = model.build(seed)
+    if are_counts and isinstance(estimator, TableRegressor | TableClassifier):
+        estimator.set_params(weights="counts")  # Other models take whole numbers for counts
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.build(seed).fit(X, y, **fit)
+        return estimator.fit(X, y, **fit)
 
 
 def _log_losses(classes: Array, p: Array, y: Array) -> tuple[float, float, float]:

@@ -163,7 +163,7 @@ model(
 )
 
 
-_NUMERIC = ("smooth", "drift", "weights over", "weights of three", "weights in")
+_NUMERIC = ("smooth", "drift", "weights over", "weights of three")
 """Beginnings of names of kinds whose rows all differ, and of which means of cells know nothing."""
 
 

@@ -26,6 +26,7 @@ class Drawn:
     fresh: Callable[[int, Generator], Rows]  # New rows: for groups of new groups, for times later
     best: float  # Expected squared error, or log loss, of the predictor that knows the law
     fit: Mapping[str, Any] = field(default_factory=dict)  # Keywords of fit
+    are_counts: bool = False  # Whether weights say how many observations a row represents
 
 
 @dataclass(frozen=True)

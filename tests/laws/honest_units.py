@@ -116,7 +116,7 @@ def _text_labels(n: int, rng: Generator) -> Drawn:
 
 
 def _weighted(weights, of_cells: bool = False):
-    """Return what draws rows of noise variance 1 / weight; new rows have the weight one."""
+    """Return what draws rows of noise variance 1 / weight; new rows have the mean weight, one."""
 
     def draw(n: int, rng: Generator) -> Drawn:
         def rows(n: int, rng: Generator, weight: np.ndarray) -> Rows:
@@ -127,6 +127,7 @@ def _weighted(weights, of_cells: bool = False):
             return X, y.to_numpy()
 
         weight = weights(n, rng)
+        weight /= weight.mean()
         X, y = rows(n, rng, weight)
         return Drawn(X, y, lambda n, rng: rows(n, rng, np.ones(n)), 1.0, {"sample_weight": weight})
 
@@ -141,9 +142,6 @@ kind("numbers", "weights of cells", n=300, has_units=True, is_gaussian=True)(
 )
 kind("numbers", "weights of three values", n=300, has_units=True, is_gaussian=True)(
     _weighted(lambda n, rng: rng.choice([0.25, 1.0, 4.0], n))
-)
-kind("numbers", "weights in other units", n=300, has_units=True, is_gaussian=True)(
-    _weighted(lambda n, rng: 13.0 * 10.0 ** rng.uniform(-0.5, 0.5, n))
 )
 
 
@@ -170,6 +168,7 @@ def _counted(of_classes: bool):
             rows,
             labels if of_classes else 1.0 + 1.0 / 48.0,
             {"sample_weight": counted["count"].to_numpy(dtype=np.float64)},
+            are_counts=True,
         )
 
     return draw

@@ -80,5 +80,5 @@ def test_functions_of_tables(seed):
     mean, cov = model.predict(NEW, return_cov=True)
     laws = zip(model.head_.weights, model.head_.laws.members, strict=True)
     noise = sum(weight * law.signal * law.found.alpha for weight, law in laws)
-    cov = cov - (model.target_scale_ * model.head_.scale) ** 2 * noise * np.eye(len(NEW))
+    cov = cov - (model.target_scale_ * model.head_.law.std) ** 2 * noise * np.eye(len(NEW))
     assert_draws(model.sample_functions(500, random_state=seed)(NEW), mean, cov)

@@ -118,9 +118,9 @@ plant_edits(
 )
 plant_edits(
     models,
-    "_new_levels",
-    test_app_good_runs.check_new_levels,
-    the_first_row_is_the_example=("int(mask.argmax())", "0"),
-    rows_of_the_last_column=("np.logical_or.reduce(list(masks.values()))", "mask"),
+    "_unlike",
+    test_app_good_runs.check_unlike,
+    the_first_row_is_the_example=("int(mask[:, j].argmax())", "0"),
+    rows_of_the_last_column=("mask.any(axis=1).sum()", "mask[:, -1].sum()"),
     users=(test_app_good_runs,),
 )

@@ -3,8 +3,7 @@
 from mutants.registry import edit, planted
 from tables.test_encoder import TestDates, TestManyLevels, TestText, in_tokyo
 
-from bochner.tables import clocks, columns, cycles, encoder, encodings, level_means
-from bochner.tables.encoder import TableEncoder
+from bochner.tables import clocks, columns, cycles, encodings, known_entries, level_means
 
 DATES, TEXT, LEVELS = TestDates(), TestText(), TestManyLevels()
 
@@ -48,13 +47,13 @@ planted(LEVELS.test_means_of_a_level_know_no_later_target, name="means_that_know
 )
 
 planted(TEXT.test_levels_of_a_later_table_that_are_new, name="missing_text_is_a_new_level")(
-    edit(encodings, "has_new_level", "column.present & ", "", encoder)
+    edit(known_entries, "_levels", "column.present & ", "")
 )
 
 planted(LEVELS.test_rare_levels_are_not_new, name="rare_levels_are_new")(
-    edit(encodings, "has_new_level", """*state.get("means", {})""", "", encoder)
+    edit(known_entries, "_levels", """*state.get("means", {})""", "")
 )
 
 planted(LEVELS.test_rare_levels_are_not_new, name="rare_levels_without_means_are_new")(
-    edit(TableEncoder, "new_levels", """ or "means" in state""", " or True")
+    edit(known_entries, "_levels", """state["n_rare"] and "means" not in state""", "False")
 )

@@ -184,10 +184,9 @@ class TestText:
         """Neither missing entries nor numbers are new levels."""
         frame = pd.DataFrame({"a": ["b", "c", None, "b"], "b": [1.0, 2.0, 3.0, 4.0]})
         encoder = TableEncoder().fit(frame)
-        assert encoder.new_levels(frame) == {}
+        assert not encoder.known(frame).is_new.any()
         later = pd.DataFrame({"b": [9.0, 9.0, 9.0], "a": ["d", None, "c"]})
-        masks = {name: mask.tolist() for name, mask in encoder.new_levels(later).items()}
-        assert masks == {"a": [True, False, False]}
+        assert encoder.known(later).is_new.T.tolist() == [[True, False, False], [False] * 3]
 
     def test_a_later_table_may_hold_only_the_numeric_levels(self):
         encoder, _ = column(["1", "2", "A"])
@@ -301,8 +300,8 @@ class TestManyLevels:
         """Without means of the target their names are unknown, so that no level counts as new."""
         X, y = self.rows()
         later = pd.DataFrame({"a": [*X["a"].unique(), "new"]})
-        assert TableEncoder(max_levels=10).fit(X[["a"]]).new_levels(later) == {}
-        (mask,) = TableEncoder(max_levels=10).fit(X[["a"]], y).new_levels(later).values()
+        assert not TableEncoder(max_levels=10).fit(X[["a"]]).known(later).is_new.any()
+        (mask,) = TableEncoder(max_levels=10).fit(X[["a"]], y).known(later).is_new.T
         assert np.flatnonzero(mask).tolist() == [len(later) - 1]
 
     def test_means_of_rare_levels_are_shrunk_and_out_of_fold(self):

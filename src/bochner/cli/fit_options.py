@@ -32,7 +32,8 @@ from bochner.cli.output import check_model_output, check_report
 from bochner.tables.errors import InputError
 
 _REPEATED = (
-    "target", "task", "effort", "transformation", "time_limit", "memory_limit", "weight", "id",
+    "target", "task", "effort", "transformation", "time_limit", "memory_limit", "weight", "weights",
+    "id",
     "split",
     "time", "group", "test_size", "interval", "seed", "compare", "analysis", "drop",
     "decimal", "dates", "types", "missing", "skip", "header", "table",
@@ -51,6 +52,14 @@ class FitOptions:
     weight: Annotated[
         str | None, typer.Option(help="Column of the rows' weights, not used as a feature.")
     ] = None
+    weights: Annotated[
+        str,
+        typer.Option(
+            help="Meaning of --weight: precisions (each row is one observation; also for survey "
+            "weights) or counts (a row of weight 3 is three observations).",
+            rich_help_panel=ROWS,
+        ),
+    ] = "precisions"
     id: Annotated[
         str | None,
         typer.Option(
@@ -199,6 +208,8 @@ class FitOptions:
             import bochner.report.page  # noqa: F401
         if len(set(self.target)) < len(self.target):
             raise InputError(f"--target names a column twice: {', '.join(self.target)}.")
+        if self.weights != "precisions" and self.weight is None:
+            raise InputError(f"--weights {self.weights} needs a column of weights: give --weight.")
         if self.quiet and self.verbose:
             raise InputError("--quiet and --verbose exclude each other: give one of them.")
         check_model_output(self.out, path)
@@ -224,6 +235,7 @@ class FitOptions:
 
 def _choices() -> Mapping[str, Sequence[str]]:
     """Return the values of options that have few, from modules that help pages do without."""
+    from bochner.features.units import MEANINGS
     from bochner.learning.tables.efforts import EFFORTS
     from bochner.learning.tables.transformations import TRANSFORMATIONS
     from bochner.tables.checks import Task
@@ -231,6 +243,7 @@ def _choices() -> Mapping[str, Sequence[str]]:
     return {
         "task": ("auto", *get_args(Task)),
         "effort": tuple(EFFORTS),
+        "weights": MEANINGS,
         "transformation": ("auto", *TRANSFORMATIONS),
         "split": ("auto", "random", "time", "group"),
     }

@@ -40,6 +40,7 @@ from bochner.comparison.study import (
 from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.estimators.table_regressor import TableRegressor
+from bochner.features.units import are_whole
 from bochner.tables.checks import (
     Task,
     check_table,
@@ -156,7 +157,7 @@ def _table(path: Path, options: FitOptions, reading: ReadOptions) -> _Table:
     frame = drop_columns(table_read.frame, options.dropped)
     sides: dict[str, Any] = {}
     if options.weight is not None:
-        sides["weight"] = _weights(frame, options.weight)
+        sides["weight"] = _weights(frame, options.weight, options)
     if options.id is not None:
         side_column(frame, options.id, "id")
     rows = chosen_rows(frame, options)
@@ -184,12 +185,18 @@ def _table(path: Path, options: FitOptions, reading: ReadOptions) -> _Table:
     return _Table(facts, table_read.layout.to_record(), split, rows, options, ids)
 
 
-def _weights(frame: pd.DataFrame, name: str) -> Array:
+def _weights(frame: pd.DataFrame, name: str, options: FitOptions) -> Array:
     column = side_column(frame, name, "weight", ("numeric",))
     if (wrong := np.flatnonzero(column.values < 0.0)).size:
         raise InputError(
             f"The weight {name!r} must not be negative, and is {column.values[wrong[0]]:.4g} in "
             f"row {wrong[0] + 1}: expected zero or more in every row."
+        )
+    if options.weights == "counts" and (parts := np.flatnonzero(~are_whole(column.values))).size:
+        raise InputError(
+            f"--weights counts needs whole numbers, and the weight {name!r} is "
+            f"{column.values[parts[0]]:.6g} in row {parts[0] + 1}: leave --weights out, or round "
+            "the column."
         )
     return as_array(column.values)
 
@@ -269,7 +276,7 @@ def _fitted(
     options: FitOptions, split: Split, stages: Stages, progress: Progress
 ) -> tuple[Model, float]:
     """Return a fitted model and the seconds of its fit."""
-    special: dict[str, object] = {}
+    special: dict[str, object] = {"weights": options.weights}
     if options.transformation != "none":
         if split.task != "regression":
             raise InputError(

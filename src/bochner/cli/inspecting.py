@@ -62,11 +62,10 @@ def inspect_model(path: Path, console: Console) -> None:
         if place:
             console.print()
         console.print(table)
-    if model.background_ is not None:  # Older files have none
-        with reporting() as progress:
-            progress("analysing the model")
-            shares = model.importance(), model.interactions()
-        print_shares(console, *shares)
+    with reporting() as progress:
+        progress("analysing the model")
+        shares = model.importance(), model.interactions()
+    print_shares(console, *shares)
 
 
 def _card(model: TableModel) -> Table:

@@ -128,32 +128,44 @@ def read_for(
     others = set() if is_complete else {name for name, _ in unknown}
     features = table_read.frame[[name for name in columns if name in states or name in others]]
     rows, targets, unscored = _targets(model, table_read.frame)
-    new_levels = _new_levels(model, features)
-    notes = [*table_read.notes, *notes, *filter(None, [new_levels, unscored])]
+    unlike = _unlike(model, features)
+    notes = [*table_read.notes, *notes, *filter(None, [unlike, unscored])]
     return Fresh(table_read.frame, features, tuple(notes), rows, targets, unscored)
 
 
-def _new_levels(model: Model, features: pd.DataFrame) -> str:
-    """Return a note on rows with text that no training row had, if there are any."""
+_REASONS = {
+    "missing": "a missing entry in {columns}, which had hardly any in the fit",
+    "new level": "text that no training row had, in {columns}",
+    "beyond the range": "an entry beyond the range of the fit in {columns}",
+}
+"""What is unlike the training rows, by the reasons of ``TableModel.unlike_rows``."""
+
+
+def _unlike(model: Model, features: pd.DataFrame) -> str:
+    """Return a note on rows that are unlike the training rows, if there are any."""
     if set(features.columns) != {state["name"] for state in model.encoder_.columns_}:
         return ""  # The prediction names the missing columns
-    masks = model.encoder_.new_levels(features)
-    if not masks:
+    entries = model.unlike_entries(features)
+    found = {reason: mask for reason, mask in entries.items() if mask.any()}
+    if not found:
         return ""
-    examples = []
-    for name, mask in masks.items():
-        row = int(mask.argmax())
-        examples.append((name, shown(features[name].iloc[row])))
-    count = int(np.logical_or.reduce(list(masks.values())).sum())
-    rows, their = f"{count:,} of the {len(features):,} rows have", "their errors"
-    if count == 1:
-        rows, their = f"One of the {len(features):,} rows has", "its error"
+    names = [state["name"] for state in model.encoder_.columns_]
+    parts = []
+    for reason, mask in found.items():
+        columns = np.flatnonzero(mask.any(axis=0))
+        examples = [
+            (names[j], shown(features[names[j]].iloc[int(mask[:, j].argmax())])) for j in columns
+        ]
+        count = int(mask.any(axis=1).sum())
+        verb = "has" if count == 1 else "have"
+        parts.append(f"{count:,} {verb} {_REASONS[reason].format(columns=naming(examples))}")
+    total = int(np.any([mask.any(axis=1) for mask in found.values()], axis=0).sum())
+    rows = f"{total:,} of the {len(features):,} rows are unlike the training rows"
+    if total == 1:
+        rows = f"One of the {len(features):,} rows is unlike the training rows"
     if len(features) == 1:
-        rows = "The row has"
-    return (
-        f"{rows} text that no training row had, in {naming(examples)}: {their} may be larger than "
-        "intervals and probabilities say."
-    )
+        rows = "The row is unlike the training rows"
+    return f"{rows}: {'; '.join(parts)}. Their intervals and probabilities allow for it."
 
 
 def fitted_rows(model: Model, fresh: Fresh) -> tuple[str, NDArray[np.bool_] | None]:

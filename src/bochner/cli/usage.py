@@ -16,7 +16,7 @@ _USUAL_NAMES = {
     "--out": ("output", "save"),
     "--interval": ("level", "levels", "confidence", "coverage", "quantile"),
     "--drop": ("exclude", "ignore", "without"),
-    "--weight": ("weights", "sample-weight"),
+    "--weight": ("sample-weight",),
     "--group": ("groups", "cluster"),
     "--seed": ("random-state", "random-seed"),
     "--n-jobs": ("jobs", "threads", "cores", "workers"),

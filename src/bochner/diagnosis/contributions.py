@@ -1,14 +1,14 @@
 """Contributions of columns to single predictions."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, Index
 from bochner.diagnosis.sensitivity import Dependence, aligned
 from bochner.diagnosis.shapley import Game
 
@@ -45,6 +45,26 @@ class Contributions:
     std_error: Array
     prediction: Array
     classes: NDArray[Any] | None = None
+
+    def averaged(self, n_rows: int, parts: Sequence[tuple[Index, Index]]) -> "Contributions":
+        """Return contributions to averages of predictions.
+
+        Each part has indices of r of the ``n_rows`` new rows, and the indices (r, k) of the k rows
+        that each of them is the average of.
+        """
+        values, errors, prediction = (
+            np.empty((n_rows, *of_rows.shape[1:]))
+            for of_rows in (self.values, self.std_error, self.prediction)
+        )
+        for rows, index in parts:
+            values[rows] = self.values[index].mean(axis=1)
+            prediction[rows] = self.prediction[index].mean(axis=1)
+            for row, of_row in zip(rows, index, strict=True):
+                # A row that occurs several times has one error.
+                chosen, counts = np.unique(of_row, return_counts=True)
+                shares = (counts / len(of_row)).reshape(-1, *(1,) * (errors.ndim - 1))
+                errors[row] = np.sqrt(np.sum((shares * self.std_error[chosen]) ** 2, axis=0))
+        return replace(self, values=values, std_error=errors, prediction=prediction)
 
     def __iter__(self) -> Iterator[dict[str, object]]:
         """Iterate over the records of a table."""

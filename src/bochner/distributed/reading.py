@@ -18,7 +18,7 @@ from bochner._numerics.checked import (
     labels,
     numbers,
 )
-from bochner._numerics.foreign import refuse_lazy, refuse_masked
+from bochner._numerics.foreign import of_arrow, refuse_lazy, refuse_masked
 from bochner.features.chunks import Chunk
 
 Names = tuple[str, ...] | None
@@ -52,6 +52,7 @@ class FrameParts:
     def __call__(self, piece: Any) -> tuple[Any, Any, Any]:
         """Return inputs, targets and weights or ``None``; raise for other objects and names."""
         refuse_lazy("A part", piece)
+        piece = of_arrow(piece)
         if not hasattr(piece, "columns") or not hasattr(piece, "drop"):
             raise TypeError(
                 f"target is given, so that a data frame was expected, got "

@@ -7,7 +7,13 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.checked import check_targets
-from bochner._numerics.foreign import not_numbers, refuse_complex, refuse_lazy, refuse_masked
+from bochner._numerics.foreign import (
+    not_numbers,
+    of_arrow,
+    refuse_complex,
+    refuse_lazy,
+    refuse_masked,
+)
 from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.tables.timelines import Future, Timeline, Times, steps, timed
 
@@ -50,6 +56,7 @@ class SeriesRows(NamedTuple):
 def several(y: Any) -> dict[str, Any] | None:
     """Return series by name if ``y`` is a mapping or a data frame; ``None`` for a single series."""
     refuse_lazy("y", y)
+    y = of_arrow(y)
     if isinstance(y, Mapping):
         named_series = {str(name): series for name, series in y.items()}
     elif hasattr(y, "columns"):
@@ -239,7 +246,8 @@ def _inputs(X: object, y: object, count: int) -> tuple[Array, list[str] | None]:
     return inputs, names
 
 
-def _matrix(X: object) -> tuple[Array, list[str] | None]:
+def _matrix(X: Any) -> tuple[Array, list[str] | None]:
+    X = of_arrow(X)
     refuse_masked("X", X)
     refuse_complex("X", X)
     if text := not_numbers(X):

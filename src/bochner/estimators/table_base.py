@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
 from bochner._numerics.checked import named
 from bochner._numerics.files import as_path
-from bochner._numerics.foreign import refuse_masked, refuse_no_rows
+from bochner._numerics.foreign import as_frame, refuse_masked, refuse_no_rows
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.threads import checked_n_jobs
 from bochner.diagnosis.contributions import Contributions, contributions
@@ -24,6 +24,7 @@ from bochner.estimators.base_models import checked_base_models
 from bochner.estimators.inputs import checked_weight, is_dask, refuse_asymmetric
 from bochner.estimators.table_effects import check_background, dependence_of, grids_of
 from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
+from bochner.estimators.table_knowledge import NewRows, RowKnowledge
 from bochner.estimators.table_learners import FittedHead, OneKernelLearner, SumLearner, TableLearner
 from bochner.estimators.table_partitions import Others, collected_table, is_partitioned
 from bochner.estimators.table_predictors import Predictor
@@ -31,12 +32,13 @@ from bochner.estimators.table_rows import TableRows, check_weight_ratio, table_r
 from bochner.estimators.table_summary import html_summary
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import KernelParameters, check_seed, count_frequencies, generators
+from bochner.features.units import MEANINGS
 from bochner.kernels import Kernel, named_kernel
 from bochner.kernels.foreign import is_sklearn_kernel
 from bochner.learning.tables.efforts import EFFORTS
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.tables.columns import rows_of
-from bochner.tables.encoder import TableEncoder, side_by_side
+from bochner.tables.encoder import TableEncoder, read_rows, side_by_side
 
 _BACKGROUND_ROWS = 1000
 """Training rows stored for importance and effects, for standard errors of a few per cent."""
@@ -50,7 +52,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
 
     ``record_`` holds facts about the fit, which model files store. ``background_`` (at most
     1,000, d_encoded) holds the encoded columns of random training rows, and ``background_values_``
-    (at most 1,000, d) their entries as numbers. Older model files lack these attributes.
+    (at most 1,000, d) their entries as numbers.
     """
 
     kernel: Kernel | str = "auto"
@@ -61,15 +63,18 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
     memory_limit: int | str | None = None
     n_jobs: int | None = None
     base_models: Any = ()
+    weights: str = "precisions"
     random_state: Any = None
 
     encoder_: TableEncoder = field(init=False)
     quantile_encoder_: TableEncoder | None = field(init=False, default=None)
     tail_encoder_: TableEncoder | None = field(init=False, default=None)
     head_: Head = field(init=False)
+    weight_unit_: float = field(init=False, default=1.0)
     record_: dict[str, Any] = field(init=False)
-    background_: Array | None = field(init=False, default=None)
-    background_values_: Array | None = field(init=False, default=None)
+    background_: Array = field(init=False)
+    background_values_: Array = field(init=False)
+    knowledge_: RowKnowledge = field(init=False)
 
     @property
     @abstractmethod
@@ -83,6 +88,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
     def _learner(self) -> SumLearner | OneKernelLearner:
         """Return the learner of the parameters; raise an error for an invalid parameter."""
         check_name("effort", self.effort, tuple(EFFORTS))
+        check_name("weights", self.weights, MEANINGS)
         count_frequencies(self.n_components)
         if self.time_limit is not None:
             as_positive_scalar("time_limit", self.time_limit)
@@ -127,7 +133,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
             raise ValueError(
                 f"This {name} estimator requires y to be passed, but the target y is None."
             )
-        refuse_no_rows("X", X)
+        X = as_frame("X", X)
         refuse_no_rows("y", y)
         refuse_masked("y", y)
         # Memory order changes rounding.
@@ -142,7 +148,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
             check_weight_ratio(weights)
             task.checked(target[weights > 0.0], name)
         target, classes = task.coded(X, target, weights)
-        rows = table_rows(X, target, weights, groups, time, task.are_precisions)
+        rows = table_rows(X, target, weights, groups, time, are_counts=self.weights == "counts")
         rows = replace(rows, classes=classes)
         if partitions is None or partitions.is_whole:
             return rows
@@ -158,12 +164,65 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
             self.feature_names_in_ = self.encoder_.feature_names_in_
+        self.weight_unit_ = rows.unit / rows.noise_unit
         self.record_ = {"n_samples": rows.n_given}
         # A fixed seed, so that the background rows do not depend on random_state.
         some = np.random.default_rng(0).permutation(len(rows.y))[:_BACKGROUND_ROWS]
         background = rows_of(rows.X, some)
-        self.background_ = self.encode(background)
-        self.background_values_ = self.encoder_.values(background)
+        encoded, known = read_rows(self._encoders(), background)
+        states = self.encoder_.columns_
+        self.knowledge_ = RowKnowledge.of(states, known, rows.n_given, self._trends(rows))
+        new = NewRows(encoded, encoded, self.knowledge_, known, self._encoders())
+        self.background_, self.background_values_ = new.completed_once()
+
+    def _trends(self, rows: TableRows) -> list[str]:
+        """Return the names of columns that grow or fall with the time of the rows."""
+        if rows.order is None:
+            return []
+        steps = np.diff(self.encoder_.known(rows.X).values[rows.order], axis=0)
+        is_trend = (steps >= 0.0).all(axis=0) | (steps <= 0.0).all(axis=0)
+        return [self.encoder_.columns_[column]["name"] for column in np.flatnonzero(is_trend)]
+
+    def _new_rows(self, X: MatrixLike) -> NewRows:
+        """Return new rows, encoded, with what is known of their entries."""
+        check_is_fitted(self, "head_")
+        if is_dask(X):
+            self.encode(X)
+        return NewRows.of(self._encoders(), self.background_, self.knowledge_, X)
+
+    def unlike_rows(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
+        """Return which rows differ from the rows of the fit in a way that makes predictions unsure.
+
+        Predictions of such rows are averages over what an unknown entry may be, and intervals are
+        wider.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
+
+        Returns
+        -------
+        masks : dict of arrays of bool of shape (n,)
+            ``"missing"``: an entry is missing in a column that had no, or hardly any, missing
+            entries at the fit. ``"new level"``: text that no row of the fit had. ``"beyond the
+            range"``: a number or date is greater or smaller than any of the fit.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bochner import TableRegressor
+        >>> X = pd.DataFrame({"size": np.arange(60.0), "colour": ["red", "blue"] * 30})
+        >>> model = TableRegressor("gaussian", 64, random_state=0).fit(X, X["size"])
+        >>> new = pd.DataFrame({"size": [1.0, 90.0], "colour": ["green", "red"]})
+        >>> {reason: mask.tolist() for reason, mask in model.unlike_rows(new).items()}
+        {'missing': [False, False], 'new level': [True, False], 'beyond the range': [False, True]}
+        """
+        return {why: np.any(mask, axis=1) for why, mask in self.unlike_entries(X).items()}
+
+    def unlike_entries(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
+        """Return the entries, masks (n, d), for which :meth:`unlike_rows` marks rows."""
+        check_is_fitted(self, "head_")
+        return self.knowledge_.unlike(self.encoder_.known(X))
 
     def encode(self, X: MatrixLike) -> Array:
         """Return the encoded columns (n, d_encoded) of a table, on which the kernel is defined."""
@@ -262,8 +321,6 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         correlated with another may exceed one, because replaced values make rows unlike those of
         the table.
 
-        Raises ValueError if the model is from a file written before this method existed.
-
         References
         ----------
         Jansen, "Analysis of variance designs for model output", 1999. Saltelli et al., "Variance
@@ -289,8 +346,6 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         f(x'_{ab}, x_{-ab}))^2] / (4 \operatorname{Var} f(x))`, with rows as in :meth:`importance`.
         It is zero if the effects of both columns are additive. Pairs are formed from the eight most
         important columns, without columns whose share is at most one per cent.
-
-        Raises ValueError if the model is from a file written before this method existed.
         """
         return self._dependence(self._predictor.unit).interactions()
 
@@ -312,11 +367,10 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            If there is no such column, it had no features at fit, there are not one or two
-            different columns, or the model is from a file written before this method existed.
+            If there is no such column, it had no features at fit, or there are not one or two
+            different columns.
         """
         dependence, most = self._dependence(), as_count("n_values", n_values)
-        assert self.background_values_ is not None  # With the other rows
         states = {state["name"]: state for state in self.encoder_.columns_}
         grids = grids_of(dependence, states, self.background_values_, columns, most)
         return dependence.effect(grids, self._predictor.names)
@@ -359,8 +413,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            If the table is not valid, or the model is from a file written before background rows
-            were kept.
+            If the table is not valid.
 
         References
         ----------
@@ -378,7 +431,9 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         """
         dependence, count = self._dependence(), as_count("n_evaluations", n_evaluations)
         (rng,) = generators(random_state, 1)
-        return contributions(dependence, self.encode(X), rng, count, self._predictor.names)
+        new, names = self._new_rows(X), self._predictor.names
+        completed, parts = new.distinct()
+        return contributions(dependence, completed, rng, count, names).averaged(len(new), parts)
 
     def _dependence(self, unit: object = 1.0) -> Dependence:
         """Return predictions over ``unit`` as a function of all encoded columns."""
@@ -393,7 +448,8 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         n_samples = self.record_.get("n_samples")
         if type(n_samples) is not int or n_samples < 1:
             raise ValueError(f"record_ has {n_samples!r} for the number of rows of the fit")
-        check_background(self._encoders(), self.background_, self.background_values_)
+        donors = self.knowledge_.donors.values
+        check_background(self._encoders(), self.background_, self.background_values_, donors)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -42,6 +42,11 @@ class TableClassifier(LabelledClassifier, TableModel):
     base_models : list or tuple of classifiers, default=()
         As in :class:`TableRegressor`, but classifiers with ``predict_proba``, which are fitted to
         class numbers. Their probabilities count as at least 0.001.
+    weights : {"precisions", "counts"}, default="precisions"
+        Meaning of the ``sample_weight`` of :meth:`fit`. ``"precisions"``: a row is one observation
+        whatever its weight, which multiplies its log loss, and is left out as a whole. Use it for
+        survey and importance weights, and weights of classes. ``"counts"`` as in
+        :class:`TableRegressor`.
     class_weight : {"balanced"}, dict or None, default=None
         Factors of the weights of rows by class: ``"balanced"`` gives all classes the same total
         weight, and a dict maps classes to factors. Probabilities and ``score_`` then refer to
@@ -61,8 +66,8 @@ class TableClassifier(LabelledClassifier, TableModel):
         of a given kernel.
     classes_ : ndarray of shape (n_classes,)
     score_ : float or None
-        Expected log loss on new rows in nats, from left-out rows; ``None`` unless ``kernel`` is
-        ``"auto"``.
+        Expected log loss on new rows in nats, weighted as the training rows are, from left-out
+        rows; ``None`` unless ``kernel`` is ``"auto"``.
 
     Examples
     --------
@@ -95,6 +100,11 @@ class TableClassifier(LabelledClassifier, TableModel):
             )
         for factor in weights.values() if isinstance(weights, Mapping) else ():
             as_finite_scalar("class_weight", factor)
+        if weights is not None and self.weights == "counts":
+            raise ValueError(
+                "class_weight needs weights='precisions', as factors of classes are no numbers of "
+                "rows. Leave one of them out."
+            )
         super()._check_parameters()
 
     @all_or_nothing
@@ -165,7 +175,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         if is_dask(X):
             self._check_collection(X)
             return lazily(self, "predict", X)
-        probabilities = self._predictor.outputs(self.encode(X))
+        probabilities = self._new_rows(X).averaged(self._predictor.outputs)
         if self.costs is None:
             return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
         expected = probabilities @ self._checked_costs(probabilities.shape[1])
@@ -176,7 +186,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         if is_dask(X):
             self._check_collection(X)
             return lazily(self, "predict_proba", X)
-        return self._predictor.outputs(self.encode(X))
+        return self._new_rows(X).averaged(self._predictor.outputs)
 
     def _checked_costs(self, n_classes: int) -> Array:
         with named("costs"):

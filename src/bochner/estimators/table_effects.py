@@ -15,14 +15,12 @@ from bochner.tables.encodings import grid, output_names
 
 
 def dependence_of(
-    predictor: Predictor, encoders: Sequence[TableEncoder], background: Array | None, unit: Any
+    predictor: Predictor, encoders: Sequence[TableEncoder], background: Array, unit: Any
 ) -> Dependence:
     """Return predictions as a function of all encoded columns, grouped by the table's columns.
 
-    Predictions are divided by ``unit``. Raises ValueError if ``background`` (n, d) is ``None``.
+    Predictions are divided by ``unit``.
     """
-    if background is None:
-        raise ValueError("The model file is older than this method: fit the model again.")
     states = [state for encoder in encoders for state in encoder.columns_]
     sources = np.array([state["name"] for state in states for _ in output_names(state)])
     groups = {s["name"]: np.flatnonzero(sources == s["name"]) for s in encoders[0].columns_}
@@ -59,15 +57,14 @@ def grids_of(
 
 
 def check_background(
-    encoders: Sequence[TableEncoder], background: Array | None, values: Array | None
+    encoders: Sequence[TableEncoder], background: Array, values: Array, donors: Array
 ) -> None:
     """Raise ValueError if background rows do not have the columns of the encoders."""
-    if background is None or values is None:
-        return
     n_rows, n_encoded = background.shape
     n_outputs = sum(len(encoder.get_feature_names_out()) for encoder in encoders)
     states = encoders[0].columns_
-    if n_encoded != n_outputs or values.shape != (n_rows or 1, len(states)):
+    shape = (n_rows or 1, len(states))
+    if n_encoded != n_outputs or values.shape != shape or donors.shape != shape:
         raise ValueError("the rows kept for importance are not those of the table's columns")
     if np.abs(background).max() > LARGEST_ENTRY:
         raise ValueError("the rows kept for importance are larger than any encoded column")

@@ -6,11 +6,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from bochner._numerics.arrays import Array, MatrixLike, as_array
+from bochner.estimators.table_knowledge import NewRows, RowKnowledge
 from bochner.learning.chains.functions import SampledFunctions
 from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.transformations import Transformation
 from bochner.registry import register
-from bochner.tables.encoder import TableEncoder
+from bochner.tables.encoder import TableEncoder, side_by_side
 
 
 @register
@@ -26,6 +27,11 @@ class TableFunctions:
     ----------
     encoders : list of TableEncoder
         Encoders of the table's columns.
+    background : ndarray of shape (b, d)
+        Encoded columns of training rows, which give entries to rows with unknown entries. Function
+        ``i`` has the entries of the ``i``-th donor of each row, and the first donor after the last.
+    knowledge : RowKnowledge
+        How unknown entries are treated.
     functions : SampledFunctions
         Functions of encoded columns, with gradients by the encoded columns.
     head : SumOfLaws or None
@@ -40,6 +46,8 @@ class TableFunctions:
     """
 
     encoders: list[TableEncoder]
+    background: Array
+    knowledge: RowKnowledge
     functions: SampledFunctions
     head: SumOfLaws | None = None
     shift: Any = 0.0
@@ -54,7 +62,17 @@ class TableFunctions:
 
     def __call__(self, X: MatrixLike) -> Array:
         """Return the values at the rows of a table, (n, n_functions) or (n, t, n_functions)."""
-        encoded = self.encode(X)
+        rows = NewRows.of(self.encoders, self.background, self.knowledge, X)
+        values = self._values(rows.encoded)
+        for places, completed, index in rows.completions():
+            of_completed, numbers = self._values(completed), np.arange(values.shape[-1])
+            donors = index[:, numbers % index.shape[1]]
+            for number in numbers:
+                values[places, ..., number] = of_completed[donors[:, number], ..., number]
+        return values
+
+    def _values(self, encoded: Array) -> Array:
+        """Return the values (n, *t, n_functions) at encoded rows (n, d)."""
         values = self.functions(encoded)
         if self.head is not None:
             mean = self.shift + self.scale * self.head.predict(encoded)
@@ -66,7 +84,7 @@ class TableFunctions:
 
     def encode(self, X: MatrixLike) -> Array:
         """Return the encoded columns (n, d) that the functions take."""
-        return np.hstack([as_array(encoder.transform(X)) for encoder in self.encoders])
+        return side_by_side(self.encoders, X)
 
     def gradient(self, X: MatrixLike) -> NoReturn:
         """Raise ``NotImplementedError``: columns of tables have no derivatives."""

@@ -1,26 +1,19 @@
 """Protocols of the fitted heads of table models, and the heads of a single kernel."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.normal import normal_half_width
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.kernels import Kernel
 from bochner.learning.chains.functions import SampledFunctions
+from bochner.learning.tables.predictive import ErrorLaw, NormalLaw, Pair
 from bochner.registry import register
-
-Pair = tuple[Array, Array]
-
-_MAPPED_LEVELS = (np.arange(100) + 0.5) / 100
-"""Levels of the quantiles that approximate a normal distribution in means of functions."""
 
 
 class NumberHead(Protocol):
@@ -43,21 +36,15 @@ class NumberHead(Protocol):
     ) -> Array | Pair:
         """Return means (n, *t), and standard deviations (n, *t) or covariances (n, n, *t)."""
 
-    def mapped_moments(
-        self, X: Array, inverse: Callable[[Array], Array], sample_weight: Array | None = None
-    ) -> Pair:
-        """Return means and standard deviations (n, *t) of an increasing function of new targets."""
+    @property
+    def law(self) -> ErrorLaw:
+        """The law of standardised errors of new targets."""
 
-    def interval(self, X: Array, level: float, sample_weight: Array | None = None) -> Pair:
-        """Return lower and upper ends (n, *t) of prediction intervals."""
+    def components(self, X: Array, sample_weight: Array | None = None) -> Pair:
+        """Return means and factors of standardised errors (n, *t)."""
 
-    def quantiles(self, X: Array, levels: Array, sample_weight: Array | None = None) -> Array:
-        """Return quantiles (n, *t, q) of new targets."""
-
-    def sample(
-        self, X: Array, n_samples: int, rng: Generator, sample_weight: Array | None = None
-    ) -> Array:
-        """Return draws (n, *t, n_samples) of new targets."""
+    def growth(self, X: Array, shifted: Array) -> Array:
+        """Return by how much variances (n, *t) at ``shifted`` rows exceed those at rows ``X``."""
 
     def functions(self, count: int, rng: Generator) -> SampledFunctions:
         """Return functions drawn from the posterior, of the shape (count,) or (t, count)."""
@@ -112,32 +99,20 @@ class OneKernelRegression:
             )
         return self.model.predict(X, return_std=return_std, return_cov=return_cov)
 
-    def mapped_moments(
-        self, X: Array, inverse: Callable[[Array], Array], sample_weight: Array | None = None
-    ) -> Pair:
-        """Return means and standard deviations (n, *t) of an increasing function of new targets."""
-        values = inverse(self.quantiles(X, _MAPPED_LEVELS, sample_weight))
-        return as_array(values.mean(axis=-1)), as_array(values.std(axis=-1))
+    @property
+    def law(self) -> NormalLaw:
+        """The normal law of standardised errors."""
+        return NormalLaw()
 
-    def interval(self, X: Array, level: float, sample_weight: Array | None = None) -> Pair:
-        """Return lower and upper ends (n, *t) of normal prediction intervals."""
+    def components(self, X: Array, sample_weight: Array | None = None) -> Pair:
+        """Return means and standard deviations (n, *t) of new targets at encoded rows (n, d)."""
         mean, std = self.predict(X, return_std=True, sample_weight=sample_weight)
-        half = normal_half_width(level) * std
-        return mean - half, mean + half
+        return as_array(mean), as_array(std)
 
-    def quantiles(self, X: Array, levels: Array, sample_weight: Array | None = None) -> Array:
-        """Return normal quantiles (n, *t, q) of new targets."""
-        mean, std = self.predict(X, return_std=True, sample_weight=sample_weight)
-        return as_array(mean[..., None] + std[..., None] * ndtri(levels))
-
-    def sample(
-        self, X: Array, n_samples: int, rng: Generator, sample_weight: Array | None = None
-    ) -> Array:
-        """Return independent normal draws (n, *t, n_samples) of new targets."""
-        mean, std = self.predict(X, return_std=True, sample_weight=sample_weight)
-        return as_array(
-            mean[..., None] + std[..., None] * rng.normal(size=(*mean.shape, n_samples))
-        )
+    def growth(self, X: Array, shifted: Array) -> Array:
+        """Return by how much variances (n, *t) at ``shifted`` rows exceed those at rows ``X``."""
+        (_, before), (_, after) = self.components(X), self.components(shifted)
+        return as_array(np.maximum(after**2 - before**2, 0.0))
 
     def functions(self, count: int, rng: Generator) -> SampledFunctions:
         """Return functions drawn from the posterior, of the shape (count,) or (t, count)."""

@@ -132,7 +132,7 @@ class SumLearner:
                 rows.weights_or_ones,
                 removal.groups,
                 _scale_numbers(encoders),
-                rows.unit,
+                rows.noise_unit,
             ),
             [first, second],
             rng,

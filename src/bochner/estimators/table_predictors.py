@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.promises import NotPromisedError
 from bochner.estimators.table_functions import TableFunctions
-from bochner.estimators.table_heads import ClassHead, NumberHead, Pair
+from bochner.estimators.table_heads import ClassHead, NumberHead
+from bochner.estimators.table_knowledge import NewRows, RowKnowledge
 from bochner.estimators.table_targets import ScaledTargets
 from bochner.learning.tables.ensemble import SumOfLaws
+from bochner.learning.tables.predictive import Pair, Predictive
+from bochner.learning.tables.rows import Chosen
 from bochner.tables.encoder import TableEncoder
 
 
@@ -53,20 +56,49 @@ class NumberPredictor:
         """Return the inverse of the scaled means, which are medians of transformed targets."""
         return self.targets.inverse(as_array(self.head.predict(X)))
 
-    def mean(self, X: Array, weight: Array | None = None) -> Array:
+    def predictive(self, rows: NewRows, weight: Array | None = None) -> "RowDistributions":
+        """Return the distributions of new targets with weights (n,), by default one."""
+        law, targets, parts = self.head.law, self.targets, []
+        variance = self._far_variance(rows)
+
+        def add(places: Chosen, completed: Array, index: Chosen) -> None:
+            of_rows = None
+            if weight is not None:
+                # A completion has the weight of its row.
+                completed, index = (
+                    completed[index.ravel()],
+                    np.arange(index.size).reshape(index.shape),
+                )
+                of_rows = np.repeat(weight[places], index.shape[1])
+            mean, std = (part[index] for part in self.head.components(completed, of_rows))
+            std = np.sqrt(std**2 + variance[places][:, None])
+            shares = np.full(index.shape, 1.0 / index.shape[1])
+            part = Predictive(mean, std, shares, law, targets.inverse, targets.slope)
+            parts.append((places, part))
+
+        if len(rows.complete):
+            add(rows.complete, rows.encoded[rows.complete], np.arange(len(rows.complete))[:, None])
+        for completions in rows.completions():
+            add(*completions)
+        return RowDistributions(len(rows), parts)
+
+    def _far_variance(self, rows: NewRows) -> Array:
+        """Return the scaled variances (n, *t) that rows beyond the range of the fit add."""
+        variance = np.zeros((len(rows), *np.shape(self.targets.mean)))
+        if (far := rows.far) is not None:
+            changes = far.changes(lambda X: as_array(self.head.predict(X)))
+            growth = self.head.growth(rows.encoded[far.rows], far.shifted)
+            variance[far.rows] = np.maximum(growth, changes / as_array(self.head.law.std) ** 2)
+        return variance
+
+    def mean(self, rows: NewRows, weight: Array | None = None) -> Array:
         """Return predictive means (n, *t)."""
-        if self.targets.transformation is not None:
-            return self.moments(X, weight)[0]
-        return self.targets.inverse(as_array(self.head.predict(X, sample_weight=weight)))
+        if self.targets.slope is None:
+            return self.predictive(rows, weight).mean_and_std()[0]
+        # Means of laws alone: their variances take longer.
+        return self.targets.inverse(rows.averaged(lambda X: as_array(self.head.predict(X))))
 
-    def moments(self, X: Array, weight: Array | None = None) -> Pair:
-        """Return predictive means and standard deviations (n, *t)."""
-        if self.targets.transformation is not None:
-            return self.head.mapped_moments(X, self.targets.inverse, weight)
-        mean, std = cast(Pair, self.head.predict(X, return_std=True, sample_weight=weight))
-        return self.targets.inverse(mean), self.targets.scale * std
-
-    def covariances(self, X: Array, weight: Array | None = None) -> Pair:
+    def covariances(self, rows: NewRows, weight: Array | None = None) -> Pair:
         """Return predictive means (n, *t) and covariances (n, n, *t)."""
         if self.targets.transformation is not None:
             raise NotPromisedError(
@@ -74,27 +106,31 @@ class NumberPredictor:
                 f"({self.targets.transformation.name!r}): take return_std=True, covariances of "
                 "sample_functions, or transformation='none'."
             )
-        mean, cov = cast(Pair, self.head.predict(X, return_cov=True, sample_weight=weight))
-        return self.targets.inverse(mean), self.targets.scale**2 * cov
+        scale = self.targets.scale
+        draws = [
+            cast(Pair, self.head.predict(X, return_cov=True, sample_weight=weight))
+            for X in rows.drawn()
+        ]
+        cov = np.mean([cov for _, cov in draws], axis=0)
+        # Unknown entries of different rows are independent.
+        diagonal = np.einsum("ii...->i...", cov)
+        diagonal += np.var([mean for mean, _ in draws], axis=0)
+        diagonal += self._far_variance(rows) * as_array(self.head.law.std) ** 2
+        return self.targets.inverse(np.mean([mean for mean, _ in draws], axis=0)), scale**2 * cov
 
-    def interval(self, X: Array, level: float, weight: Array | None = None) -> Pair:
-        """Return lower and upper ends (n, *t) of prediction intervals."""
-        lower, upper = self.head.interval(X, level, weight)
-        return self.targets.inverse(lower), self.targets.inverse(upper)
-
-    def quantiles(self, X: Array, levels: Array, weight: Array | None = None) -> Array:
-        """Return quantiles (n, *t, q) of new targets."""
-        return self.targets.inverse(self.head.quantiles(X, levels, weight))
-
-    def sample(self, X: Array, count: int, rng: Generator, weight: Array | None = None) -> Array:
-        """Return draws (n, *t, count) of new targets."""
-        return self.targets.inverse(self.head.sample(X, count, rng, weight))
-
-    def functions(self, encoders: list[TableEncoder], count: int, rng: Generator) -> TableFunctions:
+    def functions(
+        self,
+        encoders: list[TableEncoder],
+        background: Array,
+        knowledge: RowKnowledge,
+        count: int,
+        rng: Generator,
+    ) -> TableFunctions:
         """Return functions of tables with these encoders, drawn from the posterior."""
         shift, scale = self.targets.mean, self.targets.scale
         drawn = self.head.functions(count, rng).transformed(shift, scale)
-        functions = TableFunctions(encoders, drawn, transformation=self.targets.transformation)
+        of_rows = encoders, background, knowledge
+        functions = TableFunctions(*of_rows, drawn, transformation=self.targets.transformation)
         if isinstance(self.head, SumOfLaws) and any(widths.curves for widths in self.head.widths):
             functions = replace(functions, head=self.head, shift=shift, scale=scale)
         return functions
@@ -119,3 +155,37 @@ class ClassPredictor:
     def outputs(self, X: Array) -> Array:
         """Return class probabilities (n, C)."""
         return as_array(self.head.predict_proba(X)[:, np.argsort(self.head.classes_)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowDistributions:
+    """Predictive distributions of rows with different numbers of components."""
+
+    n_rows: int
+    parts: list[tuple[Chosen, Predictive]]  # Indices of rows, with their distributions
+
+    def mean_and_std(self) -> Pair:
+        """Return means and standard deviations (n, *t) of new targets."""
+        pairs = [(rows, part.mean_and_std()) for rows, part in self.parts]
+        return self._joined([(r, m) for r, (m, _) in pairs]), self._joined(
+            [(r, s) for r, (_, s) in pairs]
+        )
+
+    def interval(self, level: float) -> Pair:
+        """Return lower and upper ends (n, *t) of central intervals of a probability."""
+        ends = self.quantiles(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]))
+        return ends[..., 0], ends[..., 1]
+
+    def quantiles(self, levels: Array) -> Array:
+        """Return quantiles (n, *t, q) at levels (q,)."""
+        return self._joined([(rows, part.quantiles(levels)) for rows, part in self.parts])
+
+    def sample(self, count: int, rng: Generator) -> Array:
+        """Return independent draws (n, *t, count) of new targets."""
+        return self._joined([(rows, part.sample(count, rng)) for rows, part in self.parts])
+
+    def _joined(self, values: list[tuple[Chosen, Array]]) -> Array:
+        joined = np.empty((self.n_rows, *values[0][1].shape[1:]))
+        for rows, part in values:
+            joined[rows] = part
+        return joined

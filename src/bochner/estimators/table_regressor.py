@@ -17,6 +17,7 @@ from bochner.estimators.labelled import ScoredRegressor
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_functions import TableFunctions
 from bochner.estimators.table_heads import OneKernelRegression
+from bochner.estimators.table_knowledge import NewRows
 from bochner.estimators.table_learners import SumLearner
 from bochner.estimators.table_partitions import is_partitioned
 from bochner.estimators.table_predictors import NumberPredictor
@@ -94,6 +95,11 @@ class TableRegressor(ScoredRegressor, TableModel):
         standard errors. Covariances of transformed targets raise an error. Importance, effects and
         contributions explain the mean of the transformed target mapped back to the scale of the
         target, which is close to the median.
+    weights : {"precisions", "counts"}, default="precisions"
+        Meaning of the ``sample_weight`` of :meth:`fit`. ``"precisions"``: a row is one observation
+        whatever its weight, with noise variance :math:`\sigma^2 / w`, and is left out as a whole.
+        Use it for survey and importance weights too. ``"counts"``: a row of weight three is three independent
+        observations, of which one at a time is left out; weights must be whole numbers.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -109,8 +115,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         Model of the encoded columns and the standardised target; ``head_.model`` is the
         :class:`bochner.KreinRidge` of a given kernel.
     score_ : float, ndarray of shape (t,) or None
-        Expected root mean square error on new rows of weight one, from left-out rows; ``None``
-        unless ``kernel`` is ``"auto"``.
+        Expected root mean square error on new rows of the mean training weight, from left-out rows;
+        ``None`` unless ``kernel`` is ``"auto"``. With ``weights="counts"`` of single observations.
     kernel_ : Kernel
         The kernel on the encoded columns; only with a ``kernel`` other than ``"auto"``.
     record_ : dict
@@ -177,7 +183,7 @@ class TableRegressor(ScoredRegressor, TableModel):
 
         Parameters
         ----------
-        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
+        X : pandas.DataFrame, polars.DataFrame, pyarrow.Table, dict or array-like of shape (n, d)
             Numbers, text and dates; see :class:`bochner.TableEncoder`. Or a Dask data frame or
             array, or :class:`bochner.distributed.PartitionedRows`, for ``kernel="auto"``
             without ``groups`` and ``time``: 100,000 random rows determine the encoding and the
@@ -186,10 +192,8 @@ class TableRegressor(ScoredRegressor, TableModel):
             One or several targets without missing entries. If ``X`` is a Dask collection, ``y`` is
             one, too. ``None`` for ``PartitionedRows``, which contain the targets.
         sample_weight : array-like of shape (n,), default=None
-            Weights, not negative. Whole numbers that differ are counts: a row of weight three is
-            three independent rows. Other weights are precisions: a row of weight ``w`` is one
-            observation with noise variance :math:`\sigma^2 / w`, left out as a whole. New rows have
-            the weight one. Rows of weight zero are ignored.
+            Weights, not negative, whose meaning the parameter ``weights`` states: precisions, of
+            which only the ratios matter, or counts. Rows of weight zero are ignored.
         groups : str or array-like of shape (n,), default=None
             Name of a column, or labels of rows. Rows of a group are left out together, so that
             errors and intervals refer to new groups. If the table has copies of a row, pass the
@@ -270,19 +274,20 @@ class TableRegressor(ScoredRegressor, TableModel):
         return_std : bool, default=False
         return_cov : bool, default=False
         sample_weight : array-like of shape (n,), default=None
-            Positive weights of the new targets, which divide their noise variance. ``None`` means
-            ones. Needs ``kernel="auto"``.
+            Positive weights of the new targets, in the unit of the weights of the fit. They divide
+            the noise variance. ``None`` means the mean weight of the training rows, or one with
+            ``weights="counts"``. Needs ``kernel="auto"``.
         """
         check_one_spread(return_std, return_cov)
         if is_dask(X):
             spread = {"return_std": return_std, "return_cov": return_cov}
             return lazily(self, "predict", X, self._lazy_shape(X, sample_weight), **spread)
-        encoded, weight = self._new_rows(X, sample_weight)
+        rows, weight = self._weighted_rows(X, sample_weight)
         if return_cov:
-            return self._predictor.covariances(encoded, weight)
+            return self._predictor.covariances(rows, weight)
         if return_std:
-            return self._predictor.moments(encoded, weight)
-        return self._predictor.mean(encoded, weight)
+            return self._predictor.predictive(rows, weight).mean_and_std()
+        return self._predictor.mean(rows, weight)
 
     def predict_interval(
         self, X: MatrixLike, level: float = 0.9, sample_weight: ArrayLike | None = None
@@ -310,8 +315,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         if is_dask(X):
             shape = self._lazy_shape(X, sample_weight)
             return lazy_pair(self, "predict_interval", X, shape, level=level)
-        encoded, weight = self._new_rows(X, sample_weight)
-        return self._predictor.interval(encoded, level, weight)
+        rows, weight = self._weighted_rows(X, sample_weight)
+        return self._predictor.predictive(rows, weight).interval(level)
 
     def predict_quantiles(
         self,
@@ -329,8 +334,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         if is_dask(X):
             columns = (*self._lazy_shape(X, sample_weight), len(chosen))
             return lazily(self, "predict_quantiles", X, columns, levels=chosen)
-        encoded, weight = self._new_rows(X, sample_weight)
-        return self._predictor.quantiles(encoded, chosen, weight)
+        rows, weight = self._weighted_rows(X, sample_weight)
+        return self._predictor.predictive(rows, weight).quantiles(chosen)
 
     def sample(
         self,
@@ -348,8 +353,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         draws are independent and normal. ``sample_weight`` (n,) is as in :meth:`predict`.
         """
         count, (rng,) = as_count("n_samples", n_samples), generators(random_state, 1)
-        encoded, weight = self._new_rows(X, sample_weight)
-        return self._predictor.sample(encoded, count, rng, weight)
+        rows, weight = self._weighted_rows(X, sample_weight)
+        return self._predictor.predictive(rows, weight).sample(count, rng)
 
     def sample_functions(
         self, n_functions: int = 1, random_state: RandomState = None
@@ -378,20 +383,20 @@ class TableRegressor(ScoredRegressor, TableModel):
         """
         count, predictor = as_count("n_functions", n_functions), self._predictor
         (rng,) = generators(random_state, 1)
-        return predictor.functions(self._encoders(), count, rng)
+        return predictor.functions(self._encoders(), self.background_, self.knowledge_, count, rng)
 
-    def _new_rows(
+    def _weighted_rows(
         self, X: MatrixLike, sample_weight: ArrayLike | None
-    ) -> tuple[Array, Array | None]:
-        """Return encoded rows (n, d), and validated weights (n,) of their targets."""
-        encoded = self.encode(X)
-        weight = checked_weight(sample_weight, encoded)
+    ) -> tuple[NewRows, Array | None]:
+        """Return new rows, and validated weights (n,) of their targets."""
+        rows = self._new_rows(X)
+        weight = checked_weight(sample_weight, rows.encoded)
         if weight is not None and not weight.all():
             raise ValueError(
                 "sample_weight of new targets must be positive, got a zero: a target of weight "
                 "zero has a noise without bound. Leave such rows out."
             )
-        return encoded, weight
+        return rows, None if weight is None else weight / self.weight_unit_
 
     def _lazy_shape(self, X: object, sample_weight: ArrayLike | None) -> tuple[int, ...]:
         """Return the shape of a row's targets; raise ValueError for other columns or weights."""

@@ -1,6 +1,5 @@
 """Training rows of a table, one per observation, and the groups that are left out together."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,12 +20,6 @@ from bochner.tables.stamps import sortable_times
 _GREATEST_RATIO = 1e8
 """Greatest weight over the smallest: noise variances have this ratio. Standard deviations that are
 simulated with it are right; from 1e10 on the variances lose the digits of the function."""
-
-Precisions = Callable[[Any, NDArray[Any], Array], bool]
-"""Takes a table, targets and whole-number weights; returns whether the weights are precisions."""
-
-_GREATEST_COUNT = 1e9
-"""Greatest whole number that is a count of rows: greater weights are precisions."""
 
 _MOST_ROWS = 200_000
 """Largest number of rows that counts are expanded to. Beyond it, several copies of a row become one
@@ -52,11 +45,22 @@ class TableRows:
     order: NDArray[np.intp] | None = None  # (n,): Numbers of the rows from first to last in time
     others: Others | None = None  # Rows of which these are a sample
     classes: NDArray[Any] | None = None  # (C,): Labels by number, if targets are their numbers
+    are_counts: bool = False  # Whether weights say how many observations a row represents
 
     @property
     def weights_or_ones(self) -> Array:
         """Weights (n,) of mean one."""
         return np.ones(len(self.y)) if self.weights is None else self.weights
+
+    @property
+    def one_kernel_weights(self) -> Array | None:
+        """Weights (n,) for a model whose new rows have weight one; ``None`` for ones."""
+        return None if self.weights is None else self.noise_unit * self.weights
+
+    @property
+    def noise_unit(self) -> float:
+        """Factor of the noise of new rows: they have the mean weight, or count as one row."""
+        return self.unit if self.are_counts else 1.0
 
     def labels(self, numbers: NDArray[np.int64]) -> NDArray[np.generic]:
         """Return the labels of numbers of classes."""
@@ -79,19 +83,8 @@ class TableRows:
             len(chosen),
             unit * self.unit,
             order,
+            are_counts=self.are_counts,
         )
-
-    @property
-    def given_weights(self) -> Array | None:
-        """Weights (n,) in the units of the user.
-
-        Precisions that are whole numbers or huge keep a mean of one, so that no model mistakes them
-        for counts.
-        """
-        if self.weights is None:
-            return None
-        weights = self.unit * self.weights
-        return self.weights if weights.max() > _GREATEST_COUNT or _are_counts(weights) else weights
 
 
 def check_weight_ratio(weights: Array) -> None:
@@ -111,14 +104,14 @@ def table_rows(
     weights: Array | None,
     groups: ArrayLike | str | None,
     time: ArrayLike | str | None,
-    are_precisions: Precisions,
+    *,
+    are_counts: bool = False,
 ) -> TableRows:
     """Return the rows of positive weight, with the groups that are left out together.
 
-    Weights that are whole numbers are counts, and the row is repeated as often, unless
-    ``are_precisions`` returns True for the rows, targets and weights. Other weights are precisions
-    of single rows. Equal rows are not merged. Tables with equal rows are sorted by their entries,
-    so that counts and repeated rows in any order give the same model.
+    Weights are precisions of single rows, whatever their values. If ``are_counts``, each row is
+    repeated as often as its weight says. Equal rows are not merged. Tables with equal rows are
+    sorted by their entries, so that counts and repeated rows in any order give the same model.
     """
     if groups is not None and time is not None:
         raise ValueError(
@@ -130,10 +123,7 @@ def table_rows(
         X, y, weights = rows_of(X, used), y[used], weights[used]
         tags = _chosen(tags, used)
     n_given = len(y)
-    if weights is not None and _are_counts(weights):
-        # Equal weights do not distinguish rows, and are not counts.
-        weights = np.ones(n_given) if np.ptp(weights) == 0.0 else weights
-    if weights is not None and _are_counts(weights) and not are_precisions(X, y, weights):
+    if weights is not None and are_counts:
         repeats = _repeats(weights)
         rows = np.repeat(np.arange(n_given), repeats)
         weights = (weights / repeats)[rows]
@@ -142,15 +132,18 @@ def table_rows(
     if weights is not None:
         unit = float(weights.mean())
         weights = None if np.ptp(weights) == 0.0 else weights / unit
-    if (ordered := _in_order_of_entries(X, y, weights, tags)) is not None:
+    warn_of_copies = not are_counts and groups is None and time is None
+    if (ordered := _in_order_of_entries(X, y, weights, tags, warn_of_copies)) is not None:
         X, y, tags = rows_of(X, ordered), y[ordered], _chosen(tags, ordered)
         weights = None if weights is None else weights[ordered]
     labels, times = tags
     if times is not None:
         order = np.argsort(times, kind="stable")
-        return TableRows(X, y, weights, Removal.of_times(times), n_given, unit, order)
-    removal = Removal() if labels is None else Removal.of_labels(labels)
-    return TableRows(X, y, weights, removal, n_given, unit)
+        removal = Removal.of_times(times)
+    else:
+        order = None
+        removal = Removal() if labels is None else Removal.of_labels(labels)
+    return TableRows(X, y, weights, removal, n_given, unit, order, are_counts=are_counts)
 
 
 def _chosen(
@@ -160,12 +153,13 @@ def _chosen(
     return first, second
 
 
-def _are_counts(weights: Array) -> bool:
-    return bool(weights.max() <= _GREATEST_COUNT and are_whole(weights).all())
-
-
 def _repeats(counts: Array) -> NDArray[np.int64]:
-    """Return the number of copies of each row."""
+    """Return the number of copies of each row; raise ValueError for fractions of rows."""
+    if not (is_whole := are_whole(counts)).all():
+        raise ValueError(
+            "weights='counts' needs whole numbers in sample_weight, got "
+            f"{counts[~is_whole][0]:.6g}: round them, or use weights='precisions'."
+        )
     factor = min(1.0, _MOST_ROWS / float(counts.sum()))
     return np.maximum(np.round(factor * counts), 1.0).astype(np.int64)
 
@@ -175,11 +169,11 @@ def _in_order_of_entries(
     y: NDArray[np.generic],
     weights: Array | None,
     tags: tuple[NDArray[np.generic] | None, ...],
+    warn_of_copies: bool,
 ) -> NDArray[np.intp] | None:
     """Return an order of the rows that only depends on their entries; ``None`` if all differ.
 
-    A table without equal rows keeps its order. Warns of copied rows, unless groups or times define
-    the rows that are left out together.
+    A table without equal rows keeps its order.
     """
     entries = [y, *(tag for tag in (weights, *tags) if tag is not None)]
     codes = [np.unique(entry, return_inverse=True)[1].reshape(len(y), -1) for entry in entries]
@@ -190,7 +184,7 @@ def _in_order_of_entries(
         return None
     usual = int(np.bincount(counts).argmax())
     is_copied = usual > 1 and np.mean(counts == usual) >= _COPIED_SHARE
-    if is_copied and len(counts) >= _FEWEST_COPIED and all(tag is None for tag in tags):
+    if warn_of_copies and is_copied and len(counts) >= _FEWEST_COPIED:
         warn_user(
             f"Nearly every row is there {usual} times, with the same target. Each counts as an "
             "independent row, so that errors and intervals are too small if they are copies of one "

@@ -59,7 +59,7 @@ class SummarisedModel(Protocol):
 
     head_: Any
     encoder_: TableEncoder
-    background_: Array | None
+    background_: Array
     record_: dict[str, Any]
     n_components: int
 
@@ -122,9 +122,12 @@ def _calibration(model: SummarisedModel) -> str | None:
         return "probabilities fitted to rows left out"
     if not isinstance(head, SumOfLaws):
         return None
-    widths = " and ".join(f"{width:.2f}" for width in np.ravel(head.score(_LEVEL)))
+    law = head.law
+    ends = law.quantiles(np.array([0.5 - 0.5 * _LEVEL, 0.5 + 0.5 * _LEVEL]))
+    relative = (ends / np.expand_dims(law.std, -1)).reshape(-1, 2)
+    widths = " and ".join(f"{lower:.2f} to +{upper:.2f}" for lower, upper in relative)
     return (
-        f"{_LEVEL:.0%} intervals of ± {widths} standard deviations, from errors at "
+        f"{_LEVEL:.0%} intervals of {widths} standard deviations, from errors at "
         f"{len(head.scores):,} rows left out"
     )
 
@@ -161,8 +164,6 @@ def _kernel(law: TableLaw, widths: Sequence[int]) -> str:
 
 def _shares_in_time(model: SummarisedModel) -> VarianceShares | None:
     """Return shares of the variance from few rows, or None if they would take long."""
-    if model.background_ is None:  # Files of older versions have none
-        return None
     dependence_of_all = model._dependence(model._predictor.unit)
     dependence, few = (
         replace(dependence_of_all, X=dependence_of_all.X[:count])

@@ -32,6 +32,11 @@ class ScaledTargets:
         scale = np.sqrt(np.average((y - mean) ** 2, axis=0, weights=weights))
         return cls(mean, plain(np.where(scale > 0.0, scale, 1.0)), transformation)
 
+    @property
+    def slope(self) -> Any:
+        """Slopes () or (t,) of :meth:`inverse` if it is a line for each target, else ``None``."""
+        return self.scale if self.transformation is None else None
+
     def __call__(self, y: NDArray[Any]) -> Array:
         """Return the targets (n, t) of a fit."""
         return self.scaled(y).reshape(len(y), -1)

@@ -12,17 +12,16 @@ from sklearn.utils.validation import column_or_1d
 from bochner._numerics.arrays import Array, MatrixLike, as_array
 from bochner._numerics.checked import check_classes, check_targets, labels, numbers, of_numpy
 from bochner._numerics.foreign import shown
-from bochner._numerics.units import rounded, spreads
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_targets import CentredIndicators, ScaledTargets
-from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws, mapped
+from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.tables.laws import ScoredLaws
+from bochner.learning.tables.predictive import Predictive
 from bochner.learning.tables.transformations import Transformation
-from bochner.learning.tables.whole_weights import are_precisions
-from bochner.tables.encoder import TableEncoder, joined, read_columns
+from bochner.tables.encoder import read_columns
 from bochner.tables.repeated import row_keys
 
 TargetMap = TypeVar("TargetMap", bound=Callable[[NDArray[Any]], Array])
@@ -44,10 +43,6 @@ class TableTask(ABC, Generic[TargetMap, LawSum, OneKernel]):
     @abstractmethod
     def checked(self, y: NDArray[np.generic], name: str) -> NDArray[np.generic]:
         """Return validated targets; raise ValueError with the model's ``name`` if invalid."""
-
-    @abstractmethod
-    def are_precisions(self, X: MatrixLike, y: NDArray[np.generic], weights: Array) -> bool:
-        """Return whether whole-number weights (n,) are precisions instead of counts of rows."""
 
     @abstractmethod
     def coded(
@@ -96,14 +91,6 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
         check_targets(targets)
         return targets
 
-    def are_precisions(self, X: MatrixLike, y: NDArray[np.generic], weights: Array) -> bool:
-        if np.ptp(weights) == 0.0:
-            return False
-        columns = y.reshape(len(y), -1)
-        scaled = rounded((columns - columns.mean(axis=0)) / spreads(columns, np.ones(len(y))))
-        encoded = joined([as_array(TableEncoder().fit_transform(X, scaled))])
-        return are_precisions(encoded, scaled, weights, np.random.default_rng(0))
-
     def coded(
         self, X: MatrixLike, y: NDArray[np.generic], weights: Array | None
     ) -> tuple[NDArray[np.generic], NDArray[np.generic] | None]:
@@ -120,9 +107,10 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
     ) -> tuple[SumOfLaws, float | None]:
         head, (mean, std) = SumOfLaws.with_left_out(scored_laws, targets.scaled(rows.y), weights)
         error = None
-        if targets.transformation is not None:
+        if targets.slope is None:
             # The expected error is in the unit of the targets, so predictions are mapped back.
-            expected, _ = mapped(mean, std, head.scores, targets.inverse)
+            left_out = Predictive.of_rows(mean, std, head.law, targets.inverse)
+            expected, _ = left_out.mean_and_std()
             squares = weights[scored_laws.scored] * (rows.y[scored_laws.scored] - expected) ** 2
             error = float(np.sqrt(np.mean(squares)))
         laws, of_laws = head.laws.used(head.weights)
@@ -131,7 +119,7 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
     def one_kernel(
         self, X: Array, rows: TableRows, targets: ScaledTargets, parameters: dict[str, Any]
     ) -> OneKernelRegression:
-        model = KreinRidge(**parameters).fit(X, targets.scaled(rows.y), rows.given_weights)
+        model = KreinRidge(**parameters).fit(X, targets.scaled(rows.y), rows.one_kernel_weights)
         return OneKernelRegression(model)
 
 
@@ -150,13 +138,6 @@ class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelCl
         if len(np.unique(y)) < 2:
             raise ValueError(f"{name} needs at least two classes, got 1 class: {shown(y[0])}.")
         return y
-
-    def are_precisions(self, X: MatrixLike, y: NDArray[np.generic], weights: Array) -> bool:
-        """Return whether the weights are class weights, such as inverse class frequencies."""
-        of_class = [weights[y == label] for label in np.unique(y)]
-        return bool(np.ptp(weights) > 0.0) and all(
-            np.ptp(class_weights) == 0.0 for class_weights in of_class
-        )
 
     def coded(
         self, X: MatrixLike, y: NDArray[np.generic], weights: Array | None
@@ -193,5 +174,5 @@ class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelCl
     def one_kernel(
         self, X: Array, rows: TableRows, targets: CentredIndicators, parameters: dict[str, Any]
     ) -> OneKernelClassification:
-        model = KreinRidgeClassifier(**parameters).fit(X, rows.y, rows.given_weights)
+        model = KreinRidgeClassifier(**parameters).fit(X, rows.y, rows.one_kernel_weights)
         return OneKernelClassification(model, rows.labels(model.classes_))

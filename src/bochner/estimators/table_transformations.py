@@ -65,5 +65,5 @@ def _left_out_density(rows: TableRows, learner: SumLearner) -> Array:
     _, scored_laws = replace(learner, effort=TRIAL).scored_laws(rows, task, targets, Progress(None))
     head, (_, std) = SumOfLaws.with_left_out(scored_laws, targets.scaled(rows.y), weights)
     densities = np.empty(len(rows.y))
-    densities[scored_laws.scored] = norm.logpdf(head.scores, scale=head.scale) - np.log(std)
+    densities[scored_laws.scored] = norm.logpdf(head.scores, scale=head.law.std) - np.log(std)
     return as_array(densities - np.log(targets.scale))

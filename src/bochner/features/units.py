@@ -16,6 +16,9 @@ import numpy as np
 
 from bochner._numerics.arrays import Array, Mask, as_array
 
+MEANINGS = ("precisions", "counts")
+"""Meanings of the weights of a table: one observation of each row, or as many as its weight."""
+
 _WHOLE = 1e-9
 """Distance from a whole number, as a share of a weight, up to which a weight counts as whole:
 products and quotients of whole numbers are off by some spacings of float64, 1e-16."""

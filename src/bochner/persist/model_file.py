@@ -1,6 +1,7 @@
 """Saving a model and loading it."""
 
 import os
+import sys
 from typing import Any
 
 from bochner._numerics.files import as_path
@@ -35,7 +36,7 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
         If the model holds invalid infinite numbers or NaN, or is only partly fitted.
     ModelFileError
         If ``path`` is a directory or its folder does not exist, or the kernel holds a function, as
-        :class:`~bochner.kernels.Radial` does.
+        :class:`~bochner.kernels.Radial` does, or :func:`load` would refuse the file.
 
     Examples
     --------
@@ -57,6 +58,11 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
         )
     encoder = Encoder()
     tree = encoder.encode(model)
+    try:
+        try_out(decode(tree, encoder.tensors), sys.maxsize)
+    except Exception as problem:  # any kind, as in load
+        reason = " ".join(str(problem).split())
+        raise ModelFileError(f"The model would not load, so it is not saved: {reason}") from problem
     write(target, tree, encoder.tensors)
 
 

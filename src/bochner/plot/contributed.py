@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count
+from bochner._numerics.foreign import as_frame
 from bochner.comparison.shown import PLAIN_ENTRIES, may_be_years, number
 from bochner.diagnosis.contributions import Contributions
 from bochner.plot.inputs import column_of
@@ -99,6 +100,7 @@ def explained(
 
 def columns_at(names: Sequence[str], X: MatrixLike, numbers: NDArray[np.intp]) -> list[Column]:
     """Return some columns of a table; an array has columns by number."""
+    X = as_frame("X", X)
     has_names = hasattr(X, "columns")
     return [column_of(None, X, names[i] if has_names else int(i)) for i in numbers]
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.foreign import as_frame, of_arrow
 from bochner.estimators.bank import BaNK
 from bochner.tables.columns import Column, read_column
 
@@ -27,7 +28,7 @@ def input_names(
         # The kernel of a table model is on encoded columns, which have other names than columns.
         column_names = model.encoder_.get_feature_names_out()
     elif names is None:
-        column_names = getattr(X, "columns", getattr(model, "feature_names_in_", None))
+        column_names = getattr(of_arrow(X), "columns", getattr(model, "feature_names_in_", None))
     if column_names is None:
         return [f"x{i}" for i in range(dim)]
     if len(column_names) != dim:
@@ -72,6 +73,7 @@ def column_of(model: BaseEstimator, X: Any, column: object) -> Column:
 
     Raises ValueError if the table has no such column, or there are not n values.
     """
+    X = as_frame("X", X)
     if not isinstance(column, str | int | np.integer):
         values = read_column("value", column)
         if len(values.raw) != len(X):

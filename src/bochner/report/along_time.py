@@ -76,7 +76,7 @@ def along_time(
     do not suffice, or if predictions do not depend on the column.
     """
     present = column.values[column.present] if column.present.any() else np.zeros(1)
-    if model.background_ is None or not np.ptp(present) > 0.0:
+    if not np.ptp(present) > 0.0:
         return None
     grid, lags = _grid(model, column)
     features, group = features_of(model, grid), model._dependence().groups[column.name]

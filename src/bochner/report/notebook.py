@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.checked import check_targets, labels, numbers
 from bochner._numerics.files import as_path, replacing
+from bochner._numerics.foreign import as_frame
 from bochner.comparison.shown import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, own_outcomes, studies_of, table_facts
@@ -75,6 +76,7 @@ def report_of(model: Model, X: Any, y: object) -> Report:
         If there are no rows, or if a row has no target that the model can predict.
     """
     check_is_fitted(model, "head_")
+    X = as_frame("X", X)
     is_class = isinstance(model, TableClassifier)
     targets = np.asarray(labels(y) if is_class else numbers(y))
     if targets.shape[:1] != (len(X),) or not len(targets):

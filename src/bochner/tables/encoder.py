@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from bochner._numerics.arrays import Array, InputRows, as_scale
 from bochner._numerics.checked import named
-from bochner._numerics.foreign import is_frame, refuse_no_rows
+from bochner._numerics.foreign import as_frame, is_frame
 from bochner._numerics.naming import naming, refuse_repeated
 from bochner._numerics.units import rounded_to
 from bochner._numerics.whole_fits import all_or_nothing
@@ -27,13 +27,13 @@ from bochner.tables.encodings import (
     add_means,
     encode,
     fit_state,
-    has_new_level,
     normal_knots,
     output_names,
     standard_knots,
     tail_state,
     values_of,
 )
+from bochner.tables.known_entries import KnownEntries
 from bochner.tables.level_means import target_columns
 from bochner.tables.refusals import (
     refuse_changed_kinds,
@@ -132,8 +132,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
-            Table. Columns of an array, which may hold objects, are named x0, x1, ...
+        X : pandas.DataFrame, polars.DataFrame, pyarrow.Table, dict or array-like of shape (n, d)
+            Table; a dict maps names to columns. Columns of an array, which may hold objects, are
+            named x0, x1, ...
         y : array-like of shape (n,) or (n, t), or None, default=None
             Target, numbers or classes, for text with more than ``max_levels`` levels. Training rows
             of a model come from ``fit_transform(X, y)``, because `transform` returns level means
@@ -195,7 +196,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         warn_of_identifiers([c for s, c in read if s["kind"] == "identifier" and c in not_numeric])
         out_of_fold = {}
         if y is not None:
-            check_consistent_length(X, y)
+            check_consistent_length(columns[0].raw, y)
             for state, column in read:
                 if state["kind"] == "text" and len(state["levels"]) == self.max_levels:
                     targets = target_columns(y)
@@ -241,22 +242,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         columns = self._read(X, reset=False)
         return np.column_stack(list(map(values_of, self.columns_, columns)))
 
-    def new_levels(self, X: object) -> dict[str, npt.NDArray[np.bool_]]:
-        """Return which rows (n,) have text that no training row had, for columns with such rows.
-
-        Columns with rare levels that `fit` has not stored are left out: more than ``max_levels``
-        levels, without a target or with one that they do not affect.
-        """
+    def known(self, X: object) -> KnownEntries:
+        """Return what is known of the entries of rows: missing, new or out of range."""
         check_is_fitted(self)
-        masks = {}
-        for state, column in zip(self.columns_, self._read(X, reset=False), strict=True):
-            if state["kind"] == "text" and (
-                len(state["levels"]) < self.max_levels or "means" in state
-            ):
-                mask = has_new_level(state, column)
-                if mask.any():
-                    masks[column.name] = mask
-        return masks
+        return KnownEntries.of(self.columns_, self._read(X, reset=False))
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
         """Return names such as "column", "column_<missing>", "column_level", "column_<unknown>".
@@ -309,7 +298,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self, X: Any, *, reset: bool, least: int | None = None, keep_text: bool = False
     ) -> list[Column]:
         least = least or (2 if reset else 1)
-        refuse_no_rows("X", X)
+        X = as_frame("X", X)
         if not is_frame(X):
             # An array of another dtype would turn the numbers of a list with text into text.
             table = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else unmasked(X)
@@ -352,10 +341,16 @@ def _features(
 
 def side_by_side(encoders: Sequence[TableEncoder], X: object) -> Array:
     """Return the features (n, d_out) of a table by encoders of one table, which is read once."""
+    return read_rows(encoders, X)[0]
+
+
+def read_rows(encoders: Sequence[TableEncoder], X: object) -> tuple[Array, KnownEntries]:
+    """Return the features (n, d_out) of new rows, and what is known of their entries."""
     for encoder in encoders:
         check_is_fitted(encoder)
     columns = encoders[0]._read(X, reset=False)
-    return joined([encoder._encoded(columns) for encoder in encoders])
+    features = joined([encoder._encoded(columns) for encoder in encoders])
+    return features, KnownEntries.of(encoders[0].columns_, columns)
 
 
 def joined(tables: list[Array]) -> Array:

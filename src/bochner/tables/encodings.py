@@ -27,9 +27,9 @@ have a single row and do not generalise."""
 class NumericState(TypedDict):
     """Piecewise-linear map from `points` to `scores`, constant outside; missing is `fill`.
 
-    Dates and times of day may have `cycles`, see `encode_cycles`; files of older versions have no
-    cycles. Cycles follow the local time in `zone`, or in the zone or offset of each date if `zone`
-    is None. Files of older versions have no `zone`, and cycles in UTC.
+    `ends` are the least and the greatest entry of the fit, and `n_missing` is the number of missing
+    entries. Dates and times of day may have `cycles`, see `encode_cycles`. Cycles follow the local
+    time in `zone`, or in the zone or offset of each date if `zone` is None.
     """
 
     name: str
@@ -38,6 +38,8 @@ class NumericState(TypedDict):
     indicator: bool
     points: list[float]
     scores: list[float]
+    ends: list[float]
+    n_missing: int
     cycles: NotRequired[list[CycleName]]
     zone: NotRequired[str | None]
 
@@ -45,13 +47,16 @@ class NumericState(TypedDict):
 class TextState(TypedDict):
     """One output per level, and one for rare, unknown and missing entries.
 
-    With `means`, the scores of each rare level, one output more for each score, which is zero for
-    other entries.
+    `n_missing` and `n_rare` are the numbers of missing entries and of entries of rare levels at the
+    fit. With `means`, the scores of each rare level, one output more for each score, which is zero
+    for other entries.
     """
 
     name: str
     kind: Literal["text"]
     levels: list[str]
+    n_missing: int
+    n_rare: int
     means: NotRequired[dict[str, list[float]]]
 
 
@@ -110,6 +115,8 @@ def tail_state(column: Column, clip: float) -> State:
                     indicator=False,
                     points=ends.tolist(),
                     scores=(slope * (ends - present.mean())).tolist(),
+                    ends=ends.tolist(),
+                    n_missing=int(np.sum(~column.present)),
                 )
     return DroppedState(name=column.name, kind="constant")
 
@@ -121,7 +128,8 @@ def fit_state(column: Column, knots_of: Callable[[Array], Knots], max_levels: in
     present = column.values[column.present]
     complete = present.size == column.values.size
     if column.kind == "text":
-        return _text_state(column.name, Counter(present.tolist()), complete, max_levels)
+        n_missing = column.values.size - present.size
+        return _text_state(column.name, Counter(present.tolist()), n_missing, max_levels)
     varies = bool(present.min() < present.max())
     if complete and not varies:
         return DroppedState(name=column.name, kind="constant")
@@ -133,6 +141,8 @@ def fit_state(column: Column, knots_of: Callable[[Array], Knots], max_levels: in
         indicator=not complete,
         points=points.tolist(),
         scores=scores.tolist(),
+        ends=[float(present.min()), float(present.max())],
+        n_missing=column.values.size - present.size,
     )
     if column.kind == "date" and (cycles := varying_cycles(column.wall_times())):
         state["cycles"], state["zone"] = cycles, column.zone
@@ -141,14 +151,16 @@ def fit_state(column: Column, knots_of: Callable[[Array], Knots], max_levels: in
     return state
 
 
-def _text_state(name: str, counts: Counter[str], complete: bool, max_levels: int) -> State:
-    if complete and len(counts) == 1:
+def _text_state(name: str, counts: Counter[str], n_missing: int, max_levels: int) -> State:
+    if not n_missing and len(counts) == 1:
         return DroppedState(name=name, kind="constant")
     if len(counts) > max(max_levels, _IDENTIFIER_SHARE * counts.total()):
         return DroppedState(name=name, kind="identifier")
     # Ties go to the earlier levels in the alphabet, so that the order of rows does not matter.
     ordered = sorted(counts, key=lambda level: (-counts[level], level))
-    return TextState(name=name, kind="text", levels=sorted(ordered[:max_levels]))
+    n_rare = sum(counts[level] for level in ordered[max_levels:])
+    levels = sorted(ordered[:max_levels])
+    return TextState(name=name, kind="text", levels=levels, n_missing=n_missing, n_rare=n_rare)
 
 
 def add_means(
@@ -160,7 +172,7 @@ def add_means(
     that are removed together in one fold.
     """
     rare = sorted(set(column.raw[column.present]).difference(state["levels"]))
-    codes = _codes(column.raw, rare)
+    codes = codes_of(column.raw, rare)
     rows = np.flatnonzero(codes < len(rare))
     part = removal.part(rows)
     level_means = (
@@ -216,10 +228,17 @@ def values_of(state: State, column: Column) -> Array:
     """
     if state["kind"] == "text":
         text = labels(column.raw, column.present)
-        return as_array(_codes(text, state["levels"]))
+        return as_array(codes_of(text, state["levels"]))
     if state["kind"] == "numeric" or state["kind"] == "date":
         return np.where(column.present, column.values, state["fill"]).astype(np.float64)
     return np.zeros(column.raw.shape[0])
+
+
+def number_feature(state: State, values: Array) -> Array | None:
+    """Return the feature (n,) of numbers of a column; ``None`` if the column has none."""
+    if state["kind"] == "numeric" or state["kind"] == "date":
+        return np.interp(values, state["points"], state["scores"]) if state["points"] else None
+    return None
 
 
 def encode(state: State, column: Column, out_of_fold: Array | None = None) -> Array:
@@ -235,13 +254,12 @@ def encode(state: State, column: Column, out_of_fold: Array | None = None) -> Ar
             learned_means = as_array(list(state["means"].values()))
             means = np.vstack([learned_means, np.zeros(learned_means.shape[1])])
             text = labels(column.raw, column.present)
-            out_of_fold = means[_codes(text, list(state["means"]))]
+            out_of_fold = means[codes_of(text, list(state["means"]))]
         return np.hstack([levels, out_of_fold])
     parts = [np.empty((column.raw.shape[0], 0))]
     if state["kind"] == "numeric" or state["kind"] == "date":
-        if state["points"]:
-            values = values_of(state, column)
-            parts.append(np.interp(values, state["points"], state["scores"])[:, None])
+        if (number := number_feature(state, values_of(state, column))) is not None:
+            parts.append(number[:, None])
         if cycles := state.get("cycles"):
             times = column.wall_times(state["zone"]) if "zone" in state else column.times()
             parts.append(encode_cycles(cycles, times, column.present))
@@ -250,7 +268,7 @@ def encode(state: State, column: Column, out_of_fold: Array | None = None) -> Ar
     return np.hstack(parts)
 
 
-def _codes(text: NDArray[np.generic], levels: list[str]) -> NDArray[np.intp]:
+def codes_of(text: NDArray[np.generic], levels: list[str]) -> NDArray[np.intp]:
     """Return the position of each entry in ``levels``, or their number."""
     code = {level: position for position, level in enumerate(levels)}
     codes = map(code.get, text.tolist(), repeat(len(code)))
@@ -276,14 +294,6 @@ def grid(
     ranks = np.linspace(0, len(values) - 1, most if len(entries) > most else len(values))
     chosen = np.unique(np.searchsorted(np.cumsum(counts), ranks, side="right"))
     return entries[chosen], rows[chosen]
-
-
-def has_new_level(state: TextState, column: Column) -> NDArray[np.bool_]:
-    """Return which entries (n,) of a text column are levels that the state does not have."""
-    text = labels(column.raw, column.present)
-    known = [*state["levels"], *state.get("means", {})]
-    is_new: NDArray[np.bool_] = column.present & (_codes(text, known) == len(known))
-    return is_new
 
 
 def changed_kind(state: State, column: Column) -> str | None:

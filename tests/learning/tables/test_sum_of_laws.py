@@ -1,6 +1,5 @@
 """Weights and calibration of sums of laws."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +9,8 @@ from scipy.optimize import minimize
 
 from bochner._numerics.progress import silent
 from bochner.kernels import Gaussian
-from bochner.learning.tables import ensemble, plan
 from bochner.learning.tables import learner as laws_learner
+from bochner.learning.tables import plan
 from bochner.learning.tables.efforts import _ROUGH, _SMOOTH, Effort
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws, mixture
 from bochner.learning.tables.kernel_laws import KernelLaw
@@ -19,6 +18,7 @@ from bochner.learning.tables.laws import Laws, ScoredLaws
 from bochner.learning.tables.learner import Learner
 from bochner.learning.tables.leave_one_out import Found, LearnedKernel
 from bochner.learning.tables.observations import Observations
+from bochner.learning.tables.predictive import Predictive
 from bochner.learning.tables.trees import TreeInputs
 from bochner.learning.tables.weights import member_weights
 
@@ -70,48 +70,6 @@ def test_moments_are_those_of_draws_from_the_mixture():
     assert_allclose(std[0], draws.std(), rtol=0.01)
 
 
-@pytest.mark.parametrize(
-    ("count", "level", "rank"), [(99, 0.9, 90), (99, 0.5, 50), (9, 0.9, 9), (5, 0.95, 5)]
-)
-def test_the_score_of_a_level_is_the_conformal_quantile(count, level, rank):
-    signs = np.where(np.arange(count) % 2, 1.0, -1.0)
-    scores = np.sort(signs * np.arange(1.0, count + 1.0))
-    model = SumOfLaws(None, np.ones(1), scores, 1.0, 1.0)
-    assert model.score(level) == rank
-    pair = np.column_stack((scores, 2.0 * scores[::-1]))
-    both = SumOfLaws(None, np.ones((1, 2)), pair, np.ones(2), np.ones(2))
-    assert both.score(level).tolist() == [rank, 2.0 * rank]
-
-
-@pytest.mark.parametrize(
-    ("count", "level", "rank"),
-    [(10, 0.9, 10), (14, 0.9, 14), (28, 0.9, 27), (10, 0.3, 4), (10, 0.01, 1)],
-)
-def test_few_scores_have_ranks_of_one_more(count, level, rank):
-    model = SumOfLaws(None, np.ones(1), np.arange(1.0, count + 1.0), 1.0, 1.0)
-    assert model.score(level) == rank
-
-
-def test_quantiles_change_sides_with_the_sign():
-    scores = np.random.default_rng(0).exponential(size=28)
-    for level in (0.01, 0.1, 0.25, 0.4, 0.5):
-        opposite = ensemble.ranked(-scores, 1.0 - level)
-        assert ensemble.ranked(scores, level) == -opposite
-    ordered = np.sort(scores)
-    assert ensemble.ranked(scores, 0.9) == ordered[26]  # Of rank 27, the ceiling of 26.1
-    assert ensemble.ranked(scores, 0.1) == ordered[1]
-    assert ensemble.ranked(scores[:27], 0.5) == np.median(scores[:27])
-
-
-@pytest.mark.parametrize(("count", "level", "least"), [(12, 0.99, 99), (8, 0.9, 9), (12, 0.01, 99)])
-def test_levels_of_too_few_scores_are_warned_of(count, level, least):
-    with pytest.warns(UserWarning, match=f"at least {least} left-out rows, but there are {count}"):
-        ensemble.warn_of_few_scores(count, np.array([0.5, level]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ensemble.warn_of_few_scores(least, np.array([0.5, level]))
-
-
 def judged_by(means, y, weights=None, noise=1.0, groups=None):
     """Laws that predict what they are told, with the noise of weight one."""
     weights = np.ones(len(y)) if weights is None else weights
@@ -148,13 +106,13 @@ def test_expected_errors_are_those_of_weight_one():
     y = 0.5 * rng.normal(size=4000) / np.sqrt(weights)
     model = SumOfLaws.of(judged_by(np.zeros((4000, 1)), y, weights, 0.25), y, weights)
     assert_allclose(model.left_out_rmse, 0.5, rtol=0.05)
-    assert_allclose(model.scale, 1.0, rtol=0.05)
+    assert_allclose(model.law.std, 1.0, rtol=0.05)
     rows, new = np.zeros((3, 1)), np.array([0.1, 1.0, 10.0])
     _, std = model.predict(rows, return_std=True, sample_weight=new)
     (law,) = model.laws.members
     assert_allclose(law.signal * law.found.alpha, 0.25, rtol=0.1)
     function = law.signal  # The prior's, as the law knows no row
-    assert_allclose(std, model.scale * np.sqrt(function + 0.25 / new), rtol=0.1)
+    assert_allclose(std, model.law.std * np.sqrt(function + 0.25 / new), rtol=0.1)
     _, cov = model.predict(rows, return_cov=True, sample_weight=new)
     assert_allclose(np.diagonal(cov), std**2)
 
@@ -170,7 +128,7 @@ def check_parts():
     (law,) = model.laws.members
     assert_allclose(law.signal, 0.5, rtol=0.08)
     assert_allclose(law.signal * law.found.alpha, 1.2 * 0.8, rtol=0.04)
-    assert_allclose(model.scale, 1.0, rtol=0.02)
+    assert_allclose(model.law.std, 1.0, rtol=0.02)
     expected = np.sqrt(np.mean(0.5 * latent + 1.2 * 0.8))
     assert_allclose(model.left_out_rmse, expected, rtol=0.03)
 
@@ -242,14 +200,15 @@ def of_new_rows(rng, n_samples, effort):
     shift = y.mean()
     judged, model = fitted(X, y - shift, effort)
     assert len(judged.scored) == n_samples - 1000 if n_samples >= 1500 else n_samples
-    lower, upper = model.interval(new, 0.9)
+    predictive = Predictive.of_rows(*model.components(new), model.law, lambda values: values)
+    lower, upper = predictive.interval(0.9)
     truth = truth - shift
-    quantiles = model.quantiles(new, LEVELS)
+    quantiles = predictive.quantiles(LEVELS)
     error = np.sqrt(np.mean((model.predict(new) - truth) ** 2))
     return (
         np.mean((lower <= truth) & (truth <= upper)),
         np.mean(truth[:, None] <= quantiles, axis=0),
-        np.mean(model.sample(new, 20, rng) <= quantiles[:, [1]]),
+        np.mean(predictive.sample(20, rng) <= quantiles[:, [1]]),
         model.left_out_rmse / error,
     )
 

@@ -5,10 +5,12 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
+from scipy.stats import norm
 
 from bochner import TableRegressor
-from bochner.learning.tables import widths
+from bochner.learning.tables import width_terms, widths
 from bochner.learning.tables.trees import TreeInputs
+from bochner.learning.tables.width_terms import Indicators
 from bochner.learning.tables.widths import Moments, Widths
 
 LEVELS = TreeInputs.of(np.arange(3), np.array([0, 0, 1]))  # A category of two levels, a number
@@ -127,21 +129,99 @@ def test_predictions_without_error_have_no_factor():
 
 
 def check_optimum():
-    """The curves maximise the penalised likelihood of an optimiser that knows no derivative."""
+    """Coefficients minimise the penalised loss of an optimiser that knows no derivative."""
     rng = np.random.default_rng(3)
-    moments, _, _, scores = drawn(rng, 300)
-    inputs, scores = moments.inputs()[:, :1], np.abs(scores)
-    (curve,) = widths._curves(
-        inputs, scores, [np.quantile(inputs[:, 0], np.linspace(0.01, 0.99, 8))]
-    )
+    moments, X, _, scores = drawn(rng, 300, 0.8, 0.5)
+    scores, basis = np.abs(scores), np.column_stack((np.ones(300), moments.mean, X[:, :2]))
+    penalty, offset = np.diag([0.0, 3.0, 20.0, 20.0]), 0.3 * X[:, 2]
 
-    def loss(values):
-        logs = np.interp(inputs[:, 0], curve.knots, values)
-        penalty = 5.0 * np.sum(np.diff(values) ** 2)
-        return np.sum(logs + scores * np.exp(-logs)) + penalty
+    def loss(coef):
+        logs = offset + basis @ coef
+        return np.sum(logs + scores * np.exp(-logs)) + 0.5 * coef @ penalty @ coef
 
-    best = minimize(loss, np.zeros(len(curve.knots)), method="BFGS", options={"gtol": 1e-6})
-    assert_allclose(curve.values, best.x, atol=1e-3)
+    best = minimize(loss, np.zeros(4), method="BFGS", options={"gtol": 1e-6})
+    inverse = np.linalg.inv(basis.T @ basis + penalty)
+    found = width_terms.least_loss(basis, penalty, scores, offset, np.zeros(4), inverse)
+    assert_allclose(found, best.x, atol=2e-3)
+
+
+def check_penalties():
+    """Levels drawn from a normal law are shrunk as if the law's variance were known."""
+    rng, size = np.random.default_rng(5), 20
+    inputs = TreeInputs.of(np.arange(50), np.zeros(50, dtype=int))
+    X, errors = np.eye(50)[np.repeat(np.arange(50), size)], []
+    for spread in (0.0, 0.5):
+        for _ in range(10):
+            logs = spread * rng.normal(size=50)
+            scores = np.exp(np.repeat(logs, size)) * rng.exponential(size=50 * size)
+            terms = width_terms.WidthTerms([np.zeros(1)], Indicators.of(X, inputs))
+            curves, levels = terms.fitted(np.zeros((len(X), 1)), X, scores)
+            errors.append(np.mean((curves[0].values[0] + levels(np.eye(50)) - logs) ** 2))
+        # The error of the posterior mean with the variance 1 / size of a level's mean.
+        known = spread**2 / (1.0 + size * spread**2)
+        assert abs(np.mean(errors[-10:]) - known) < 0.01
+
+
+def test_penalties_are_those_of_the_spread_of_levels():
+    check_penalties()
+
+
+def check_gaps():
+    """Rows with a missing entry have the width of their errors in a table of 120 rows."""
+    inside = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        is_missing = rng.random(120) < 0.2
+        X = np.column_stack((rng.normal(size=120), is_missing)).astype(float)
+        scores = np.where(is_missing, 6.0, 0.3) * rng.normal(size=120)
+        moments = Moments(rng.normal(size=120), np.ones(120), 0.1 * rng.random(120))
+        columns = TreeInputs.of(np.arange(2), None)
+        found, _ = widths.fitted_widths(moments, np.abs(scores), X, columns, None)
+        factors = found(moments, X)
+        end = np.quantile(np.abs(scores) / factors, 0.9)
+        normal = [
+            norm.cdf(end * np.median(factors[is_missing == gap]) / true)
+            for gap, true in ((False, 0.3), (True, 6.0))
+        ]
+        inside.append(2.0 * np.array(normal) - 1.0)
+    assert_allclose(np.mean(inside, axis=0), 0.9, atol=0.04)
+
+
+def test_rows_with_gaps_have_the_width_of_their_errors():
+    check_gaps()
+
+
+def check_thirds():
+    """Where the noise depends on a level alone, no curve varies the width within the level."""
+    inside = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        (moments, X, _, scores), new = (curved(rng, n) for n in (800, 3000))
+        found, factors = widths.fitted_widths(moments, np.abs(scores), X, LEVELS, None)
+        end = np.quantile(np.abs(scores) / factors, 0.9)
+        width = end * found(new[0], new[1])
+        is_inside = np.abs(new[3]) <= width
+        for level in range(2):
+            rows = np.flatnonzero(new[1][:, level] == 1.0)
+            ordered = is_inside[rows[np.argsort(width[rows], kind="stable")]]
+            inside.append([np.mean(third) for third in np.array_split(ordered, 3)])
+    means = np.mean(np.reshape(inside, (20, 2, 3)), axis=0)
+    assert np.abs(means - 0.9).max() < 0.03
+
+
+def curved(rng, n):
+    """Rows of two levels, whose noise alone differs, with predictions that tell the level."""
+    level = rng.integers(2, size=n)
+    X = np.column_stack((level == 0, level == 1, rng.normal(size=n))).astype(float)
+    true = np.where(level == 1, 1.5, 0.3)
+    mean = X[:, 2] + 0.5 * level
+    disagreement = (0.05 * (1.0 + level) * rng.exponential(size=n)) ** 2
+    moments = Moments(mean, 1.0 + 0.1 * level + 0.02 * X[:, 2] ** 2, disagreement)
+    return moments, X, true, true * rng.normal(size=n)
+
+
+def test_widths_within_a_level_are_right_in_thirds():
+    check_thirds()
 
 
 def test_curves_are_most_likely():

@@ -1,6 +1,5 @@
 """Weighted sums of base models (laws) that predict intervals of numbers or class probabilities."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +8,6 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, Index, as_array
-from bochner._numerics.warn import warn_user
 from bochner.features.units import Units
 from bochner.learning.chains.functions import SampledFunctions
 from bochner.learning.ridge.softmax_weights import (
@@ -19,6 +17,7 @@ from bochner.learning.ridge.softmax_weights import (
 )
 from bochner.learning.tables.function_draws import drawn_functions
 from bochner.learning.tables.laws import Laws, ScoredLaws
+from bochner.learning.tables.predictive import Pair, ScoreLaw
 from bochner.learning.tables.removal import fold_numbers
 from bochner.learning.tables.weights import member_weights, variance_parts
 from bochner.learning.tables.widths import Moments, Widths, fitted_widths
@@ -32,22 +31,12 @@ _LEAST_FUNCTION = 1e-3
 """Smallest factor of a function's variance, relative to the factor of the noise: draws of functions
 keep some spread if few residuals suggest zero variance."""
 
-_MAPPED_SCORES = 100
-"""Number of quantiles that replace all scores in means of functions: errors of the means are below
-a hundredth of the standard deviation."""
-
-_SAME_RANK = 1e-6
-"""Tolerance for the rounding of ranks, such as 0.9 times the number of scores."""
-
 _WEIGHTS_ERROR = 1e-6
 """Largest deviation of a sum of weights from one: more than rounding errors."""
 
 _TINY = 1e-12
 """Smallest standard deviation, relative to that of the target, so that scores of exact predictions
 are finite."""
-
-Pair = tuple[Array, Array]
-"""Means and standard deviations, each of shape (n, *t)."""
 
 
 @register
@@ -60,12 +49,12 @@ class SumOfLaws:
     :math:`r_i = (y_i - m_{-i}(x_i)) / s_{-i}(x_i)` of left-out observations, with weights that are
     fitted without these observations. If the scores show that errors are greater at some rows than
     at other rows, ``s`` is multiplied by a factor :math:`g(x)`, learned from held-out scores
-    (:mod:`bochner.learning.tables.widths`). Standard deviations are multiplied by the root mean
-    square of the scores. The interval of level ``l`` is :math:`m(x) \pm q s(x)`, ``q`` the
-    :math:`\lceil (n + 1) l \rceil`-th smallest :math:`|r_i|`. If new scores were exchangeable with
-    the left-out scores, the interval would contain a share ``l`` of new targets. Because the mean
-    ``m`` of all observations replaces the leave-one-out means, no lower bound of the coverage holds
-    for every distribution of the data; the coverage is empirical. Quantiles are symmetric: negated
+    (:mod:`bochner.learning.tables.widths`). A new target is :math:`m(x) + s(x) z`, where the
+    errors ``z`` have the law of the scores (:class:`bochner.learning.tables.predictive.ScoreLaw`).
+    Each of the intervals between sorted scores has the same probability, so that quantiles and
+    intervals would be right on average if new scores were exchangeable with the left-out scores.
+    Because the mean ``m`` of all observations replaces the leave-one-out means, no lower bound of
+    the coverage holds for every distribution of the data; the coverage is empirical. Negated
     targets have negated quantiles at the opposite levels.
 
     Weights and scores are computed per target. Shapes end with ``*t``: empty for a single target,
@@ -75,15 +64,14 @@ class SumOfLaws:
     laws: Laws
     weights: Array  # (K, *t)
     scores: Array  # (s, *t)
-    scale: Array | float  # (*t): Root mean square of the scores
     left_out_rmse: Array | float  # (*t): Root mean square of residuals of new targets
     widths: tuple[Widths, ...] = ()  # A factor of s for each target; empty in older model files
 
     def __post_init__(self) -> None:
-        of_target = self.scores.shape[1:], np.shape(self.scale), np.shape(self.left_out_rmse)
+        of_target = self.scores.shape[1:], np.shape(self.left_out_rmse)
         if any(shape != self.weights.shape[1:] for shape in of_target):
             raise ValueError(
-                f"SumOfLaws has weights of shape {self.weights.shape}, but scores, scale and "
+                f"SumOfLaws has weights of shape {self.weights.shape}, but scores and "
                 f"left_out_rmse for targets of shape {of_target}"
             )
         if not len(self.scores):
@@ -132,15 +120,30 @@ class SumOfLaws:
         widths, factors = _widths(models, Moments(mean, new_std**2, spread), (target - mean) / std)
         std, new_std = np.maximum(factors * std, _TINY), np.maximum(factors * new_std, _TINY)
         scores = (target - mean) / std
-        scale, error = (np.sqrt(np.mean(part**2, axis=0)) for part in (scores, scores * new_std))
-        scale = np.maximum(scale, _TINY)
-        return cls(models.laws, all_weights, scores, scale, error, widths), (mean, std)
+        error = np.sqrt(np.mean((scores * new_std) ** 2, axis=0))
+        return cls(models.laws, all_weights, scores, error, widths), (mean, std)
 
-    def mapped_moments(
-        self, X: Array, inverse: Callable[[Array], Array], sample_weight: Array | None = None
-    ) -> Pair:
-        """Return means and standard deviations (n, *t) of an increasing function of new targets."""
-        return mapped(*self._moments(X, sample_weight), self.scores, inverse)
+    @property
+    def law(self) -> ScoreLaw:
+        """The law of the standardised errors of new targets."""
+        return ScoreLaw.of(self.scores)
+
+    def components(self, X: Array, sample_weight: Array | None = None) -> Pair:
+        """Return means and factors of standardised errors (n, *t) at encoded rows (n, d)."""
+        laws, weights = self.laws.used(self.weights)
+        means, variances = laws.means(X), laws.variances(X, sample_weight)
+        mean, std, _ = mixture(means, variances, weights)
+        return mean, self._factors(X, means, variances, sample_weight) * std
+
+    def growth(self, X: Array, shifted: Array) -> Array:
+        """Return by how much variances (n, *t) at ``shifted`` rows exceed those at rows ``X``.
+
+        Factors of the standard deviations are those of ``X``.
+        """
+        laws, weights = self.laws.used(self.weights)
+        means, before = laws.means(X), laws.variances(X)
+        growth = np.maximum(laws.variances(shifted) - before, 0.0)
+        return _averaged(growth, weights) * self._factors(X, means, before, None) ** 2
 
     def predict(
         self,
@@ -159,51 +162,12 @@ class SumOfLaws:
         if not return_std:
             laws, weights = self.laws.used(self.weights)
             return _averaged(laws.means(X), weights)
-        mean, std = self._moments(X, sample_weight)
-        return mean, self.scale * std
-
-    def interval(self, X: Array, level: float, sample_weight: Array | None = None) -> Pair:
-        """Return lower and upper ends (n, *t) of prediction intervals of encoded rows (n, d).
-
-        Warns if ``level`` needs more scores than there are.
-        """
-        # Half-widths are upper quantiles of absolute scores: levels below one half never lack them.
-        warn_of_few_scores(len(self.scores), np.array([max(level, 0.5)]))
-        mean, std = self._moments(X, sample_weight)
-        half = self.score(level) * std
-        return mean - half, mean + half
-
-    def score(self, level: float) -> Array:
-        """Return the conformal quantile (*t) of absolute scores; the greatest if there are few."""
-        rank = int(np.ceil((len(self.scores) + 1) * level - _SAME_RANK))
-        ordered = np.sort(np.abs(self.scores), axis=0)
-        return as_array(ordered[np.clip(rank, 1, len(ordered)) - 1])
-
-    def quantiles(self, X: Array, levels: Array, sample_weight: Array | None = None) -> Array:
-        """Return quantiles (n, *t, q) of new targets at encoded rows (n, d).
-
-        Warns if a level needs more scores than there are.
-        """
-        warn_of_few_scores(len(self.scores), levels)
-        mean, std = self._moments(X, sample_weight)
-        ends = np.stack([ranked(self.scores, level) for level in levels], axis=-1)
-        return as_array(mean[..., None] + std[..., None] * ends)
-
-    def sample(
-        self, X: Array, n_samples: int, rng: Generator, sample_weight: Array | None = None
-    ) -> Array:
-        """Return draws (n, *t, n_samples) of new targets at encoded rows.
-
-        All targets of a draw use the scores of one row, which preserves correlations of errors.
-        """
-        mean, std = self._moments(X, sample_weight)
-        # Scores of left-out observations replace a parametric law of errors.
-        drawn = np.moveaxis(rng.choice(self.scores, (len(X), n_samples)), 1, -1)
-        return as_array(mean[..., None] + std[..., None] * drawn)
+        mean, std = self.components(X, sample_weight)
+        return mean, self.law.std * std
 
     def functions(self, count: int, rng: Generator) -> SampledFunctions:
         """Return jointly drawn functions of encoded rows, of the shape (count,) or (t, count)."""
-        return drawn_functions(self.laws, self.weights, self.scale, count, rng)
+        return drawn_functions(self.laws, self.weights, self.law.std, count, rng)
 
     def _joint_moments(self, X: Array, sample_weight: Array | None) -> Pair:
         """Return means (n, *t) and scaled covariances (n, n, *t) of the mixture."""
@@ -222,13 +186,7 @@ class SumOfLaws:
             cov += share * law_cov
         cov = cov.reshape(len(X), *mean.shape)
         factors = self._factors(X, means, variances, sample_weight)
-        return mean, self.scale**2 * cov * factors * factors[:, None]
-
-    def _moments(self, X: Array, sample_weight: Array | None = None) -> Pair:
-        laws, weights = self.laws.used(self.weights)
-        means, variances = laws.means(X), laws.variances(X, sample_weight)
-        mean, std, _ = mixture(means, variances, weights)
-        return mean, self._factors(X, means, variances, sample_weight) * std
+        return mean, self.law.std**2 * cov * factors * factors[:, None]
 
     def factors(self, X: Array) -> Array:
         """Return the factors (n, *t) of standard deviations at encoded rows (n, d)."""
@@ -298,34 +256,6 @@ def _weights(residuals: Array, shape: tuple[int, ...]) -> Array:
     return np.stack(weights, axis=1).reshape(-1, *shape)
 
 
-def ranked(scores: Array, level: float) -> Array:
-    r"""Return the conformal quantile (*t) of scores (s, *t); the extreme score if there are few.
-
-    For levels above one half it is the :math:`\lceil (s + 1) l \rceil`-th smallest score, below one
-    half the :math:`\lfloor (s + 1) l \rfloor`-th, and at one half the mean of both. Negated scores
-    therefore have negated quantiles at the opposite levels.
-    """
-    # n scores divide the line into n + 1 intervals, which a new exchangeable score hits equally.
-    rank = (len(scores) + 1) * level
-    above, below = np.ceil(rank - _SAME_RANK), np.floor(rank + _SAME_RANK)
-    ranks = np.array([below if level <= 0.5 else above, above if level >= 0.5 else below])
-    places = np.clip(ranks.astype(np.intp), 1, len(scores)) - 1
-    return as_array(np.sort(scores, axis=0)[places].mean(axis=0))
-
-
-def warn_of_few_scores(n_scores: int, levels: Array) -> None:
-    """Warn if quantiles need more scores than there are, with the required number."""
-    tails = np.minimum(levels, 1.0 - levels)
-    least = int(np.ceil(1.0 / tails.min() - 1.0 - _SAME_RANK))
-    if n_scores < least:
-        level = levels[np.argmin(tails)]
-        warn_user(
-            f"A quantile of level {level:g} needs the errors of at least {least:,} left-out rows, "
-            f"but there are {n_scores:,}: the greatest error is used instead, and the interval "
-            "covers fewer new targets. Choose a level nearer to one half, or fit more rows."
-        )
-
-
 def mixture(means: Array, variances: Array, weights: Array) -> tuple[Array, Array, Array]:
     """Return mean, standard deviation and disagreement (n, *t) of mixtures of base models.
 
@@ -335,17 +265,6 @@ def mixture(means: Array, variances: Array, weights: Array) -> tuple[Array, Arra
     mean = _averaged(means, weights)
     spread = _averaged((means - mean.reshape(len(means), 1, -1)) ** 2, weights)
     return mean, np.sqrt(_averaged(variances, weights) + spread), spread
-
-
-def mapped(mean: Array, std: Array, scores: Array, inverse: Callable[[Array], Array]) -> Pair:
-    """Return means and standard deviations (n, *t) of a function of targets with scores (s, *t).
-
-    They are averages over a hundred quantiles of the scores, at the midpoints of equal shares.
-    """
-    levels = (np.arange(_MAPPED_SCORES) + 0.5) / _MAPPED_SCORES
-    ends = np.moveaxis(np.quantile(scores, levels, axis=0), 0, -1)
-    values = inverse(mean[..., None] + std[..., None] * ends)
-    return as_array(values.mean(axis=-1)), as_array(values.std(axis=-1))
 
 
 def _averaged(values: Array, weights: Array) -> Array:

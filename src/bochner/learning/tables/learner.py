@@ -267,7 +267,7 @@ class Learner:
         fitted: Sequence[tuple[TableLaw, LeaveOneOutPredictions]],
         columns: TreeInputs,
     ) -> ScoredLaws:
-        """Return the laws with noise in the units of the user's sample weights."""
+        """Return the laws with the noise of new rows."""
         members, left_out = zip(*fitted, strict=True)
         means, variances, noise = (np.stack(p, axis=1) for p in zip(*left_out, strict=True))
         unit = plan.observations.unit

@@ -35,7 +35,7 @@ class Observations:
     groups: Chosen | None  # (n,): Numbers of groups that are left out together
     shared: Chosen | None  # (d,): Numbers of the length scales of columns
     cell: Chosen  # (n,)
-    unit: float = 1.0  # Number that the weights were divided by
+    unit: float = 1.0  # Factor of the noise of new rows, relative to a row of weight one
 
     @classmethod
     def of(

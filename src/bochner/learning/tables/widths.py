@@ -8,18 +8,24 @@ Laplace law,
 .. math:: \sum_i \log g(x_i) + a_i / g(x_i),
 
 which is less sensitive to large errors than squares. :math:`\log g` is a sum of curves of the
-prediction, of the laws' standard deviation and of their disagreement, and of boosted trees of the
-columns. Curves and trees are used if they increase the cross-validated likelihood.
+prediction, of the laws' standard deviation and of their disagreement, of a term for each level of
+text and each indicator of missing entries, and of boosted trees of the columns. Curves and terms
+are fitted together, so that a curve does not describe what a level explains. Each curve, and the
+terms of each column, are penalised as much as their size suggests (the generalised Fellner–Schall
+update): without evidence they vanish. The sum and the trees are used if they increase the
+cross-validated likelihood.
 
 A leave-one-out prediction may reveal the left-out target. Among ``k`` equal rows, the prediction
 without a target differs from the mean prediction by a ``k``-th of the target's residual, with the
 opposite sign. Curves must not resolve such differences. Between two knots, the distance times the
 number of observations is therefore at least several residuals.
+
+Source: Wood and Fasiolo, "A generalized Fellner-Schall method for smoothing parameter
+optimization", 2017.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +35,7 @@ from bochner._numerics.arrays import Array, as_array
 from bochner.learning.tables.removal import fold_numbers
 from bochner.learning.tables.rows import Chosen
 from bochner.learning.tables.trees import TreeInputs, Trees
+from bochner.learning.tables.width_terms import Curve, Indicators, IndicatorTerms, WidthTerms
 from bochner.registry import register
 
 FEWEST_FOR_WIDTHS = 100
@@ -43,10 +50,6 @@ longer, for trees."""
 
 _KNOTS = 8
 """Number of knots of a curve, at quantiles of its input."""
-
-_PULL = 10.0
-"""Penalty of squared steps between knots, in observations: a third or three times the penalty
-changes the likelihood by less than its standard error on six tables."""
 
 _LEAST_PRODUCT = 8.0
 """Least distance of two knots times the number of observations between them, in mean absolute
@@ -75,21 +78,6 @@ _TREES: dict[str, Any] = {
 """Options of small trees. The mean of the forty scores of a leaf has a standard error of a sixth
 of it."""
 
-_MOST_STEPS = 50
-"""Largest number of Newton steps: the loss is convex, and ten steps suffice."""
-
-
-@register(shapes={"knots": "k", "values": "k"})
-@dataclass(frozen=True, slots=True, eq=False)
-class Curve:
-    """A function of a number, linear between knots and constant beyond them."""
-
-    knots: Array  # (k,): Increasing
-    values: Array  # (k,)
-
-    def __call__(self, x: Array) -> Array:
-        return as_array(np.interp(x, self.knots, self.values))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
@@ -104,6 +92,10 @@ class Moments:
         parts = self.mean, self.variance, self.disagreement
         columns = (part.reshape(len(part), -1).T for part in parts)
         return [Moments(*target) for target in zip(*columns, strict=True)]
+
+    def part(self, rows: Chosen) -> "Moments":
+        """Return the moments of some of the observations."""
+        return Moments(self.mean[rows], self.variance[rows], self.disagreement[rows])
 
     def inputs(self) -> Array:
         """Return the inputs (n, 3) of the curves: mean, log deviation and log disagreement."""
@@ -123,6 +115,7 @@ class Widths:
     """Factors of the standard deviations of a target; constant one without curves."""
 
     curves: tuple[Curve, ...] = ()  # Of the inputs of Moments
+    terms: IndicatorTerms | None = None  # Of encoded columns, added to the curves
     columns: TreeInputs | None = None  # Inputs of the trees
     trees: Trees | None = None  # Added to the curves
 
@@ -130,11 +123,17 @@ class Widths:
         """Return the factors (n,) at encoded rows (n, d)."""
         if not self.curves:
             return np.ones(len(X))
-        inputs = moments.inputs()
-        factors = _product(self.curves, inputs)
+        logs = self.sums(moments.inputs(), X)
         if self.trees is not None and self.columns is not None:
-            factors *= np.exp(self.trees(self.columns(X))[:, 0])
-        return factors
+            logs = logs + self.trees(self.columns(X))[:, 0]
+        return as_array(np.exp(logs))
+
+    def sums(self, inputs: Array, X: Array) -> Array:
+        """Return sums (n,) of curves of the inputs (n, c) and terms of encoded rows (n, d)."""
+        values = [curve(column) for curve, column in zip(self.curves, inputs.T, strict=True)]
+        if self.terms is not None:
+            values.append(self.terms(X))
+        return as_array(np.sum(values, axis=0))
 
 
 def fitted_widths(
@@ -155,44 +154,44 @@ def fitted_widths(
     residuals, scores = scores * np.sqrt(moments.variance), np.maximum(scores / level, _LEAST_SCORE)
     inputs, in_means = moments.inputs(), moments.in_means()
 
-    def curves_of(rows: Chosen) -> tuple[Curve, ...]:
+    indicators = Indicators.of(X, columns)
+
+    def sum_of(rows: Chosen, offset: Array | None = None) -> Widths:
         knots = _knots(inputs[rows], in_means[rows], float(np.mean(residuals[rows])))
-        return _curves(inputs[rows], scores[rows], knots)
+        terms = WidthTerms(knots, indicators)
+        return Widths(*terms.fitted(inputs[rows], X[rows], scores[rows], offset))
+
+    def with_trees(rows: Chosen, columns: TreeInputs) -> Widths:
+        smooth = sum_of(rows)
+        ratios = scores[rows] * np.exp(-smooth.sums(inputs[rows], X[rows]))
+        trees = _trees(wide[rows], ratios, columns)
+        # The curves and terms describe what the trees leave.
+        smooth = sum_of(rows, trees(wide[rows])[:, 0])
+        return replace(smooth, columns=columns, trees=trees)
 
     folds = fold_numbers(groups, n, _FOLDS)
-    constant, of_curves, of_trees = np.empty(n), np.empty(n), np.empty(n)
+    constant, of_sum, of_trees = np.empty(n), np.empty(n), np.empty(n)
     for rows, outside in _parts(folds):
-        # Curves must predict left-out scores better than their mean.
+        # The sum must predict left-out scores better than their mean.
         constant[rows] = np.mean(scores[outside])
-        of_curves[rows] = _product(curves_of(outside), inputs[rows])
-    if not _is_better(of_curves, constant, scores, groups):
+        of_sum[rows] = np.exp(sum_of(outside).sums(inputs[rows], X[rows]))
+    if not _is_better(of_sum, constant, scores, groups):
         return unchanged
-    curves = curves_of(np.arange(n))
+    everything = np.arange(n)
     if columns is None or n < _FEWEST_FOR_TREES:
-        return Widths(curves), of_curves
+        return sum_of(everything), of_sum
     wide = columns(X)
     for rows, outside in _parts(folds % _TREE_FOLDS):
-        fold_curves = curves_of(outside)
-        trees = _trees(
-            wide[outside], scores[outside] / _product(fold_curves, inputs[outside]), columns
-        )
-        of_trees[rows] = _product(fold_curves, inputs[rows]) * np.exp(trees(wide[rows])[:, 0])
-    if not _is_better(of_trees, of_curves, scores, groups):
-        return Widths(curves), of_curves
-    trees = _trees(wide, scores / _product(curves, inputs), columns)
-    return Widths(curves, columns, trees), of_trees
+        of_trees[rows] = with_trees(outside, columns)(moments.part(rows), X[rows])
+    if not _is_better(of_trees, of_sum, scores, groups):
+        return sum_of(everything), of_sum
+    return with_trees(everything, columns), of_trees
 
 
 def _parts(folds: Chosen) -> Iterator[tuple[Chosen, Chosen]]:
     """Yield the rows of each fold, and the rows of all other folds."""
     for fold in np.unique(folds):
         yield np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-
-
-def _product(curves: tuple[Curve, ...], inputs: Array) -> Array:
-    """Return exponentials (n,) of sums of curves, each of a column of the inputs (n, c)."""
-    values = [curve(column) for curve, column in zip(curves, inputs.T, strict=True)]
-    return as_array(np.exp(np.sum(values, axis=0)))
 
 
 def _trees(inputs: Array, scores: Array, columns: TreeInputs) -> Trees:
@@ -232,49 +231,3 @@ def _knots(inputs: Array, in_means: Array, residual: float) -> list[Array]:
                 chosen.append(place)
         knots.append(column[order[chosen]])
     return knots
-
-
-def _curves(inputs: Array, scores: Array, knots: list[Array]) -> tuple[Curve, ...]:
-    """Return the curves of greatest penalised likelihood, by Newton steps with step halving.
-
-    The first curve contains the constant of the sum.
-    """
-    ends = np.cumsum([0] + [len(places) for places in knots])
-    basis = np.hstack(
-        [
-            np.stack([np.interp(column, places, unit) for unit in np.eye(len(places))], axis=1)
-            for column, places in zip(inputs.T, knots, strict=True)
-        ]
-    )
-    penalty = np.zeros((ends[-1], ends[-1]))
-    for start, end in pairwise(ends):
-        steps = np.diff(np.eye(end - start), axis=0)
-        penalty[start:end, start:end] = _PULL * steps.T @ steps
-        if start:  # The constant of the sum is in the first curve
-            penalty[start:end, start:end] += 1.0 / (end - start)
-
-    def loss(coef: Array) -> float:
-        logs = basis @ coef
-        return float(np.sum(logs + scores * np.exp(-logs)) + 0.5 * coef @ penalty @ coef)
-
-    coef = np.zeros(ends[-1])
-    coef[: ends[1]] = np.log(np.mean(scores))
-    value = loss(coef)
-    for _ in range(_MOST_STEPS):
-        ratio = scores * np.exp(-(basis @ coef))
-        gradient = basis.T @ (1.0 - ratio) + penalty @ coef
-        curvature = (basis * np.maximum(ratio, 0.1)[:, None]).T @ basis + penalty
-        curvature[np.diag_indices_from(curvature)] += 1e-9 * len(scores)
-        # A lower bound of the curvature keeps the step finite for scores near zero.
-        step, size = np.linalg.solve(curvature, gradient), 1.0
-        while (trial := loss(coef - size * step)) > value and size > 1e-6:
-            size *= 0.5
-        if not trial < value:
-            break
-        coef, gain, value = coef - size * step, value - trial, trial
-        if gain < 1e-9 * len(scores):
-            break
-    return tuple(
-        Curve(places, coef[start:end])
-        for places, (start, end) in zip(knots, pairwise(ends), strict=True)
-    )

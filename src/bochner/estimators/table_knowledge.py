@@ -1,0 +1,272 @@
+"""What is known of new rows of a table: completions of unknown entries, and ranges."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array, steps
+from bochner.learning.tables.donors import N_DRAWS, Donors
+from bochner.learning.tables.plan import MOST_SCORED
+from bochner.learning.tables.rows import Chosen
+from bochner.registry import register
+from bochner.tables.encoder import TableEncoder, read_rows
+from bochner.tables.encodings import State, number_feature, output_names
+from bochner.tables.known_entries import KnownEntries, filled_values
+
+_ROWS_OF_A_BLOCK = 200
+"""Rows with gaps whose completions are predicted together: 4,000 encoded rows."""
+
+_MARGINAL_ROWS = 200
+"""Training rows that stand for a row of which nothing is known: the standard error of a quantile of
+their distribution is at most 3.5 per cent in rank."""
+
+_FEWEST_GAPS = 20
+"""Fewest scored rows with a gap in a column from which a model learns errors of such rows: their
+standard deviation has a standard error of a sixth of it."""
+
+_LEAST_STEP = 0.5
+"""Least distance, in standard deviations of a column, over which a slope at the end of its range is
+measured: shorter differences are mostly noise."""
+
+
+@register(shapes={"had_gaps": "d", "had_rare": "d", "is_bounded": "d"})
+@dataclass(frozen=True, slots=True, eq=False)
+class RowKnowledge:
+    """How a fitted model of a table treats unknown entries and numbers out of range.
+
+    ``donors`` have the entries of the background rows. ``had_gaps`` (d,) marks columns with enough
+    missing entries at the fit, and ``had_rare`` (d,) columns with enough rare levels: the model has
+    learned predictions and widths of such rows. Other unknown entries take those of donors.
+    ``is_bounded`` (d,) marks columns whose range matters: columns that grow with the time of the
+    rows have left-out errors of later rows instead.
+    """
+
+    donors: Donors
+    had_gaps: NDArray[np.bool_]
+    had_rare: NDArray[np.bool_]
+    is_bounded: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls, states: Sequence[State], known: KnownEntries, n_rows: int, trends: Sequence[str]
+    ) -> "RowKnowledge":
+        """Return the knowledge of a fit to ``n_rows`` rows, some of which are ``known``.
+
+        ``trends`` are names of columns that grow with the time of the rows.
+        """
+        share = min(1.0, MOST_SCORED / n_rows)
+        n_levels = [len(s["levels"]) + 1 if s["kind"] == "text" else 0 for s in states]
+        n_gaps = np.array([s.get("n_missing", 0) for s in states], dtype=np.float64)
+        n_rare = np.array([s.get("n_rare", 0) for s in states], dtype=np.float64)
+        return cls(
+            Donors(known.values, np.array(n_levels, dtype=np.int64)),
+            n_gaps * share >= _FEWEST_GAPS,
+            n_rare * share >= _FEWEST_GAPS,
+            np.array([s["name"] not in trends for s in states]),
+        )
+
+    def unknown(self, known: KnownEntries) -> NDArray[np.bool_]:
+        """Return which entries (n, d) take the entries of donors."""
+        return (known.is_missing & ~self.had_gaps) | (known.is_new & ~self.had_rare)
+
+    def unlike(self, known: KnownEntries) -> dict[str, NDArray[np.bool_]]:
+        """Return which entries (n, d) are unlike those of the fit, by reason."""
+        return {
+            "missing": known.is_missing & ~self.had_gaps,
+            "new level": known.is_new,
+            "beyond the range": (known.beyond != 0.0) & self.is_bounded,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class NewRows:
+    """New rows of a table, encoded, with completions of those that have unknown entries.
+
+    Rows without unknown entries are their only completion. Rows of which nothing is known have the
+    background rows as completions.
+    """
+
+    encoded: Array  # (n, e): With fill values in place of unknown entries
+    background: Array  # (b, e)
+    knowledge: RowKnowledge
+    known: KnownEntries
+    encoders: Sequence[TableEncoder]
+
+    @classmethod
+    def of(
+        cls,
+        encoders: Sequence[TableEncoder],
+        background: Array,
+        knowledge: RowKnowledge,
+        X: object,
+    ) -> "NewRows":
+        """Return the rows of a table that has the columns of the encoders."""
+        encoded, known = read_rows(encoders, X)
+        return cls(encoded, background, knowledge, known, encoders)
+
+    def __len__(self) -> int:
+        return len(self.encoded)
+
+    @cached_property
+    def blocks(self) -> list[Chosen]:
+        """The encoded columns of each column of the table."""
+        states = [state for encoder in self.encoders for state in encoder.columns_]
+        sources = np.array([state["name"] for state in states for _ in output_names(state)])
+        return [np.flatnonzero(sources == state["name"]) for state in self.encoders[0].columns_]
+
+    @cached_property
+    def is_unknown(self) -> NDArray[np.bool_]:
+        """Which entries (n, d) take the entries of donors."""
+        return self.knowledge.unknown(self.known)
+
+    @cached_property
+    def complete(self) -> Chosen:
+        """Indices of the rows without unknown entries."""
+        return np.flatnonzero(~self.is_unknown.any(axis=1))
+
+    def completions(self) -> Iterator[tuple[Chosen, Array, Chosen]]:
+        """Yield completions of rows with unknown entries, in blocks.
+
+        Yields indices of rows (r,), distinct completions (u, e), and the completion (r, D) of each
+        row and draw.
+        """
+        if (rows := np.flatnonzero(self._is_empty)).size:
+            some = self.background[:_MARGINAL_ROWS]
+            yield rows, some, np.tile(np.arange(len(some)), (len(rows), 1))
+        for rows in self._blocks_with_gaps():
+            yield rows, *self._completed(rows, self._donors(rows))
+
+    @cached_property
+    def _is_empty(self) -> NDArray[np.bool_]:
+        """Whether nothing is known of the columns of a row that have features."""
+        has_features = np.array([len(block) > 0 for block in self.blocks])
+        return np.asarray(self.is_unknown[:, has_features].all(axis=1))
+
+    def _blocks_with_gaps(self) -> Iterator[Chosen]:
+        """Yield indices of rows that have known and unknown entries, in blocks."""
+        rows = np.flatnonzero(self.is_unknown.any(axis=1) & ~self._is_empty)
+        for part in steps(len(rows), _ROWS_OF_A_BLOCK):
+            yield rows[part]
+
+    def _donors(self, rows: Chosen) -> Chosen:
+        """Return the donors (r, D, d) of the unknown entries of some rows."""
+        return self.knowledge.donors.draws(self.known.values[rows], self.is_unknown[rows])
+
+    def _completed(self, rows: Chosen, donors: Chosen) -> tuple[Array, Chosen]:
+        """Return distinct completions (u, e) by donors (r, D, d), and their indices (r, D)."""
+        shape = donors.shape[:2]
+        keys = np.column_stack([np.repeat(rows, shape[1]), donors.reshape(-1, donors.shape[2])])
+        keys, index = np.unique(keys, axis=0, return_inverse=True)
+        completed = self.encoded[keys[:, 0]]
+        for donor, block in zip(keys.T[1:], self.blocks, strict=True):
+            taken = np.flatnonzero(donor >= 0)
+            completed[np.ix_(taken, block)] = self.background[np.ix_(donor[taken], block)]
+        return completed, index.reshape(shape)
+
+    def averaged(self, function: Callable[[Array], Array]) -> Array:
+        """Return a function (n, ...) of encoded rows, averaged over the completions of each row."""
+        values = function(self.encoded)
+        for rows, completed, index in self.completions():
+            values[rows] = function(completed)[index].mean(axis=1)
+        return values
+
+    def distinct(self) -> tuple[Array, list[tuple[Chosen, Chosen]]]:
+        """Return all distinct completions (u, e), and indices of rows (r,) with theirs (r, D)."""
+        complete = self.complete
+        parts = [(complete, self.encoded[complete], np.arange(len(complete))[:, None])]
+        parts += self.completions()
+        ends = np.cumsum([0] + [len(completed) for _, completed, _ in parts])
+        places = [(rows, end + index) for (rows, _, index), end in zip(parts, ends, strict=False)]
+        return np.concatenate([completed for _, completed, _ in parts]), places
+
+    def completed_once(self) -> tuple[Array, Array]:
+        """Return encoded rows (n, e) and values (n, d) with the entries of a donor of each row."""
+        encoded = self.encoded.copy()
+        values = filled_values(self.encoders[0].columns_, self.known.values)
+        for rows in self._blocks_with_gaps():
+            donors = self._donors(rows)[:, :1]
+            completed, index = self._completed(rows, donors)
+            encoded[rows] = completed[index[:, 0]]
+            taken = np.take_along_axis(self.knowledge.donors.values, np.maximum(donors[:, 0], 0), 0)
+            values[rows] = np.where(donors[:, 0] >= 0, taken, values[rows])
+        return encoded, values
+
+    def drawn(self) -> Iterator[Array]:
+        """Yield encoded rows (n, e) for each draw of the unknown entries; once if all are known."""
+        draws = [(rows, completed, index) for rows, completed, index in self.completions()]
+        for draw in range(N_DRAWS if draws else 1):
+            encoded = self.encoded.copy()
+            for rows, completed, index in draws:
+                # Rows of which nothing is known have more completions, evenly taken.
+                place = draw * index.shape[1] // N_DRAWS
+                encoded[rows] = completed[index[:, place]]
+            yield encoded
+
+    @cached_property
+    def far(self) -> "FarRows | None":
+        """Rows with numbers out of range; ``None`` if there are none."""
+        return FarRows.of(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FarRows:
+    """Rows with numbers beyond the range of the fit.
+
+    Predictions of such a row are those at the ends of the ranges. ``shifted`` has its features
+    beyond them. A slope at the end of a range follows from predictions at ``ends`` and ``inner``
+    rows, one for each number out of range, and is continued over ``ratio`` times their distance.
+    """
+
+    rows: Chosen  # (r,)
+    shifted: Array  # (r, e)
+    row: Chosen  # (q,): Index among ``rows`` of each number out of range
+    ends: Array  # (q, e)
+    inner: Array  # (q, e)
+    ratio: Array  # (q,)
+
+    @classmethod
+    def of(cls, new: NewRows) -> "FarRows | None":
+        """Return the rows with numbers out of range, if there are any."""
+        beyond = np.where(new.knowledge.is_bounded, new.known.beyond, 0.0)
+        rows = np.flatnonzero(beyond.any(axis=1))
+        if not len(rows):
+            return None
+        shifted = new.encoded[rows].copy()
+        parts = []
+        for j in np.flatnonzero(beyond.any(axis=0)):
+            row = np.flatnonzero(beyond[rows, j])
+            distance = beyond[rows[row], j]
+            low, high = new.encoders[0].columns_[j]["ends"]  # type: ignore[typeddict-item]
+            unit = _unit(new.encoders[0].columns_[j])
+            step = np.clip(np.abs(distance), _LEAST_STEP * unit, max(high - low, 0.0))
+            end = np.where(distance > 0.0, high, low)
+            at_end, inside = new.encoded[rows[row]].copy(), new.encoded[rows[row]].copy()
+            place = 0
+            for encoder in new.encoders:
+                for number, state in enumerate(encoder.columns_):
+                    if number == j and (feature := number_feature(state, end)) is not None:
+                        at_end[:, place] = feature
+                        inside[:, place] = number_feature(state, end - np.sign(distance) * step)
+                        shifted[row, place] += distance / unit
+                    place += len(output_names(state))
+            parts.append((row, at_end, inside, np.abs(distance) / np.where(step > 0.0, step, 1.0)))
+        row, ends, inner, ratio = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return cls(rows, shifted, row, ends, inner, ratio)
+
+    def changes(self, function: Callable[[Array], Array]) -> Array:
+        """Return squared changes (r, ...) of a function if its slopes continue out of range."""
+        change = np.abs(function(self.ends) - function(self.inner))
+        change *= self.ratio.reshape(-1, *(1,) * (change.ndim - 1))
+        squares = np.zeros((len(self.rows), *change.shape[1:]))
+        np.add.at(squares, self.row, change**2)
+        return squares
+
+
+def _unit(state: State) -> float:
+    """Return the standard deviation of a column of numbers, whose encoding is linear."""
+    assert state["kind"] == "numeric" or state["kind"] == "date"
+    points, scores = state["points"], state["scores"]
+    return (points[-1] - points[0]) / (scores[-1] - scores[0]) if points else 1.0

@@ -1,0 +1,51 @@
+"""Bugs of weights of rows and of names of columns, each with the test that must notice it."""
+
+from estimators import test_table_weights
+from mutants.registry import plant_edits, replaces
+from tables import test_kinds_of_tables
+
+from bochner._numerics import foreign
+from bochner.estimators import table_base, table_rows
+from bochner.estimators.table_regressor import TableRegressor
+from bochner.estimators.table_rows import TableRows
+from bochner.persist import model_file
+
+plant_edits(
+    table_rows,
+    "table_rows",
+    test_table_weights.check_one_observation,
+    whole_weights_are_counts=(
+        "weights is not None and are_counts",
+        "weights is not None and (weights == np.rint(weights)).all()",
+    ),
+    users=(table_base,),
+)
+
+
+@replaces(
+    TableRows,
+    "noise_unit",
+    test_table_weights.check_one_observation,
+    name="noise_of_weight_one",
+)
+@property
+def unit_of_weights(self):
+    return self.unit
+
+
+plant_edits(
+    TableRegressor,
+    "_new_rows",
+    test_table_weights.check_unit_of_new_rows,
+    new_weights_in_another_unit=("weight / self.weight_unit_", "weight"),
+)
+
+
+@replaces(foreign, "of_arrow", test_kinds_of_tables.check_names)
+def arrays_of_arrow(X):
+    return X.to_pandas().astype(object).to_numpy() if hasattr(X, "column_names") else X
+
+
+@replaces(model_file, "try_out", test_kinds_of_tables.check_refusal)
+def nothing_is_tried_out(model, n_bytes):
+    pass
