@@ -272,12 +272,7 @@ plant_edits(
     widths,
     "fitted_widths",
     patched(test_widths.check_unseen),
-    curves_know_the_rows_left_out=("_product(curves_of(outside)", "_product(curves_of(rows)"),
-    fold_curves_know_the_rows_left_out=("fold_curves = curves_of(outside)", "fold_curves = curves"),
-    trees_know_the_rows_left_out=(
-        "wide[outside], scores[outside] / _product(fold_curves, inputs[outside])",
-        "wide, scores / _product(fold_curves, inputs)",
-    ),
+    trees_know_the_rows_left_out=("with_trees(outside, columns)(", "with_trees(rows, columns)("),
 )
 plant_edits(
     positive,
