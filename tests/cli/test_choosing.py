@@ -75,3 +75,15 @@ def test_contradictions(frame, asked, message):
 def test_control_characters_are_shown():
     assert plain("a\x1b[31m b\tc\u202e") == "a\\x1b[31m b\\tc\\u202e"
     assert plain("größe, 色\n[/x]") == "größe, 色\n[/x]"
+
+
+def check_fewest_dates():
+    """Ten different dates are a course in time, and nine are not."""
+    for n_dates, kind in ((9, "random"), (10, "time"), (11, "time")):
+        days = pd.date_range("2021-01-01", periods=n_dates).repeat(4)
+        frame = pd.DataFrame({"day": days, "a": np.arange(len(days))})
+        assert chosen_rows(frame, Options()).kind == kind
+
+
+def test_ten_dates_are_a_course_in_time():
+    check_fewest_dates()

@@ -121,8 +121,8 @@ def test_shares_of_trends_add_up():
     shares = {"a level": 0.774, "a line": 0.216, "a slope": 0.007, "a walk": 0.003}
     part = SimpleNamespace(name="1 year")
     members = [
-        SimpleNamespace(weights=np.array([w]), model=SimpleNamespace(components=names))
-        for w, names in ((0.7, ["trend", "1 year"]), (0.3, ["trend", "1 year", "cycle of 9"]))
+        SimpleNamespace(weights=np.array([w, 0.05]), model=SimpleNamespace(components=names))
+        for w, names in ((0.65, ["trend", "1 year"]), (0.25, ["trend", "1 year", "cycle of 9"]))
     ]
     law = SimpleNamespace(
         trends=lambda: shares,
@@ -135,6 +135,7 @@ def test_shares_of_trends_add_up():
         positions=lambda times: np.rint(10.0 * times).astype(int),
     )
     facts = model_facts(law, pd.RangeIndex(100, 120))
+    assert "cycle of 9 (probability 30 %)" in facts["Seasons"]
     assert facts["Outliers"] == "101, ignored"
     assert facts["Shifts"] == "of the level at 102, 103, 104, 105 and 2 more"
     assert model_facts(law)["Shifts"] == "of the level at 6 times"

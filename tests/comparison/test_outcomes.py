@@ -311,3 +311,17 @@ def assert_clusters_in_differences():
 
 def test_differences_within_a_group_are_not_independent():
     assert_clusters_in_differences()
+
+
+def assert_independent_values():
+    """Values that are all covered are as many as their groups."""
+    groups = np.arange(60) // 20
+    found = coverage_of(np.ones(60, dtype=bool), 0.9, groups)
+    expected = coverage_of(np.ones(3, dtype=bool), 0.9)
+    assert (found.lower, found.upper) == (expected.lower, expected.upper)
+    assert not found.is_wide
+    assert coverage_of(np.ones(60, dtype=bool), 0.9).is_wide
+
+
+def test_values_of_a_group_that_are_all_covered_are_one_value():
+    assert_independent_values()

@@ -53,11 +53,15 @@ def test_a_class_of_test_rows_alone_is_refused():
 
 def check_fewest():
     """Two rows to fit are enough for a regression, and one is not."""
-    frame, y = pd.DataFrame({"a": np.arange(4.0)}), pd.Series(np.arange(4.0))
-    found = split_rows(frame, y, "regression", 0.5, 0)
-    assert (len(found.y), len(found.y_test)) == (2, 2)
-    with pytest.raises(InputError, match="leaves 1 to fit and 2 to test: expected at least 2"):
-        split_rows(frame[:3], y[:3], "regression", 0.5, 0)
+    n_fitted = []
+    for n in (3, 4):
+        frame, y = FEATURES[:n], pd.Series(np.arange(float(n)))
+        try:
+            n_fitted.append(len(split_rows(frame, y, "regression", 0.5, 0).y))
+        except InputError as error:
+            n_fitted.append(str(error))
+    assert n_fitted[1] == 2
+    assert "leaves 1 to fit and 2 to test: expected at least 2" in n_fitted[0]
 
 
 def test_two_rows_are_enough_to_fit():

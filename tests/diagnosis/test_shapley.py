@@ -6,8 +6,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 from diagnosis.test_sensitivity import of_function
+from numpy.testing import assert_allclose
 
 from bochner.diagnosis.contributions import contributions
+from bochner.diagnosis.shapley import Game
 
 SINGLE = {name: [number] for number, name in enumerate("abcd")}
 
@@ -221,3 +223,27 @@ def test_tables_of_contributions():
     classes = repr(explained(dependence(mixed), X)).splitlines()
     assert classes[0].split() == ["column", "0", "1"]
     assert len(classes) == 7
+
+
+def check_enough_evaluations():
+    """Values are exact as soon as all coalitions of all rows can be evaluated."""
+    calls = []
+
+    def exchanged(X, from_players):
+        calls.append(len(from_players))
+        return np.take_along_axis(X, from_players, axis=0).prod(axis=1)[:, None]
+
+    rng = np.random.default_rng(0)
+    background, X = rng.normal(size=(6, 3)), rng.normal(size=(2, 3))
+    game = Game(exchanged, 3, background, background.prod(axis=1)[:, None])
+    needed = 2 * 6 * (2**3 - 2)
+    for n_evaluations, is_exact in ((needed - 1, False), (needed, True), (needed + 1, True)):
+        values, errors = game.shapley_values(
+            X, X.prod(axis=1)[:, None], n_evaluations, np.random.default_rng(1)
+        )
+        assert (not errors.any()) == is_exact
+        assert_allclose(values.sum(axis=1), X.prod(axis=1)[:, None] - game.base)
+
+
+def test_as_many_evaluations_as_coalitions_are_enough():
+    check_enough_evaluations()

@@ -1,5 +1,7 @@
 """What is told of the rows of a table: weights, groups, times; and what is asked at new rows."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -232,18 +234,15 @@ def test_classes_have_no_factors_if_weights_are_counts():
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "copies", "is_warned"), [(60, 2, True), (60, 3, True), (5, 60, False)]
+    ("n_rows", "copies", "is_warned"),
+    [(60, 2, True), (60, 3, True), (5, 60, False)],
 )
 def test_copied_rows_are_warned_of(n_rows, copies, is_warned, recwarn):
     rows = np.random.default_rng(0).normal(size=(n_rows, 2))
     X, y = np.tile(rows, (copies, 1)), np.tile(rows[:, 0], copies)
     table_rows(X, y, None, None, None)
-    assert (
-        bool(
-            [w for w in recwarn if "pass the number of the observation as groups" in str(w.message)]
-        )
-        == is_warned
-    )
+    advice = "pass the number of the observation as groups"
+    assert any(advice in str(w.message) for w in recwarn) == is_warned
     recwarn.clear()
     table_rows(X, y, None, np.tile(np.arange(n_rows), copies), None)
     assert not recwarn.list
@@ -295,3 +294,16 @@ class TestTimes:
     )
     def test_numbers_dates_and_ordered_categories_are_sorted(self, time):
         assert np.argsort(sortable_times("time", time)).tolist() == [1, 2, 0]
+
+
+def check_fewest_copied():
+    """Twenty rows that are there twice are copies; fewer may be levels of a design."""
+    for n_rows, n_warnings in ((19, 0), (20, 1)):
+        rows = np.tile(np.random.default_rng(0).normal(size=(n_rows, 2)), (2, 1))
+        with warnings.catch_warnings(record=True, action="always") as found:
+            table_rows(rows, rows[:, 0], None, None, None)
+        assert len(found) == n_warnings
+
+
+def test_twenty_copied_rows_are_warned_of():
+    check_fewest_copied()

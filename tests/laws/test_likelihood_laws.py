@@ -14,6 +14,7 @@ from bochner.likelihoods import (
     PoissonLikelihood,
     SoftmaxLikelihood,
     StudentTLikelihood,
+    quantiles,
 )
 from bochner.likelihoods.mixture import Predictive
 
@@ -264,3 +265,41 @@ def test_quantiles_of_laws_far_apart(level):
     laws = (GaussianLikelihood(0.01), StudentTLikelihood(0.7, 3.0))
     found = Predictive(laws, np.array([[0.0], [1e4]]), np.array([[1e-6], [2.0]]))
     assert abs(found.distribution(found.quantiles(level))[0] - level) < 1e-9
+
+
+def check_whole_quantiles():
+    """The least count that reaches a level, also if its probability equals the level."""
+    cumulative = np.array([0.125, 0.25, 0.5, 0.75, 1.0])  # No rounding errors
+
+    def distribution(y):
+        return np.where(y < 0.0, 0.0, cumulative[np.clip(y, 0, 4).astype(int)])
+
+    for level in (0.1, 0.125, 0.2, 0.25, 0.3, 0.5, 0.6, 0.75, 0.9):
+        for log_mean in (-1.0, 0.5, 1.5):
+            found = quantiles.whole_quantiles(distribution, level, np.array([log_mean]))
+            assert found == np.searchsorted(cumulative, level)
+
+
+def check_origin():
+    """Weights of labels are repetitions."""
+    y, weight, none = np.array([0.0, 1.0, 1.0]), np.array([3.0, 1.0, 1.0]), np.zeros(0)
+    found = likelihoods.BernoulliLikelihood().origin(y, none, weight)
+    np.testing.assert_allclose(found, np.log(2.5 / 3.5))
+
+
+def check_first_cutpoints():
+    """Weights of ordinal labels are repetitions."""
+    y, weight, none = np.array([0.0, 1.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0, 4.0]), np.zeros(0)
+    weighted = likelihoods.OrdinalLikelihood().started(y, none, weight)
+    repeated = np.repeat(y, weight.astype(int))
+    expected = likelihoods.OrdinalLikelihood().started(repeated, none, np.ones(10))
+    np.testing.assert_allclose(weighted.cutpoints, expected.cutpoints)
+
+
+def test_quantiles_of_counts_reach_their_level():
+    check_whole_quantiles()
+
+
+def test_weights_of_labels_are_repetitions():
+    check_origin()
+    check_first_cutpoints()

@@ -1,31 +1,44 @@
 """Bugs at the ends of ranges, in weights with repeats, in groups, and in choices of methods."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import pytest
-from comparison import test_outcomes
-from estimators import test_forecaster, test_online, test_summed_series
-from features import test_positive_features
+from cli import test_choosing
+from comparison import test_origins, test_outcomes, test_split
+from diagnosis import test_shapley
+from estimators import test_forecaster, test_online, test_summed_series, test_table_rows
+from features import test_positive_features, test_units
 from laws import head_laws, test_likelihood_laws
 from learning.families import test_selection
 from learning.mixtures import test_mixture
+from learning.ridge import test_ridge_plan
 from learning.series import test_breaks, test_search
 from learning.tables import test_estimator_laws, test_widths
-from mutants.registry import plant_edits
+from mutants.registry import edited, plant_edits, planted
 from persist import test_packing
-from tables import test_totals
+from report import test_checks, test_drift
+from tables import test_identifiers, test_timelines, test_totals
 
-from bochner.comparison import study, verdict
-from bochner.estimators import rolling_origins, summed_series
-from bochner.features import positive, stats
+from bochner.cli import choosing
+from bochner.comparison import coverage, forecasts, split, study, verdict
+from bochner.diagnosis.shapley import Game
+from bochner.estimators import rolling_origins, summed_series, table_rows
+from bochner.features import length_scales, positive, stats
+from bochner.features.chunks import Chunk, RowSample
 from bochner.learning.families import selection
 from bochner.learning.mixtures import mixture
+from bochner.learning.ridge.plan import RidgeProblem
 from bochner.learning.ridge.posterior import RidgePosterior
 from bochner.learning.series import breaks
 from bochner.learning.series.search import Searcher
 from bochner.learning.tables import widths
 from bochner.learning.tables.residual_laws import ResidualLaw
+from bochner.likelihoods import BernoulliLikelihood, OrdinalLikelihood, quantiles
 from bochner.likelihoods.mixture import Predictive
 from bochner.persist import packing
-from bochner.tables import totals
+from bochner.report import drift, error_checks, residuals
+from bochner.tables import text_columns, timelines, totals
 
 
 def patched(check):
@@ -36,6 +49,22 @@ def patched(check):
             check(patch)
 
     return checked
+
+
+def in_folder(check):
+    """Return a check that writes files into a folder of its own."""
+
+    def checked():
+        with TemporaryDirectory() as folder:
+            check(Path(folder))
+
+    return checked
+
+
+def edit_property(owner, name, old, new):
+    """Return what plants a changed line in a property."""
+    function = getattr(owner, name).fget
+    return lambda patch: patch.setattr(owner, name, edited(function, old, new))
 
 
 # Ends of ranges
@@ -91,6 +120,69 @@ plant_edits(
     zeros_have_no_floor=(">= 0.0", "> 0.0"),
 )
 
+plant_edits(
+    text_columns,
+    "_has_errors",
+    in_folder(test_identifiers.assert_half),
+    half_of_the_entries_are_too_few=("_HALF * n_present <=", "_HALF * n_present <"),
+)
+plant_edits(
+    text_columns,
+    "_levels",
+    in_folder(test_identifiers.assert_levels_are_compared),
+    level_256_is_one_too_many=("len(levels) <=", "len(levels) <"),
+)
+plant_edits(
+    timelines,
+    "_usual_step",
+    test_timelines.assert_half_of_the_steps,
+    half_of_the_steps_are_too_few=(">= _SHARE", "> _SHARE"),
+)
+plant_edits(
+    drift,
+    "_bins",
+    test_drift.check_fewest_missing,
+    missing_values_one_too_few=(">= _FEWEST_ROWS", "> _FEWEST_ROWS"),
+)
+plant_edits(
+    drift,
+    "_tested",
+    test_drift.check_two_bins,
+    three_groups_are_too_few=("n_parts > q + 1", "n_parts > q + 2"),
+)
+plant_edits(
+    split,
+    "split_rows",
+    test_split.check_fewest,
+    users=(test_split,),
+    two_rows_to_fit_are_too_few=("n_fit < fewest", "n_fit <= fewest"),
+)
+plant_edits(
+    length_scales,
+    "is_symmetric",
+    test_units.check_zero_gram,
+    users=(test_units,),
+    zeros_are_not_symmetric=("<= tolerance", "< tolerance"),
+)
+plant_edits(
+    quantiles,
+    "whole_quantiles",
+    test_likelihood_laws.check_whole_quantiles,
+    counts_beyond_the_level=("distribution(middle) >= level", "distribution(middle) > level"),
+)
+plant_edits(
+    table_rows,
+    "_in_order_of_entries",
+    test_table_rows.check_fewest_copied,
+    twenty_copies_are_too_few=(">= _FEWEST_COPIED", "> _FEWEST_COPIED"),
+)
+plant_edits(
+    choosing,
+    "_sorts",
+    test_choosing.check_fewest_dates,
+    ten_dates_are_too_few=("+ 1 >= _FEWEST_DATES", "+ 1 > _FEWEST_DATES"),
+)
+
 # Weights and variances
 plant_edits(
     ResidualLaw,
@@ -127,6 +219,40 @@ plant_edits(
     frequencies_count_themselves=("_without(counts, seats[j])", "counts"),
 )
 
+plant_edits(
+    Chunk,
+    "aged",
+    test_units.check_repeats,
+    repeats_of_the_last_forgetting=("else factors * self.repeats", "else factors"),
+)
+plant_edits(
+    RowSample,
+    "weighted",
+    test_units.check_samples,
+    repeats_of_a_sample_start_again=("repeats *= self.rows.repeats", "pass"),
+)
+planted(test_units.check_repeats, name="units_without_repeats")(
+    edit_property(Chunk, "units", "self.repeats * units.counts", "units.counts")
+)
+plant_edits(
+    BernoulliLikelihood,
+    "origin",
+    test_likelihood_laws.check_origin,
+    odds_of_rows=("weight.sum() - ones", "len(y) - ones"),
+)
+plant_edits(
+    OrdinalLikelihood,
+    "started",
+    test_likelihood_laws.check_first_cutpoints,
+    cutpoints_of_rows=("weights=weight, ", ""),
+)
+plant_edits(
+    forecasts,
+    "_seasons",
+    test_origins.test_shares_of_trends_add_up,
+    probabilities_are_averaged=("m.weights.sum()", "m.weights.mean()"),
+)
+
 # Groups, and rows left out
 plant_edits(
     verdict,
@@ -146,12 +272,7 @@ plant_edits(
     widths,
     "fitted_widths",
     patched(test_widths.check_unseen),
-    curves_know_the_rows_left_out=("_product(curves_of(outside)", "_product(curves_of(rows)"),
-    fold_curves_know_the_rows_left_out=("fold_curves = curves_of(outside)", "fold_curves = curves"),
-    trees_know_the_rows_left_out=(
-        "wide[outside], scores[outside] / _product(fold_curves, inputs[outside])",
-        "wide, scores / _product(fold_curves, inputs)",
-    ),
+    trees_know_the_rows_left_out=("with_trees(outside, columns)(", "with_trees(rows, columns)("),
 )
 plant_edits(
     positive,
@@ -167,7 +288,36 @@ plant_edits(
     the_scale_of_later_values=("series[name].values[before]", "series[name].values"),
 )
 
+plant_edits(
+    coverage,
+    "_independent",
+    test_outcomes.assert_independent_values,
+    covered_rows_are_independent=("        return n_clusters\n", "        return n\n"),
+)
+plant_edits(
+    residuals,
+    "drifts",
+    test_drift.check_groups_of_a_report,
+    users=(test_drift,),
+    reports_without_groups=("= subject.study.own.clusters", "= None"),
+)
+plant_edits(
+    error_checks,
+    "bias",
+    test_checks.check_bias_of_groups,
+    a_bias_of_independent_rows=(", outcome.clusters)", ")"),
+)
+
 # Choices between two methods
+plant_edits(
+    Game,
+    "shapley_values",
+    test_shapley.check_enough_evaluations,
+    all_coalitions_are_not_enough=("<= n_evaluations", "< n_evaluations"),
+)
+planted(test_ridge_plan.check_worth, name="one_reason_for_passes_is_enough")(
+    edit_property(RidgeProblem, "is_faster_by_passes", "_WORTH_SECONDS and", "_WORTH_SECONDS or")
+)
 plant_edits(
     selection,
     "select_kernel",

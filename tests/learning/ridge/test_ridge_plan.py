@@ -18,6 +18,15 @@ def test_auto_takes_conjugate_gradients_where_they_pay():
     assert plan_ridge(problem(p=8192, n=100_000), "auto", None).solver == "cg"
     assert plan_ridge(problem(p=8192, n=100_000), "cholesky", None).solver == "cholesky"
     assert plan_ridge(problem(), "cg", None).solver == "cg"
+    check_worth()
+
+
+def check_worth():
+    """Both ten seconds and half of the time have to be saved."""
+    few_seconds = plan_ridge(problem(p=4000, n=2000), "auto", None)  # 2 s against 0.3 s
+    little_faster = plan_ridge(problem(p=1000, n=10**6), "auto", None)  # 25 s against 42 s
+    assert few_seconds.solver == little_faster.solver == "cholesky"
+    assert plan_ridge(problem(p=10_000, n=100_000), "auto", None).solver == "cg"
 
 
 def test_a_device_forms_the_gram_matrix_wherever_it_fits():

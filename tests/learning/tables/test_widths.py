@@ -289,22 +289,16 @@ class Remembered:
 
 
 def check_unseen(monkeypatch):
-    """Curves and trees that remember scores add nothing to the factors of rows left out."""
+    """Trees that remember scores are not kept, because they add nothing for rows left out."""
     moments, X, _, scores = drawn(np.random.default_rng(5), 600)
-    none = Remembered(np.empty(0), np.empty(0))
-
-    def curves(inputs, scores, knots):
-        return Remembered(inputs[:, 0], scores, 0.8), none, none
 
     def trees(inputs, scores, columns):
         seen = Remembered(inputs[:, -1], scores)
         return lambda rows: seen(rows[:, -1])[:, None]
 
-    monkeypatch.setattr(widths, "_curves", curves)
     monkeypatch.setattr(widths, "_trees", trees)
-    found, left_out = widths.fitted_widths(moments, np.abs(scores), X, LEVELS, None)
+    found, _ = widths.fitted_widths(moments, np.abs(scores), X, LEVELS, None)
     assert found.trees is None
-    assert_allclose(left_out, np.exp(0.8 * moments.mean))
 
 
 def test_factors_are_those_of_rows_left_out(monkeypatch):

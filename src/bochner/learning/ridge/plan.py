@@ -44,9 +44,6 @@ _PASS = {np.float64: 3.5e-9, np.float32: 1.8e-9}
 """Seconds per feature of one row in a pass of conjugate gradients."""
 _PASSES = 12
 """Typical number of passes of conjugate gradients at the default tolerance."""
-_EIGENVALUES = 20.0
-"""Ratio of the times of an eigendecomposition, which the choice of alpha needs, and a Cholesky
-factorisation: about 9 p^3 operations against p^3 / 3."""
 _WORTH_SECONDS = 10.0
 """Predicted seconds below which the Gram matrix is formed, because it also gives uncertainty."""
 _WORTH_RATIO = 2.0
@@ -106,9 +103,8 @@ class RidgeProblem:
     def is_faster_by_passes(self) -> bool:
         """Whether conjugate gradients are predicted to save enough time over the Gram matrix."""
         n = self.n_samples or 0
-        factor = _FACTOR * (_EIGENVALUES if self.alpha is None else 1.0)
         product = _PRODUCT[self._gram_dtype(n, self.weight_rms)]
-        direct = product * n * self.p**2 + factor * self.p**3
+        direct = product * n * self.p**2 + _FACTOR * self.p**3
         passes = _PASSES * _PASS[self.pass_dtype(self.weight_rms)] * n * self.p
         return direct > _WORTH_SECONDS and direct > _WORTH_RATIO * passes
 
