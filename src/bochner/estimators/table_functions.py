@@ -37,6 +37,8 @@ class TableFunctions:
     transformation : Transformation or None
         Increasing function of the targets that the functions model; returned values are mapped back
         by its inverse.
+    floor : float or ndarray of shape (t,)
+        Smallest value: zero for targets that are never negative, else minus infinity.
     """
 
     encoders: list[TableEncoder]
@@ -45,6 +47,7 @@ class TableFunctions:
     shift: Any = 0.0
     scale: Any = 1.0
     transformation: Transformation | None = None
+    floor: Any = -np.inf
 
     def __len__(self) -> int:
         return len(self.functions)
@@ -62,7 +65,10 @@ class TableFunctions:
             if values.ndim > mean.ndim:
                 mean, factors = mean[..., None], factors[..., None]
             values = as_array(mean + factors * (values - mean))
-        return values if self.transformation is None else self.transformation.inverse(values)
+        if self.transformation is not None:
+            values = self.transformation.inverse(values)
+        floor = np.expand_dims(self.floor, -1) if np.ndim(self.floor) else self.floor
+        return as_array(np.maximum(values, floor))
 
     def encode(self, X: MatrixLike) -> Array:
         """Return the encoded columns (n, d) that the functions take."""

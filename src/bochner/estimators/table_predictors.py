@@ -51,7 +51,7 @@ class NumberPredictor:
         return several if np.ndim(self.unit) else None
 
     def outputs(self, X: Array) -> Array:
-        """Return the inverse of the scaled means, which are medians of transformed targets."""
+        """Return the inverse of the scaled means, without the effect of the spread on means."""
         return self.targets.inverse(as_array(self.head.predict(X)))
 
     def predictive(self, X: Array, weight: Array | None = None) -> Predictive:
@@ -75,14 +75,23 @@ class NumberPredictor:
                 f"({self.targets.transformation.name!r}): take return_std=True, covariances of "
                 "sample_functions, or transformation='none'."
             )
-        mean, cov = cast(Pair, self.head.predict(X, return_cov=True, sample_weight=weight))
-        return self.targets.inverse(mean), self.targets.scale**2 * cov
+        scaled_mean, scaled_cov = cast(
+            Pair, self.head.predict(X, return_cov=True, sample_weight=weight)
+        )
+        if self.targets.slope is not None:
+            return self.targets.inverse(scaled_mean), self.targets.slope**2 * scaled_cov
+        # A floor narrows deviations; correlations are those without it.
+        mean, std = self.predictive(X, weight).mean_and_std()
+        scaled_std = np.sqrt(np.einsum("ii...->i...", scaled_cov))
+        ratio = std / np.maximum(scaled_std, np.finfo(np.float64).tiny)
+        return mean, scaled_cov * ratio * ratio[:, None]
 
     def functions(self, encoders: list[TableEncoder], count: int, rng: Generator) -> TableFunctions:
         """Return functions of tables with these encoders, drawn from the posterior."""
         shift, scale = self.targets.mean, self.targets.scale
         drawn = self.head.functions(count, rng).transformed(shift, scale)
-        functions = TableFunctions(encoders, drawn, transformation=self.targets.transformation)
+        of_targets = {"transformation": self.targets.transformation, "floor": self.targets.floor}
+        functions = TableFunctions(encoders, drawn, **of_targets)
         if isinstance(self.head, SumOfLaws) and any(widths.curves for widths in self.head.widths):
             functions = replace(functions, head=self.head, shift=shift, scale=scale)
         return functions

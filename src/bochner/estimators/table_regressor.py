@@ -120,6 +120,9 @@ class TableRegressor(ScoredRegressor, TableModel):
         :meth:`interactions`, :meth:`effect` and :meth:`contributions`.
     target_mean_, target_scale_ : float or ndarray of shape (t,)
         Mean and standard deviation of the training targets, after the transformation.
+    target_floor_ : float or ndarray of shape (t,)
+        Smallest prediction: zero for targets that are never negative though zero is within reach,
+        such as counts, else minus infinity.
     transformation_ : Transformation or None
         The transformation of the targets, with ``transformation_.name``; ``None`` without one.
 
@@ -154,9 +157,10 @@ class TableRegressor(ScoredRegressor, TableModel):
 
     head_: SumOfLaws | OneKernelRegression = field(init=False)
     transformation_: Transformation | None = field(init=False, default=None)
-    expected_error_: float | None = field(init=False, default=None)
+    expected_error_: float | Array | None = field(init=False, default=None)
     target_mean_: float | Array = field(init=False)
     target_scale_: float | Array = field(init=False)
+    target_floor_: float | Array = field(init=False)
 
     def _check_parameters(self) -> None:
         check_name("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
@@ -232,13 +236,15 @@ class TableRegressor(ScoredRegressor, TableModel):
         self._keep(rows, learned)
         targets = learned.targets
         self.target_mean_, self.target_scale_ = targets.mean, targets.scale
+        self.target_floor_ = targets.floor
         self.transformation_, self.expected_error_ = targets.transformation, learned.expected_error
         return self
 
     @property
     def _predictor(self) -> NumberPredictor:
         check_is_fitted(self, "head_")
-        targets = ScaledTargets(self.target_mean_, self.target_scale_, self.transformation_)
+        mean, scale = self.target_mean_, self.target_scale_
+        targets = ScaledTargets(mean, scale, self.transformation_, self.target_floor_)
         return NumberPredictor(self.head_, targets)
 
     @property

@@ -184,7 +184,7 @@ def penalised(
     coef[0] = np.log(np.mean(scores * np.exp(-offset)))
     for _ in range(_MOST_UPDATES):
         penalty = _total(penalties, sizes, len(coef))
-        inverse = np.linalg.inv(information + penalty)
+        inverse = as_array(np.linalg.inv(information + penalty))
         coef = least_loss(basis, penalty, scores, offset, coef, inverse)
         effective, squares = np.empty(len(penalties)), np.empty(len(penalties))
         for number, (part, matrix) in enumerate(penalties):

@@ -9,23 +9,20 @@ Laplace law,
 
 which is less sensitive to large errors than squares. :math:`\log g` is a sum of curves of the
 prediction, of the laws' standard deviation and of their disagreement, of a term for each level of
-text and each indicator of missing entries, and of boosted trees of the columns. Curves and terms
-are fitted together, so that a curve does not describe what a level explains. Each curve, and the
-terms of each column, are penalised as much as their size suggests (the generalised Fellner–Schall
-update): without evidence they vanish. The sum and the trees are used if they increase the
-cross-validated likelihood.
+text and each indicator of missing entries, of curves of numeric columns, and of boosted trees of
+the columns. Curves and terms are fitted together, so that a curve does not describe what a level
+explains. Each curve, and the terms of each column, are penalised as much as their size suggests
+(:mod:`bochner.learning.tables.width_terms`): without evidence they vanish. The sum and the trees
+are used if they increase the cross-validated likelihood.
 
 A leave-one-out prediction may reveal the left-out target. Among ``k`` equal rows, the prediction
 without a target differs from the mean prediction by a ``k``-th of the target's residual, with the
 opposite sign. Curves must not resolve such differences. Between two knots, the distance times the
 number of observations is therefore at least several residuals.
-
-Source: Wood and Fasiolo, "A generalized Fellner-Schall method for smoothing parameter
-optimization", 2017.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +31,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.tables.removal import fold_numbers
 from bochner.learning.tables.rows import Chosen
-from bochner.learning.tables.trees import TreeInputs, Trees
+from bochner.learning.tables.trees import TreeInputs, Trees, none
 from bochner.learning.tables.width_terms import Curve, Indicators, IndicatorTerms, WidthTerms
 from bochner.registry import register
 
@@ -50,6 +47,10 @@ longer, for trees."""
 
 _KNOTS = 8
 """Number of knots of a curve, at quantiles of its input."""
+
+_MOST_NUMBERS, _NUMBER_KNOTS, _FEWEST_VALUES = 20, 5, 3
+"""Most numeric columns that have curves, number of their knots, and fewest different values. Fits
+take time in proportion to the square of all knots; trees describe the columns of wider tables."""
 
 _LEAST_PRODUCT = 8.0
 """Least distance of two knots times the number of observations between them, in mean absolute
@@ -114,7 +115,8 @@ class Moments:
 class Widths:
     """Factors of the standard deviations of a target; constant one without curves."""
 
-    curves: tuple[Curve, ...] = ()  # Of the inputs of Moments
+    curves: tuple[Curve, ...] = ()  # Of the inputs of Moments, then of encoded columns
+    numbers: Chosen = field(default_factory=none)  # (c,): Columns of the latter curves
     terms: IndicatorTerms | None = None  # Of encoded columns, added to the curves
     columns: TreeInputs | None = None  # Inputs of the trees
     trees: Trees | None = None  # Added to the curves
@@ -130,7 +132,8 @@ class Widths:
 
     def sums(self, inputs: Array, X: Array) -> Array:
         """Return sums (n,) of curves of the inputs (n, c) and terms of encoded rows (n, d)."""
-        values = [curve(column) for curve, column in zip(self.curves, inputs.T, strict=True)]
+        columns = np.hstack((inputs, X[:, self.numbers]))
+        values = [curve(column) for curve, column in zip(self.curves, columns.T, strict=True)]
         if self.terms is not None:
             values.append(self.terms(X))
         return as_array(np.sum(values, axis=0))
@@ -154,12 +157,15 @@ def fitted_widths(
     residuals, scores = scores * np.sqrt(moments.variance), np.maximum(scores / level, _LEAST_SCORE)
     inputs, in_means = moments.inputs(), moments.in_means()
 
-    indicators = Indicators.of(X, columns)
+    indicators, numbers = Indicators.of(X, columns), _numbers(X, columns)
+    with_numbers = np.hstack((inputs, X[:, numbers]))
+    of_numbers = [_quantiles(column) for column in X[:, numbers].T]
 
     def sum_of(rows: Chosen, offset: Array | None = None) -> Widths:
         knots = _knots(inputs[rows], in_means[rows], float(np.mean(residuals[rows])))
-        terms = WidthTerms(knots, indicators)
-        return Widths(*terms.fitted(inputs[rows], X[rows], scores[rows], offset))
+        terms = WidthTerms([*knots, *of_numbers], indicators)
+        curves, levels = terms.fitted(with_numbers[rows], X[rows], scores[rows], offset)
+        return Widths(curves, numbers, levels)
 
     def with_trees(rows: Chosen, columns: TreeInputs) -> Widths:
         smooth = sum_of(rows)
@@ -186,6 +192,21 @@ def fitted_widths(
     if not _is_better(of_trees, of_sum, scores, groups):
         return sum_of(everything), of_sum
     return with_trees(everything, columns), of_trees
+
+
+def _numbers(X: Array, columns: TreeInputs | None) -> Chosen:
+    """Return the numeric columns of encoded rows (n, d); none if they are too many for curves."""
+    if columns is None:
+        return none()
+    numbers = columns.columns
+    is_number = [len(np.unique(X[:, number])) >= _FEWEST_VALUES for number in numbers]
+    chosen = numbers[np.array(is_number, dtype=bool)]
+    return chosen if len(chosen) <= _MOST_NUMBERS else none()
+
+
+def _quantiles(column: Array) -> Array:
+    """Return the different ones of a few quantiles of a column (n,)."""
+    return np.unique(np.quantile(column, np.linspace(0.02, 0.98, _NUMBER_KNOTS), method="nearest"))
 
 
 def _parts(folds: Chosen) -> Iterator[tuple[Chosen, Chosen]]:
