@@ -10,7 +10,8 @@ from scipy.integrate import trapezoid
 from scipy.stats import norm, rankdata
 
 from bochner import TableClassifier, TableRegressor
-from bochner.estimators.table_targets import ScaledTargets, floor_of
+from bochner.estimators import table_targets
+from bochner.estimators.table_targets import ScaledTargets
 from bochner.learning.tables import transformations
 from bochner.learning.tables.transformations import Transformation
 
@@ -173,8 +174,8 @@ def check_floors():
         rng.integers(1, 6, 100),
         np.zeros(5),
     ]
-    assert [floor_of(y) for y in with_floor] == [0.0] * len(with_floor)
-    assert [floor_of(y) for y in without] == [-np.inf] * len(without)
+    assert [table_targets.floor_of(y) for y in with_floor] == [0.0] * len(with_floor)
+    assert [table_targets.floor_of(y) for y in without] == [-np.inf] * len(without)
     both = ScaledTargets.of(np.column_stack((with_floor[0], without[0])), None)
     assert_allclose(
         both.inverse(np.full((1, 2), -9.0)), [[0.0, np.mean(without[0]) - 9.0 * np.std(without[0])]]

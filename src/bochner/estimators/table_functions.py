@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from bochner._numerics.arrays import Array, MatrixLike, as_array
+from bochner.estimators.table_targets import at_least
 from bochner.learning.chains.functions import SampledFunctions
 from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.transformations import Transformation
@@ -37,8 +38,8 @@ class TableFunctions:
     transformation : Transformation or None
         Increasing function of the targets that the functions model; returned values are mapped back
         by its inverse.
-    floor : float or ndarray of shape (t,)
-        Smallest value: zero for targets that are never negative, else minus infinity.
+    floor : float, ndarray of shape (t,) or None
+        Smallest values of the targets, such as zero for counts; ``None`` for no bound.
     """
 
     encoders: list[TableEncoder]
@@ -47,7 +48,7 @@ class TableFunctions:
     shift: Any = 0.0
     scale: Any = 1.0
     transformation: Transformation | None = None
-    floor: Any = -np.inf
+    floor: Any = None
 
     def __len__(self) -> int:
         return len(self.functions)
@@ -67,8 +68,7 @@ class TableFunctions:
             values = as_array(mean + factors * (values - mean))
         if self.transformation is not None:
             values = self.transformation.inverse(values)
-        floor = np.expand_dims(self.floor, -1) if np.ndim(self.floor) else self.floor
-        return as_array(np.maximum(values, floor))
+        return values if self.floor is None else at_least(values, self.floor)
 
     def encode(self, X: MatrixLike) -> Array:
         """Return the encoded columns (n, d) that the functions take."""

@@ -120,9 +120,10 @@ class TableRegressor(ScoredRegressor, TableModel):
         :meth:`interactions`, :meth:`effect` and :meth:`contributions`.
     target_mean_, target_scale_ : float or ndarray of shape (t,)
         Mean and standard deviation of the training targets, after the transformation.
-    target_floor_ : float or ndarray of shape (t,)
-        Smallest prediction: zero for targets that are never negative though zero is within reach,
-        such as counts, else minus infinity.
+    target_floor_ : float, ndarray of shape (t,) or None
+        Smallest value of predictions: zero for targets that are never negative though zero is
+        within reach, such as counts; ``None``, or minus infinity for one of several targets, for
+        all others.
     transformation_ : Transformation or None
         The transformation of the targets, with ``transformation_.name``; ``None`` without one.
 
@@ -160,7 +161,7 @@ class TableRegressor(ScoredRegressor, TableModel):
     expected_error_: float | Array | None = field(init=False, default=None)
     target_mean_: float | Array = field(init=False)
     target_scale_: float | Array = field(init=False)
-    target_floor_: float | Array = field(init=False)
+    target_floor_: float | Array | None = field(init=False, default=None)
 
     def _check_parameters(self) -> None:
         check_name("transformation", self.transformation, ("auto", *TRANSFORMATIONS))

@@ -26,14 +26,15 @@ class ScaledTargets:
     mean: Any  # () or (t,)
     scale: Any  # () or (t,)
     transformation: Transformation | None = None
-    floor: Any = -np.inf  # () or (t,)
+    floor: Any = None  # () or (t,)
 
     @classmethod
     def of(
         cls, y: NDArray[Any], weights: Array | None, transformation: Transformation | None = None
     ) -> "ScaledTargets":
         """Return the map of targets (n,) or (n, t) with weights (n,); ``None`` means ones."""
-        floor = plain(np.apply_along_axis(floor_of, 0, y))
+        floors = np.apply_along_axis(floor_of, 0, y)
+        floor = plain(floors) if np.isfinite(floors).any() else None
         y = y if transformation is None else transformation(y)
         mean = plain(np.average(y, axis=0, weights=weights))
         scale = np.sqrt(np.average((y - mean) ** 2, axis=0, weights=weights))
@@ -42,7 +43,7 @@ class ScaledTargets:
     @property
     def slope(self) -> Any:
         """Slopes () or (t,) of :meth:`inverse` if it is a line for each target, else ``None``."""
-        is_line = self.transformation is None and np.max(self.floor) == -np.inf
+        is_line = self.transformation is None and self.floor is None
         return self.scale if is_line else None
 
     def __call__(self, y: NDArray[Any]) -> Array:
@@ -57,13 +58,20 @@ class ScaledTargets:
 
     def inverse(self, values: Array) -> Array:
         """Return targets (n, *t) or (n, *t, q) from scaled targets."""
-        mean, scale, floor = self.mean, self.scale, self.floor
+        mean, scale = self.mean, self.scale
         if np.ndim(values) > 1 + np.ndim(mean):
-            mean, scale, floor = (np.expand_dims(part, -1) for part in (mean, scale, floor))
+            mean, scale = np.expand_dims(mean, -1), np.expand_dims(scale, -1)
         targets = as_array(mean + scale * values)
         if self.transformation is not None:
             targets = self.transformation.inverse(targets)
-        return as_array(np.maximum(targets, floor))
+        return targets if self.floor is None else at_least(targets, self.floor)
+
+
+def at_least(targets: Array, floor: Any) -> Array:
+    """Return targets (n, *t) or (n, *t, q), of which smaller ones are raised to a floor (*t)."""
+    if np.ndim(targets) > 1 + np.ndim(floor):
+        floor = np.expand_dims(floor, -1)
+    return as_array(np.maximum(targets, floor))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

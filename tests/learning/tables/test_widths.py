@@ -10,7 +10,7 @@ from scipy.stats import norm
 from bochner import TableRegressor
 from bochner.learning.tables import width_terms, widths
 from bochner.learning.tables.trees import TreeInputs
-from bochner.learning.tables.width_terms import Indicators
+from bochner.learning.tables.width_terms import BinaryColumns
 from bochner.learning.tables.widths import Moments, Widths
 
 LEVELS = TreeInputs.of(np.arange(3), np.array([0, 0, 1]))  # A category of two levels, a number
@@ -167,7 +167,7 @@ def check_penalties():
         for _ in range(10):
             logs = spread * rng.normal(size=50)
             scores = np.exp(np.repeat(logs, size)) * rng.exponential(size=50 * size)
-            terms = width_terms.WidthTerms([np.zeros(1)], Indicators.of(X, inputs))
+            terms = width_terms.WidthTerms([np.zeros(1)], BinaryColumns.of(X, inputs))
             curves, levels = terms.fitted(np.zeros((len(X), 1)), X, scores)
             errors.append(np.mean((curves[0].values[0] + levels(np.eye(50)) - logs) ** 2))
         # The error of the posterior mean with the variance 1 / size of a level's mean.

@@ -281,7 +281,7 @@ class Predictive:
             middle = 0.5 * (lower + upper)
             is_below = self._distribution(rows, middle) < levels
             lower, upper = np.where(is_below, middle, lower), np.where(is_below, upper, middle)
-        return upper
+        return as_array(upper)
 
     def _distribution(self, rows: slice, values: Array) -> Array:
         """Return probabilities (n', *t, q) of scaled targets up to ``values`` (n', *t, q)."""

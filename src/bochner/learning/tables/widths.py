@@ -32,7 +32,7 @@ from bochner._numerics.arrays import Array, as_array
 from bochner.learning.tables.removal import fold_numbers
 from bochner.learning.tables.rows import Chosen
 from bochner.learning.tables.trees import TreeInputs, Trees, none
-from bochner.learning.tables.width_terms import Curve, Indicators, IndicatorTerms, WidthTerms
+from bochner.learning.tables.width_terms import BinaryColumns, BinaryTerms, Curve, WidthTerms
 from bochner.registry import register
 
 FEWEST_FOR_WIDTHS = 100
@@ -117,7 +117,7 @@ class Widths:
 
     curves: tuple[Curve, ...] = ()  # Of the inputs of Moments, then of encoded columns
     numbers: Chosen = field(default_factory=none)  # (c,): Columns of the latter curves
-    terms: IndicatorTerms | None = None  # Of encoded columns, added to the curves
+    terms: BinaryTerms | None = None  # Of encoded columns, added to the curves
     columns: TreeInputs | None = None  # Inputs of the trees
     trees: Trees | None = None  # Added to the curves
 
@@ -157,7 +157,7 @@ def fitted_widths(
     residuals, scores = scores * np.sqrt(moments.variance), np.maximum(scores / level, _LEAST_SCORE)
     inputs, in_means = moments.inputs(), moments.in_means()
 
-    indicators, numbers = Indicators.of(X, columns), _numbers(X, columns)
+    indicators, numbers = BinaryColumns.of(X, columns), _numbers(X, columns)
     with_numbers = np.hstack((inputs, X[:, numbers]))
     of_numbers = [_quantiles(column) for column in X[:, numbers].T]
 
