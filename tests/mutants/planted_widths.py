@@ -15,13 +15,19 @@ plant_edits(
     widths_that_know_their_group=("fold_numbers(groups, n", "fold_numbers(None, n"),
 )
 plant_edits(
-    widths,
-    "fitted_widths",
+    widths._Scores,
+    "with_trees",
     test_widths.check_interactions,
     trees_of_scores_with_the_curves=(
-        "scores[rows] * np.exp(-smooth.sums(inputs[rows], X[rows]))",
-        "scores[rows]",
+        "self.scores[rows] / smooth(self.moments.part(rows), self.X[rows])",
+        "self.scores[rows]",
     ),
+)
+plant_edits(
+    widths._Scores,
+    "choices",
+    test_widths.check_gaps,
+    curves_alone=("if len(binary.columns)", "if False"),
 )
 plant_edits(
     WidthTerms,

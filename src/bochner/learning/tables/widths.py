@@ -21,7 +21,7 @@ opposite sign. Curves must not resolve such differences. Between two knots, the 
 number of observations is therefore at least several residuals.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -110,6 +110,10 @@ class Moments:
         return np.column_stack((self.mean, unknown, np.sqrt(self.disagreement)))
 
 
+_Terms = tuple[BinaryColumns, Chosen]
+"""Binary columns with terms, and numeric columns with curves."""
+
+
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Widths:
@@ -125,18 +129,13 @@ class Widths:
         """Return the factors (n,) at encoded rows (n, d)."""
         if not self.curves:
             return np.ones(len(X))
-        logs = self.sums(moments.inputs(), X)
-        if self.trees is not None and self.columns is not None:
-            logs = logs + self.trees(self.columns(X))[:, 0]
-        return as_array(np.exp(logs))
-
-    def sums(self, inputs: Array, X: Array) -> Array:
-        """Return sums (n,) of curves of the inputs (n, c) and terms of encoded rows (n, d)."""
-        columns = np.hstack((inputs, X[:, self.numbers]))
-        values = [curve(column) for curve, column in zip(self.curves, columns.T, strict=True)]
+        inputs = np.hstack((moments.inputs(), X[:, self.numbers]))
+        values = [curve(column) for curve, column in zip(self.curves, inputs.T, strict=True)]
         if self.terms is not None:
             values.append(self.terms(X))
-        return as_array(np.sum(values, axis=0))
+        if self.trees is not None and self.columns is not None:
+            values.append(self.trees(self.columns(X))[:, 0])
+        return as_array(np.exp(np.sum(values, axis=0)))
 
 
 def fitted_widths(
@@ -153,45 +152,76 @@ def fitted_widths(
     level = float(np.mean(scores))
     if n < FEWEST_FOR_WIDTHS or not level > 0.0:
         return unchanged
-    # The conformal scale fits the level of the scores: factors describe departures from it.
-    residuals, scores = scores * np.sqrt(moments.variance), np.maximum(scores / level, _LEAST_SCORE)
-    inputs, in_means = moments.inputs(), moments.in_means()
-
-    indicators, numbers = BinaryColumns.of(X, columns), _numbers(X, columns)
-    with_numbers = np.hstack((inputs, X[:, numbers]))
-    of_numbers = [_quantiles(column) for column in X[:, numbers].T]
-
-    def sum_of(rows: Chosen, offset: Array | None = None) -> Widths:
-        knots = _knots(inputs[rows], in_means[rows], float(np.mean(residuals[rows])))
-        terms = WidthTerms([*knots, *of_numbers], indicators)
-        curves, levels = terms.fitted(with_numbers[rows], X[rows], scores[rows], offset)
-        return Widths(curves, numbers, levels)
-
-    def with_trees(rows: Chosen, columns: TreeInputs) -> Widths:
-        smooth = sum_of(rows)
-        ratios = scores[rows] * np.exp(-smooth.sums(inputs[rows], X[rows]))
-        trees = _trees(wide[rows], ratios, columns)
-        # The curves and terms describe what the trees leave.
-        smooth = sum_of(rows, trees(wide[rows])[:, 0])
-        return replace(smooth, columns=columns, trees=trees)
-
-    folds = fold_numbers(groups, n, _FOLDS)
-    constant, of_sum, of_trees = np.empty(n), np.empty(n), np.empty(n)
+    # The law of the scores fits their level: factors describe departures from it.
+    data = _Scores(moments, np.maximum(scores / level, _LEAST_SCORE), level, X, columns)
+    folds, everything, chosen = fold_numbers(groups, n, _FOLDS), np.arange(n), None
+    best = np.empty(n)
     for rows, outside in _parts(folds):
-        # The sum must predict left-out scores better than their mean.
-        constant[rows] = np.mean(scores[outside])
-        of_sum[rows] = np.exp(sum_of(outside).sums(inputs[rows], X[rows]))
-    if not _is_better(of_sum, constant, scores, groups):
+        best[rows] = np.mean(data.scores[outside])
+    # Each richer sum must predict left-out scores better than the best simpler one.
+    for terms in data.choices():
+        factors = _left_out(data.sum_of, terms, data, folds)
+        if _is_better(factors, best, data.scores, groups):
+            chosen, best = terms, factors
+    if chosen is None:
         return unchanged
-    everything = np.arange(n)
-    if columns is None or n < _FEWEST_FOR_TREES:
-        return sum_of(everything), of_sum
-    wide = columns(X)
-    for rows, outside in _parts(folds % _TREE_FOLDS):
-        of_trees[rows] = with_trees(outside, columns)(moments.part(rows), X[rows])
-    if not _is_better(of_trees, of_sum, scores, groups):
-        return sum_of(everything), of_sum
-    return with_trees(everything, columns), of_trees
+    if columns is not None and n >= _FEWEST_FOR_TREES:
+        factors = _left_out(data.with_trees, chosen, data, folds % _TREE_FOLDS)
+        if _is_better(factors, best, data.scores, groups):
+            return data.with_trees(everything, *chosen), factors
+    return data.sum_of(everything, *chosen), best
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scores:
+    """Scores to which widths are fitted, with the inputs of the widths."""
+
+    moments: Moments
+    scores: Array  # (s,): Absolute, relative to their mean
+    level: float  # The mean
+    X: Array  # (s, d): Encoded rows
+    columns: TreeInputs | None
+
+    def choices(self) -> Iterator[_Terms]:
+        """Yield columns of the terms added to curves of the moments: none, binary ones and all."""
+        yield BinaryColumns.of(self.X, None), none()
+        binary, numbers = BinaryColumns.of(self.X, self.columns), _numbers(self.X, self.columns)
+        if len(binary.columns):
+            yield binary, none()
+        if len(numbers):
+            yield binary, numbers
+
+    def sum_of(
+        self, rows: Chosen, binary: BinaryColumns, numbers: Chosen, offset: Array | None = None
+    ) -> Widths:
+        """Return curves and terms fitted to some of the scores."""
+        moments, X = self.moments.part(rows), self.X[rows]
+        inputs, deviation = moments.inputs(), np.sqrt(moments.variance)
+        residual = float(np.mean(self.level * self.scores[rows] * deviation))
+        knots = _knots(inputs, moments.in_means(), residual)
+        knots += [_quantiles(column) for column in self.X[:, numbers].T]
+        inputs = np.hstack((inputs, X[:, numbers]))
+        terms = WidthTerms(knots, binary)
+        curves, binary_terms = terms.fitted(inputs, X, self.scores[rows], offset)
+        return Widths(curves, numbers, binary_terms)
+
+    def with_trees(self, rows: Chosen, binary: BinaryColumns, numbers: Chosen) -> Widths:
+        """Return curves, terms and trees fitted to some of the scores."""
+        assert self.columns is not None
+        smooth, wide = self.sum_of(rows, binary, numbers), self.columns(self.X[rows])
+        ratios = self.scores[rows] / smooth(self.moments.part(rows), self.X[rows])
+        trees = _trees(wide, ratios, self.columns)
+        # The curves and terms describe what the trees leave.
+        smooth = self.sum_of(rows, binary, numbers, trees(wide)[:, 0])
+        return replace(smooth, columns=self.columns, trees=trees)
+
+
+def _left_out(fitted: Callable[..., Widths], terms: _Terms, data: _Scores, folds: Chosen) -> Array:
+    """Return factors (s,) of widths that were fitted to the scores of other folds."""
+    factors = np.empty(len(folds))
+    for rows, outside in _parts(folds):
+        factors[rows] = fitted(outside, *terms)(data.moments.part(rows), data.X[rows])
+    return factors
 
 
 def _numbers(X: Array, columns: TreeInputs | None) -> Chosen:
