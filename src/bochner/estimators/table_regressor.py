@@ -93,7 +93,7 @@ class TableRegressor(ScoredRegressor, TableModel):
         greatest log density of left-out rows, and no transformation unless one is better by two
         standard errors. Covariances of transformed targets raise an error. Importance, effects and
         contributions explain the mean of the transformed target mapped back to the scale of the
-        target, which is close to the median.
+        target, which is close to the median, or at least ``target_floor_``.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -296,13 +296,13 @@ class TableRegressor(ScoredRegressor, TableModel):
     ) -> tuple[Array, Array]:
         """Return lower and upper ends, (n,) or (n, t), of prediction intervals.
 
-        Half widths are conformal quantiles of left-out residuals, relative to the predictive
-        standard deviation. For each target, about a share ``level`` of new rows from the
-        distribution of the training rows lies inside. If left-out residuals grow with the
-        prediction or differ between values of columns, the standard deviations follow. The coverage
-        is empirical, without a guaranteed lower bound for every distribution of the data. A warning
-        is issued if ``level`` needs more left-out residuals than there are. With a ``kernel`` other
-        than ``"auto"`` the intervals are Gaussian.
+        Ends are quantiles of :meth:`predict_quantiles` with equal shares on both sides. For each
+        target, about a share ``level`` of new rows from the distribution of the training rows lies
+        inside, and equal shares below and above. If left-out residuals grow with the prediction or
+        differ between values of columns, the widths follow. The coverage is empirical, without a
+        guaranteed lower bound for every distribution of the data. A warning is issued if ``level``
+        needs more left-out residuals than there are. With a ``kernel`` other than ``"auto"`` the
+        intervals are Gaussian.
 
         Parameters
         ----------
@@ -329,7 +329,9 @@ class TableRegressor(ScoredRegressor, TableModel):
         """Return quantiles (n, q) or (n, t, q) of new targets at levels (q,) between 0 and 1.
 
         A quantile is the mean plus a quantile of signed left-out residuals in units of the
-        predictive standard deviation, so that errors need not be symmetric. With a ``kernel`` other
+        predictive standard deviation, so that errors need not be symmetric. Residuals beyond the
+        level ``1 / sqrt(4 s)`` of ``s`` are smoothed by a normal tail. Means and standard
+        deviations of :meth:`predict` are those of the same distribution. With a ``kernel`` other
         than ``"auto"`` quantiles are Gaussian. ``sample_weight`` (n,) is as in :meth:`predict`.
         """
         chosen = as_levels(levels)
