@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from persist.same import round_trip
+from scipy.integrate import trapezoid
 from scipy.stats import norm, rankdata
 
 from bochner import TableClassifier, TableRegressor
+from bochner.estimators import table_targets
+from bochner.estimators.table_targets import ScaledTargets
 from bochner.learning.tables import transformations
 from bochner.learning.tables.transformations import Transformation
 
@@ -90,6 +93,97 @@ def check_means():
 
 def test_predictions_are_on_the_scale_of_the_target():
     check_means()
+
+
+def check_one_law(name, n_targets=None):
+    """Means, deviations, samples, intervals and quantiles have one law; quantiles give the rest."""
+    rng = np.random.default_rng(7)
+    X, y = skewed(rng, 150, 1.0)
+    if n_targets:
+        y = np.column_stack([y, *(np.roll(y, shift) for shift in range(1, n_targets))])
+    model = TableRegressor(transformation=name, **QUICK).fit(X, y)
+    new = X[:4]
+    levels = norm.cdf(np.linspace(-6.0, 6.0, 1200))
+    mean, std = model.predict(new, return_std=True)
+    assert_allclose(model.predict(new), mean)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # More levels than rows
+        quantiles = model.predict_quantiles(new, levels)
+    assert_allclose(trapezoid(quantiles, levels, axis=-1), mean, atol=0.005 * std.max())
+    squares = (quantiles - mean[..., None]) ** 2
+    assert_allclose(np.sqrt(trapezoid(squares, levels, axis=-1)), std, atol=0.02 * std.max())
+    draws = model.sample(new, 4000, random_state=0)
+    assert (np.abs(draws.mean(axis=-1) - mean) < 4.5 * std / np.sqrt(4000)).all()
+    ends = np.stack(model.predict_interval(new, 0.8), axis=-1)
+    assert_allclose(ends, model.predict_quantiles(new, (0.1, 0.9)))
+
+
+@pytest.mark.parametrize(
+    ("name", "n_targets"),
+    [*((name, None) for name in transformations.TRANSFORMATIONS), ("none", 2)],
+)
+def test_all_predictions_have_one_law(name, n_targets):
+    check_one_law(name, n_targets)
+
+
+def counts(rng, n):
+    X = rng.uniform(-1.0, 1.0, (n, 2))
+    return X, rng.poisson(np.exp(0.3 + X[:, 0])).astype(float)
+
+
+def check_counts():
+    """Counts have no prediction below zero, and intervals with the share of new counts."""
+    inside, ratio = [], []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        (X, y), (new, truth) = counts(rng, 200), counts(rng, 4000)
+        model = TableRegressor(**QUICK).fit(X, y)
+        assert model.target_floor_ == 0.0
+        lower, upper = model.predict_interval(new, 0.9)
+        assert np.min(lower) == np.min(model.sample(new[:100], 50, random_state=0)) == 0.0
+        assert np.min(model.predict(new)) > 0.0
+        inside.append(np.mean((lower <= truth) & (truth <= upper)))
+        ratio.append(model.score_ / np.sqrt(np.mean((model.predict(new) - truth) ** 2)))
+    assert abs(np.mean(inside) - 0.9) < 0.03
+    assert abs(np.mean(ratio) - 1.0) < 0.08
+    assert (model.sample_functions(20, random_state=0)(new[:50]) >= 0.0).all()
+    _, std = model.predict(new[:20], return_std=True)
+    _, cov = model.predict(new[:20], return_cov=True)
+    assert_allclose(np.sqrt(np.diagonal(cov)), std)
+    assert np.linalg.eigvalsh(cov).min() > -1e-9
+
+
+def test_counts_are_not_predicted_below_zero():
+    check_counts()
+
+
+def check_floors():
+    """Zero is a floor where symmetric targets would be below it, and nowhere else."""
+    rng = np.random.default_rng(9)
+    with_floor = [
+        rng.poisson(0.5, 100),
+        rng.exponential(size=100),
+        rng.lognormal(3.0, 1.0, 100),
+        np.maximum(rng.normal(size=100), 0.0),
+    ]
+    without = [
+        rng.normal(size=100),
+        15.0 + 4.0 * np.abs(rng.normal(size=100)),
+        np.abs(rng.normal(12.0, 4.0, 500)),  # Temperatures that happened to be positive
+        np.append(rng.exponential(size=100), -0.1),
+        rng.integers(1, 6, 100),
+        np.zeros(5),
+    ]
+    assert [table_targets.floor_of(y) for y in with_floor] == [0.0] * len(with_floor)
+    assert [table_targets.floor_of(y) for y in without] == [-np.inf] * len(without)
+    both = ScaledTargets.of(np.column_stack((with_floor[0], without[0])), None)
+    assert_allclose(
+        both.inverse(np.full((1, 2), -9.0)), [[0.0, np.mean(without[0]) - 9.0 * np.std(without[0])]]
+    )
+
+
+def test_floors_are_for_targets_that_would_be_negative():
+    check_floors()
 
 
 def check_choice():

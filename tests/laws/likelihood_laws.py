@@ -20,7 +20,7 @@ from bochner.likelihoods import (
     SoftmaxLikelihood,
     StudentTLikelihood,
 )
-from bochner.likelihoods.mixture import Predictive
+from bochner.likelihoods.mixture import LikelihoodMixture
 from bochner.likelihoods.numbers import LocationLikelihood
 
 ALPHA = 1e-4
@@ -186,7 +186,7 @@ def quantiles_invert_the_distribution(name):
     one = INSTANCES[name]
     mean, variance = map(np.array, zip(*MOMENTS, strict=True))
     for level in (0.001, 0.05, 0.5, 0.95, 0.999):
-        found = Predictive((one.law,), mean[None], variance[None]).quantiles(level)
+        found = LikelihoodMixture((one.law,), mean[None], variance[None]).quantiles(level)
         reached = one.law.distribution(found, mean, variance)
         if one.law.is_discrete:
             before = one.law.distribution(found - 1.0, mean, variance)

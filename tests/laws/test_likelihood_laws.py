@@ -16,7 +16,7 @@ from bochner.likelihoods import (
     StudentTLikelihood,
     quantiles,
 )
-from bochner.likelihoods.mixture import Predictive
+from bochner.likelihoods.mixture import LikelihoodMixture
 
 every = pytest.mark.parametrize("name", laws.INSTANCES)
 numbers = pytest.mark.parametrize("name", laws.NUMBERS)
@@ -184,7 +184,7 @@ def test_distant_limits_are_the_normal_law():
 def test_quantiles_of_large_and_of_tiny_counts():
     law = PoissonLikelihood()
     mean = np.log(np.array([1e-6, 1e6]))
-    found = Predictive((law,), mean[None], np.full((1, 2), 1e-16)).quantiles(0.975)
+    found = LikelihoodMixture((law,), mean[None], np.full((1, 2), 1e-16)).quantiles(0.975)
     np.testing.assert_array_equal(found, stats.poisson(np.exp(mean)).ppf(0.975))
 
 
@@ -247,7 +247,7 @@ def test_a_mixture_averages_its_laws_and_a_factor_scales_distances():
     scale = np.sqrt(variance + np.array([[0.25], [1.0]]))
     centre = mean.mean(axis=0)
     for factor in (1.0, 1.7):
-        found = Predictive(laws, mean, variance, factor)
+        found = LikelihoodMixture(laws, mean, variance, factor)
         parts = stats.norm(centre + factor * (mean - centre), factor * scale)
         y = np.array([0.3, 2.6])
         np.testing.assert_allclose(found.distribution(y), parts.cdf(y).mean(axis=0))
@@ -263,7 +263,7 @@ def test_a_mixture_averages_its_laws_and_a_factor_scales_distances():
 def test_quantiles_of_laws_far_apart(level):
     """Their distribution is flat in between, where no chord leads to the root."""
     laws = (GaussianLikelihood(0.01), StudentTLikelihood(0.7, 3.0))
-    found = Predictive(laws, np.array([[0.0], [1e4]]), np.array([[1e-6], [2.0]]))
+    found = LikelihoodMixture(laws, np.array([[0.0], [1e4]]), np.array([[1e-6], [2.0]]))
     assert abs(found.distribution(found.quantiles(level))[0] - level) < 1e-9
 
 

@@ -16,7 +16,7 @@ from bochner.learning.chains.moves.counts import NegativeBinomialCounts
 from bochner.learning.chains.moves.ordinal import OrdinalLabels
 from bochner.learning.chains.moves.student_t import StudentTNoise
 from bochner.learning.mixtures.wishart import GammaPrior
-from bochner.likelihoods.mixture import Predictive
+from bochner.likelihoods.mixture import LikelihoodMixture
 
 
 def posterior(name):
@@ -101,11 +101,11 @@ def draws_not_truncated(rng, limit):
 planted(
     test_likelihood_laws.test_a_mixture_averages_its_laws_and_a_factor_scales_distances,
     name="density_of_a_factor_too_many",
-)(edit(Predictive, "log_density", "len(self.laws) * self.factor", "len(self.laws)"))
+)(edit(LikelihoodMixture, "log_density", "len(self.laws) * self.factor", "len(self.laws)"))
 planted(
     test_likelihood_laws.test_a_mixture_averages_its_laws_and_a_factor_scales_distances,
     name="factor_for_its_reciprocal",
-)(edit(Predictive, "_unscaled", "1.0 / self.factor - 1.0", "self.factor - 1.0"))
+)(edit(LikelihoodMixture, "_unscaled", "1.0 / self.factor - 1.0", "self.factor - 1.0"))
 planted(
     test_bank_likelihoods.test_covariances_have_the_variances_on_their_diagonal,
     name="variance_of_heavy_tails_lost",

@@ -347,24 +347,6 @@ plant_edits(
 )
 plant_edits(
     SumOfLaws,
-    "quantiles",
-    test_sum_of_laws.assert_new_rows,
-    quantiles_of_absolute_scores=("ranked(self.scores, level)", "self.score(level)"),
-)
-plant_edits(
-    ensemble,
-    "ranked",
-    test_sum_of_laws.test_quantiles_change_sides_with_the_sign,
-    the_rank_above_on_both_sides=("below if level <= 0.5", "above if level <= 0.5"),
-)
-plant_edits(
-    SumOfLaws,
-    "score",
-    partial(test_sum_of_laws.test_few_scores_have_ranks_of_one_more, 14, 0.9, 14),
-    ranks_among_the_scores_alone=("(len(self.scores) + 1) * level", "len(self.scores) * level"),
-)
-plant_edits(
-    SumOfLaws,
     "with_left_out",
     test_sum_of_laws.test_weights_of_laws_do_not_know_what_they_are_scored_on,
     weights_of_all_scores=("residuals[outside] if outside.any()", "residuals if outside.any()"),

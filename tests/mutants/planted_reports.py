@@ -19,11 +19,11 @@ plant_edits(
     accuracy,
     "_intervals_at",
     coverage_of(test_numbers.TwoTargets(), 1),
-    targets_have_the_widths_of_the_first=("[subject.number]", "[0]"),
+    targets_have_the_widths_of_the_first=("subject.number]", "0]"),
 )
 plant_edits(
     accuracy,
     "_intervals_at",
     coverage_of(test_numbers.Prices(), None),
-    intervals_of_transformed_targets_are_symmetric=("is not None:", "is True:"),
+    intervals_of_one_side=("0.5 - 0.5 * levels", "0.0 * levels + 0.01"),
 )

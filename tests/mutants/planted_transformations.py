@@ -12,7 +12,10 @@ plant_edits(
     NumberPredictor,
     "mean",
     test_transformed_targets.check_means,
-    medians_in_place_of_means=("self.moments(X, weight)[0]", "self.outputs(X)"),
+    medians_in_place_of_means=(
+        "self.predictive(X, weight).mean_and_std()[0]",
+        "self.outputs(X)",
+    ),
 )
 plant_edits(
     RegressionTask,

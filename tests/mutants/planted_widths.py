@@ -4,8 +4,9 @@ from learning.tables import test_widths
 from mutants.registry import plant_edits
 
 from bochner.estimators.table_functions import TableFunctions
-from bochner.learning.tables import widths
+from bochner.learning.tables import width_terms, widths
 from bochner.learning.tables.ensemble import SumOfLaws
+from bochner.learning.tables.width_terms import WidthTerms
 
 plant_edits(
     widths,
@@ -14,13 +15,38 @@ plant_edits(
     widths_that_know_their_group=("fold_numbers(groups, n", "fold_numbers(None, n"),
 )
 plant_edits(
-    widths,
-    "fitted_widths",
-    test_widths.check_levels,
+    widths._Scores,
+    "with_trees",
+    test_widths.check_interactions,
     trees_of_scores_with_the_curves=(
-        "scores / _product(curves, inputs)",
-        "scores",
+        "self.scores[rows] / smooth(self.moments.part(rows), self.X[rows])",
+        "self.scores[rows]",
     ),
+)
+plant_edits(
+    widths._Scores,
+    "choices",
+    test_widths.check_gaps,
+    curves_alone=("if len(binary.columns)", "if False"),
+)
+plant_edits(
+    WidthTerms,
+    "fitted",
+    test_widths.check_gaps,
+    gaps_have_no_term=("coef[ends[len(self.knots)] :]", "0.0 * coef[ends[len(self.knots)] :]"),
+)
+plant_edits(
+    width_terms,
+    "penalised",
+    test_widths.check_penalties,
+    penalties_that_stay=("sizes = dispersion *", "sizes = sizes + 0.0 * dispersion *"),
+    penalties_of_all_coefficients=("len(matrix) - sizes[number] *", "len(matrix) - 0.0 *"),
+)
+plant_edits(
+    width_terms,
+    "least_loss",
+    test_widths.check_optimum,
+    steps_without_the_penalty=("+ penalty @ coef)", ")"),
 )
 plant_edits(
     widths,
@@ -28,12 +54,6 @@ plant_edits(
     test_widths.check_equal_rows,
     knots_among_equal_rows=("product <= _LEAST_PRODUCT * residual", "False"),
     knots_of_rounding_errors=("> _LEAST_STEP", "> 0.0"),
-)
-plant_edits(
-    widths,
-    "_curves",
-    test_widths.check_optimum,
-    steps_between_knots_for_free=("_PULL * steps.T @ steps", "0.0 * steps.T @ steps"),
 )
 plant_edits(
     SumOfLaws,

@@ -1,9 +1,11 @@
 """Small studies of every kind, fitted once."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -144,3 +146,24 @@ def page(kind):
     from bochner import report
 
     return report.html(KINDS[kind]())
+
+
+class Proportional:
+    """A model whose quantiles are normal, with the intervals of an outcome at their level."""
+
+    def __init__(self, model, outcome):
+        self.model, self.outcome = model, outcome
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["model"], name)
+
+    def predict_quantiles(self, rows, levels):
+        own = self.outcome
+        scale = 0.5 * (own.upper - own.lower) / norm.ppf(0.5 + 0.5 * own.level)
+        return own.prediction[:, None] + scale[:, None] * norm.ppf(levels)
+
+
+def with_quantiles(study):
+    """Return a study whose model has the intervals of its outcome."""
+    own = study.outcomes["bochner"]
+    return study if own.lower is None else replace(study, model=Proportional(study.model, own))

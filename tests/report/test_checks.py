@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from report.studies import build, of_classes, of_laws, table
+from report.studies import build, of_classes, of_laws, table, with_quantiles
 
 from bochner import TableRegressor
 from bochner.comparison.coverage import are_outside, coverage_of
@@ -32,7 +32,8 @@ def subject(outcome=None, **changes):
     (study,) = of_laws()
     if outcome is not None:
         changes["outcomes"] = {"bochner": outcome}
-    (found,) = subjects_of([replace(study, **changes)])
+    changed = replace(study, **changes)
+    (found,) = subjects_of([changed if outcome is None else with_quantiles(changed)])
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from report.markup import Page
 from report.says import mean_error, says
-from report.studies import of_laws, page
+from report.studies import of_laws, page, with_quantiles
 from scipy.stats import binom, norm, t
 from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
@@ -58,7 +58,7 @@ def pictures(monkeypatch):
 
 
 def subject(**outcomes):
-    (found,) = subjects_of([replace(of_laws()[0], outcomes=outcomes)])
+    (found,) = subjects_of([with_quantiles(replace(of_laws()[0], outcomes=outcomes))])
     return found
 
 
@@ -186,6 +186,9 @@ class TwoTargets:
         half = np.array([norm.ppf(0.5 + 0.5 * level), t(1.5).ppf(0.5 + 0.5 * level)])
         return self.predict(rows) - half, self.predict(rows) + half
 
+    def predict_quantiles(self, rows, levels):
+        return self.predict(rows)[..., None] + np.stack((norm.ppf(levels), t(1.5).ppf(levels)))
+
 
 class Prices:
     """Means and intervals of a target whose logarithm is normal."""
@@ -198,6 +201,9 @@ class Prices:
     def predict_interval(self, rows, level):
         half = np.exp(norm.ppf(0.5 + 0.5 * level))
         return np.exp(rows["size"].to_numpy()) / half, np.exp(rows["size"].to_numpy()) * half
+
+    def predict_quantiles(self, rows, levels):
+        return np.exp(rows["size"].to_numpy()[:, None] + norm.ppf(levels))
 
 
 @pytest.mark.parametrize(

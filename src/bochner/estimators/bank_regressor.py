@@ -34,7 +34,7 @@ from bochner.learning.chains.outcomes import outcomes_of
 from bochner.learning.chains.preparation import distinct_rows
 from bochner.likelihoods import Likelihood, NumberLikelihood
 from bochner.likelihoods.base import checked_targets
-from bochner.likelihoods.mixture import Predictive
+from bochner.likelihoods.mixture import LikelihoodMixture
 from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.registry import register
 
@@ -377,7 +377,7 @@ class LearnedKernelRegressor(LawPredictions, BaNKRegression):
 
     def _predictive(
         self, X: object, exposure: ArrayLike | None, shape: tuple[int, ...] | None = None
-    ) -> Iterator[tuple[slice, Predictive]]:
+    ) -> Iterator[tuple[slice, LikelihoodMixture]]:
         """Yield slices of rows with the mixtures of the likelihood over all draws.
 
         If left-out rows scale the standard deviations, all distances from the mean are scaled.
@@ -390,7 +390,7 @@ class LearnedKernelRegressor(LawPredictions, BaNKRegression):
         for (rows, values), (_, spreads) in zip(*passes, strict=True):
             mean = centre + unit * values + offset[rows]
             variance = unit**2 * draws.noise_variance[:, None] * spreads.mean(axis=0)
-            yield rows, Predictive(laws, mean, variance, self._scale)
+            yield rows, LikelihoodMixture(laws, mean, variance, self._scale)
 
 
 BaNKRegressor = LearnedKernelRegressor

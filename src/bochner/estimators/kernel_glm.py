@@ -29,7 +29,7 @@ from bochner.likelihoods import (
     PoissonLikelihood,
     StudentTLikelihood,
 )
-from bochner.likelihoods.mixture import Predictive
+from bochner.likelihoods.mixture import LikelihoodMixture
 from bochner.registry import register
 
 NUMBERS: Mapping[str, type[Likelihood]] = {
@@ -237,11 +237,11 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
 
     def _predictive(
         self, X: object, exposure: ArrayLike | None, shape: tuple[int, ...] | None = None
-    ) -> Iterator[tuple[slice, Predictive]]:
+    ) -> Iterator[tuple[slice, LikelihoodMixture]]:
         laws = (self._target_law(),)
         check_shape(shape, X)
         for rows, mean, covariance in self._latent_blocks(X, exposure):
-            yield rows, Predictive(laws, mean[None, :, 0], covariance[None, :, 0, 0])
+            yield rows, LikelihoodMixture(laws, mean[None, :, 0], covariance[None, :, 0, 0])
 
     def _latent(self, X: object, exposure: ArrayLike | None) -> list[tuple[Array, Array]]:
         """Return means and variances of latent values for each block of rows."""

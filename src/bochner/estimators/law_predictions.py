@@ -13,7 +13,7 @@ from bochner._numerics.arrays import Array, MatrixLike, as_array, as_level, as_l
 from bochner.estimators.inputs import is_dask, lazily, lazy_pair, lazy_score
 from bochner.likelihoods import NumberLikelihood
 from bochner.likelihoods.base import checked_targets
-from bochner.likelihoods.mixture import Predictive
+from bochner.likelihoods.mixture import LikelihoodMixture
 
 
 class LawPredictions(ABC):
@@ -26,7 +26,7 @@ class LawPredictions(ABC):
     @abstractmethod
     def _predictive(
         self, X: object, exposure: ArrayLike | None, shape: tuple[int, ...] | None = None
-    ) -> Iterator[tuple[slice, Predictive]]:
+    ) -> Iterator[tuple[slice, LikelihoodMixture]]:
         """Yield slices of rows with their predictive distributions.
 
         Raises ``ValueError`` if the ``shape`` of targets does not match the rows.

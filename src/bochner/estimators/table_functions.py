@@ -7,6 +7,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array, MatrixLike, as_array
 from bochner.estimators.table_knowledge import NewRows, RowKnowledge
+from bochner.estimators.table_targets import at_least
 from bochner.learning.chains.functions import SampledFunctions
 from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.transformations import Transformation
@@ -43,6 +44,8 @@ class TableFunctions:
     transformation : Transformation or None
         Increasing function of the targets that the functions model; returned values are mapped back
         by its inverse.
+    floor : float, ndarray of shape (t,) or None
+        Smallest values of the targets, such as zero for counts; ``None`` for no bound.
     """
 
     encoders: list[TableEncoder]
@@ -53,6 +56,7 @@ class TableFunctions:
     shift: Any = 0.0
     scale: Any = 1.0
     transformation: Transformation | None = None
+    floor: Any = None
 
     def __len__(self) -> int:
         return len(self.functions)
@@ -80,7 +84,9 @@ class TableFunctions:
             if values.ndim > mean.ndim:
                 mean, factors = mean[..., None], factors[..., None]
             values = as_array(mean + factors * (values - mean))
-        return values if self.transformation is None else self.transformation.inverse(values)
+        if self.transformation is not None:
+            values = self.transformation.inverse(values)
+        return values if self.floor is None else at_least(values, self.floor)
 
     def encode(self, X: MatrixLike) -> Array:
         """Return the encoded columns (n, d) that the functions take."""

@@ -43,7 +43,9 @@ class FittedHead(Generic[TargetMap, LawSum, OneKernel]):
     encoders: list[TableEncoder]  # Their concatenated outputs are the encoded columns
     head: LawSum | OneKernel
     targets: TargetMap
-    expected_error: float | None = None  # In the unit of the targets, if not that of the head
+    expected_error: float | Array | None = (
+        None  # In the unit of the targets, if not that of the head
+    )
 
 
 class TableLearner(Protocol):

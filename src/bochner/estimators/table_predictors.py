@@ -53,7 +53,7 @@ class NumberPredictor:
         return several if np.ndim(self.unit) else None
 
     def outputs(self, X: Array) -> Array:
-        """Return the inverse of the scaled means, which are medians of transformed targets."""
+        """Return the inverse of the scaled means, without the effect of the spread on means."""
         return self.targets.inverse(as_array(self.head.predict(X)))
 
     def predictive(self, rows: NewRows, weight: Array | None = None) -> "RowDistributions":
@@ -106,17 +106,22 @@ class NumberPredictor:
                 f"({self.targets.transformation.name!r}): take return_std=True, covariances of "
                 "sample_functions, or transformation='none'."
             )
-        scale = self.targets.scale
         draws = [
             cast(Pair, self.head.predict(X, return_cov=True, sample_weight=weight))
             for X in rows.drawn()
         ]
-        cov = np.mean([cov for _, cov in draws], axis=0)
+        scaled_mean = np.mean([mean for mean, _ in draws], axis=0)
+        scaled_cov = np.mean([cov for _, cov in draws], axis=0)
+        diagonal = np.einsum("ii...->i...", scaled_cov)
         # Unknown entries of different rows are independent.
-        diagonal = np.einsum("ii...->i...", cov)
         diagonal += np.var([mean for mean, _ in draws], axis=0)
         diagonal += self._far_variance(rows) * as_array(self.head.law.std) ** 2
-        return self.targets.inverse(np.mean([mean for mean, _ in draws], axis=0)), scale**2 * cov
+        if self.targets.slope is not None:
+            return self.targets.inverse(scaled_mean), self.targets.slope**2 * scaled_cov
+        # A floor narrows deviations; correlations are those without it.
+        mean, std = self.predictive(rows, weight).mean_and_std()
+        ratio = std / np.maximum(np.sqrt(diagonal), np.finfo(np.float64).tiny)
+        return mean, scaled_cov * ratio * ratio[:, None]
 
     def functions(
         self,
@@ -129,8 +134,8 @@ class NumberPredictor:
         """Return functions of tables with these encoders, drawn from the posterior."""
         shift, scale = self.targets.mean, self.targets.scale
         drawn = self.head.functions(count, rng).transformed(shift, scale)
-        of_rows = encoders, background, knowledge
-        functions = TableFunctions(*of_rows, drawn, transformation=self.targets.transformation)
+        of_targets = {"transformation": self.targets.transformation, "floor": self.targets.floor}
+        functions = TableFunctions(encoders, background, knowledge, drawn, **of_targets)
         if isinstance(self.head, SumOfLaws) and any(widths.curves for widths in self.head.widths):
             functions = replace(functions, head=self.head, shift=shift, scale=scale)
         return functions

@@ -94,12 +94,12 @@ class TableRegressor(ScoredRegressor, TableModel):
         greatest log density of left-out rows, and no transformation unless one is better by two
         standard errors. Covariances of transformed targets raise an error. Importance, effects and
         contributions explain the mean of the transformed target mapped back to the scale of the
-        target, which is close to the median.
+        target, which is close to the median, or at least ``target_floor_``.
     weights : {"precisions", "counts"}, default="precisions"
         Meaning of the ``sample_weight`` of :meth:`fit`. ``"precisions"``: a row is one observation
         whatever its weight, with noise variance :math:`\sigma^2 / w`, and is left out as a whole.
-        Use it for survey and importance weights too. ``"counts"``: a row of weight three is three independent
-        observations, of which one at a time is left out; weights must be whole numbers.
+        Use it for survey and importance weights too. ``"counts"``: a row of weight three is three
+        independent observations, of which one at a time is left out; weights must be whole numbers.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -126,6 +126,10 @@ class TableRegressor(ScoredRegressor, TableModel):
         :meth:`interactions`, :meth:`effect` and :meth:`contributions`.
     target_mean_, target_scale_ : float or ndarray of shape (t,)
         Mean and standard deviation of the training targets, after the transformation.
+    target_floor_ : float, ndarray of shape (t,) or None
+        Smallest value of predictions: zero for targets that are never negative though zero is
+        within reach, such as counts; ``None``, or minus infinity for one of several targets, for
+        all others.
     transformation_ : Transformation or None
         The transformation of the targets, with ``transformation_.name``; ``None`` without one.
 
@@ -160,9 +164,10 @@ class TableRegressor(ScoredRegressor, TableModel):
 
     head_: SumOfLaws | OneKernelRegression = field(init=False)
     transformation_: Transformation | None = field(init=False, default=None)
-    expected_error_: float | None = field(init=False, default=None)
+    expected_error_: float | Array | None = field(init=False, default=None)
     target_mean_: float | Array = field(init=False)
     target_scale_: float | Array = field(init=False)
+    target_floor_: float | Array | None = field(init=False, default=None)
 
     def _check_parameters(self) -> None:
         check_name("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
@@ -236,13 +241,15 @@ class TableRegressor(ScoredRegressor, TableModel):
         self._keep(rows, learned)
         targets = learned.targets
         self.target_mean_, self.target_scale_ = targets.mean, targets.scale
+        self.target_floor_ = targets.floor
         self.transformation_, self.expected_error_ = targets.transformation, learned.expected_error
         return self
 
     @property
     def _predictor(self) -> NumberPredictor:
         check_is_fitted(self, "head_")
-        targets = ScaledTargets(self.target_mean_, self.target_scale_, self.transformation_)
+        mean, scale = self.target_mean_, self.target_scale_
+        targets = ScaledTargets(mean, scale, self.transformation_, self.target_floor_)
         return NumberPredictor(self.head_, targets)
 
     @property
@@ -294,13 +301,13 @@ class TableRegressor(ScoredRegressor, TableModel):
     ) -> tuple[Array, Array]:
         """Return lower and upper ends, (n,) or (n, t), of prediction intervals.
 
-        Half widths are conformal quantiles of left-out residuals, relative to the predictive
-        standard deviation. For each target, about a share ``level`` of new rows from the
-        distribution of the training rows lies inside. If left-out residuals grow with the
-        prediction or differ between values of columns, the standard deviations follow. The coverage
-        is empirical, without a guaranteed lower bound for every distribution of the data. A warning
-        is issued if ``level`` needs more left-out residuals than there are. With a ``kernel`` other
-        than ``"auto"`` the intervals are Gaussian.
+        Ends are quantiles of :meth:`predict_quantiles` with equal shares on both sides. For each
+        target, about a share ``level`` of new rows from the distribution of the training rows lies
+        inside, and equal shares below and above. If left-out residuals grow with the prediction or
+        differ between values of columns, the widths follow. The coverage is empirical, without a
+        guaranteed lower bound for every distribution of the data. A warning is issued if ``level``
+        needs more left-out residuals than there are. With a ``kernel`` other than ``"auto"`` the
+        intervals are Gaussian.
 
         Parameters
         ----------
@@ -327,7 +334,9 @@ class TableRegressor(ScoredRegressor, TableModel):
         """Return quantiles (n, q) or (n, t, q) of new targets at levels (q,) between 0 and 1.
 
         A quantile is the mean plus a quantile of signed left-out residuals in units of the
-        predictive standard deviation, so that errors need not be symmetric. With a ``kernel`` other
+        predictive standard deviation, so that errors need not be symmetric. Residuals beyond the
+        level ``1 / sqrt(4 s)`` of ``s`` are smoothed by a normal tail. Means and standard
+        deviations of :meth:`predict` are those of the same distribution. With a ``kernel`` other
         than ``"auto"`` quantiles are Gaussian. ``sample_weight`` (n,) is as in :meth:`predict`.
         """
         chosen = as_levels(levels)

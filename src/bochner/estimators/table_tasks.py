@@ -16,7 +16,7 @@ from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
 from bochner.estimators.table_rows import TableRows
-from bochner.estimators.table_targets import CentredIndicators, ScaledTargets
+from bochner.estimators.table_targets import CentredIndicators, ScaledTargets, plain
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.tables.laws import ScoredLaws
 from bochner.learning.tables.predictive import Predictive
@@ -61,7 +61,7 @@ class TableTask(ABC, Generic[TargetMap, LawSum, OneKernel]):
     @abstractmethod
     def sum_of_laws(
         self, scored_laws: ScoredLaws, rows: TableRows, weights: Array, targets: TargetMap
-    ) -> tuple[LawSum, float | None]:
+    ) -> tuple[LawSum, float | Array | None]:
         """Return the head with a weighted sum of base models, without models of weight zero.
 
         Weights (n,) have a mean of one. The second value is the expected error in the unit of the
@@ -104,15 +104,15 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
 
     def sum_of_laws(
         self, scored_laws: ScoredLaws, rows: TableRows, weights: Array, targets: ScaledTargets
-    ) -> tuple[SumOfLaws, float | None]:
+    ) -> tuple[SumOfLaws, float | Array | None]:
         head, (mean, std) = SumOfLaws.with_left_out(scored_laws, targets.scaled(rows.y), weights)
         error = None
         if targets.slope is None:
             # The expected error is in the unit of the targets, so predictions are mapped back.
             left_out = Predictive.of_rows(mean, std, head.law, targets.inverse)
             expected, _ = left_out.mean_and_std()
-            squares = weights[scored_laws.scored] * (rows.y[scored_laws.scored] - expected) ** 2
-            error = float(np.sqrt(np.mean(squares)))
+            squares = (rows.y[scored_laws.scored] - expected) ** 2
+            error = plain(np.sqrt(np.mean((squares.T * weights[scored_laws.scored]).T, axis=0)))
         laws, of_laws = head.laws.used(head.weights)
         return replace(head, laws=laws, weights=of_laws), error
 
@@ -165,7 +165,7 @@ class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelCl
 
     def sum_of_laws(
         self, scored_laws: ScoredLaws, rows: TableRows, weights: Array, targets: CentredIndicators
-    ) -> tuple[SoftmaxOfLaws, float | None]:
+    ) -> tuple[SoftmaxOfLaws, float | Array | None]:
         present, numbers = np.unique(rows.y, return_inverse=True)
         head = SoftmaxOfLaws.of(scored_laws, rows.labels(present), numbers, weights)
         laws, of_laws = head.laws.used(head.softmax.weights)

@@ -20,7 +20,7 @@ and evaluation. The quantiles of 80 draws differ by at most one count."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Predictive:
+class LikelihoodMixture:
     """Predictive distribution of new targets: a mixture of ``S`` likelihoods with equal weights.
 
     The latent value of row ``i`` in likelihood ``s`` is normal. Deviations of targets from the mean
@@ -73,7 +73,7 @@ class Predictive:
         """Return targets (n,) on the scale of the unscaled mixture; ``y`` if the factor is one."""
         return as_array(y + (1.0 / self.factor - 1.0) * (y - self.mean.mean(axis=0)))
 
-    def _some(self, count: int) -> "Predictive":
+    def _some(self, count: int) -> "LikelihoodMixture":
         """Return the mixture of some of the likelihoods, evenly spaced."""
         index = np.linspace(0, len(self.laws) - 1, count).astype(np.intp)
         laws = tuple(self.laws[i] for i in index)

@@ -17,7 +17,6 @@ from bochner.report.blocks import Block, Cell, Figure, Paragraph, Section, Table
 from bochner.report.figures import drawn
 from bochner.report.subject import Subject
 from bochner.report.words import number, percent, with_error
-from bochner.tables.columns import rows_of
 
 _LEVELS = tuple(np.linspace(0.05, 0.95, 19).round(2).tolist())
 """Nominal levels of the intervals whose coverage is drawn: twenty steps."""
@@ -230,31 +229,13 @@ def intervals_section(subject: Subject) -> Section:
 
 
 def _intervals_at(subject: Subject, levels: Array) -> tuple[Array, Array]:
-    """Return lower and upper ends (n, k) of the intervals of the test rows at k levels.
-
-    An interval is a quantile per level times the deviation of the row, so that the ratios of widths
-    are the same for all rows. Intervals of transformed targets are not symmetric, and their ratios
-    differ: they are predicted at each level.
-    """
+    """Return lower and upper ends (n, k) of the intervals of the test rows at k levels."""
     study = subject.study
-    outcome, rows = study.own, study.split.X_test
-    assert outcome.lower is not None  # The section is left out without intervals
-    assert outcome.upper is not None
-    if getattr(study.model, "transformation_", None) is not None:
-        each = [study.model.predict_interval(rows, level) for level in levels]
-        return np.stack([lower for lower, _ in each], 1), np.stack([upper for _, upper in each], 1)
-    row = rows_of(rows, np.arange(1))
-    widths = as_array(
-        [
-            np.ravel(np.subtract(*study.model.predict_interval(row, level)))[subject.number]
-            for level in (*levels, outcome.level)
-        ]
-    )
-    middle, wide = outcome.prediction[:, None], widths[:-1] / widths[-1]
-    lower, upper = (
-        middle + wide * (end[:, None] - middle) for end in (outcome.lower, outcome.upper)
-    )
-    return lower, upper
+    tails = np.concatenate((0.5 - 0.5 * levels, 0.5 + 0.5 * levels))
+    ends = as_array(study.model.predict_quantiles(study.split.X_test, tails))
+    if ends.ndim > 2:
+        ends = ends[:, subject.number]
+    return ends[:, : len(levels)], ends[:, len(levels) :]
 
 
 def _coverage_figure(subject: Subject) -> Figure:

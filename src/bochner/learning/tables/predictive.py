@@ -281,7 +281,7 @@ class Predictive:
             middle = 0.5 * (lower + upper)
             is_below = self._distribution(rows, middle) < levels
             lower, upper = np.where(is_below, middle, lower), np.where(is_below, upper, middle)
-        return upper
+        return as_array(upper)
 
     def _distribution(self, rows: slice, values: Array) -> Array:
         """Return probabilities (n', *t, q) of scaled targets up to ``values`` (n', *t, q)."""
@@ -299,8 +299,9 @@ class Predictive:
         flat = self.inverse(values.reshape(*values.shape[:-2], -1))
         weight = (self.weight[rows][..., None] * shares).reshape(len(flat), -1)
         weight = weight.reshape(len(flat), *(1,) * (flat.ndim - 2), -1)
-        mean = np.sum(weight * flat, axis=-1)
-        return mean, np.sqrt(np.sum(weight * (flat - mean[..., None]) ** 2, axis=-1))
+        mean = as_array(np.sum(weight * flat, axis=-1))
+        variance = np.sum(weight * (flat - mean[..., None]) ** 2, axis=-1)
+        return mean, as_array(np.sqrt(variance))
 
     def _blocks(self, count: int) -> Iterator[slice]:
         """Yield slices of rows of which ``count`` values of each component fit into memory."""

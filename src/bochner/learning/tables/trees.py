@@ -22,7 +22,8 @@ _ROWS_OF_A_BLOCK = 64
 """Rows that descend a tree in lockstep: a hundred columns of them fit the L2 cache."""
 
 
-def _none() -> Chosen:
+def none() -> Chosen:
+    """Return no columns."""
     return np.empty(0, dtype=np.int64)
 
 
@@ -38,7 +39,7 @@ class TreeInputs:
     starts: Chosen  # (b,): First column of each block of one-hot columns
     widths: Chosen  # (b,): Number of its columns
     columns: Chosen  # (c,): Other columns
-    cycles: Chosen = field(default_factory=_none)  # (p,): Cosine of each cycle, before its sine
+    cycles: Chosen = field(default_factory=none)  # (p,): Cosine of each cycle, before its sine
 
     @classmethod
     def of(

@@ -68,7 +68,7 @@ class Curve:
 
 @register(shapes={"columns": "q", "middles": "q", "values": "q"})
 @dataclass(frozen=True, slots=True, eq=False)
-class IndicatorTerms:
+class BinaryTerms:
     """A sum of values of those encoded columns that exceed a number."""
 
     columns: Chosen  # (q,): Columns with two different values
@@ -81,7 +81,7 @@ class IndicatorTerms:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Indicators:
+class BinaryColumns:
     """Encoded columns with two different values, in groups that share a penalty."""
 
     columns: Chosen  # (q,)
@@ -89,7 +89,7 @@ class Indicators:
     ends: Chosen  # (g + 1,): First column of each group, and the number of columns
 
     @classmethod
-    def of(cls, X: Array, inputs: TreeInputs | None) -> "Indicators":
+    def of(cls, X: Array, inputs: TreeInputs | None) -> "BinaryColumns":
         """Return levels and other indicators among the columns of encoded rows (n, d).
 
         The levels of each text column are one group, and all other indicators, such as those of
@@ -123,11 +123,11 @@ class WidthTerms:
     """Basis of an additive logarithm of widths: curves with given knots, and indicators."""
 
     knots: Sequence[Array]  # One array (k,) for each input
-    indicators: Indicators
+    indicators: BinaryColumns
 
     def fitted(
         self, inputs: Array, X: Array, scores: Array, offset: Array | None = None
-    ) -> tuple[tuple[Curve, ...], IndicatorTerms]:
+    ) -> tuple[tuple[Curve, ...], BinaryTerms]:
         """Return curves of inputs (n, c) and terms of encoded rows (n, d), fitted to scores (n,).
 
         ``offset`` (n,) is added to their sum. The first curve contains the constant of the sum.
@@ -143,7 +143,7 @@ class WidthTerms:
         curves[0] = Curve(curves[0].knots, curves[0].values + coef[0])
         values = coef[ends[len(self.knots)] :]
         chosen = self.indicators
-        return tuple(curves), IndicatorTerms(chosen.columns, chosen.middles, values)
+        return tuple(curves), BinaryTerms(chosen.columns, chosen.middles, values)
 
     def _ends(self) -> Chosen:
         """Return the first coefficient of each term after the constant, and their number."""
@@ -184,7 +184,7 @@ def penalised(
     coef[0] = np.log(np.mean(scores * np.exp(-offset)))
     for _ in range(_MOST_UPDATES):
         penalty = _total(penalties, sizes, len(coef))
-        inverse = np.linalg.inv(information + penalty)
+        inverse = as_array(np.linalg.inv(information + penalty))
         coef = least_loss(basis, penalty, scores, offset, coef, inverse)
         effective, squares = np.empty(len(penalties)), np.empty(len(penalties))
         for number, (part, matrix) in enumerate(penalties):

@@ -9,23 +9,20 @@ Laplace law,
 
 which is less sensitive to large errors than squares. :math:`\log g` is a sum of curves of the
 prediction, of the laws' standard deviation and of their disagreement, of a term for each level of
-text and each indicator of missing entries, and of boosted trees of the columns. Curves and terms
-are fitted together, so that a curve does not describe what a level explains. Each curve, and the
-terms of each column, are penalised as much as their size suggests (the generalised Fellner–Schall
-update): without evidence they vanish. The sum and the trees are used if they increase the
-cross-validated likelihood.
+text and each indicator of missing entries, of curves of numeric columns, and of boosted trees of
+the columns. Curves and terms are fitted together, so that a curve does not describe what a level
+explains. Each curve, and the terms of each column, are penalised as much as their size suggests
+(:mod:`bochner.learning.tables.width_terms`): without evidence they vanish. The sum and the trees
+are used if they increase the cross-validated likelihood.
 
 A leave-one-out prediction may reveal the left-out target. Among ``k`` equal rows, the prediction
 without a target differs from the mean prediction by a ``k``-th of the target's residual, with the
 opposite sign. Curves must not resolve such differences. Between two knots, the distance times the
 number of observations is therefore at least several residuals.
-
-Source: Wood and Fasiolo, "A generalized Fellner-Schall method for smoothing parameter
-optimization", 2017.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,8 +31,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.tables.removal import fold_numbers
 from bochner.learning.tables.rows import Chosen
-from bochner.learning.tables.trees import TreeInputs, Trees
-from bochner.learning.tables.width_terms import Curve, Indicators, IndicatorTerms, WidthTerms
+from bochner.learning.tables.trees import TreeInputs, Trees, none
+from bochner.learning.tables.width_terms import BinaryColumns, BinaryTerms, Curve, WidthTerms
 from bochner.registry import register
 
 FEWEST_FOR_WIDTHS = 100
@@ -50,6 +47,10 @@ longer, for trees."""
 
 _KNOTS = 8
 """Number of knots of a curve, at quantiles of its input."""
+
+_MOST_NUMBERS, _NUMBER_KNOTS, _FEWEST_VALUES = 20, 5, 3
+"""Most numeric columns that have curves, number of their knots, and fewest different values. Fits
+take time in proportion to the square of all knots; trees describe the columns of wider tables."""
 
 _LEAST_PRODUCT = 8.0
 """Least distance of two knots times the number of observations between them, in mean absolute
@@ -109,13 +110,18 @@ class Moments:
         return np.column_stack((self.mean, unknown, np.sqrt(self.disagreement)))
 
 
+_Terms = tuple[BinaryColumns, Chosen]
+"""Binary columns with terms, and numeric columns with curves."""
+
+
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Widths:
     """Factors of the standard deviations of a target; constant one without curves."""
 
-    curves: tuple[Curve, ...] = ()  # Of the inputs of Moments
-    terms: IndicatorTerms | None = None  # Of encoded columns, added to the curves
+    curves: tuple[Curve, ...] = ()  # Of the inputs of Moments, then of encoded columns
+    numbers: Chosen = field(default_factory=none)  # (c,): Columns of the latter curves
+    terms: BinaryTerms | None = None  # Of encoded columns, added to the curves
     columns: TreeInputs | None = None  # Inputs of the trees
     trees: Trees | None = None  # Added to the curves
 
@@ -123,17 +129,13 @@ class Widths:
         """Return the factors (n,) at encoded rows (n, d)."""
         if not self.curves:
             return np.ones(len(X))
-        logs = self.sums(moments.inputs(), X)
-        if self.trees is not None and self.columns is not None:
-            logs = logs + self.trees(self.columns(X))[:, 0]
-        return as_array(np.exp(logs))
-
-    def sums(self, inputs: Array, X: Array) -> Array:
-        """Return sums (n,) of curves of the inputs (n, c) and terms of encoded rows (n, d)."""
+        inputs = np.hstack((moments.inputs(), X[:, self.numbers]))
         values = [curve(column) for curve, column in zip(self.curves, inputs.T, strict=True)]
         if self.terms is not None:
             values.append(self.terms(X))
-        return as_array(np.sum(values, axis=0))
+        if self.trees is not None and self.columns is not None:
+            values.append(self.trees(self.columns(X))[:, 0])
+        return as_array(np.exp(np.sum(values, axis=0)))
 
 
 def fitted_widths(
@@ -150,42 +152,91 @@ def fitted_widths(
     level = float(np.mean(scores))
     if n < FEWEST_FOR_WIDTHS or not level > 0.0:
         return unchanged
-    # The conformal scale fits the level of the scores: factors describe departures from it.
-    residuals, scores = scores * np.sqrt(moments.variance), np.maximum(scores / level, _LEAST_SCORE)
-    inputs, in_means = moments.inputs(), moments.in_means()
-
-    indicators = Indicators.of(X, columns)
-
-    def sum_of(rows: Chosen, offset: Array | None = None) -> Widths:
-        knots = _knots(inputs[rows], in_means[rows], float(np.mean(residuals[rows])))
-        terms = WidthTerms(knots, indicators)
-        return Widths(*terms.fitted(inputs[rows], X[rows], scores[rows], offset))
-
-    def with_trees(rows: Chosen, columns: TreeInputs) -> Widths:
-        smooth = sum_of(rows)
-        ratios = scores[rows] * np.exp(-smooth.sums(inputs[rows], X[rows]))
-        trees = _trees(wide[rows], ratios, columns)
-        # The curves and terms describe what the trees leave.
-        smooth = sum_of(rows, trees(wide[rows])[:, 0])
-        return replace(smooth, columns=columns, trees=trees)
-
-    folds = fold_numbers(groups, n, _FOLDS)
-    constant, of_sum, of_trees = np.empty(n), np.empty(n), np.empty(n)
+    # The law of the scores fits their level: factors describe departures from it.
+    data = _Scores(moments, np.maximum(scores / level, _LEAST_SCORE), level, X, columns)
+    folds, everything, chosen = fold_numbers(groups, n, _FOLDS), np.arange(n), None
+    best = np.empty(n)
     for rows, outside in _parts(folds):
-        # The sum must predict left-out scores better than their mean.
-        constant[rows] = np.mean(scores[outside])
-        of_sum[rows] = np.exp(sum_of(outside).sums(inputs[rows], X[rows]))
-    if not _is_better(of_sum, constant, scores, groups):
+        best[rows] = np.mean(data.scores[outside])
+    # Each richer sum must predict left-out scores better than the best simpler one.
+    for terms in data.choices():
+        factors = _left_out(data.sum_of, terms, data, folds)
+        if _is_better(factors, best, data.scores, groups):
+            chosen, best = terms, factors
+    if chosen is None:
         return unchanged
-    everything = np.arange(n)
-    if columns is None or n < _FEWEST_FOR_TREES:
-        return sum_of(everything), of_sum
-    wide = columns(X)
-    for rows, outside in _parts(folds % _TREE_FOLDS):
-        of_trees[rows] = with_trees(outside, columns)(moments.part(rows), X[rows])
-    if not _is_better(of_trees, of_sum, scores, groups):
-        return sum_of(everything), of_sum
-    return with_trees(everything, columns), of_trees
+    if columns is not None and n >= _FEWEST_FOR_TREES:
+        factors = _left_out(data.with_trees, chosen, data, folds % _TREE_FOLDS)
+        if _is_better(factors, best, data.scores, groups):
+            return data.with_trees(everything, *chosen), factors
+    return data.sum_of(everything, *chosen), best
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scores:
+    """Scores to which widths are fitted, with the inputs of the widths."""
+
+    moments: Moments
+    scores: Array  # (s,): Absolute, relative to their mean
+    level: float  # The mean
+    X: Array  # (s, d): Encoded rows
+    columns: TreeInputs | None
+
+    def choices(self) -> Iterator[_Terms]:
+        """Yield columns of the terms added to curves of the moments: none, binary ones and all."""
+        yield BinaryColumns.of(self.X, None), none()
+        binary, numbers = BinaryColumns.of(self.X, self.columns), _numbers(self.X, self.columns)
+        if len(binary.columns):
+            yield binary, none()
+        if len(numbers):
+            yield binary, numbers
+
+    def sum_of(
+        self, rows: Chosen, binary: BinaryColumns, numbers: Chosen, offset: Array | None = None
+    ) -> Widths:
+        """Return curves and terms fitted to some of the scores."""
+        moments, X = self.moments.part(rows), self.X[rows]
+        inputs, deviation = moments.inputs(), np.sqrt(moments.variance)
+        residual = float(np.mean(self.level * self.scores[rows] * deviation))
+        knots = _knots(inputs, moments.in_means(), residual)
+        knots += [_quantiles(column) for column in self.X[:, numbers].T]
+        inputs = np.hstack((inputs, X[:, numbers]))
+        terms = WidthTerms(knots, binary)
+        curves, binary_terms = terms.fitted(inputs, X, self.scores[rows], offset)
+        return Widths(curves, numbers, binary_terms)
+
+    def with_trees(self, rows: Chosen, binary: BinaryColumns, numbers: Chosen) -> Widths:
+        """Return curves, terms and trees fitted to some of the scores."""
+        assert self.columns is not None
+        smooth, wide = self.sum_of(rows, binary, numbers), self.columns(self.X[rows])
+        ratios = self.scores[rows] / smooth(self.moments.part(rows), self.X[rows])
+        trees = _trees(wide, ratios, self.columns)
+        # The curves and terms describe what the trees leave.
+        smooth = self.sum_of(rows, binary, numbers, trees(wide)[:, 0])
+        return replace(smooth, columns=self.columns, trees=trees)
+
+
+def _left_out(fitted: Callable[..., Widths], terms: _Terms, data: _Scores, folds: Chosen) -> Array:
+    """Return factors (s,) of widths that were fitted to the scores of other folds."""
+    factors = np.empty(len(folds))
+    for rows, outside in _parts(folds):
+        factors[rows] = fitted(outside, *terms)(data.moments.part(rows), data.X[rows])
+    return factors
+
+
+def _numbers(X: Array, columns: TreeInputs | None) -> Chosen:
+    """Return the numeric columns of encoded rows (n, d); none if they are too many for curves."""
+    if columns is None:
+        return none()
+    numbers = columns.columns
+    is_number = [len(np.unique(X[:, number])) >= _FEWEST_VALUES for number in numbers]
+    chosen = numbers[np.array(is_number, dtype=bool)]
+    return chosen if len(chosen) <= _MOST_NUMBERS else none()
+
+
+def _quantiles(column: Array) -> Array:
+    """Return the different ones of a few quantiles of a column (n,)."""
+    return np.unique(np.quantile(column, np.linspace(0.02, 0.98, _NUMBER_KNOTS), method="nearest"))
 
 
 def _parts(folds: Chosen) -> Iterator[tuple[Chosen, Chosen]]:

@@ -1,0 +1,93 @@
+"""Bugs of the predictive distribution, each with the test that must notice it."""
+
+from functools import partial
+
+from estimators import test_transformed_targets
+from learning.tables import test_predictive
+from mutants.registry import plant_edits
+
+from bochner.estimators import table_targets
+from bochner.estimators.table_predictors import NumberPredictor
+from bochner.estimators.table_targets import ScaledTargets
+from bochner.learning.tables import predictive
+from bochner.learning.tables.predictive import Predictive, ScoreLaw
+
+plant_edits(
+    ScoreLaw,
+    "of",
+    test_predictive.check_ranks,
+    absolute_scores=("np.sort(columns, axis=0)", "np.sort(np.abs(columns), axis=0)"),
+)
+plant_edits(
+    ScoreLaw,
+    "of",
+    partial(test_predictive.check_one_distribution, "line", 1, None, False),
+    laws_with_another_mean=("values -= ", "values -= 0.0 * "),
+)
+plant_edits(
+    predictive,
+    "_with_tails",
+    test_predictive.check_ranks,
+    ranks_among_the_scores_alone=("/ (n_scores + 1)\n    if", "/ n_scores\n    if"),
+)
+plant_edits(
+    predictive,
+    "_tail",
+    test_predictive.check_tails,
+    tails_without_a_scale=("excesses[1:] / mean", "excesses[1:]"),
+)
+plant_edits(
+    predictive,
+    "_interpolated",
+    test_predictive.check_distribution,
+    the_lowest_level_of_ties=('side="right"', 'side="left"'),
+)
+plant_edits(
+    Predictive,
+    "sample",
+    partial(test_predictive.check_one_distribution, "line", 3, None, True),
+    the_first_component_alone=("places.shape[1]", "False"),
+)
+plant_edits(
+    Predictive,
+    "_distribution",
+    test_predictive.check_mixtures,
+    quantiles_of_equal_components=("weight * probabilities", "0.25 * probabilities"),
+)
+plant_edits(
+    Predictive,
+    "_integrated",
+    partial(test_predictive.check_one_distribution, "exponential", 1, None, False),
+    means_of_equal_cells=("[..., None] * shares)", "[..., None] / len(shares) + 0.0 * shares)"),
+)
+plant_edits(
+    ScoreLaw,
+    "sample",
+    test_predictive.check_correlations,
+    targets_of_different_rows=(
+        "self.ranks[rows] +",
+        "rng.permutation(self.ranks)[rows] * [1, 0] + rng.permutation(self.ranks)[rows] * [0, 1] +",
+    ),
+)
+plant_edits(
+    ScaledTargets,
+    "inverse",
+    test_transformed_targets.check_counts,
+    counts_below_zero=("np.maximum(targets, floor)", "targets"),
+)
+plant_edits(
+    table_targets,
+    "floor_of",
+    test_transformed_targets.check_floors,
+    every_positive_target_has_a_floor=("n_expected >= _FEWEST_AT_FLOOR", "True"),
+    zeros_alone_make_a_floor=("np.sum(y > 2.0 * np.median(y))", "0"),
+)
+plant_edits(
+    NumberPredictor,
+    "covariances",
+    test_transformed_targets.check_counts,
+    covariances_without_the_floor=(
+        "scaled_cov * ratio * ratio[:, None]",
+        "self.targets.scale**2 * scaled_cov",
+    ),
+)
