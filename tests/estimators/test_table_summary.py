@@ -96,8 +96,6 @@ def test_classes_and_kernels(parameters):
     assert ("calibration" in found.texts) == is_sum
     if model.score_ is not None:
         assert found.after("expected error").startswith(f"{model.score_:.4g} (log loss")
-    model.background_ = None
-    assert "importance" not in page(model).texts
 
 
 def test_targets_and_many_classes_are_counted():

@@ -24,7 +24,7 @@ class Kind:
 
     def draw(self, rng, n):
         X = self.columns(rng, n)
-        return X, np.asarray(self.mean(X) + self.noise * rng.normal(size=n))
+        return X, np.asarray(self.mean(X), dtype=float) + self.noise * rng.normal(size=n)
 
 
 def _independent(rng, n):

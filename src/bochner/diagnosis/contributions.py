@@ -66,6 +66,12 @@ class Contributions:
                 errors[row] = np.sqrt(np.sum((shares * self.std_error[chosen]) ** 2, axis=0))
         return replace(self, values=values, std_error=errors, prediction=prediction)
 
+    def plus(self, changes: Array) -> "Contributions":
+        """Return contributions and predictions with changes (n, d, k) by each column added."""
+        changes = changes[..., 0] if self.classes is None else changes
+        prediction = self.prediction + changes.sum(axis=1)
+        return replace(self, values=self.values + changes, prediction=prediction)
+
     def __iter__(self) -> Iterator[dict[str, object]]:
         """Iterate over the records of a table."""
         if self.classes is None:

@@ -433,7 +433,8 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         (rng,) = generators(random_state, 1)
         new, names = self._new_rows(X), self._predictor.names
         completed, parts = new.distinct()
-        return contributions(dependence, completed, rng, count, names).averaged(len(new), parts)
+        found = contributions(dependence, completed, rng, count, names)
+        return found.averaged(len(new), parts).plus(self._predictor.changes_by_column(new))
 
     def _dependence(self, unit: object = 1.0) -> Dependence:
         """Return predictions over ``unit`` as a function of all encoded columns."""

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, steps
+from bochner.estimators.table_far_rows import FarRows
 from bochner.learning.tables.donors import N_DRAWS, Donors
 from bochner.learning.tables.plan import MOST_SCORED
 from bochner.learning.tables.rows import Chosen
 from bochner.registry import register
 from bochner.tables.encoder import TableEncoder, read_rows
-from bochner.tables.encodings import State, number_feature, output_names
+from bochner.tables.encodings import State, output_names
 from bochner.tables.known_entries import KnownEntries, filled_values
 
 _ROWS_OF_A_BLOCK = 200
@@ -26,10 +27,6 @@ their distribution is at most 3.5 per cent in rank."""
 _FEWEST_GAPS = 20
 """Fewest scored rows with a gap in a column from which a model learns errors of such rows: their
 standard deviation has a standard error of a sixth of it."""
-
-_LEAST_STEP = 0.5
-"""Least distance, in standard deviations of a column, over which a slope at the end of its range is
-measured: shorter differences are mostly noise."""
 
 
 @register(shapes={"had_gaps": "d", "had_rare": "d", "is_bounded": "d"})
@@ -62,7 +59,11 @@ class RowKnowledge:
         n_gaps = np.array([s.get("n_missing", 0) for s in states], dtype=np.float64)
         n_rare = np.array([s.get("n_rare", 0) for s in states], dtype=np.float64)
         return cls(
-            Donors(known.values, np.array(n_levels, dtype=np.int64)),
+            Donors(
+                np.nan_to_num(known.values),
+                ~np.isnan(known.values),
+                np.array(n_levels, dtype=np.int64),
+            ),
             n_gaps * share >= _FEWEST_GAPS,
             n_rare * share >= _FEWEST_GAPS,
             np.array([s["name"] not in trends for s in states]),
@@ -207,66 +208,9 @@ class NewRows:
 
     @cached_property
     def far(self) -> "FarRows | None":
-        """Rows with numbers out of range; ``None`` if there are none."""
-        return FarRows.of(self)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FarRows:
-    """Rows with numbers beyond the range of the fit.
-
-    Predictions of such a row are those at the ends of the ranges. ``shifted`` has its features
-    beyond them. A slope at the end of a range follows from predictions at ``ends`` and ``inner``
-    rows, one for each number out of range, and is continued over ``ratio`` times their distance.
-    """
-
-    rows: Chosen  # (r,)
-    shifted: Array  # (r, e)
-    row: Chosen  # (q,): Index among ``rows`` of each number out of range
-    ends: Array  # (q, e)
-    inner: Array  # (q, e)
-    ratio: Array  # (q,)
-
-    @classmethod
-    def of(cls, new: NewRows) -> "FarRows | None":
-        """Return the rows with numbers out of range, if there are any."""
-        beyond = np.where(new.knowledge.is_bounded, new.known.beyond, 0.0)
-        rows = np.flatnonzero(beyond.any(axis=1))
-        if not len(rows):
-            return None
-        shifted = new.encoded[rows].copy()
-        parts = []
-        for j in np.flatnonzero(beyond.any(axis=0)):
-            row = np.flatnonzero(beyond[rows, j])
-            distance = beyond[rows[row], j]
-            low, high = new.encoders[0].columns_[j]["ends"]  # type: ignore[typeddict-item]
-            unit = _unit(new.encoders[0].columns_[j])
-            step = np.clip(np.abs(distance), _LEAST_STEP * unit, max(high - low, 0.0))
-            end = np.where(distance > 0.0, high, low)
-            at_end, inside = new.encoded[rows[row]].copy(), new.encoded[rows[row]].copy()
-            place = 0
-            for encoder in new.encoders:
-                for number, state in enumerate(encoder.columns_):
-                    if number == j and (feature := number_feature(state, end)) is not None:
-                        at_end[:, place] = feature
-                        inside[:, place] = number_feature(state, end - np.sign(distance) * step)
-                        shifted[row, place] += distance / unit
-                    place += len(output_names(state))
-            parts.append((row, at_end, inside, np.abs(distance) / np.where(step > 0.0, step, 1.0)))
-        row, ends, inner, ratio = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return cls(rows, shifted, row, ends, inner, ratio)
-
-    def changes(self, function: Callable[[Array], Array]) -> Array:
-        """Return squared changes (r, ...) of a function if its slopes continue out of range."""
-        change = np.abs(function(self.ends) - function(self.inner))
-        change *= self.ratio.reshape(-1, *(1,) * (change.ndim - 1))
-        squares = np.zeros((len(self.rows), *change.shape[1:]))
-        np.add.at(squares, self.row, change**2)
-        return squares
-
-
-def _unit(state: State) -> float:
-    """Return the standard deviation of a column of numbers, whose encoding is linear."""
-    assert state["kind"] == "numeric" or state["kind"] == "date"
-    points, scores = state["points"], state["scores"]
-    return (points[-1] - points[0]) / (scores[-1] - scores[0]) if points else 1.0
+        """Rows with numbers beyond the range of the fit; ``None`` if there are none."""
+        return FarRows.of(
+            self.encoders,
+            self.encoded,
+            np.where(self.knowledge.is_bounded, self.known.beyond, 0.0),
+        )

@@ -1,7 +1,7 @@
 """Predictions of fitted heads in the units of a table's targets."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -19,6 +19,12 @@ from bochner.learning.tables.rows import Chosen
 from bochner.tables.encoder import TableEncoder
 
 
+_WITHIN = 0.4
+"""Probability between the middle and a function that goes on beyond the range, on both sides. It is
+less than a half, because slopes at the ends of a range are estimated ten to twenty per cent too
+small."""
+
+
 class Predictor(Protocol):
     """A fitted head whose outputs importance, effects and contributions explain."""
 
@@ -32,6 +38,9 @@ class Predictor(Protocol):
 
     def outputs(self, X: Array) -> Array:
         """Return predictions (n,), (n, t) or probabilities (n, C) at encoded rows."""
+
+    def changes_by_column(self, rows: NewRows) -> Array:
+        """Return changes of outputs (n, d, k) by the numbers of each column beyond its range."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,20 +68,19 @@ class NumberPredictor:
     def predictive(self, rows: NewRows, weight: Array | None = None) -> "RowDistributions":
         """Return the distributions of new targets with weights (n,), by default one."""
         law, targets, parts = self.head.law, self.targets, []
-        variance = self._far_variance(rows)
+        far = self._far(rows)
 
         def add(places: Chosen, completed: Array, index: Chosen) -> None:
-            of_rows = None
+            of_rows, n_draws = None, index.shape[1]
             if weight is not None:
                 # A completion has the weight of its row.
-                completed, index = (
-                    completed[index.ravel()],
-                    np.arange(index.size).reshape(index.shape),
-                )
-                of_rows = np.repeat(weight[places], index.shape[1])
+                completed = completed[index.ravel()]
+                index = np.arange(len(completed), dtype=np.int64).reshape(-1, n_draws)
+                of_rows = np.repeat(weight[places], n_draws)
             mean, std = (part[index] for part in self.head.components(completed, of_rows))
-            std = np.sqrt(std**2 + variance[places][:, None])
-            shares = np.full(index.shape, 1.0 / index.shape[1])
+            mean = mean + far.change[places][:, None]
+            std = np.sqrt(std**2 + far.variance[places][:, None])
+            shares = np.full(index.shape, 1.0 / n_draws)
             part = Predictive(mean, std, shares, law, targets.inverse, targets.slope)
             parts.append((places, part))
 
@@ -82,21 +90,44 @@ class NumberPredictor:
             add(*completions)
         return RowDistributions(len(rows), parts)
 
-    def _far_variance(self, rows: NewRows) -> Array:
-        """Return the scaled variances (n, *t) that rows beyond the range of the fit add."""
-        variance = np.zeros((len(rows), *np.shape(self.targets.mean)))
+    def _far(self, rows: NewRows) -> "_Far":
+        """Return what rows beyond the range of the fit add to scaled means and variances."""
+        shape = (len(rows), *np.shape(self.targets.mean))
+        change, variance = np.zeros(shape), np.zeros(shape)
         if (far := rows.far) is not None:
-            changes = far.changes(lambda X: as_array(self.head.predict(X)))
-            growth = self.head.growth(rows.encoded[far.rows], far.shifted)
-            variance[far.rows] = np.maximum(growth, changes / as_array(self.head.law.std) ** 2)
-        return variance
+            changes, rest = far.continued(lambda X: as_array(self.head.predict(X)))
+            ends = self.head.law.quantiles(np.array([0.5 - _WITHIN / 2, 0.5 + _WITHIN / 2]))
+            half = np.maximum(0.5 * np.diff(ends)[..., 0], np.finfo(np.float64).tiny)
+            growth = self.head.growth(far.encoded, far.shifted())
+            change[far.rows] = changes.sum(axis=1)
+            variance[far.rows] = np.maximum(growth, (rest / half) ** 2)
+        return _Far(change, variance)
+
+    def changes_by_column(self, rows: NewRows) -> Array:
+        """Return changes of outputs (n, d, k) by the numbers of each column beyond its range."""
+        n_outputs = np.size(self.targets.mean)
+        changes = np.zeros((len(rows), len(rows.blocks), n_outputs))
+        if (far := rows.far) is not None:
+            scaled, _ = far.continued(lambda X: as_array(self.head.predict(X)))
+            mean = as_array(self.head.predict(far.encoded))
+            total = scaled.sum(axis=1)
+            added = self.targets.inverse(mean + total) - self.targets.inverse(mean)
+            # In proportion to the changes of the scaled mean, where these do not cancel.
+            ratio = np.divide(added, total, out=np.zeros(total.shape), where=total != 0.0)
+            of_rows = scaled * ratio[:, None]
+            changes[far.rows] = of_rows.reshape(len(far.rows), len(rows.blocks), n_outputs)
+        return changes
 
     def mean(self, rows: NewRows, weight: Array | None = None) -> Array:
         """Return predictive means (n, *t)."""
         if self.targets.slope is None:
             return self.predictive(rows, weight).mean_and_std()[0]
         # Means of laws alone: their variances take longer.
-        return self.targets.inverse(rows.averaged(lambda X: as_array(self.head.predict(X))))
+        mean = rows.averaged(lambda X: as_array(self.head.predict(X)))
+        if (far := rows.far) is not None:
+            changes, _ = far.continued(lambda X: as_array(self.head.predict(X)))
+            mean[far.rows] += changes.sum(axis=1)
+        return self.targets.inverse(mean)
 
     def covariances(self, rows: NewRows, weight: Array | None = None) -> Pair:
         """Return predictive means (n, *t) and covariances (n, n, *t)."""
@@ -115,7 +146,9 @@ class NumberPredictor:
         diagonal = np.einsum("ii...->i...", scaled_cov)
         # Unknown entries of different rows are independent.
         diagonal += np.var([mean for mean, _ in draws], axis=0)
-        diagonal += self._far_variance(rows) * as_array(self.head.law.std) ** 2
+        far = self._far(rows)
+        scaled_mean = scaled_mean + far.change
+        diagonal += far.variance * as_array(self.head.law.std) ** 2
         if self.targets.slope is not None:
             return self.targets.inverse(scaled_mean), self.targets.slope**2 * scaled_cov
         # A floor narrows deviations; correlations are those without it.
@@ -141,6 +174,13 @@ class NumberPredictor:
         return functions
 
 
+class _Far(NamedTuple):
+    """What rows beyond the range of the fit add to scaled means and variances, (n, *t)."""
+
+    change: Array
+    variance: Array
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassPredictor:
     """Predicts class probabilities (n, C), in the order of the sorted classes."""
@@ -160,6 +200,10 @@ class ClassPredictor:
     def outputs(self, X: Array) -> Array:
         """Return class probabilities (n, C)."""
         return as_array(self.head.predict_proba(X)[:, np.argsort(self.head.classes_)])
+
+    def changes_by_column(self, rows: NewRows) -> Array:
+        """Return zeros (n, d, C): probabilities beyond a range are those at its end."""
+        return np.zeros((len(rows), len(rows.blocks), len(self.head.classes_)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

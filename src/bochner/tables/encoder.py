@@ -217,10 +217,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _encoded(self, columns: list[Column]) -> Array:
         """Return the features (n, d_out) of the columns of a table."""
+        self._check_kinds(columns)
+        return _features(self.columns_, columns, {})
+
+    def _check_kinds(self, columns: list[Column]) -> None:
+        """Raise ValueError for columns of another kind than at fit, or with infinite numbers."""
         read = [(s, c) for s, c in zip(self.columns_, columns, strict=True) if output_names(s)]
         refuse_changed_kinds(read)
         refuse_infinite([column for _, column in read])
-        return _features(self.columns_, columns, {})
 
     def check_columns(self, X: Any) -> None:
         """Raise ValueError unless a table, whose rows are unknown, has the columns."""
@@ -245,7 +249,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def known(self, X: object) -> KnownEntries:
         """Return what is known of the entries of rows: missing, new or out of range."""
         check_is_fitted(self)
-        return KnownEntries.of(self.columns_, self._read(X, reset=False))
+        columns = self._read(X, reset=False)
+        self._check_kinds(columns)
+        return KnownEntries.of(self.columns_, columns)
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
         """Return names such as "column", "column_<missing>", "column_level", "column_<unknown>".

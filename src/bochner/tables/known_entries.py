@@ -41,7 +41,9 @@ class KnownEntries:
                 numbers = np.where(column.present, column.values, np.nan).astype(np.float64)
                 low, high = state["ends"]
                 over, under = np.maximum(numbers - high, 0.0), np.minimum(numbers - low, 0.0)
-                values[:, j], beyond[:, j] = numbers, np.nan_to_num(over + under)
+                values[:, j] = numbers
+                if state["points"]:
+                    beyond[:, j] = np.nan_to_num(over + under)
         values[is_missing | is_new] = np.nan
         return cls(values, is_missing, is_new, beyond)
 

@@ -47,7 +47,7 @@ _PRIOR_ROWS = 10.0
 """Rows at the mean of all levels that shrink the mean of a level, which replaces it as an input."""
 
 
-@register(shapes={"values": "bd", "n_levels": "d"}, allow_nan=True)
+@register(shapes={"values": "bd", "is_known": "bd", "n_levels": "d"})
 @dataclass(frozen=True, eq=False)  # No slots: a cached property needs __dict__
 class Donors:
     """Training rows that give their entries to rows with unknown entries.
@@ -55,18 +55,15 @@ class Donors:
     Forests are fitted when they are first needed, with fixed seeds, and are kept in memory.
     """
 
-    values: Array  # (b, d): Numbers, or codes of levels; NaN where unknown
+    values: Array  # (b, d): Numbers, or codes of levels
+    is_known: NDArray[np.bool_]  # (b, d)
     n_levels: Chosen  # (d,): Number of levels of text columns; zero for numbers
 
     def __post_init__(self) -> None:
         """Raise ValueError for codes of levels beyond their number, which are indices."""
-        codes = self.values[:, self.n_levels > 0]
-        codes = np.where(np.isnan(codes), 0.0, codes)
-        most = self.n_levels[self.n_levels > 0]
+        codes, most = self.values[:, self.n_levels > 0], self.n_levels[self.n_levels > 0]
         if not ((codes >= 0.0) & (codes < most) & (codes == np.floor(codes))).all():
             raise ValueError("the rows that give entries to rows with gaps have unknown levels")
-        if np.isinf(self.values).any():
-            raise ValueError("the rows that give entries to rows with gaps have infinite entries")
 
     def __getstate__(self) -> dict[str, object]:
         """Return the fields only: forests are fitted again."""
@@ -75,6 +72,11 @@ class Donors:
     @cached_property
     def _forests(self) -> "dict[int, _Forest]":
         return {}
+
+    @cached_property
+    def _entries(self) -> Array:
+        """The values (b, d), NaN where unknown."""
+        return np.where(self.is_known, self.values, np.nan)
 
     @cached_property
     def _first(self) -> Chosen:
@@ -106,7 +108,7 @@ class Donors:
 
     def _forest(self, column: int) -> "_Forest | None":
         if column not in self._forests:
-            known = np.flatnonzero(~np.isnan(self.values[:, column]))
+            known = np.flatnonzero(self.is_known[:, column])
             if not len(known):
                 return None
             n_levels = int(self.n_levels[column])
@@ -116,11 +118,11 @@ class Donors:
 
     def _chosen(self, column: int, known: Chosen, outputs: Array) -> "_Forest":
         """Return the forest whose draws for held-out rows have the least energy score."""
-        fitted = partial(_Forest.of, self.values, self.n_levels, column)
+        fitted = partial(_Forest.of, self._entries, self.n_levels, column)
         if len(known) < _FEWEST_CHOOSING:
             return fitted(known, outputs, _LEAVES[1])
         half = np.arange(len(known)) % 2 == 0
-        held_out = np.repeat(self.values[known[~half]][:, None], N_DRAWS, axis=1)
+        held_out = np.repeat(self._entries[known[~half]][:, None], N_DRAWS, axis=1)
         place = np.empty(len(self.values), dtype=np.int64)
         place[known] = np.arange(len(known))
         scores = [
