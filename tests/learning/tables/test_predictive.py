@@ -111,7 +111,7 @@ def test_all_are_functionals_of_one_distribution(name, n_components, n_targets, 
 
 def check_one_distribution(name, n_components, n_targets, is_normal, n=5):
     rng, targets = np.random.default_rng(2), () if n_targets is None else (n_targets,)
-    law = NormalLaw() if is_normal else ScoreLaw.of(scores_of((150, *targets)))
+    law = NormalLaw() if is_normal else ScoreLaw.of(scores_of((150, *targets)) + 0.2)
     mean = rng.normal(size=(n, n_components, *targets))
     std = 0.2 + rng.uniform(0.0, 0.8, mean.shape)
     inverse, slope = MAPS[name]
