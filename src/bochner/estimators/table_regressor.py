@@ -122,8 +122,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         Mean and standard deviation of the training targets, after the transformation.
     target_floor_ : float, ndarray of shape (t,) or None
         Smallest value of predictions: zero for targets that are never negative though zero is
-        within reach, such as counts; ``None``, or minus infinity for one of several targets, for
-        all others.
+        within reach, such as counts; ``None`` if there is no such target. Other targets next to
+        one have the least number of 64 bits.
     transformation_ : Transformation or None
         The transformation of the targets, with ``transformation_.name``; ``None`` without one.
 
