@@ -351,10 +351,10 @@ class TableRegressor(ScoredRegressor, TableModel):
     ) -> Array:
         """Return draws, (n, n_samples) or (n, t, n_samples), of new targets.
 
-        A draw is the mean plus the predictive standard deviation times a standardised left-out
-        residual. Draws are independent between rows. The targets of a draw use the residuals of one
-        row, which preserves correlations between targets. With a ``kernel`` other than ``"auto"``,
-        draws are independent and normal. ``sample_weight`` (n,) is as in :meth:`predict`.
+        Draws have the distribution of :meth:`predict_quantiles`, and are independent between rows.
+        The targets of a draw use the ranks of the residuals of one left-out row, which preserves
+        correlations between targets. With a ``kernel`` other than ``"auto"``, draws are independent
+        and normal. ``sample_weight`` (n,) is as in :meth:`predict`.
         """
         count, (rng,) = as_count("n_samples", n_samples), generators(random_state, 1)
         encoded, weight = self._new_rows(X, sample_weight)
