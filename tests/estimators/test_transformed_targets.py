@@ -157,6 +157,23 @@ def test_counts_are_not_predicted_below_zero():
     check_counts()
 
 
+def test_floors_are_in_files_and_of_each_target(tmp_path):
+    X, y = counts(np.random.default_rng(0), 80)
+    for targets in (y, np.column_stack((y, X[:, 1]))):
+        model = TableRegressor(**QUICK).fit(X, targets)
+        again = round_trip(model, tmp_path)
+        assert_allclose(again.target_floor_, model.target_floor_)
+        assert_allclose(again.predict_interval(X, 0.8)[0], model.predict_interval(X, 0.8)[0])
+        assert np.shape(model.score_) == np.shape(model.target_floor_) == targets.shape[1:]
+    assert model.target_floor_.tolist() == [0.0, table_targets._NO_FLOOR]
+    lower, _ = model.predict_interval(X, 0.8)
+    assert lower[:, 0].min() == 0.0
+    assert lower[:, 1].min() < 0.0
+    functions = model.sample_functions(3, random_state=0)
+    assert_allclose(round_trip(functions, tmp_path)(X[:5]), functions(X[:5]))
+    assert functions(X)[:, 0].min() >= 0.0 > functions(X)[:, 1].min()
+
+
 def check_floors():
     """Zero is a floor where symmetric targets would be below it, and nowhere else."""
     rng = np.random.default_rng(9)
@@ -175,7 +192,7 @@ def check_floors():
         np.zeros(5),
     ]
     assert [table_targets.floor_of(y) for y in with_floor] == [0.0] * len(with_floor)
-    assert [table_targets.floor_of(y) for y in without] == [-np.inf] * len(without)
+    assert [table_targets.floor_of(y) for y in without] == [table_targets._NO_FLOOR] * len(without)
     both = ScaledTargets.of(np.column_stack((with_floor[0], without[0])), None)
     assert_allclose(
         both.inverse(np.full((1, 2), -9.0)), [[0.0, np.mean(without[0]) - 9.0 * np.std(without[0])]]

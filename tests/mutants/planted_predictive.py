@@ -64,16 +64,19 @@ plant_edits(
     ScoreLaw,
     "sample",
     test_predictive.check_correlations,
-    targets_of_different_rows=(
-        "self.ranks[rows] +",
-        "rng.permutation(self.ranks)[rows] * [1, 0] + rng.permutation(self.ranks)[rows] * [0, 1] +",
+    targets_in_one_order=(
+        "(self.ranks[rows] + places[",
+        "(np.sort(self.ranks, axis=0)[rows] + places[",
     ),
 )
 plant_edits(
     ScaledTargets,
     "inverse",
     test_transformed_targets.check_counts,
-    counts_below_zero=("np.maximum(targets, floor)", "targets"),
+    counts_below_zero=(
+        "targets if self.floor is None else at_least(targets, self.floor)",
+        "targets",
+    ),
 )
 plant_edits(
     table_targets,

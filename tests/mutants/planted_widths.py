@@ -27,7 +27,7 @@ plant_edits(
     widths._Scores,
     "choices",
     test_widths.check_gaps,
-    curves_alone=("if len(binary.columns)", "if False"),
+    curves_alone=("BinaryColumns.of(self.X, self.columns)", "BinaryColumns.of(self.X, None)"),
 )
 plant_edits(
     WidthTerms,
@@ -40,7 +40,6 @@ plant_edits(
     "penalised",
     test_widths.check_penalties,
     penalties_that_stay=("sizes = dispersion *", "sizes = sizes + 0.0 * dispersion *"),
-    penalties_of_all_coefficients=("len(matrix) - sizes[number] *", "len(matrix) - 0.0 *"),
 )
 plant_edits(
     width_terms,

@@ -128,8 +128,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         Mean and standard deviation of the training targets, after the transformation.
     target_floor_ : float, ndarray of shape (t,) or None
         Smallest value of predictions: zero for targets that are never negative though zero is
-        within reach, such as counts; ``None``, or minus infinity for one of several targets, for
-        all others.
+        within reach, such as counts; ``None`` if there is no such target. Other targets next to
+        one have the least number of 64 bits.
     transformation_ : Transformation or None
         The transformation of the targets, with ``transformation_.name``; ``None`` without one.
 
@@ -356,10 +356,10 @@ class TableRegressor(ScoredRegressor, TableModel):
     ) -> Array:
         """Return draws, (n, n_samples) or (n, t, n_samples), of new targets.
 
-        A draw is the mean plus the predictive standard deviation times a standardised left-out
-        residual. Draws are independent between rows. The targets of a draw use the residuals of one
-        row, which preserves correlations between targets. With a ``kernel`` other than ``"auto"``,
-        draws are independent and normal. ``sample_weight`` (n,) is as in :meth:`predict`.
+        Draws have the distribution of :meth:`predict_quantiles`, and are independent between rows.
+        The targets of a draw use the ranks of the residuals of one left-out row, which preserves
+        correlations between targets. With a ``kernel`` other than ``"auto"``, draws are independent
+        and normal. ``sample_weight`` (n,) is as in :meth:`predict`.
         """
         count, (rng,) = as_count("n_samples", n_samples), generators(random_state, 1)
         rows, weight = self._weighted_rows(X, sample_weight)

@@ -14,6 +14,9 @@ _FEWEST_AT_FLOOR = 8
 """Fewest targets at zero, or above twice the median, that make zero a floor: if targets could be
 negative, the probability of eight such targets and no negative one is at most 2 to the power -8."""
 
+_NO_FLOOR = float(np.finfo(np.float64).min)
+"""Floor of a target without one, next to targets with one: model files hold finite numbers."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaledTargets:
@@ -34,7 +37,7 @@ class ScaledTargets:
     ) -> "ScaledTargets":
         """Return the map of targets (n,) or (n, t) with weights (n,); ``None`` means ones."""
         floors = np.apply_along_axis(floor_of, 0, y)
-        floor = plain(floors) if np.isfinite(floors).any() else None
+        floor = plain(floors) if (floors > _NO_FLOOR).any() else None
         y = y if transformation is None else transformation(y)
         mean = plain(np.average(y, axis=0, weights=weights))
         scale = np.sqrt(np.average((y - mean) ** 2, axis=0, weights=weights))
@@ -93,15 +96,15 @@ class CentredIndicators:
 
 
 def floor_of(y: NDArray[Any]) -> float:
-    """Return zero if targets (n,) are never negative though zero is within reach, else -inf.
+    """Return zero if targets (n,) are never negative though zero is within reach, else no floor.
 
     Zero is within reach if many targets are zero, or if many are above twice the median: as many
     would be negative if the targets were symmetric about the median.
     """
     if not np.min(y) >= 0.0:
-        return -np.inf
+        return _NO_FLOOR
     n_expected = max(np.sum(y == 0.0), np.sum(y > 2.0 * np.median(y)))
-    return 0.0 if n_expected >= _FEWEST_AT_FLOOR else -np.inf
+    return 0.0 if n_expected >= _FEWEST_AT_FLOOR else _NO_FLOOR
 
 
 def plain(value: Any) -> float | Array:
