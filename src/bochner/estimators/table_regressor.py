@@ -97,8 +97,8 @@ class TableRegressor(ScoredRegressor, TableModel):
     weights : {"precisions", "counts"}, default="precisions"
         Meaning of the ``sample_weight`` of :meth:`fit`. ``"precisions"``: a row is one observation
         whatever its weight, with noise variance :math:`\sigma^2 / w`, and is left out as a whole.
-        Use it for survey and importance weights too. ``"counts"``: a row of weight three is three independent
-        observations, of which one at a time is left out; weights must be whole numbers.
+        Use it for survey and importance weights too. ``"counts"``: a row of weight three is three
+        independent observations, of which one at a time is left out; weights must be whole numbers.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
