@@ -77,18 +77,17 @@ def test_expected_losses_are_those_of_new_rows():
 def check_one_observation():
     """A weight of three is hardly another than one of 3.1, and only ratios of weights matter."""
     X, y, weight, _ = drawn(0, 3.0, of_noise=False)
-    X, y, weight = X[:100], y[:100], weight[:100]
+    X, y, weight = X[:60], y[:60], weight[:60]
     heavier = np.where(weight == 3.0, 3.1, 1.0)
     scores, ends = [], []
-    for each in (weight, heavier, 1000.0 * weight, weight / 7.0):
+    for each in (weight, heavier, 1024.0 * weight):  # A power of two is not rounded
         model = REGRESSOR.fit(X, y, sample_weight=each)
         scores.append(model.score_)
         ends.append(np.column_stack(model.predict_interval(X, 0.9)))
-        assert model.record_["n_samples"] == 100
+        assert model.record_["n_samples"] == 60
     assert_allclose(scores[1], scores[0], rtol=0.05)
-    assert_allclose(scores[2:], scores[0], rtol=1e-6)
-    assert_allclose(ends[2], ends[0], atol=1e-5)
-    assert_allclose(ends[3], ends[0], atol=1e-5)
+    assert_array_equal(scores[2], scores[0])
+    assert_array_equal(ends[2], ends[0])
 
 
 def test_a_row_is_one_observation_whatever_the_unit_of_its_weight():
@@ -112,14 +111,13 @@ def test_new_rows_have_weights_in_the_unit_of_the_fit():
     check_unit_of_new_rows()
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
 @pytest.mark.parametrize("model_class", [TableRegressor, TableClassifier])
-def test_a_given_kernel_takes_whole_weights_for_precisions(model_class, kernel, tmp_path):
-    X, y, weight, _ = drawn(2, 3.0, of_noise=False)
+def test_a_given_kernel_takes_whole_weights_for_precisions(model_class, tmp_path):
+    X, y, weight = (part[:60] for part in drawn(2, 3.0, of_noise=False)[:3])
     y = y if model_class is TableRegressor else (y > 0.0).astype(int)
     answers = []
-    for each in (weight, weight / 7.0, 1e3 * weight):
-        model = model_class(kernel, 32, random_state=0).fit(X, y, sample_weight=each)
+    for each in (weight, weight / 7.0):
+        model = model_class("gaussian", 16, random_state=0).fit(X, y, sample_weight=each)
         save(model, tmp_path / "model")
         for fitted in (model, load(tmp_path / "model")):
             if model_class is TableRegressor:

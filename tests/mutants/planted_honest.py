@@ -24,8 +24,8 @@ def agrees(name, n, seeds=4):
 
 
 @changes(table_base, "table_rows", agrees("zero-inflated", 100), agrees("two cells of labels", 60))
-def equal_rows_are_left_out_together(right, *args):
-    rows = right(*args)
+def equal_rows_are_left_out_together(right, *args, **named):
+    rows = right(*args, **named)
     table = rows.X.assign(_target=rows.y)
     return replace(rows, removal=Removal.of_labels(table.groupby(list(table)).ngroup().to_numpy()))
 
