@@ -19,7 +19,9 @@ from bochner.learning.ridge.softmax_weights import (
 )
 from bochner.learning.tables.function_draws import drawn_functions
 from bochner.learning.tables.laws import Laws, ScoredLaws
+from bochner.learning.tables.origins import widened
 from bochner.learning.tables.removal import fold_numbers
+from bochner.learning.tables.shared_softmax import AveragedSoftmax, fit_over_stretches
 from bochner.learning.tables.weights import member_weights, variance_parts
 from bochner.learning.tables.widths import Moments, Widths, fitted_widths
 from bochner.registry import register
@@ -132,7 +134,9 @@ class SumOfLaws:
         widths, factors = _widths(models, Moments(mean, new_std**2, spread), (target - mean) / std)
         std, new_std = np.maximum(factors * std, _TINY), np.maximum(factors * new_std, _TINY)
         scores = (target - mean) / std
-        scale, error = (np.sqrt(np.mean(part**2, axis=0)) for part in (scores, scores * new_std))
+        error = np.sqrt(np.mean((scores * new_std) ** 2, axis=0))
+        scores = widened(scores, models)
+        scale = np.sqrt(np.mean(scores**2, axis=0))
         scale = np.maximum(scale, _TINY)
         return cls(models.laws, all_weights, scores, scale, error, widths), (mean, std)
 
@@ -363,7 +367,7 @@ class SoftmaxOfLaws:
     """
 
     laws: Laws
-    softmax: SoftmaxWeights
+    softmax: SoftmaxWeights | AveragedSoftmax
     classes_: NDArray[Any]
     left_out_log_loss: float  # Mean negative log probability of left-out rows
 
@@ -374,11 +378,14 @@ class SoftmaxOfLaws:
         """Return the softmax fitted to class numbers (n,) of all rows."""
         scores, labels = _both(models.means), labels[models.scored]
         weights = weight[models.scored]
+        if models.groups is not None and models.times is not None:
+            arguments = scores, labels, weights, models.groups, models.times
+            averaged, left_out = fit_over_stretches(*arguments)
+            loss = -float(np.average(np.log(left_out), weights=weights))
+            return cls(models.laws, averaged, classes, loss)
         softmax = fit_softmax(scores, labels, weights)
         units = Units(weights, np.ones(len(labels)))
-        # Without the single group of the latest rows no row would be left to fit the softmax.
-        groups = models.groups if models.groups is not None and np.ptp(models.groups) else None
-        left_out = left_out_probabilities(scores, labels, units, groups)
+        left_out = left_out_probabilities(scores, labels, units, models.groups)
         loss = -float(np.average(np.log(left_out), weights=weights))
         return cls(models.laws, softmax, classes, loss)
 
