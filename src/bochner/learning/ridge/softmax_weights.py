@@ -145,7 +145,7 @@ def _after_a_step(
 ) -> Array:
     """Return probabilities (n,) of labels, by one Newton step for the removal of each group."""
     n_laws, n_classes = scores.shape[1:]
-    hessian, free = curvature(full_fit, scores, labels, totals, has_biases=has_biases)
+    hessian, free = loss_curvature(full_fit, scores, labels, totals, has_biases=has_biases)
     point = np.append(full_fit.weights, full_fit.biases)[free]
     low = np.append(np.zeros(n_laws), np.full(n_classes, -np.inf))[free]
     blocks = list(_blocks(number, _row_bytes(len(point), n_classes)))
@@ -161,7 +161,7 @@ def _after_a_step(
     return result
 
 
-def curvature(
+def loss_curvature(
     fitted: SoftmaxWeights,
     scores: Array,
     labels: NDArray[np.intp],

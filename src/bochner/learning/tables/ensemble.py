@@ -19,7 +19,7 @@ from bochner.learning.ridge.softmax_weights import (
 )
 from bochner.learning.tables.function_draws import drawn_functions
 from bochner.learning.tables.laws import Laws, ScoredLaws
-from bochner.learning.tables.origins import widened
+from bochner.learning.tables.origins import effective_share, widened
 from bochner.learning.tables.removal import fold_numbers
 from bochner.learning.tables.shared_softmax import AveragedSoftmax, fit_over_stretches
 from bochner.learning.tables.weights import member_weights, variance_parts
@@ -115,7 +115,8 @@ class SumOfLaws:
         target, root = y[models.scored], np.sqrt(sample_weight[models.scored])
         residuals = models.means - target.reshape(len(target), 1, -1)
         residuals *= root[:, None, None]
-        shape, all_weights = target.shape[1:], _weights(residuals, target.shape[1:])
+        shape, share = target.shape[1:], effective_share(residuals, models)
+        all_weights = _weights(residuals, shape, share)
         # Equal weights do not distinguish the noise from the variance of the function.
         if np.ptp(root):
             models = _with_parts(models, target, all_weights)
@@ -125,7 +126,7 @@ class SumOfLaws:
         # Scores of weights that were fitted to the same observations would be too small.
         for fold in np.unique(folds):
             rows, outside = np.flatnonzero(folds == fold), folds != fold
-            weights = _weights(residuals[outside] if outside.any() else residuals[:0], shape)
+            weights = _weights(residuals[outside] if outside.any() else residuals[:0], shape, share)
             means = models.means[rows]
             mean[rows], std[rows], spread[rows] = mixture(means, models.variances[rows], weights)
             new = models.function[rows] + models.new_noise[rows]
@@ -295,10 +296,13 @@ def _widths(
     return tuple(widths for widths, _ in fits), factors.reshape(scores.shape)
 
 
-def _weights(residuals: Array, shape: tuple[int, ...]) -> Array:
-    """Return the weights (K, *t) of base models from their left-out residuals (n, K, t)."""
+def _weights(residuals: Array, shape: tuple[int, ...], share: float) -> Array:
+    """Return the weights (K, *t) of base models from their left-out residuals (n, K, t).
+
+    ``share`` is the effective number of residuals over their number.
+    """
     n_targets = residuals.shape[2]
-    weights = [member_weights(residuals[:, :, target]) for target in range(n_targets)]
+    weights = [member_weights(residuals[:, :, target], share) for target in range(n_targets)]
     return np.stack(weights, axis=1).reshape(-1, *shape)
 
 

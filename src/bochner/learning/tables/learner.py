@@ -185,7 +185,7 @@ class Learner:
             searched = self._searched(plan, trials, began, search_rng)
         fitted: list[tuple[TableLaw, LeaveOneOutPredictions]] = []
         fits: list[Callable[[FitPlan], tuple[TableLaw, LeaveOneOutPredictions] | None]] = []
-        last = 0.0  # Seconds of the preceding kernel
+        fits_began, last = perf_counter(), 0.0  # Seconds of the preceding kernel
         if self.time_limit is not None:
             plan = self._within_rest(plan, largest, began, len(searched[0][0].columns))
         for number, (trial, result) in enumerate(searched):
@@ -231,8 +231,9 @@ class Learner:
                 fits=fits,
                 began=began,
             )
+            seconds = perf_counter() - fits_began
             fitted, units = over_stretches(
-                fitted, observations, units, removal.stretches, at_origin
+                fitted, observations, units, removal.stretches, at_origin, seconds
             )
         return self._judged(plan, fitted, TreeInputs.of(*of_trees), units, removal)
 
@@ -264,9 +265,7 @@ class Learner:
         predictions = [pair[1] for pair in pairs if pair is not None]
         return (plan.scored.units, predictions) if len(predictions) == len(pairs) else None
 
-    def _by_residuals(
-        self, plan: FitPlan, learner: TreeLearner | EstimatorLearner
-    ) -> _Fit | None:
+    def _by_residuals(self, plan: FitPlan, learner: TreeLearner | EstimatorLearner) -> _Fit | None:
         """Return a law with its predictions of the scored observations only."""
         return learner.fit(
             plan.observations, plan.order, plan.scored, self.n_threads, is_final=False
@@ -348,18 +347,8 @@ class Learner:
         elif groups is not None:
             groups = groups[units]
         inputs = plan.observations.X[units]
-        return ScoredLaws(
-            laws,
-            units,
-            inputs,
-            columns,
-            means,
-            variances,
-            noise_of_scored,
-            unit * noise,
-            groups,
-            times,
-        )
+        of_scored = means, variances, noise_of_scored, unit * noise
+        return ScoredLaws(laws, units, inputs, columns, *of_scored, groups, times)
 
     def _is_late(self, began: float, share: float, seconds: float = 0.0) -> bool:
         """Return whether a share of the time limit is over, or ``seconds`` more would exceed it."""

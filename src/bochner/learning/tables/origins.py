@@ -49,16 +49,16 @@ def over_stretches(
     units: Chosen,
     stretches: Chosen,
     at_origin: AtOrigin,
+    seconds: float,
 ) -> tuple[list[tuple[TableLaw, LeaveOneOutPredictions]], Chosen]:
     """Return the laws with the predictions of all stretches, and the predicted observations (s,).
 
     ``fitted`` has laws of all observations with predictions of the last stretch, ``units``. Earlier
     stretches are predicted by ``at_origin``, from the latest one backwards, until it returns
-    ``None``.
+    ``None``. ``seconds`` is the expected duration of the first call.
     """
     assert observations.groups is not None
     all_units, all_predictions = [units], [[predictions for _, predictions in fitted]]
-    seconds = 0.0
     for number in range(int(stretches.max()) - 1, 0, -1):
         began, is_last = perf_counter(), stretches == number
         groups = np.where(is_last, observations.groups.max() + 1, observations.groups)
@@ -103,7 +103,7 @@ def folds_of_stretches(stretches: Chosen, times: Chosen) -> Chosen:
     if np.ptp(stretches):
         return stretches
     number = np.unique(times, return_inverse=True)[1]
-    return _PARTS * number // (number.max() + 1)
+    return np.asarray(_PARTS * number // (number.max() + 1), dtype=np.int64)
 
 
 def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
@@ -127,6 +127,17 @@ def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
     return len(errors) / ratio
 
 
+def effective_share(residuals: Array, models: ScoredLaws) -> float:
+    """Return the effective number of residuals (s, K, t) of laws over their number.
+
+    It is one unless they are residuals of stretches of time.
+    """
+    if models.groups is None or models.times is None:
+        return 1.0
+    errors = residuals.mean(axis=1)
+    return effective_number(errors, models.groups, models.times) / len(errors)
+
+
 def widened(scores: Array, models: ScoredLaws) -> Array:
     """Return scores (s, *t), multiplied by a factor for each target if they are of stretches.
 
@@ -139,4 +150,5 @@ def widened(scores: Array, models: ScoredLaws) -> Array:
     columns = scores.reshape(len(scores), -1)
     free = [effective_number(each[:, None], models.groups, models.times) for each in columns.T]
     ends = t.ppf(_CALIBRATED, np.maximum(free, _FEWEST_FREE))
-    return as_array(scores * (ends / norm.ppf(_CALIBRATED)).reshape(scores.shape[1:]))
+    factors = as_array(ends / norm.ppf(_CALIBRATED))
+    return as_array(scores * factors.reshape(scores.shape[1:]))

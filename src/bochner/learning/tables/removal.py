@@ -68,10 +68,10 @@ class Removal:
         firsts: list[int] = []
         for _ in range(_STRETCHES):
             n_before = int(ends[firsts[-1] - 1]) if firsts else n
-            first = max(1, int(np.searchsorted(ends, n_before - n // _STRETCH, "right")))
-            if firsts and (first == firsts[-1] or ends[first - 1] < _FEWEST_BEFORE):
+            first = int(np.searchsorted(ends, n_before - n // _STRETCH, "right"))
+            if firsts and (first == 0 or ends[first - 1] < _FEWEST_BEFORE):
                 break
-            firsts.append(first)
+            firsts.append(max(first, 1))
         stretch = np.searchsorted(firsts[::-1], np.arange(len(counts)), "right")
         block = np.zeros(len(counts), dtype=np.int64)
         for part in range(len(firsts)):

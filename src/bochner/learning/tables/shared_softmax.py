@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.learning.ridge.softmax_weights import SoftmaxWeights, curvature, fit_softmax
+from bochner.learning.ridge.softmax_weights import SoftmaxWeights, fit_softmax, loss_curvature
 from bochner.learning.tables.origins import effective_number
 from bochner.learning.tables.rows import Chosen
 from bochner.registry import register
@@ -49,7 +49,7 @@ def fit_averaged(scores: Array, labels: NDArray[np.intp], weight: Array) -> Aver
     """
     fitted = fit_softmax(scores, labels, weight)
     optimum = SoftmaxWeights(np.ones(1), fitted.biases)
-    hessian, _ = curvature(optimum, _summed(scores, fitted.weights), labels, weight)
+    hessian, _ = loss_curvature(optimum, _summed(scores, fitted.weights), labels, weight)
     points = qmc.Sobol(len(hessian), rng=np.random.default_rng(0)).random(_DRAWS)
     # Precision is the inverse of the covariance: moves solve with the transposed factor.
     root = np.linalg.cholesky(hessian)

@@ -223,6 +223,4 @@ class TreeLearner:
             ones = np.ones(len(trees.baseline))
             return TreeLaw(self.boosting.name, ones, 0.0, 1.0, self.inputs, trees, line)
 
-        return with_left_out(
-            fitted, data, order, scored, self.labels, n_threads, is_final=is_final
-        )
+        return with_left_out(fitted, data, order, scored, self.labels, n_threads, is_final=is_final)
