@@ -64,6 +64,8 @@ def check_effective_number():
     assert effective_number(np.zeros((240, 2)), stretches, times) == 240
     # What a whole stretch shares leaves as many errors as stretches, in any order of the rows.
     order = rng.permutation(240)
+    opposite = np.resize([1.0, -1.0], 12).repeat(20)[:, None]  # Twelve levels that cancel
+    assert_allclose(effective_number(opposite[order], stretches[order], times[order]), 12.0)
     shared = np.array([1.0, -2.0, 0.5])[stretches][:, None]
     assert_allclose(effective_number(shared[order], stretches[order], times[order]), 3.0)
 
@@ -77,6 +79,7 @@ def test_a_single_stretch_has_four_parts():
     folds = folds_of_stretches(np.ones(30, dtype=int), times)
     assert len(np.unique(folds)) == 4
     assert all(len(np.unique(folds[times == time])) == 1 for time in range(10))
+    assert len(np.unique(folds_of_stretches(np.ones(30, dtype=int), np.zeros(30)))) == 4
     stretches = np.arange(30) // 10
     assert folds_of_stretches(stretches, times) is stretches
 

@@ -98,11 +98,14 @@ def _pooled(
 def folds_of_stretches(stretches: Chosen, times: Chosen) -> Chosen:
     """Return labels (s,) of the observations that are left out of weights together.
 
-    They are the stretches, or parts of a single stretch.
+    They are the stretches, or parts of a single stretch; rows of one time are separated only if
+    there is no other time.
     """
     if np.ptp(stretches):
         return stretches
     number = np.unique(times, return_inverse=True)[1]
+    if not number.any():
+        number = np.arange(len(times))
     return np.asarray(_PARTS * number // (number.max() + 1), dtype=np.int64)
 
 
