@@ -91,7 +91,7 @@ def check_widening():
     plain = (y[judged.scored] - mean) / std
     free = effective_number(plain[:, None], judged.groups, judged.times)
     assert 3 < free < 20  # Six levels of ten rows, in part known
-    assert_allclose(model.scores / plain, t.ppf(0.95, free) / norm.ppf(0.95))
+    assert_allclose(model.scores / plain, t.ppf(0.95, free - 1.0) / norm.ppf(0.95))
     assert_allclose(model.left_out_rmse, np.sqrt(np.mean((plain * std) ** 2)))
     assert_allclose(model.scale, np.sqrt(np.mean(model.scores**2)))
 
@@ -163,7 +163,10 @@ def test_later_levels_are_as_expected():
             model.fit(X[past], labels[past], time=X[past, 0])
             p = model.predict_proba(X[later])[np.arange(160), labels[later]]
             losses.append((model.score_, -np.mean(np.log(p))))
-    assert np.mean(inside) >= 0.85
-    for expected, actual in (np.mean(errors, axis=0), np.mean(losses, axis=0)):
-        assert abs(expected / actual - 1.0) < 0.15
+    # Tables differ by which levels they have: two standard errors over twenty of them.
+    assert np.mean(inside) > 0.87 - 2.0 * np.std(inside) / np.sqrt(20)
+    for pairs in (errors, losses):
+        expected, actual = np.transpose(pairs)
+        error = np.std(expected - actual) / np.sqrt(len(pairs))
+        assert abs(np.mean(expected - actual)) < 0.15 * np.mean(actual) + error
     assert np.mean(losses, axis=0)[1] < 0.9

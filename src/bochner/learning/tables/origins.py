@@ -29,9 +29,9 @@ _CALIBRATED = 0.95
 that is asked for most often. Ends of intervals of 50 and 99 % need a smaller and a larger
 factor."""
 
-_FEWEST_FREE = 3.0
-"""Least degrees of freedom of a scale that scores determine: with fewer, quantiles are dominated by
-the tails of the t distribution, and intervals of three independent errors are useless."""
+_FEWEST_FREE = 2.0
+"""Least degrees of freedom of a scale that scores determine, those of three stretches that share
+all: with one, intervals of 90 % would be six times as wide as a normal distribution's."""
 
 
 AtOrigin = Callable[
@@ -145,13 +145,14 @@ def widened(scores: Array, models: ScoredLaws) -> Array:
     """Return scores (s, *t), multiplied by a factor for each target if they are of stretches.
 
     The scale of scores is estimated from an effective number of them, so that new scores have
-    Student's t distribution. The factor is the ratio of its quantile to that of the normal
+    Student's t distribution. Its degrees of freedom are one fewer, because weights and widths are
+    fitted to the scores. The factor is the ratio of its quantile to that of the normal
     distribution.
     """
     if models.groups is None or models.times is None:
         return scores
     columns = scores.reshape(len(scores), -1)
     free = [effective_number(each[:, None], models.groups, models.times) for each in columns.T]
-    ends = t.ppf(_CALIBRATED, np.maximum(free, _FEWEST_FREE))
+    ends = t.ppf(_CALIBRATED, np.maximum(as_array(free) - 1.0, _FEWEST_FREE))
     factors = as_array(ends / norm.ppf(_CALIBRATED))
     return as_array(scores * factors.reshape(scores.shape[1:]))
