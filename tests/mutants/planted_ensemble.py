@@ -362,7 +362,7 @@ plant_edits(
     "of",
     test_sum_of_laws.test_no_labels_beat_their_entropy,
     a_softmax_that_knows_its_labels=(
-        "left_out_probabilities(scores, labels, units, groups)",
+        "left_out_probabilities(scores, labels, units, models.groups)",
         "softmax.probabilities(scores)[np.arange(len(labels)), labels]",
     ),
 )

@@ -40,8 +40,8 @@ planted(LEVELS.test_means_of_a_level_know_no_later_target, name="means_that_know
     edit(
         level_means,
         "level_scores",
-        "if removal.latest is None else 1.0 * ~removal.latest",
-        "",
+        "stretch < max(number, 1)",
+        "stretch <= max(number, 1)",
         encodings,
     )
 )

@@ -367,12 +367,17 @@ class TestManyLevels:
         out = TableEncoder(max_levels=10).fit_transform(X, y, removal=removal)
         blocks = known.assign(group=removal.groups[known.index]).groupby("a")["group"]
         fold = blocks.rank("dense").astype(int).sub(1) % 5
-        earlier = pd.Series(~removal.latest[known.index], known.index)
-        expected = self.expected_means(known, fold, earlier, len(X))
-        np.testing.assert_allclose(out[:, -1], expected, atol=1e-9)
-        changed = np.where(removal.latest, 100.0 * y, y)
-        again = TableEncoder(max_levels=10).fit_transform(X, changed, removal=removal)
-        np.testing.assert_array_equal(again, out)
+        stretch = pd.Series(removal.stretches[known.index], known.index)
+        expected = self.expected_means(known, fold, stretch == 0, len(X))
+        first = removal.stretches < 2  # These have means of rows before all stretches
+        np.testing.assert_allclose(out[first, -1], expected[first], atol=1e-9)
+        assert out[~first, -1].any()
+        for number in (1, 2, 3):
+            changed = np.where(removal.stretches >= number, 100.0 * y, y)
+            again = TableEncoder(max_levels=10).fit_transform(X, changed, removal=removal)
+            known_before = removal.stretches <= number
+            np.testing.assert_array_equal(again[known_before], out[known_before])
+            assert number == 3 or not np.array_equal(again, out)
 
     def test_classes_are_indicators_and_noise_has_no_means(self):
         X, y = self.rows()

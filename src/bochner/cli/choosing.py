@@ -9,13 +9,11 @@ import numpy as np
 
 from bochner.tables.checks import side_column
 from bochner.tables.columns import labels, read_column
+from bochner.tables.date_order import is_sorted
 from bochner.tables.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_FEWEST_DATES = 10
-"""Fewest different dates that count as a course in time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +61,9 @@ def chosen_rows(frame: pd.DataFrame, options: SplitOptions) -> SplitChoice:
         return SplitChoice()
     dates = [] if options.time else _dates(frame, options)
     if kind == "auto":
-        sorting = next((name for name in dates if _sorts(frame[name])), None)
+        sorting = next(
+            (name for name in dates if is_sorted(read_column(name, frame[name]).values)), None
+        )
         if sorting is None:
             return SplitChoice()
         reason = (
@@ -102,13 +102,6 @@ def _dates(frame: pd.DataFrame, options: SplitOptions) -> list[str]:
     read = (read_column(str(name), frame[name]) for name in frame.columns)
     kinds = {column.name: column for column in read if column.kind == "date"}
     return [name for name, c in kinds.items() if c.present.all() and name not in options.target]
-
-
-def _sorts(series: pd.Series) -> bool:
-    """Return whether the rows are in the order of their dates, either way."""
-    steps = np.diff(read_column("", series).values)
-    enough = int(np.sum(steps != 0.0)) + 1 >= _FEWEST_DATES
-    return enough and bool((steps >= 0.0).all() or (steps <= 0.0).all())
 
 
 def _latest(frame: pd.DataFrame, name: str, reason: str) -> SplitChoice:

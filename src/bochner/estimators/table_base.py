@@ -38,6 +38,7 @@ from bochner.kernels.foreign import is_sklearn_kernel
 from bochner.learning.tables.efforts import EFFORTS
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.tables.columns import rows_of
+from bochner.tables.date_order import note_sorted_dates
 from bochner.tables.encoder import TableEncoder, read_rows, side_by_side
 
 _BACKGROUND_ROWS = 1000
@@ -150,6 +151,8 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         target, classes = task.coded(X, target, weights)
         rows = table_rows(X, target, weights, groups, time, are_counts=self.weights == "counts")
         rows = replace(rows, classes=classes)
+        if partitions is None and isinstance(learner, SumLearner) and rows.removal.groups is None:
+            note_sorted_dates(X)
         if partitions is None or partitions.is_whole:
             return rows
         elsewhere = Others(partitions, rows.unit, classes)

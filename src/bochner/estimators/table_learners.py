@@ -138,7 +138,7 @@ class SumLearner:
             ),
             [first, second],
             rng,
-            latest=removal.latest,
+            removal=removal,
             trends=_trends(encoded, rows.order),
             with_variance=task.is_numeric,
             elsewhere=None if elsewhere is None else elsewhere.encoded(encoders, targets),

@@ -18,7 +18,6 @@ from bochner.learning.tables.predictive import Pair, Predictive
 from bochner.learning.tables.rows import Chosen
 from bochner.tables.encoder import TableEncoder
 
-
 _WITHIN = 0.4
 """Probability between the middle and a function that goes on beyond the range, on both sides. It is
 less than a half, because slopes at the ends of a range are estimated ten to twenty per cent too

@@ -204,8 +204,9 @@ class TableRegressor(ScoredRegressor, TableModel):
             errors and intervals refer to new groups. If the table has copies of a row, pass the
             number of the original row as group: without groups, equal rows are independent.
         time : str or array-like of shape (n,), default=None
-            Name of a column, or times of rows. The latest fifth of the rows is left out together,
-            so that errors and intervals refer to later rows; rows with equal times stay together.
+            Name of a column, or times of rows. Each of the last three fifths of the rows is
+            predicted from the rows before it, so that errors and intervals refer to later rows;
+            rows with equal times stay together, and fewer than fifty rows have fewer such parts.
             Kernels are also learned without the columns that only increase or decrease in time.
             Cannot be combined with ``groups``. Both need ``kernel="auto"``.
         callback : callable, default=None

@@ -43,10 +43,11 @@ def level_scores(
     clip : float
         Bound on the absolute values of scores.
     removal : Removal
-        Rows that are removed together are in one fold. Targets of the latest rows enter no score
-        of a row.
+        Rows that are removed together are in one fold. Rows of a later stretch of time have scores
+        from the rows before their stretch, and earlier rows have none from later stretches.
     """
-    earlier = np.flatnonzero(~removal.latest) if removal.latest is not None else slice(None)
+    stretch = np.zeros(len(codes)) if removal.stretches is None else removal.stretches
+    earlier = np.flatnonzero(stretch == 0)
     spread = _variances(codes[earlier], target[earlier])
     if spread is None:
         return None
@@ -59,15 +60,15 @@ def level_scores(
 
     centred = target - target[earlier].mean()
     folds = codes * _N_FOLDS + _folds(codes, removal.labels(len(codes)))
-    counted = np.ones(len(codes)) if removal.latest is None else 1.0 * ~removal.latest
     size = n_levels * _N_FOLDS
-    fold_sums, n_in_fold = (
-        as_array(np.bincount(folds, values, size)) for values in (counted * centred, counted)
-    )
-    sums_of_others, n_others = (
-        values.reshape(-1, _N_FOLDS).sum(axis=1)[codes] - counted * values[folds]
-        for values in (fold_sums, n_in_fold)
-    )
+    sums_of_others, n_others = np.empty(len(codes)), np.empty(len(codes))
+    for number in np.unique(stretch):
+        rows, is_before = stretch == number, stretch < max(number, 1)
+        for values, others in ((centred, sums_of_others), (np.ones(len(codes)), n_others)):
+            in_fold = as_array(np.bincount(folds[is_before], values[is_before], size))
+            others[rows] = in_fold.reshape(-1, _N_FOLDS).sum(axis=1)[codes[rows]]
+            if number == 0:
+                others[rows] -= in_fold[folds[rows]]
     of_all = scores(
         as_array(np.bincount(codes, target - target.mean())), as_array(np.bincount(codes))
     )

@@ -23,7 +23,27 @@ def check_times(times):
     assert removal.latest.sum() >= n // 5 or n_earlier == 1
     # Without its first time, the block would be smaller than a fifth.
     assert np.sum(times > first) < n // 5
+    check_stretches(removal, times)
     return removal
+
+
+def check_stretches(removal, times):
+    """Stretches follow each other in time, hold whole blocks, and have rows before them."""
+    assert np.all(np.diff(removal.stretches[np.argsort(times, kind="stable")]) >= 0)
+    pairs = np.unique(np.stack((removal.groups, removal.stretches)), axis=1)
+    assert len(np.unique(pairs[0])) == pairs.shape[1]
+    assert_array_equal(np.unique(removal.stretches), np.arange(removal.stretches.max() + 1))
+    for number in range(1, removal.stretches.max()):
+        assert np.sum(removal.stretches == number) >= len(times) // 5
+        assert np.sum(removal.stretches < number) >= 20
+    assert_array_equal(np.unique(times)[removal.times], times)
+
+
+@pytest.mark.parametrize(("n", "n_stretches"), [(30, 1), (33, 2), (46, 2), (50, 3), (1000, 3)])
+def test_the_last_three_fifths_are_stretches_if_enough_rows_are_before(n, n_stretches):
+    removal = check_times(np.arange(n))
+    sizes = np.bincount(removal.stretches)
+    assert_array_equal(sizes[1:], [n // 5] * n_stretches)
 
 
 @pytest.mark.parametrize("n", [5, 9, 10, 11, 57, 300])

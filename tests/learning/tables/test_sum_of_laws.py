@@ -19,6 +19,7 @@ from bochner.learning.tables.learner import Learner
 from bochner.learning.tables.leave_one_out import Found, LearnedKernel
 from bochner.learning.tables.observations import Observations
 from bochner.learning.tables.predictive import Predictive
+from bochner.learning.tables.removal import Removal
 from bochner.learning.tables.trees import TreeInputs
 from bochner.learning.tables.weights import member_weights
 
@@ -261,7 +262,8 @@ def test_the_latest_rows_are_scored_alone():
     time = np.arange(200) / 200.0
     y = np.sin(30.0 * time) + 0.1 * rng.normal(size=200)
     blocks = np.minimum(np.arange(200) // 20, 8)
-    judged, model = fitted(time[:, None], y, groups=blocks, latest=blocks == 8)
+    removal = Removal(blocks, 1 * (blocks == 8), np.arange(200))
+    judged, model = fitted(time[:, None], y, groups=blocks, removal=removal)
     assert set(judged.scored) == set(range(160, 200))
     assert model.left_out_rmse > 0.5
     assert fitted(time[:, None], y)[1].left_out_rmse < 0.2
@@ -273,7 +275,8 @@ def test_kernels_do_not_see_the_latest_rows():
     blocks = np.minimum(np.arange(200) // 20, 8)
     found = []
     for latest in (y, np.where(blocks == 8, 10.0 * np.sin(y), y)):
-        judged, _ = fitted(time, latest, groups=blocks, latest=blocks == 8)
+        removal = Removal(blocks, 1 * (blocks == 8), np.arange(200))
+        judged, _ = fitted(time, latest, groups=blocks, removal=removal)
         kernels = [law.found for law in judged.laws.members if isinstance(law, KernelLaw)]
         found.append(kernels)
     for one, other in zip(*found, strict=True):

@@ -145,15 +145,10 @@ def _after_a_step(
 ) -> Array:
     """Return probabilities (n,) of labels, by one Newton step for the removal of each group."""
     n_laws, n_classes = scores.shape[1:]
-    free = np.append(full_fit.weights > 0.0, np.full(n_classes, has_biases))
+    hessian, free = loss_curvature(full_fit, scores, labels, totals, has_biases=has_biases)
     point = np.append(full_fit.weights, full_fit.biases)[free]
     low = np.append(np.zeros(n_laws), np.full(n_classes, -np.inf))[free]
-    spread = np.append(_law_units(scores, totals), np.ones(n_classes))[free]
-    hessian = np.diag(_PENALTY * spread**2)
-    blocks = list(_blocks(number, 8 * len(point) * (2 * n_classes + len(point))))
-    for rows, _ in blocks:
-        design = _design(scores[rows])[..., free]
-        hessian += np.tensordot(totals[rows], _derivatives(design, labels[rows], point)[1], 1)
+    blocks = list(_blocks(number, _row_bytes(len(point), n_classes)))
     result = np.empty(len(labels))
     for rows, place in blocks:
         design = _design(scores[rows])[..., free]
@@ -164,6 +159,34 @@ def _after_a_step(
         logits = np.einsum("ncq,nq->nc", design, np.maximum(moved, low))
         result[rows] = _own(softmax(logits, axis=1), labels[rows])
     return result
+
+
+def loss_curvature(
+    fitted: SoftmaxWeights,
+    scores: Array,
+    labels: NDArray[np.intp],
+    weight: Array,
+    *,
+    has_biases: bool = True,
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the Hessian (q, q) of the penalised loss of :func:`fit_softmax` at its optimum.
+
+    The second value is a mask (K + C,) of the ``q`` weights and biases that are not at a bound.
+    """
+    n_classes = scores.shape[2]
+    free = np.append(fitted.weights > 0.0, np.full(n_classes, has_biases))
+    point = np.append(fitted.weights, fitted.biases)[free]
+    spread = np.append(_law_units(scores, weight), np.ones(n_classes))[free]
+    hessian = np.diag(_PENALTY * spread**2)
+    for rows in row_blocks(len(labels), _row_bytes(len(point), n_classes)):
+        design = _design(scores[rows])[..., free]
+        hessian += np.tensordot(weight[rows], _derivatives(design, labels[rows], point)[1], 1)
+    return hessian, free
+
+
+def _row_bytes(n_parameters: int, n_classes: int) -> int:
+    """Return the bytes of the derivatives of a row."""
+    return 8 * n_parameters * (2 * n_classes + n_parameters)
 
 
 def _own(probabilities: Array, labels: NDArray[np.intp]) -> Array:

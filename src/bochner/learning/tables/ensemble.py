@@ -17,8 +17,10 @@ from bochner.learning.ridge.softmax_weights import (
 )
 from bochner.learning.tables.function_draws import drawn_functions
 from bochner.learning.tables.laws import Laws, ScoredLaws
+from bochner.learning.tables.origins import effective_share, widened
 from bochner.learning.tables.predictive import Pair, ScoreLaw
 from bochner.learning.tables.removal import fold_numbers
+from bochner.learning.tables.shared_softmax import AveragedSoftmax, fit_over_stretches
 from bochner.learning.tables.weights import member_weights, variance_parts
 from bochner.learning.tables.widths import Moments, Widths, fitted_widths
 from bochner.registry import register
@@ -101,7 +103,8 @@ class SumOfLaws:
         target, root = y[models.scored], np.sqrt(sample_weight[models.scored])
         residuals = models.means - target.reshape(len(target), 1, -1)
         residuals *= root[:, None, None]
-        shape, all_weights = target.shape[1:], _weights(residuals, target.shape[1:])
+        shape, share = target.shape[1:], effective_share(residuals, models)
+        all_weights = _weights(residuals, shape, share)
         # Equal weights do not distinguish the noise from the variance of the function.
         if np.ptp(root):
             models = _with_parts(models, target, all_weights)
@@ -111,7 +114,7 @@ class SumOfLaws:
         # Scores of weights that were fitted to the same observations would be too small.
         for fold in np.unique(folds):
             rows, outside = np.flatnonzero(folds == fold), folds != fold
-            weights = _weights(residuals[outside] if outside.any() else residuals[:0], shape)
+            weights = _weights(residuals[outside] if outside.any() else residuals[:0], shape, share)
             means = models.means[rows]
             mean[rows], std[rows], spread[rows] = mixture(means, models.variances[rows], weights)
             new = models.function[rows] + models.new_noise[rows]
@@ -121,6 +124,7 @@ class SumOfLaws:
         std, new_std = np.maximum(factors * std, _TINY), np.maximum(factors * new_std, _TINY)
         scores = (target - mean) / std
         error = np.sqrt(np.mean((scores * new_std) ** 2, axis=0))
+        scores = widened(scores, models)
         return cls(models.laws, all_weights, scores, error, widths), (mean, std)
 
     @property
@@ -249,10 +253,13 @@ def _widths(
     return tuple(widths for widths, _ in fits), factors.reshape(scores.shape)
 
 
-def _weights(residuals: Array, shape: tuple[int, ...]) -> Array:
-    """Return the weights (K, *t) of base models from their left-out residuals (n, K, t)."""
+def _weights(residuals: Array, shape: tuple[int, ...], share: float) -> Array:
+    """Return the weights (K, *t) of base models from their left-out residuals (n, K, t).
+
+    ``share`` is the effective number of residuals over their number.
+    """
     n_targets = residuals.shape[2]
-    weights = [member_weights(residuals[:, :, target]) for target in range(n_targets)]
+    weights = [member_weights(residuals[:, :, target], share) for target in range(n_targets)]
     return np.stack(weights, axis=1).reshape(-1, *shape)
 
 
@@ -282,7 +289,7 @@ class SoftmaxOfLaws:
     """
 
     laws: Laws
-    softmax: SoftmaxWeights
+    softmax: SoftmaxWeights | AveragedSoftmax
     classes_: NDArray[Any]
     left_out_log_loss: float  # Mean negative log probability of left-out rows
 
@@ -293,11 +300,14 @@ class SoftmaxOfLaws:
         """Return the softmax fitted to class numbers (n,) of all rows."""
         scores, labels = _both(models.means), labels[models.scored]
         weights = weight[models.scored]
+        if models.groups is not None and models.times is not None:
+            arguments = scores, labels, weights, models.groups, models.times
+            averaged, left_out = fit_over_stretches(*arguments)
+            loss = -float(np.average(np.log(left_out), weights=weights))
+            return cls(models.laws, averaged, classes, loss)
         softmax = fit_softmax(scores, labels, weights)
         units = Units(weights, np.ones(len(labels)))
-        # Without the single group of the latest rows no row would be left to fit the softmax.
-        groups = models.groups if models.groups is not None and np.ptp(models.groups) else None
-        left_out = left_out_probabilities(scores, labels, units, groups)
+        left_out = left_out_probabilities(scores, labels, units, models.groups)
         loss = -float(np.average(np.log(left_out), weights=weights))
         return cls(models.laws, softmax, classes, loss)
 

@@ -116,7 +116,13 @@ class EstimatorLearner:
     seconds: float = np.inf  # Left for all fits
 
     def fit(
-        self, data: Observations, order: Chosen, scored: Scored, n_threads: int = 1
+        self,
+        data: Observations,
+        order: Chosen,
+        scored: Scored,
+        n_threads: int = 1,
+        *,
+        is_final: bool = True,
     ) -> tuple[EstimatorLaw, LeaveOneOutPredictions] | None:
         """Return the law of all observations with its predictions, see :func:`with_left_out`.
 
@@ -141,13 +147,15 @@ class EstimatorLearner:
             return EstimatorLaw(self.name, np.ones(data.Y.shape[1]), 0.0, 1.0, *arguments)
 
         try:
-            law = with_left_out(fitted, data, order, scored, self.labels, n_threads)
+            law = with_left_out(
+                fitted, data, order, scored, self.labels, n_threads, is_final=is_final
+            )
             reason = (
                 "a fold leaves fewer than two rows, or fewer than two of a class: pass more rows"
             )
         except _LateError:
             law, reason = None, f"its {total} fits would exceed the time limit: pass a longer one"
-        if law is None:
+        if law is None and is_final:
             warn_user(f"The {self.name}, {self.model!r}, is left out, because {reason}.")
         return law
 

@@ -137,6 +137,7 @@ class ScoredLaws:
     noise: Array  # (s, K, t): The part of the variances that is noise
     new_noise: Array  # (s, K, t): Noise variance of a target of weight one
     groups: Chosen | None = None  # (s,): Indices of groups that are left out together
+    times: Chosen | None = None  # (s,): Numbers of times, if groups are stretches of time
 
     @property
     def function(self) -> Array:

@@ -1,7 +1,8 @@
 """Fits the laws of a table and their left-out predictions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -24,8 +25,10 @@ from bochner.learning.tables.laws import Laws, ScoredLaws, TableLaw, n_rows_of
 from bochner.learning.tables.leave_one_out import Found
 from bochner.learning.tables.memory import trees_fit, within_memory
 from bochner.learning.tables.observations import FIRST, SECOND, Observations
+from bochner.learning.tables.origins import folds_of_stretches, over_stretches
 from bochner.learning.tables.parts import is_part_better
 from bochner.learning.tables.plan import FitPlan
+from bochner.learning.tables.removal import Removal
 from bochner.learning.tables.residual_laws import n_fits
 from bochner.learning.tables.rows import Chosen, Elsewhere
 from bochner.learning.tables.search import Family, learned, noise_factor, refined
@@ -55,6 +58,9 @@ _SEARCH_SHARE = 0.5
 
 _REFINED_SHARE = 0.6
 """Share of a time limit after which kernels are not refined on more rows."""
+
+_Fit = tuple[TableLaw, LeaveOneOutPredictions]
+"""A law with its predictions of scored observations."""
 
 _REMAINING_SHARE = 0.6
 """Share of the rest of a time limit for the first kernel of many rows."""
@@ -116,7 +122,7 @@ class Learner:
         encodings: Sequence[Chosen],
         rng: Generator,
         *,
-        latest: NDArray[np.bool_] | None = None,
+        removal: Removal | None = None,
         trends: Chosen | None = None,
         with_variance: bool = True,
         elsewhere: Elsewhere | None = None,
@@ -134,9 +140,10 @@ class Learner:
             Sets of columns, each of which encodes the complete table. Their union is used as one
             more encoding.
         rng : Generator
-        latest : array of bool of shape (n,), optional
-            Observations to score. By default observations outside the search are scored if there
-            are many, else all observations, by kernels that were learned on the other half.
+        removal : Removal, optional
+            Later stretches of time, whose observations are scored. Without stretches, observations
+            outside the search are scored if there are many, else all observations, by kernels that
+            were learned on the other half.
         trends : array of int, optional
             Columns that are monotone in time. Each kernel is also learned without them, because
             later rows have values outside the training range.
@@ -172,11 +179,13 @@ class Learner:
             n_columns = len(encodings[0])
             rate = measured_rate(self.n_threads)
             effort = effort.within(self.time_limit, n_rows, n_columns, len(trials), rate)
+        latest = None if removal is None else removal.latest
         plan = FitPlan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
         with single_threaded_blas():
             searched = self._searched(plan, trials, began, search_rng)
         fitted: list[tuple[TableLaw, LeaveOneOutPredictions]] = []
-        last = 0.0  # Seconds of the preceding kernel
+        fits: list[Callable[[FitPlan], tuple[TableLaw, LeaveOneOutPredictions] | None]] = []
+        fits_began, last = perf_counter(), 0.0  # Seconds of the preceding kernel
         if self.time_limit is not None:
             plan = self._within_rest(plan, largest, began, len(searched[0][0].columns))
         for number, (trial, result) in enumerate(searched):
@@ -185,6 +194,7 @@ class Learner:
             if fitted and self._is_late(began, 1.0, last):
                 break
             self.progress("fitting to all rows kernel", number + 1, len(searched))
+            fits.append(partial(self._fitted, trial=trial, kernels=result, began=began))
             with threads_of_blas(self.n_threads):
                 fitted.append(self._fitted(plan, trial, result, began))
             last = perf_counter() - started
@@ -199,6 +209,7 @@ class Learner:
             estimator = EstimatorLearner(name, model, encodings[0], labels, seed, seconds)
             law = estimator.fit(plan.observations, plan.order, plan.scored, self.n_threads)
             fitted += [] if law is None else [law]
+            fits += [] if law is None else [partial(self._by_residuals, learner=estimator)]
         of_trees = (encodings[-1], observations.shared, cycles)
         # scikit-learn's trees need all rows in memory.
         has_trees = self.memory_limit is None or trees_fit(self.memory_limit, (n_rows, n_encoded))
@@ -208,8 +219,57 @@ class Learner:
                 inputs = TreeInputs.of(*of_trees, has_waves=boosting.has_waves)
                 seed, columns = int(tree_rng.integers(2**31)), line if boosting.has_line else None
                 trees = TreeLearner(boosting, inputs, labels, seed, columns, most)
-                fitted += self._of_trees(plan, trees)
-        return self._judged(plan, fitted, TreeInputs.of(*of_trees))
+                boosted = self._of_trees(plan, trees)
+                fitted += boosted
+                fits += [partial(self._by_residuals, learner=trees) for _ in boosted]
+        units = plan.scored.units
+        if removal is not None and removal.stretches is not None:
+            at_origin = partial(
+                self._at_origin,
+                effort=effort,
+                with_variance=with_variance,
+                fits=fits,
+                began=began,
+            )
+            seconds = perf_counter() - fits_began
+            fitted, units = over_stretches(
+                fitted, observations, units, removal.stretches, at_origin, seconds
+            )
+        return self._judged(plan, fitted, TreeInputs.of(*of_trees), units, removal)
+
+    def _at_origin(
+        self,
+        observations: Observations,
+        used: Chosen,
+        is_last: NDArray[np.bool_],
+        seconds: float,
+        *,
+        effort: Effort,
+        with_variance: bool,
+        fits: Sequence[Callable[[FitPlan], _Fit | None]],
+        began: float,
+    ) -> tuple[Chosen, list[LeaveOneOutPredictions]] | None:
+        """Return the last observations of those ``used``, and how the others predict them.
+
+        The result is ``None`` if the time limit is nearer than the expected ``seconds``, or if a
+        law has no predictions.
+        """
+        if self._is_late(began, 1.0, seconds):
+            return None
+        self.progress("predicting an earlier stretch of time")
+        # A fixed seed: the order is of no consequence.
+        rng = np.random.default_rng(0)
+        plan = FitPlan.of(observations, effort, is_last, with_variance, rng, used=used)
+        with threads_of_blas(self.n_threads):
+            pairs = [fit(plan) for fit in fits]
+        predictions = [pair[1] for pair in pairs if pair is not None]
+        return (plan.scored.units, predictions) if len(predictions) == len(pairs) else None
+
+    def _by_residuals(self, plan: FitPlan, learner: TreeLearner | EstimatorLearner) -> _Fit | None:
+        """Return a law with its predictions of the scored observations only."""
+        return learner.fit(
+            plan.observations, plan.order, plan.scored, self.n_threads, is_final=False
+        )
 
     def _within_memory(self, observations: Observations, shape: tuple[int, int]) -> Effort:
         """Return the sizes that the memory limit allows."""
@@ -266,22 +326,29 @@ class Learner:
         plan: FitPlan,
         fitted: Sequence[tuple[TableLaw, LeaveOneOutPredictions]],
         columns: TreeInputs,
+        units: Chosen,
+        removal: Removal | None,
     ) -> ScoredLaws:
-        """Return the laws with the noise of new rows."""
+        """Return the laws with the noise of new rows.
+
+        ``units`` (s,) are the observations that the laws predict.
+        """
         members, left_out = zip(*fitted, strict=True)
         means, variances, noise = (np.stack(p, axis=1) for p in zip(*left_out, strict=True))
         unit = plan.observations.unit
-        noise_of_scored = noise / plan.scored.observed.weights[:, None, None]
+        noise_of_scored = noise / plan.observations.weights[units, None, None]
         rows, shared = plan.rows_of_laws(n_rows_of(members)), plan.observations.shared
         blocks = None if shared is None else TreeInputs.of(np.arange(rows.shape[1]), shared)
         laws = Laws(rows, [law.with_variances(1.0, unit) for law in members], blocks)
-        units = plan.scored.units
-        groups = plan.observations.groups
-        groups = None if groups is None else groups[units]
+        groups, times = plan.observations.groups, None
+        if removal is not None and removal.stretches is not None and removal.times is not None:
+            times = removal.times[units]
+            groups = folds_of_stretches(removal.stretches[units], times)
+        elif groups is not None:
+            groups = groups[units]
         inputs = plan.observations.X[units]
-        return ScoredLaws(
-            laws, units, inputs, columns, means, variances, noise_of_scored, unit * noise, groups
-        )
+        of_scored = means, variances, noise_of_scored, unit * noise
+        return ScoredLaws(laws, units, inputs, columns, *of_scored, groups, times)
 
     def _is_late(self, began: float, share: float, seconds: float = 0.0) -> bool:
         """Return whether a share of the time limit is over, or ``seconds`` more would exceed it."""

@@ -56,6 +56,7 @@ class FitPlan:
         with_variance: bool,
         rng: Generator,
         elsewhere: Elsewhere | None = None,
+        used: Chosen | None = None,
     ) -> "FitPlan":
         """Return the plan, which decides which observations are scored.
 
@@ -63,13 +64,14 @@ class FitPlan:
         search and the landmarks are scored if there are enough of them, else all observations. New
         rows are no landmarks, and left-out predictions at landmarks have larger errors. Time and
         memory depend on the number of distinct rows, the accuracy of scores on the number of
-        observations.
+        observations. The plan has only the observations ``used``, or all of them.
         """
-        n_rows = int(observations.cell.max()) + 1
+        used = np.arange(len(observations)) if used is None else used
+        n_rows = len(np.unique(observations.cell[used]))
         # With rows elsewhere a fit is never exact: their number is unknown here.
         n_landmarks = effort.landmarks(n_rows) if elsewhere is None else effort.n_landmarks
-        n_last, has_others = _scored_rows(effort, len(observations), n_landmarks, n_rows)
-        order = rng.permutation(len(observations))
+        n_last, has_others = _scored_rows(effort, len(used), n_landmarks, n_rows)
+        order = rng.permutation(used)
         if latest is not None:
             is_last = latest[order]
         elif has_others:

@@ -7,7 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BLOCKS = 10
-"""Number of blocks of observations in time. The latest two blocks are merged: a fifth of all."""
+"""Number of blocks of observations in time, in which kernels are learned by left-out errors."""
+
+_STRETCH = 5
+"""A later stretch has one of five equal parts of the observations: how many rows a model will
+predict is unknown at its fit, and a fifth is the usual share of test rows."""
+
+_STRETCHES = 3
+"""Number of later stretches that are predicted from the observations before them. With a fifth of
+the observations in each, the first stretch is predicted from two fifths."""
+
+_FEWEST_BEFORE = 20
+"""Fewest observations before a stretch, except for the last stretch: fewer determine no kernel."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,11 +27,18 @@ class Removal:
 
     Without groups each observation is left out by itself: equal observations are independent.
     Encoders, kernels, weights of base models and calibration all use this object, because none of
-    these steps may use a left-out target.
+    these steps may use a left-out target. Observations in later stretches of time are predicted
+    from the observations before their stretch, and are the only scored observations.
     """
 
     groups: NDArray[np.int64] | None = None  # (n,): Indices of groups that are left out together
-    latest: NDArray[np.bool_] | None = None  # (n,): The only scored observations; None for all
+    stretches: NDArray[np.int64] | None = None  # (n,): Later stretches from 1; 0 before the first
+    times: NDArray[np.int64] | None = None  # (n,): Numbers of different times, in their order
+
+    @property
+    def latest(self) -> NDArray[np.bool_] | None:
+        """Mask (n,) of the last stretch; ``None`` without times."""
+        return None if self.stretches is None else self.stretches == self.stretches.max()
 
     @classmethod
     def of_labels(cls, labels: NDArray[np.generic]) -> Self:
@@ -32,35 +50,45 @@ class Removal:
 
     @classmethod
     def of_times(cls, times: NDArray[np.generic]) -> Self:
-        """Return the removal of blocks in time, of which only the latest is scored.
+        """Return the removal of blocks in time, with at most three later stretches.
 
-        Observations of one time are in one block. The latest block has at least a fifth of the
-        observations, unless all earlier observations have one time.
+        Observations of one time are in one block. A stretch has at least a fifth of the
+        observations, unless all earlier observations have one time. The last stretch is one block.
         """
         n = len(times)
         _, number, counts = np.unique(times, return_inverse=True, return_counts=True)
-        if n < _BLOCKS // 2 or len(counts) < 2:
+        if n < _STRETCH or len(counts) < 2:
             raise ValueError(
-                f"time leaves the latest fifth of the rows out: expected at least {_BLOCKS // 2} "
+                f"time leaves the latest fifth of the rows out: expected at least {_STRETCH} "
                 f"rows and two different times, got {n} rows and {len(counts)} different "
                 f"time{'s' if len(counts) > 1 else ''}."
             )
         ends = np.cumsum(counts)
-        first_latest = max(1, int(np.searchsorted(ends, n - n // (_BLOCKS // 2), "right")))
-        # A time is in the block of its middle observation.
-        middles = ends - 0.5 * counts
-        block = np.minimum(_BLOCKS * middles // n, _BLOCKS - 2).astype(np.int64)
-        block[:first_latest] = np.minimum(block[:first_latest], _BLOCKS - 3)
-        block[first_latest:] = _BLOCKS - 2
+        # The first time of each stretch, from the last one backwards.
+        firsts: list[int] = []
+        for _ in range(_STRETCHES):
+            n_before = int(ends[firsts[-1] - 1]) if firsts else n
+            first = int(np.searchsorted(ends, n_before - n // _STRETCH, "right"))
+            if firsts and (first == 0 or ends[first - 1] < _FEWEST_BEFORE):
+                break
+            firsts.append(max(first, 1))
+        stretch = np.searchsorted(firsts[::-1], np.arange(len(counts)), "right")
+        block = np.zeros(len(counts), dtype=np.int64)
+        for part in range(len(firsts)):
+            inside = np.flatnonzero(stretch == part)
+            size = int(counts[inside].sum())
+            n_blocks = max(1, round(_BLOCKS * size / n))
+            # A time is in the block of its middle observation.
+            middles = np.cumsum(counts[inside]) - 0.5 * counts[inside]
+            block[inside] = part * _BLOCKS + np.minimum(n_blocks * middles // size, n_blocks - 1)
+        block[firsts[0] :] = len(firsts) * _BLOCKS
         block = np.unique(block, return_inverse=True)[1]
-        return cls(block[number], number >= first_latest)
+        return cls(block[number], stretch[number], number)
 
     def part(self, chosen: NDArray[np.intp]) -> "Removal":
         """Return the removal among some of the observations."""
-        return Removal(
-            None if self.groups is None else self.groups[chosen],
-            None if self.latest is None else self.latest[chosen],
-        )
+        fields = (self.groups, self.stretches, self.times)
+        return Removal(*(None if each is None else each[chosen] for each in fields))
 
     def labels(self, n: int) -> NDArray[np.int64]:
         """Return the group index (n,) of each observation; without groups, its own index."""

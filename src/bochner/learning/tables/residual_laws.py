@@ -110,13 +110,15 @@ def with_left_out(
     scored: Scored,
     labels: NDArray[np.int64] | None,
     n_threads: int = 1,
+    *,
+    is_final: bool = True,
 ) -> tuple[Fitted, LeaveOneOutPredictions] | None:
     """Return the law of all observations, and its left-out means and variances.
 
     ``fitted`` returns a law of unit variances, fitted to some observations. Threads share the fits
     to all observations and to folds of them. ``labels`` (n,) are the indices of classes; ``None``
     for a regression. The result is ``None`` if a fold leaves fewer than two observations, or fewer
-    than two of a class.
+    than two of a class. Unless it ``is_final``, the law is one of a fold.
     """
     # Fits without a fold: all observations of the order except the removed ones.
     folds = [
@@ -128,7 +130,7 @@ def with_left_out(
         return None
 
     parts = [rows for rows, _ in folds]
-    if len(scored.units) > _NEGLIGIBLE * len(order):
+    if is_final and len(scored.units) > _NEGLIGIBLE * len(order):
         parts = [np.sort(order), *parts]
     # Fits run in threads; a single fit has all threads.
     n_inner = n_threads if len(parts) == 1 else 1

@@ -208,7 +208,13 @@ class TreeLearner:
         return np.concatenate([function(data.X[rows[part]]) for part in blocks])
 
     def fit(
-        self, data: Observations, order: Chosen, scored: Scored, n_threads: int = 1
+        self,
+        data: Observations,
+        order: Chosen,
+        scored: Scored,
+        n_threads: int = 1,
+        *,
+        is_final: bool = True,
     ) -> tuple[TreeLaw, LeaveOneOutPredictions] | None:
         """Return the law of all observations with its predictions, see :func:`with_left_out`."""
 
@@ -217,4 +223,4 @@ class TreeLearner:
             ones = np.ones(len(trees.baseline))
             return TreeLaw(self.boosting.name, ones, 0.0, 1.0, self.inputs, trees, line)
 
-        return with_left_out(fitted, data, order, scored, self.labels, n_threads)
+        return with_left_out(fitted, data, order, scored, self.labels, n_threads, is_final=is_final)

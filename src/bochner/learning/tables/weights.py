@@ -21,14 +21,15 @@ _CONSTRAINT = 1e4
 """Weight of the equation that the weights sum to one; the sum then has an error of 1e-8."""
 
 
-def member_weights(residuals: Array) -> Array:
+def member_weights(residuals: Array, share_of_rows: float = 1.0) -> Array:
     r"""Return non-negative weights (K,) that sum to one, given left-out residuals (n, K).
 
     They minimise :math:`w^\top G w + \tau \|w - 1/K\|^2`, where ``G`` (K, K) are the mean products
     of residuals and :math:`\tau` is a share of their median mean square: the squared error of the
     weighted mean, shrunk towards equal weights. The share falls with the effective number of rows,
     :math:`(\sum_i q_i)^2 / \sum_i q_i^2` of the median squares :math:`q_i`, as few great residuals
-    decide where tails are heavy.
+    decide where tails are heavy. It is multiplied by ``share_of_rows``, the effective number of
+    rows whose residuals are correlated over their number.
     """
     n_members = residuals.shape[1]
     products = residuals.T @ residuals / max(len(residuals), 1)
@@ -39,7 +40,7 @@ def member_weights(residuals: Array) -> Array:
     squares = np.median(residuals**2, axis=1)
     share = _SHRINKAGE
     if squares.any():
-        n_effective = float(squares.sum()) ** 2 / float(squares @ squares)
+        n_effective = share_of_rows * float(squares.sum()) ** 2 / float(squares @ squares)
         share = min(share, _OBSERVATIONS / n_effective)
     # On the simplex the linear term of the penalty is a constant.
     quadratic = products / level + share * np.eye(n_members)

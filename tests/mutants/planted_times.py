@@ -1,0 +1,68 @@
+"""Bugs of later stretches of time, each with the test that must notice it."""
+
+from learning.tables import test_origins, test_removal
+from mutants.registry import plant_edits
+from tables import test_date_order
+
+from bochner.learning.tables import ensemble, learner, origins, shared_softmax
+from bochner.learning.tables.removal import Removal
+from bochner.tables import date_order
+
+plant_edits(
+    origins,
+    "over_stretches",
+    test_origins.check_stretches,
+    users=(learner,),
+    stretches_that_predict_themselves=("replace(observations, groups=groups)", "observations"),
+    stretches_that_know_later_rows=("stretches <= number", "stretches >= 0"),
+    targets_of_another_stretch=("for each in all_units]", "for each in all_units[::-1]]"),
+)
+plant_edits(
+    origins,
+    "effective_number",
+    test_origins.check_effective_number,
+    users=(test_origins,),
+    rows_in_the_order_of_the_table=("np.lexsort((times, stretches))", "np.arange(len(errors))"),
+    errors_that_all_count=("ratio = max(ratio, ", "ratio = min(ratio, "),
+)
+plant_edits(
+    origins,
+    "widened",
+    test_origins.check_widening,
+    users=(ensemble,),
+    scores_as_if_rows_shared_nothing=(
+        "as_array(scores * factors",
+        "as_array(scores + 0.0 * factors",
+    ),
+)
+plant_edits(
+    shared_softmax,
+    "fit_averaged",
+    test_origins.check_average,
+    users=(test_origins,),
+    constants_that_are_known=("fitted.biases + moves[:, 1:]", "fitted.biases + 0.0 * moves[:, 1:]"),
+    covariances_for_precisions=(
+        "np.linalg.solve(root.T, ndtri(points).T).T",
+        "ndtri(points) @ root.T",
+    ),
+)
+plant_edits(
+    shared_softmax,
+    "fit_over_stretches",
+    test_origins.check_constants,
+    users=(test_origins,),
+    constants_that_know_the_stretch=("np.where(rows, 0.0, factor * weight)", "factor * weight"),
+)
+plant_edits(
+    Removal,
+    "of_times",
+    lambda: test_removal.test_the_last_three_fifths_are_stretches_if_enough_rows_are_before(50, 3),
+    stretches_that_end_where_all_rows_do=("ends[firsts[-1] - 1]", "ends[-1]"),
+)
+plant_edits(
+    date_order,
+    "note_sorted_dates",
+    lambda: test_date_order.test_other_tables_have_no_note("one pair"),
+    users=(test_date_order,),
+    order_of_a_few_rows=("and is_sorted(_dates(name, entries))", ""),
+)
