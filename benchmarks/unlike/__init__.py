@@ -1,0 +1,1 @@
+"""Rows unlike the training rows: gaps, new levels, numbers beyond the range, and later times."""
