@@ -87,11 +87,12 @@ class FarRows:
         units = np.array([unit for unit, _, _ in scales])
         ranges = np.array([high - low for _, low, high in scales])
         size = np.abs(beyond)
-        with np.errstate(divide="ignore"):
-            # In units of the distance: steps end at the other end of a range.
-            most = np.min(np.where(size > 0.0, ranges / size, np.inf), axis=1)
-            steps = [np.minimum(step / np.max(size / units, axis=1), most) for step in _STEPS]
-        is_moved = size.any(axis=1)
+        # In units of the distance: steps end at the other end of a range.
+        apart = np.divide(ranges, size, out=np.full(size.shape, np.inf), where=size > 0.0)
+        relative = np.max(size / units, axis=1)
+        is_moved = relative > 0.0
+        relative = np.where(is_moved, relative, 1.0)
+        steps = [np.minimum(step / relative, apart.min(axis=1)) for step in _STEPS]
         changes = np.zeros((len(_STEPS), *at_ends.shape))
         for change, step in zip(changes, steps, strict=True):
             step = np.where(is_moved, step, 1.0)

@@ -77,7 +77,7 @@ class NumberPredictor:
                 index = np.arange(len(completed), dtype=np.int64).reshape(-1, n_draws)
                 of_rows = np.repeat(weight[places], n_draws)
             mean, std = (part[index] for part in self.head.components(completed, of_rows))
-            mean = mean + far.change[places][:, None]
+            mean = _spread(mean) + far.change[places][:, None]
             std = np.sqrt(std**2 + far.variance[places][:, None])
             shares = np.full(index.shape, 1.0 / n_draws)
             part = Predictive(mean, std, shares, law, targets.inverse, targets.slope)
@@ -144,7 +144,7 @@ class NumberPredictor:
         scaled_cov = np.mean([cov for _, cov in draws], axis=0)
         diagonal = np.einsum("ii...->i...", scaled_cov)
         # Unknown entries of different rows are independent.
-        diagonal += np.var([mean for mean, _ in draws], axis=0)
+        diagonal += np.var(_spread(np.stack([mean for mean, _ in draws], axis=1)), axis=1)
         far = self._far(rows)
         scaled_mean = scaled_mean + far.change
         diagonal += far.variance * as_array(self.head.law.std) ** 2
@@ -171,6 +171,19 @@ class NumberPredictor:
         if isinstance(self.head, SumOfLaws) and any(widths.curves for widths in self.head.widths):
             functions = replace(functions, head=self.head, shift=shift, scale=scale)
         return functions
+
+
+def _spread(means: Array) -> Array:
+    """Return means (n, D, *t) of D draws, spread so that a further draw has their variance.
+
+    The variance of D draws about their mean is D - 1 parts of D of that of a draw, and their mean
+    has an error of its own: a new draw has the variance times (D + 1) / (D - 1).
+    """
+    n_draws = means.shape[1]
+    if n_draws == 1:
+        return means
+    centre = means.mean(axis=1, keepdims=True)
+    return as_array(centre + np.sqrt((n_draws + 1) / (n_draws - 1)) * (means - centre))
 
 
 class _Far(NamedTuple):

@@ -25,9 +25,9 @@ from bochner._numerics.arrays import Array, as_array
 from bochner.learning.tables.rows import Chosen
 from bochner.registry import register
 
-N_DRAWS = 20
+N_DRAWS = 30
 """Donors of a row, and trees of a forest, each of which draws one: the standard error of a mean is
-below a quarter of the spread between donors."""
+below a fifth of the spread between donors."""
 
 _LEAVES = (2, 5, 15)
 """Fewest rows of a leaf, of which held-out rows choose one: few where the other columns nearly

@@ -1,0 +1,235 @@
+"""Distributions of rows unlike the training rows, against fresh draws.
+
+Coverage of each kind of rows is compared with the level, scores with those of the distribution of
+the training targets, and widths with what is known.
+"""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from laws import unlike_laws as laws
+from laws.unlike_laws import KINDS, LEVELS, UNLIKE, at_least, hidden
+
+from bochner import TableRegressor, load, save
+
+N_NEW = 400
+thorough = pytest.mark.thorough
+
+
+def some(names, quick):
+    """Parameters of which only one is a quick test."""
+    return [pytest.param(n, marks=() if n == quick else thorough) for n in names]
+
+
+@cache
+def numbers(kind, seed=0, **options):
+    model, _, y, rng = laws.fitted(kind, seed, **options)
+    X_new, y_new = KINDS[kind].draw(rng, N_NEW)
+    return model, y, X_new, y_new
+
+
+def check_coverage(kind="linear", unlike="gap in a", seed=0, slack=0.03, **options):
+    """Intervals contain their share of rows with unknown entries, by kind of rows."""
+    model, y, X, y_new = numbers(kind, seed, **options)
+    changed = UNLIKE[unlike](np.random.default_rng(1), X)
+    for level in LEVELS:
+        # Thirty donors stand for all that an entry may be.
+        assert at_least(laws.coverage_of(model, changed, y_new, level), level, N_NEW, slack), level
+    assert laws.crps(model, changed, y_new) < 1.02 * laws.crps_of_marginal(y, y_new)
+    lower, upper = model.predict_interval(changed)
+    complete_lower, complete_upper = model.predict_interval(X)
+    assert np.mean(upper - lower) > np.mean(complete_upper - complete_lower)
+
+
+@pytest.mark.parametrize("kind", some(KINDS, "linear"))
+@pytest.mark.parametrize("unlike", UNLIKE)
+def test_intervals_contain_their_share(kind, unlike):
+    check_coverage(kind, unlike)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "options", [{"kernel": "gaussian", "n_components": 256}, {"n": 120}], ids=str
+)
+@pytest.mark.parametrize("unlike", UNLIKE)
+def test_intervals_of_other_models_contain_their_share(options, unlike):
+    check_coverage("linear", unlike, slack=0.06, **options)
+
+
+def check_width():
+    """The spread of a row without its main column is that of the column's effect."""
+    model, _, X, _ = numbers("linear")
+    _, std = model.predict(X.assign(a=np.nan), return_std=True)
+    np.testing.assert_allclose(np.mean(std), 2.0, rtol=0.08)
+    mean = model.predict(X.assign(a=np.nan))
+    expected = X.b + 3.0 * (X.c == "x")
+    assert np.sqrt(np.mean((mean - expected) ** 2)) < 0.35
+
+
+def test_the_spread_of_a_gap_is_that_of_the_column():
+    check_width()
+
+
+def test_entries_that_others_determine_are_known():
+    """A column that is nearly another one can be missing at little cost."""
+    model, _, X, y = numbers("correlated")
+    lower, upper = model.predict_interval(X)
+    without = model.predict_interval(X.assign(b=np.nan))
+    assert np.mean(without[1] - without[0]) < 1.5 * np.mean(upper - lower)
+    assert at_least(laws.coverage_of(model, X.assign(b=np.nan), y, 0.9), 0.9, N_NEW, 0.02)
+
+
+def test_nothing_known_is_the_distribution_of_the_target():
+    model, y, X, _ = numbers("interaction")
+    nothing = hidden(X, np.ones(X.shape, dtype=bool))
+    levels = np.array([0.1, 0.25, 0.5, 0.75, 0.9])
+    quantiles = model.predict_quantiles(nothing[:3], levels)
+    np.testing.assert_array_equal(quantiles, np.tile(quantiles[0], (3, 1)))
+    ranks = np.mean(y[:, None] <= quantiles[0], axis=0)
+    np.testing.assert_allclose(ranks, levels, atol=0.08)
+    np.testing.assert_allclose(model.predict(nothing[:1]), y.mean(), atol=0.25 * y.std())
+
+
+def check_gaps_in_both(n=600, share=0.2, seed=0):
+    """Where a column had gaps at the fit, rows with and without them have their own widths."""
+    rng = np.random.default_rng(seed)
+    X, y = KINDS["linear"].draw(rng, n)
+    new, y_new = KINDS["linear"].draw(rng, 1000)
+    gaps, new_gaps = (t.assign(a=t.a.mask(rng.random(len(t)) < share)) for t in (X, new))
+    model = TableRegressor(effort="quick", random_state=0).fit(gaps, y)
+    is_gap = new_gaps.a.isna().to_numpy()
+    for rows in (is_gap, ~is_gap):
+        coverage = laws.coverage_of(model, new_gaps[rows], y_new[rows], 0.9)
+        assert at_least(coverage, 0.9, rows.sum(), 0.03)
+        assert coverage < 0.97
+
+
+@pytest.mark.parametrize("share", [0.2, pytest.param(0.05, marks=thorough)])
+def test_gaps_in_both_tables(share):
+    check_gaps_in_both(share=share)
+
+
+def test_gaps_that_tell():
+    """Entries that are missing because they are large: the model has learned such rows."""
+    rng = np.random.default_rng(0)
+    X, y = KINDS["linear"].draw(rng, 600)
+    new, y_new = KINDS["linear"].draw(rng, 1000)
+    gaps, new_gaps = (t.assign(a=t.a.mask(t.a > 0.8)) for t in (X, new))
+    model = TableRegressor(effort="quick", random_state=0).fit(gaps, y)
+    rows = new_gaps.a.isna().to_numpy()
+    assert at_least(
+        laws.coverage_of(model, new_gaps[rows], y_new[rows], 0.9), 0.9, rows.sum(), 0.04
+    )
+    assert laws.crps(model, new_gaps[rows], y_new[rows]) < laws.crps_of_marginal(y, y_new[rows])
+
+
+def beyond(kind, seed, factor):
+    """New rows with ``a`` from the end of its range to ``factor`` times its end."""
+    model, X, y, rng = laws.fitted(kind, seed)
+    new, _ = KINDS[kind].draw(rng, N_NEW)
+    side, end = np.sign(new.a), np.abs(X.a).max()
+    a = side * end * (1.0 + (factor - 1.0) * rng.random(N_NEW))
+    if kind == "correlated":
+        new["b"] += a - new.a
+    new["a"] = a
+    y_new = KINDS[kind].mean(new).to_numpy() + KINDS[kind].noise * rng.normal(size=N_NEW)
+    return model, y, new, y_new
+
+
+def check_beyond(kind="linear", factor=2.0, seed=0):
+    """Intervals reach functions that go on beyond the range, and are wider farther out."""
+    model, y, new, y_new = beyond(kind, seed, factor)
+    assert laws.coverage_of(model, new, y_new, 0.9) >= 0.85
+    assert laws.crps(model, new, y_new) < laws.crps_of_marginal(y, y_new)
+    lower, upper = model.predict_interval(new)
+    far = np.abs(new.a) > np.quantile(np.abs(new.a), 0.5)
+    assert np.mean((upper - lower)[far]) > 1.2 * np.mean((upper - lower)[~far])
+
+
+@pytest.mark.parametrize("kind", some(KINDS, "linear"))
+@pytest.mark.parametrize("factor", some([1.5, 2.0, 3.0], 2.0))
+def test_intervals_beyond_the_range(kind, factor):
+    check_beyond(kind, factor)
+
+
+def check_far_entry():
+    """An entry a hundred ranges out moves the prediction by no more than half a range does."""
+    model, _, X, _ = numbers("linear")
+    base, far = X[:20].assign(a=3.0), X[:20].assign(a=600.0)
+    assert np.abs(model.predict(far) - model.predict(base)).max() < 8.0
+    assert (np.diff(model.predict_interval(far), axis=0) > 500.0).all()
+
+
+def test_a_far_entry_is_no_prediction_far_out():
+    check_far_entry()
+
+
+def check_classes(kind="linear", unlike="gap in a", seed=0):
+    """Probabilities of rows with unknown entries are calibrated, and no worse than base rates."""
+    model, X, y, _ = classes_of(kind, seed)
+    p = model.predict_proba(UNLIKE[unlike](np.random.default_rng(1), X))[:, 1]
+    loss = -np.log(np.where(y, p, 1.0 - p)).mean()
+    share = y.mean()
+    assert loss < -share * np.log(share) - (1.0 - share) * np.log(1.0 - share) + 0.01
+    bins = np.minimum((p * 5).astype(int), 4)
+    gaps = [abs(np.sum(y[bins == b]) - np.sum(p[bins == b])) for b in range(5)]
+    assert np.sum(gaps) / len(y) < 0.04 + 1.5 * np.sqrt(0.25 * 5 / len(y))
+
+
+@cache
+def classes_of(kind, seed):
+    return laws.classes(kind, seed)
+
+
+@pytest.mark.parametrize("kind", some(KINDS, "linear"))
+@pytest.mark.parametrize("unlike", UNLIKE)
+def test_probabilities_of_unknown_entries(kind, unlike):
+    check_classes(kind, unlike)
+
+
+def check_explanations():
+    """Contributions, covariances, samples and functions agree with predictions."""
+    model, _, X, _ = numbers("linear")
+    rows = pd.concat([X[:2], X[2:4].assign(a=np.nan), X[4:6].assign(c="new"), X[6:8].assign(a=9.0)])
+    mean, std = model.predict(rows, return_std=True)
+    found = model.contributions(rows, n_evaluations=500, random_state=0)
+    np.testing.assert_allclose(found.prediction, mean, rtol=1e-9)
+    np.testing.assert_allclose(found.base + found.values.sum(axis=1), mean, rtol=1e-9)
+    _, cov = model.predict(rows, return_cov=True)
+    np.testing.assert_allclose(np.sqrt(np.diag(cov)), std, rtol=1e-2)
+    draws = model.sample(rows, 4000, random_state=0)
+    np.testing.assert_allclose(draws.mean(axis=1), mean, atol=5.0 * std.max() / np.sqrt(4000))
+    np.testing.assert_allclose(draws.std(axis=1), std, rtol=0.08)
+    quantiles = model.predict_quantiles(rows, [0.05, 0.95])
+    np.testing.assert_allclose(quantiles.T, model.predict_interval(rows, 0.9))
+    functions = model.sample_functions(60, random_state=0)(rows[2:4])
+    assert (functions.std(axis=1) > 1.0).all()
+
+
+def test_all_methods_agree():
+    check_explanations()
+
+
+def test_rows_do_not_depend_on_other_rows(tmp_path):
+    model, _, X, _ = numbers("linear")
+    rows = UNLIKE["several gaps"](np.random.default_rng(0), X[:30])
+    low, high = model.predict_interval(rows)
+    save(model, tmp_path / "model.bochner")
+    alone = load(tmp_path / "model.bochner").predict_interval(rows[7:8])
+    np.testing.assert_allclose(alone, [low[7:8], high[7:8]], rtol=1e-9)
+    weighted = model.predict_interval(rows, sample_weight=np.ones(30))
+    np.testing.assert_allclose(weighted, [low, high], rtol=1e-9)
+
+
+def test_which_rows_are_unlike():
+    model, _, X, _ = numbers("linear")
+    rows = X[:4].reset_index(drop=True)
+    rows.loc[0, "a"], rows.loc[1, "c"], rows.loc[2, "b"] = np.nan, "new", 50.0
+    found = {why: mask.tolist() for why, mask in model.unlike_rows(rows).items()}
+    assert found == {
+        "missing": [True, False, False, False],
+        "new level": [False, True, False, False],
+        "beyond the range": [False, False, True, False],
+    }
