@@ -9,6 +9,9 @@ import pytest
 from cli.command import SMALL, bochner, fit, labelled, table, write
 
 import bochner as library
+from bochner.cli import models
+from bochner.comparison.outcomes import LIKE
+from bochner.comparison.shown import KINDS_OF_ROWS
 
 
 def schema(name):
@@ -56,7 +59,28 @@ def test_evaluations_and_explanations_are_written_as_their_schemas_say(tmp_path)
         model = fit(tmp_path, frame)
         path = write(frame.head(30), tmp_path / "new.csv")
         schema("evaluate").validate(run("evaluate", model, path, "--group", "colour", "--json"))
+        unlike = frame.head(30).assign(a=9.0, colour=["pink"] * 15 + ["red"] * 15)
+        unlike.loc[:3, "b"] = None
+        written = run("evaluate", model, write(unlike, path), "--json")
+        schema("evaluate").validate(written)
+        kinds = written["targets"][0]["kinds_of_rows"]
+        assert [(kind["kind"], kind["n"]) for kind in kinds] == [
+            ("missing", 4),
+            ("new level", 15),
+            ("beyond the range", 30),
+        ]
         schema("explain").validate(run("explain", model, path, "--json"))
+
+
+def test_every_kind_of_rows_has_its_words():
+    frame = table(30)
+    model = library.TableRegressor("gaussian", 16, random_state=0).fit(frame[["a"]], frame["y"])
+    reasons = list(model.unlike_rows(frame[["a"]]))
+    assert list(models._REASONS) == reasons
+    assert list(KINDS_OF_ROWS) == [LIKE, *reasons]
+    target = schema("evaluate").schema["$defs"]["target"]["properties"]
+    kinds = target["kinds_of_rows"]["items"]["properties"]["kind"]["enum"]
+    assert kinds == list(KINDS_OF_ROWS)
 
 
 def test_several_targets_are_written(tmp_path):

@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss, r2_score, roc_auc_score
 from bochner import TableRegressor
 from bochner.comparison import study as studies
 from bochner.comparison.coverage import coverage_of
-from bochner.comparison.outcomes import Outcome, by_group, mean_score, outcome
+from bochner.comparison.outcomes import LIKE, Outcome, by_group, by_kind, mean_score, outcome
 from bochner.comparison.shown import no_pairs
 from bochner.comparison.split import Split
 from bochner.comparison.verdict import best_other, calibration, difference, verdict
@@ -99,6 +99,31 @@ def test_a_part_has_the_rows_of_its_label():
     assert list(groups) == ["p", "q"]
     np.testing.assert_array_equal(groups["q"].prediction, found.prediction[300:])
     np.testing.assert_array_equal(groups["q"].upper, found.upper[300:])
+
+
+def check_kinds():
+    """Rows are counted for each of their reasons, and rows without one are like the others."""
+    found, place = numbers(), np.arange(400)
+    unlike = {"missing": place < 30, "new level": np.zeros(400, bool), "later": place % 40 == 0}
+    kinds = by_kind(found, unlike)
+    rows = {
+        LIKE: [i for i in range(30, 400) if i % 40],
+        "missing": [*range(30)],
+        "later": [*range(0, 400, 40)],
+    }
+    assert list(kinds) == list(rows)
+    for kind, expected in rows.items():
+        np.testing.assert_array_equal(kinds[kind].y, found.y[expected])
+        gaps = np.abs(found.y - found.prediction)[expected]
+        scores = kinds[kind].scores()
+        assert scores["coverage"].value == pytest.approx(np.mean(gaps <= 1.645))
+        assert scores["rmse"].value == pytest.approx(np.sqrt(np.mean(gaps**2)))
+    assert list(by_kind(found, {"later": np.ones(400, bool)})) == ["later"]
+    assert by_kind(found, {"missing": np.zeros(400, bool)}) == {}
+
+
+def test_rows_are_split_by_how_they_differ_from_the_training_rows():
+    check_kinds()
 
 
 def test_the_difference_of_two_methods_counts_the_same_rows():

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,16 @@ from sklearn.metrics import precision_score, recall_score, roc_auc_score
 from bochner.comparison.outcomes import Outcome
 from bochner.diagnosis.sensitivity import Effect, VarianceShares
 from bochner.learning.tables.transformations import Transformation
-from bochner.report import accuracy, classes, columns, data_checks, error_checks, residuals, times
+from bochner.report import (
+    accuracy,
+    classes,
+    columns,
+    data_checks,
+    error_checks,
+    residuals,
+    times,
+    unlike_rows,
+)
 from bochner.report.along_time import AlongTime
 from bochner.report.blocks import Figure, Table
 from bochner.report.drift import drift
@@ -280,6 +290,70 @@ def test_bias_and_coverage(own):
         assert ("narrow" in found.title) == (covered < 90.0)
 
 
+def kinds_of(own, *places):
+    """Return a subject whose rows have gaps and new levels at some places."""
+    (study,) = of_laws()
+    masks = (np.isin(np.arange(len(own.y)), place) for place in places)
+    unlike = dict(zip(("missing", "new level"), masks, strict=True))
+    model = SimpleNamespace(unlike_rows=lambda rows: unlike, head_=None)
+    return Subject(replace(study, model=model, outcomes={"bochner": own}))
+
+
+@states("Errors by kind of rows", ".* for rows .*")
+def test_rows_unlike_the_training_rows(own):
+    assert_unlike(own)
+
+
+def assert_unlike(own):
+    """Errors, coverage and the sentence on them are those of the rows of each kind."""
+    places = np.arange(80), np.arange(60, 140)
+    gap = own.y - own.prediction
+    gap[places[0]] *= 2.0
+    own = replace(own, y=own.prediction + gap)
+    section = unlike_rows.unlike_section(kinds_of(own, *places))
+    rows = {"like the training rows": np.arange(140, len(gap)),
+            "with a missing entry": places[0], "with a new level": places[1]}  # fmt: skip
+    cells = table_of(section, "Errors by kind of rows")
+    assert list(cells) == list(rows)
+    error, coverage, narrow, larger = {}, {}, [], []
+    for kind, part in rows.items():
+        clusters = None if own.clusters is None else own.clusters[part]
+        is_covered = np.abs(gap[part]) <= 1.645
+        coverage[kind], spread = mean_error(is_covered, clusters)
+        square, of_square = mean_error(gap[part] ** 2, clusters)
+        error[kind] = square, of_square, np.sqrt(square), of_square / (2.0 * np.sqrt(square))
+        says(cells[kind]["rows"].text, len(part))
+        says(cells[kind]["RMSE"].text, *error[kind][2:])
+        says(cells[kind]["MAE"].text, *mean_error(np.abs(gap[part]), clusters))
+        says(cells[kind]["coverage"].text, 100.0 * coverage[kind], 100.0 * spread)
+    like = error["like the training rows"]
+    limit = norm.ppf(1.0 - 0.05 / 4.0)  # Of two kinds and two sides
+    for kind in list(rows)[1:]:
+        n = len(rows[kind])
+        if own.clusters is not None:
+            spread = mean_error(np.abs(gap[rows[kind]]) <= 1.645, own.clusters[rows[kind]])[1]
+            n = int(coverage[kind] * (1.0 - coverage[kind]) / spread**2)
+            n = np.clip(n, len(np.unique(own.clusters[rows[kind]])), len(rows[kind]))
+        if coverage[kind] < binom.ppf(0.05 / 4.0, n, 0.9) / n:
+            narrow.append(100.0 * coverage[kind])
+        if error[kind][0] - like[0] > limit * np.hypot(error[kind][1], like[1]):
+            larger += error[kind][2:]
+    text = section.blocks[0].text
+    start, _, end = text.partition(" A row may be of several kinds. ")
+    says(start, len(gap), 140, 80, 80)
+    said = [90, *narrow] if narrow else []
+    says(end, *said, *([*like[2:], *larger] if larger else []))
+    finding = unlike_rows.unlike(kinds_of(own, *places))
+    weight = "check" if narrow else "note" if larger else "fine"
+    assert finding.weight == weight
+    assert ("too narrow" in finding.title) == bool(narrow)
+
+
+def test_nothing_is_said_where_all_rows_are_like_the_training_rows(own):
+    assert unlike_rows.unlike_section(kinds_of(own, [], [])) is None
+    assert unlike_rows.unlike(kinds_of(own, [], [])) is None
+
+
 @states("The error is spread .*", "A few rows dominate .*")
 def test_a_few_rows_with_much_of_the_error(own):
     found = error_checks.heavy_tails(subject(bochner=own))
@@ -391,6 +465,42 @@ def test_probabilities(count, pictures):
     said = 100.0 * shares[:, worst]
     says(caption, len(outside), len(kept), *said)
     assert f"are too {'low' if said[1] > said[0] else 'high'}" in caption
+
+
+def assert_unlike_classes(sharpness=1.0):
+    """Rows with gaps are too sure, and the other rows are as sure as they should be."""
+    rng = np.random.default_rng(0)
+    true = rng.dirichlet(np.ones(3), 400)
+    names = np.array(["a", "b", "c"])
+    y = np.array([rng.choice(names, p=row) for row in true])
+    stated, gaps = true.copy(), np.arange(120)
+    stated[gaps] = true[gaps] ** sharpness
+    stated[gaps] /= stated[gaps].sum(axis=1, keepdims=True)
+    own = Outcome(y, names[stated.argmax(axis=1)], probability=stated, classes=names)
+    section = unlike_rows.unlike_section(kinds_of(own, gaps, []))
+    cells = table_of(section, "Errors by kind of rows")
+    losses = -np.log(stated[np.arange(400), np.searchsorted(names, y)])
+    for kind, part in (("with a missing entry", gaps), ("like the training rows", slice(120, 400))):
+        says(cells[kind]["log loss"].text, *mean_error(losses[part]))
+        says(cells[kind]["error rate"].text, *_shares(own.prediction[part] != y[part]))
+    finding = unlike_rows.unlike(kinds_of(own, gaps, []))
+    if sharpness == 1.0:
+        assert finding.weight == "fine"
+        return
+    assert finding.title == "Probabilities are too high for rows with a missing entry"
+    right = np.mean(own.prediction[gaps] == y[gaps])
+    start = (100.0 * right, 100.0 * stated[gaps].max(axis=1).mean())
+    like = mean_error(losses[120:])
+    says(finding.meaning, *start, *like, *mean_error(losses[gaps]))
+
+
+def _shares(is_wrong):
+    return [100.0 * value for value in mean_error(is_wrong)]
+
+
+@pytest.mark.parametrize("sharpness", [1.0, 6.0])
+def test_classes_of_rows_unlike_the_training_rows(sharpness):
+    assert_unlike_classes(sharpness)
 
 
 @states("Effect of .*")

@@ -24,6 +24,7 @@ from bochner.cli.records import evaluation_record
 from bochner.cli.screen import (
     confusion_table,
     groups_table,
+    kinds_table,
     print_checks,
     print_errors,
     scores_table,
@@ -130,6 +131,9 @@ def _print(console: Console, study: Study, groups: dict[str, Outcome], group: st
         console.print(
             "Too many classes for a table of them: see --json." if table is None else table
         )
+    if kinds := study.by_kind:
+        console.print()
+        console.print(kinds_table(kinds))
     if groups and group is not None:
         shown = dict(list(groups.items())[:_MOST_GROUPS])
         console.print()

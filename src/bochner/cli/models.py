@@ -137,6 +137,7 @@ _REASONS = {
     "missing": "a missing entry in {columns}, which had hardly any in the fit",
     "new level": "text that no training row had, in {columns}",
     "beyond the range": "an entry beyond the range of the fit in {columns}",
+    "later": "a time after the last one of the fit in {columns}",
 }
 """What is unlike the training rows, by the reasons of ``TableModel.unlike_rows``."""
 

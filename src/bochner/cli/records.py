@@ -59,6 +59,11 @@ def evaluation_record(
             {"group": name, "n": len(outcome.y), "scores": _scores(outcome)}
             for name, outcome in of_groups.items()
         ]
+    for target, study in zip(targets, studies, strict=True):
+        target["kinds_of_rows"] = [
+            {"kind": name, "n": len(outcome.y), "scores": _scores(outcome)}
+            for name, outcome in study.by_kind.items()
+        ]
     return {
         "schema_version": SCHEMA_VERSION,
         "model": str(model),

@@ -1,7 +1,7 @@
 """Screen output of studies: the table, the verdict, errors, calibration and columns."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 from rich.console import Console
@@ -13,10 +13,12 @@ from bochner.cli.stages import shown_seconds
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import Outcome, Score
 from bochner.comparison.shown import (
+    KINDS_OF_ROWS,
     LEAST_PAIR,
     METRICS,
     OF_CLASSES,
     OF_NUMBERS,
+    OF_SPREAD,
     counted,
     no_pairs,
     number,
@@ -234,10 +236,18 @@ def confusion_table(outcome: Outcome) -> Table | None:
     return cells_table(["true \\ predicted", *names], rows)
 
 
-def groups_table(groups: Mapping[str, Outcome], name: str) -> Table:
-    """Return the number of rows and the errors of each group."""
+def kinds_table(kinds: Mapping[str, Outcome]) -> Table:
+    """Return the number of rows and the errors of each kind of rows."""
+    return groups_table(
+        {KINDS_OF_ROWS[kind]: outcome for kind, outcome in kinds.items()}, "kind of rows", OF_SPREAD
+    )
+
+
+def groups_table(groups: Mapping[str, Outcome], name: str, left_out: Collection[str] = ()) -> Table:
+    """Return the number of rows and the errors of each group, without some metrics."""
     all_scores = {label: outcome.scores() for label, outcome in groups.items()}
-    _, shown = _metrics(next(iter(groups.values())), all_scores.values())
+    _, known = _metrics(next(iter(groups.values())), all_scores.values())
+    shown = [metric for metric in known if metric not in left_out]
     rows = [
         [
             label,

@@ -14,6 +14,9 @@ from bochner._numerics.arrays import Array, Floats, Index, Mask, as_array
 from bochner._numerics.normal import normal_half_width
 from bochner.comparison.split import Split
 
+LIKE = "like the training rows"
+"""Kind of the rows that differ in no way from the training rows, see :func:`by_kind`."""
+
 LEVEL = 0.9
 """Probability of the prediction intervals whose coverage is measured, unless another is given."""
 
@@ -167,3 +170,17 @@ def by_group(outcome: Outcome, labels: Iterable[object]) -> Mapping[Any, Outcome
         group_labels.astype(str), return_inverse=True, return_counts=True
     )
     return {names[i]: outcome.part(numbers == i) for i in np.argsort(-counts, kind="stable")}
+
+
+def by_kind(outcome: Outcome, unlike: Mapping[str, Mask]) -> Mapping[str, Outcome]:
+    """Return the outcome of each kind of rows: like the training rows, or unlike by a reason.
+
+    ``unlike`` has masks (n,) by reason; a row may have several reasons. Kinds without rows are left
+    out, and the result is empty if all rows are like the training rows.
+    """
+    masks = {reason: mask for reason, mask in unlike.items() if mask.any()}
+    if not masks:
+        return {}
+    is_like = ~np.any(list(masks.values()), axis=0)
+    masks = {LIKE: is_like, **masks} if is_like.any() else masks
+    return {kind: outcome.part(mask) for kind, mask in masks.items()}

@@ -6,6 +6,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bochner.comparison.outcomes import LIKE
 from bochner.diagnosis.sensitivity import VarianceShares
 
 METRICS: Mapping[str, str] = MappingProxyType(
@@ -26,6 +27,20 @@ OF_NUMBERS = ("rmse", "mae", "r2", "coverage")
 
 OF_CLASSES = ("log_loss", "error", "auc")
 """Metrics of a classification that tables show."""
+
+OF_SPREAD = ("r2", "auc")
+"""Metrics that depend on the spread of the targets: kinds of rows are not compared by them."""
+
+KINDS_OF_ROWS: Mapping[str, str] = MappingProxyType(
+    {
+        LIKE: LIKE,
+        "missing": "with a missing entry",
+        "new level": "with a new level",
+        "beyond the range": "beyond the range",
+        "later": "of later times",
+    }
+)
+"""Ends of a phrase that begins with "rows", by the kinds of rows of an evaluation."""
 
 FUNCTIONS: Mapping[str, str] = MappingProxyType(
     {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bochner.comparison.contenders import OURS
-from bochner.comparison.outcomes import LEVEL, Outcome, outcome
+from bochner.comparison.outcomes import LEVEL, Outcome, by_kind, outcome
 from bochner.comparison.shown import entries
 from bochner.comparison.split import Split
 from bochner.diagnosis.sensitivity import VarianceShares
@@ -94,6 +94,14 @@ class Study:
     def others(self) -> Mapping[str, Outcome]:
         """Outcomes of the other methods."""
         return {name: outcome for name, outcome in self.outcomes.items() if name != OURS}
+
+    @property
+    def by_kind(self) -> Mapping[str, Outcome]:
+        """Outcomes of rows like the training rows and of rows unlike them, by reason.
+
+        It is empty if all test rows are like the training rows.
+        """
+        return by_kind(self.own, self.model.unlike_rows(self.split.X_test))
 
 
 def row_names(rows: pd.DataFrame, ids: pd.Series | None = None) -> list[str]:

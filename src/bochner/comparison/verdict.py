@@ -6,7 +6,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.comparison.coverage import outcome_coverage
-from bochner.comparison.outcomes import Outcome, mean_score
+from bochner.comparison.outcomes import Outcome, Score, mean_score
 from bochner.comparison.shown import number, percent
 from bochner.comparison.study import Study
 
@@ -141,16 +141,22 @@ def calibration(study: Study) -> str:
         return "The model has no probabilities."
     highest = outcome.probability.max(axis=1)
     right = (outcome.prediction == outcome.y).astype(np.float64)
-    excess = mean_score(right - highest, outcome.clusters)
-    chance = max(np.sqrt(np.mean(highest * (1.0 - highest)) / n), _finite(excess.std_error))
-    judgement = _judged(
-        excess.value, chance, "more often than predicted", "less often than predicted"
-    )
+    judgement = _judged(excess(outcome), "more often than predicted", "less often than predicted")
     predicted, observed = (percent(float(np.mean(share)), digits=1) for share in (highest, right))
     return (
         f"Predicted classes have a mean probability of {predicted} and are right for {observed} of "
         f"the {n:,} test rows, {judgement}."
     )
+
+
+def excess(outcome: Outcome) -> Score:
+    """Return how much more often predicted classes are right than predicted."""
+    assert outcome.probability is not None
+    highest = outcome.probability.max(axis=1)
+    gap = mean_score((outcome.prediction == outcome.y) - highest, outcome.clusters)
+    # The standard error of few rows, all of them right, would be too small.
+    expected_error = float(np.sqrt(np.mean(highest * (1.0 - highest)) / len(highest)))
+    return Score(gap.value, max(expected_error, _finite(gap.std_error)))
 
 
 def _coverage_sentence(outcome: Outcome) -> str:
@@ -168,7 +174,7 @@ def _finite(value: float) -> float:
     return value if np.isfinite(value) else 0.0
 
 
-def _judged(gap: float, chance: float, above: str, below: str) -> str:
-    if abs(gap) <= _CERTAIN * chance:
+def _judged(gap: Score, above: str, below: str) -> str:
+    if abs(gap.value) <= _CERTAIN * gap.std_error:
         return "as expected"
-    return above if gap > 0.0 else below
+    return above if gap.value > 0.0 else below

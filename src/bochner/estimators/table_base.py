@@ -178,13 +178,14 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         new = NewRows(encoded, encoded, self.knowledge_, known, self._encoders())
         self.background_, self.background_values_ = new.completed_once()
 
-    def _trends(self, rows: TableRows) -> list[str]:
-        """Return the names of columns that grow or fall with the time of the rows."""
+    def _trends(self, rows: TableRows) -> dict[str, float]:
+        """Return the signs of columns that grow or fall with the time of the rows, by name."""
         if rows.order is None:
-            return []
+            return {}
         steps = np.diff(self.encoder_.known(rows.X).values[rows.order], axis=0)
-        is_trend = (steps >= 0.0).all(axis=0) | (steps <= 0.0).all(axis=0)
-        return [self.encoder_.columns_[column]["name"] for column in np.flatnonzero(is_trend)]
+        signs = np.subtract((steps >= 0.0).all(axis=0), (steps <= 0.0).all(axis=0), dtype=float)
+        names = (state["name"] for state in self.encoder_.columns_)
+        return {name: sign for name, sign in zip(names, signs.tolist(), strict=True) if sign}
 
     def _new_rows(self, X: MatrixLike) -> NewRows:
         """Return new rows, encoded, with what is known of their entries."""
@@ -208,7 +209,9 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         masks : dict of arrays of bool of shape (n,)
             ``"missing"``: an entry is missing in a column that had no, or hardly any, missing
             entries at the fit. ``"new level"``: text that no row of the fit had. ``"beyond the
-            range"``: a number or date is greater or smaller than any of the fit.
+            range"``: a number is greater or smaller than any of the fit, or a date is earlier.
+            ``"later"``: a date is later than any of the fit, or a column that grows with the
+            ``time`` of the fit is greater.
 
         Examples
         --------
@@ -218,7 +221,8 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         >>> model = TableRegressor("gaussian", 64, random_state=0).fit(X, X["size"])
         >>> new = pd.DataFrame({"size": [1.0, 90.0], "colour": ["green", "red"]})
         >>> {reason: mask.tolist() for reason, mask in model.unlike_rows(new).items()}
-        {'missing': [False, False], 'new level': [True, False], 'beyond the range': [False, True]}
+        {'missing': [False, False], 'new level': [True, False],
+         'beyond the range': [False, True], 'later': [False, False]}
         """
         return {why: np.any(mask, axis=1) for why, mask in self.unlike_entries(X).items()}
 

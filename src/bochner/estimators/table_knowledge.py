@@ -1,13 +1,13 @@
 """What is known of new rows of a table: completions of unknown entries, and ranges."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, steps
+from bochner._numerics.arrays import Array, as_array, steps
 from bochner.estimators.table_far_rows import FarRows
 from bochner.learning.tables.donors import N_DRAWS, Donors
 from bochner.learning.tables.plan import MOST_SCORED
@@ -29,7 +29,7 @@ _FEWEST_GAPS = 20
 standard deviation has a standard error of a sixth of it."""
 
 
-@register(shapes={"had_gaps": "d", "had_rare": "d", "is_bounded": "d"})
+@register(shapes={"had_gaps": "d", "had_rare": "d", "is_bounded": "d", "time_signs": "d"})
 @dataclass(frozen=True, slots=True, eq=False)
 class RowKnowledge:
     """How a fitted model of a table treats unknown entries and numbers out of range.
@@ -38,21 +38,27 @@ class RowKnowledge:
     missing entries at the fit, and ``had_rare`` (d,) columns with enough rare levels: the model has
     learned predictions and widths of such rows. Other unknown entries take those of donors.
     ``is_bounded`` (d,) marks columns whose range matters: columns that grow with the time of the
-    rows have left-out errors of later rows instead.
+    rows have left-out errors of later rows instead. ``time_signs`` (d,) are 1 for dates and for
+    columns that grow with the time of the rows, -1 for those that fall, and 0 for other columns.
     """
 
     donors: Donors
     had_gaps: NDArray[np.bool_]
     had_rare: NDArray[np.bool_]
     is_bounded: NDArray[np.bool_]
+    time_signs: Array
 
     @classmethod
     def of(
-        cls, states: Sequence[State], known: KnownEntries, n_rows: int, trends: Sequence[str]
+        cls,
+        states: Sequence[State],
+        known: KnownEntries,
+        n_rows: int,
+        trends: Mapping[str, float],
     ) -> "RowKnowledge":
         """Return the knowledge of a fit to ``n_rows`` rows, some of which are ``known``.
 
-        ``trends`` are names of columns that grow with the time of the rows.
+        ``trends`` are the signs of columns that grow or fall with the time of the rows, by name.
         """
         share = min(1.0, MOST_SCORED / n_rows)
         n_levels = [len(s["levels"]) + 1 if s["kind"] == "text" else 0 for s in states]
@@ -67,6 +73,7 @@ class RowKnowledge:
             n_gaps * share >= _FEWEST_GAPS,
             n_rare * share >= _FEWEST_GAPS,
             np.array([s["name"] not in trends for s in states]),
+            as_array([trends.get(s["name"], float(s["kind"] == "date")) for s in states]),
         )
 
     def unknown(self, known: KnownEntries) -> NDArray[np.bool_]:
@@ -75,10 +82,12 @@ class RowKnowledge:
 
     def unlike(self, known: KnownEntries) -> dict[str, NDArray[np.bool_]]:
         """Return which entries (n, d) are unlike those of the fit, by reason."""
+        is_later = known.beyond * self.time_signs > 0.0
         return {
             "missing": known.is_missing & ~self.had_gaps,
             "new level": known.is_new,
-            "beyond the range": (known.beyond != 0.0) & self.is_bounded,
+            "beyond the range": (known.beyond != 0.0) & self.is_bounded & ~is_later,
+            "later": is_later,
         }
 
 

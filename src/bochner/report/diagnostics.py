@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from bochner.comparison.study import Study
-from bochner.report import data_checks, error_checks
+from bochner.report import data_checks, error_checks, unlike_rows
 from bochner.report.blocks import Finding, Findings, Paragraph, Section
 from bochner.report.drift import Drift
 from bochner.report.residuals import drifts
@@ -46,6 +46,7 @@ def _all(subject: Subject, drifts: Sequence[Drift]) -> Iterator[Finding | None]:
     yield error_checks.bias(subject)
     yield error_checks.coverage(subject)
     yield error_checks.coverage_by_size(subject)
+    yield unlike_rows.unlike(subject)
     yield error_checks.drifting(drifts)
     yield error_checks.heavy_tails(subject)
     yield data_checks.classes(subject)

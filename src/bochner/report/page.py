@@ -27,6 +27,7 @@ from bochner.report.figures import without_control
 from bochner.report.residuals import MOST_COLUMNS, drifts, residuals_section
 from bochner.report.subject import Subject, subjects_of
 from bochner.report.times import times_section
+from bochner.report.unlike_rows import unlike_section
 from bochner.report.words import cut, quoted
 
 _MOST_FIGURES = {"residuals": MOST_COLUMNS, "effects": 8, "pairs": 2}
@@ -166,6 +167,7 @@ def _target_sections(
         sections.append(predictions_section(subject))
         if subject.study.own.lower is not None:
             sections.append(intervals_section(subject))
+    sections.append(unlike_section(subject))
     sections.append(residuals_section(subject, column_drifts, most["residuals"]))
     if n_subjects == 1:
         sections.append(importance_section(subject))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
+from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import Study
 from bochner.report.words import number, short
 from bochner.tables.columns import Column, labels, read_column
@@ -90,6 +91,11 @@ class Subject:
         if len(outcome.classes) == 2:
             return as_array((outcome.y == outcome.classes[1]) - outcome.probability[:, 1])
         return as_array((outcome.y == outcome.prediction) - outcome.probability.max(axis=1))
+
+    @cached_property
+    def by_kind(self) -> Mapping[str, Outcome]:
+        """Outcomes by kind of test rows, see :attr:`Study.by_kind`."""
+        return self.study.by_kind
 
     @property
     def important(self) -> list[str]:

@@ -1,0 +1,140 @@
+"""Section on test rows that are unlike the training rows, and the check of their predictions."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from scipy.stats import norm
+
+from bochner.comparison.coverage import outcome_coverage
+from bochner.comparison.outcomes import LIKE, Outcome, mean_score
+from bochner.comparison.shown import (
+    KINDS_OF_ROWS,
+    METRICS,
+    OF_CLASSES,
+    OF_NUMBERS,
+    OF_SPREAD,
+    counted,
+)
+from bochner.comparison.verdict import excess
+from bochner.report.accuracy import metric_of, shown
+from bochner.report.blocks import Block, Cell, Finding, Paragraph, Section, Table, fine
+from bochner.report.subject import Subject
+from bochner.report.words import listed, percent
+
+_FEWEST = 5
+"""Fewest rows of a kind whose errors are compared: standard errors of fewer are too small too
+often."""
+
+_FALSE_ALARMS = 0.05
+"""Probability of a significant difference in any kind of rows if there are none."""
+
+_ADVICE = (
+    "Fill in missing entries where you can, and fit again once targets of rows like these are "
+    "known. Until then, rely on the errors of their kind."
+)
+
+
+def unlike_section(subject: Subject) -> Section | None:
+    """Return errors by kind of rows; ``None`` if all rows are like the training rows."""
+    by_kind, finding = subject.by_kind, unlike(subject)
+    if finding is None:
+        return None
+    counts = {kind: len(outcome.y) for kind, outcome in by_kind.items()}
+    n_rows = len(subject.study.own.y)
+    n_unlike = n_rows - counts.pop(LIKE, 0)
+    verb = "is" if n_unlike == 1 else "are"
+    each = listed([f"{n:,} {KINDS_OF_ROWS[kind]}" for kind, n in counts.items()])
+    of_rows = f"Of {counted(n_rows, 'test row')}, {n_unlike:,} {verb} unlike the training rows"
+    several = "A row may be of several kinds." if sum(counts.values()) > n_unlike else ""
+    texts = (f"{of_rows}: {each}.", several, finding.meaning or finding.title)
+    blocks: list[Block] = [Paragraph(" ".join(filter(None, texts))), _table(by_kind)]
+    return Section("unlike", "Rows unlike the training rows", blocks)
+
+
+def _table(by_kind: Mapping[str, Outcome]) -> Table:
+    scores = {kind: outcome.scores() for kind, outcome in by_kind.items()}
+    first = next(iter(by_kind.values()))
+    metrics = OF_NUMBERS if first.classes is None else OF_CLASSES
+    names = [name for name in metrics if name in first.scores() and name not in OF_SPREAD]
+    rows = [
+        [
+            Cell(KINDS_OF_ROWS[kind]),
+            Cell(f"{len(by_kind[kind].y):,}", len(by_kind[kind].y)),
+            *(Cell(shown(name, of_kind[name]), of_kind[name].value) for name in names),
+        ]
+        for kind, of_kind in scores.items()
+    ]
+    heads = ["kind of rows", "rows", *(METRICS[name] for name in names)]
+    return Table("Errors by kind of rows", heads, rows)
+
+
+def unlike(subject: Subject) -> Finding | None:
+    """Compare intervals or probabilities of rows unlike the training rows with their targets.
+
+    Their errors are compared with those of the other rows.
+    """
+    by_kind = dict(subject.by_kind)
+    if not by_kind:
+        return None
+    like, metric = by_kind.pop(LIKE, None), metric_of(subject)
+    unsafe = _noted(by_kind, lambda outcome: _unsafe(outcome, len(by_kind)))
+    texts, larger = [_unsafe_sentence(subject.study.own, unsafe)] if unsafe else [], list[str]()
+    if like is not None:
+        larger = _noted(by_kind, lambda outcome: _larger(metric, outcome, like, len(by_kind)))
+        error = shown(metric, like.scores()[metric])
+        if larger:
+            texts.append(
+                f"The {METRICS[metric]} is {error} for rows {LIKE}, and significantly larger for "
+                f"rows {listed(larger)}."
+            )
+    is_number = subject.study.own.classes is None
+    if not texts:
+        sure = "intervals" if is_number else "probabilities"
+        title = f"Errors and {sure} show no significant fault for rows unlike the training rows."
+        return fine(title)
+    fault = "Intervals are too narrow" if is_number else "Probabilities are too high"
+    kinds = [text.partition(" (")[0] for text in unsafe or larger]
+    title = f"{fault if unsafe else 'Errors are larger'} for rows {listed(kinds)}"
+    return Finding("check" if unsafe else "note", title, " ".join(texts), _ADVICE)
+
+
+def _unsafe_sentence(own: Outcome, unsafe: Sequence[str]) -> str:
+    start = "Predicted classes are right less often than their mean probability states"
+    if own.classes is None:
+        start = f"{100.0 * own.level:g} % intervals contain too few observations"
+    return f"{start} for rows {listed(unsafe)}."
+
+
+def _noted(by_kind: Mapping[str, Outcome], note: Callable[[Outcome], str]) -> list[str]:
+    """Return the kinds of rows that have a note, with the note in parentheses."""
+    notes = {KINDS_OF_ROWS[kind]: note(outcome) for kind, outcome in by_kind.items()}
+    return [f"{kind} ({text})" for kind, text in notes.items() if text]
+
+
+def _unsafe(outcome: Outcome, n_kinds: int) -> str:
+    """Return the coverage, or the share of right classes, if it is significantly too low."""
+    covered = outcome_coverage(outcome, n_kinds)
+    if covered is not None:
+        return percent(covered.observed, digits=1) if covered.is_narrow else ""
+    if outcome.probability is None or len(outcome.y) < _FEWEST:
+        return ""
+    gap, predicted = excess(outcome), float(np.mean(outcome.probability.max(axis=1)))
+    if gap.value >= -_limit(n_kinds) * gap.std_error:
+        return ""
+    return f"{percent(predicted + gap.value, digits=1)}, not {percent(predicted, digits=1)}"
+
+
+def _larger(metric: str, outcome: Outcome, like: Outcome, n_kinds: int) -> str:
+    """Return the error if it is significantly larger than that of other rows."""
+    if min(len(outcome.y), len(like.y)) < _FEWEST:
+        return ""
+    losses, others = (mean_score(each.losses(), each.clusters) for each in (outcome, like))
+    chance = _limit(n_kinds) * np.hypot(losses.std_error, others.std_error)
+    if not losses.value - others.value > chance:
+        return ""
+    return shown(metric, outcome.scores()[metric])
+
+
+def _limit(n_kinds: int) -> float:
+    """Return the standard errors beyond which a difference is significant among several kinds."""
+    return float(norm.isf(0.5 * _FALSE_ALARMS / n_kinds))
