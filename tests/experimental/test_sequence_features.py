@@ -344,9 +344,8 @@ def test_pipelines_and_files(X, method, tmp_path):
     assert list(frame.columns) == list(names)
 
 
-def test_parts_of_files_that_do_not_fit_are_refused(tmp_path):
+def test_parts_that_do_not_fit_are_not_saved(tmp_path):
     model = SequenceFeatures(n_components=8, random_state=0).fit(LONG)
     model.n_columns_ = 2
-    bochner.save(model, tmp_path / "model")
     with pytest.raises(ValueError, match="do not fit together"):
-        bochner.load(tmp_path / "model")
+        bochner.save(model, tmp_path / "model")

@@ -74,8 +74,10 @@ class FarRows:
             of_column[:, j] = self.beyond[:, j]
             each = joint if len(columns) == 1 else self._changes(function, at_ends, of_column)
             _, low, high = _scale(self.encoders[0].columns_[j])
-            distance = np.maximum(np.abs(self.beyond[:, j]), np.finfo(np.float64).tiny)
-            share = _CONTINUED * np.minimum(1.0, _MOST_RANGES * (high - low) / distance)
+            most = _MOST_RANGES * (high - low)
+            distance = np.maximum(np.abs(self.beyond[:, j]), most)
+            share = np.full(len(distance), _CONTINUED)
+            np.divide(share * most, distance, out=share, where=distance > most)
             changes[:, j] = _times(share, each.mean(axis=0))
             rest = np.maximum(rest, np.abs(each).max(axis=0) - np.abs(changes[:, j]))
         total = np.abs(changes.sum(axis=1))
@@ -95,9 +97,9 @@ class FarRows:
         steps = [np.minimum(step / relative, apart.min(axis=1)) for step in _STEPS]
         changes = np.zeros((len(_STEPS), *at_ends.shape))
         for change, step in zip(changes, steps, strict=True):
-            step = np.where(is_moved, step, 1.0)
-            inside = function(self._inside(step[:, None] * beyond))
-            change[:] = _times(is_moved / step, at_ends - inside)
+            inside = self._inside(np.where(is_moved, step, 0.0)[:, None] * beyond)
+            apart_from_ends = at_ends[is_moved] - function(inside[is_moved])
+            change[is_moved] = _times(1.0 / step[is_moved], apart_from_ends)
         return changes
 
     def _inside(self, moves: Array) -> Array:

@@ -24,7 +24,8 @@ def last(count):
 
 
 WEIGHTS = np.array([[0.7, 0.2], [0.3, 0.8]])
-SCALE = np.array([1.3, 1.0])
+SCORES = np.random.default_rng(7).normal(size=(40, 2)) * np.array([1.3, 1.0])
+SCALE = ScoreLaw.of(SCORES).std
 
 
 def head(with_landmarks=False):
@@ -32,7 +33,7 @@ def head(with_landmarks=False):
     second = kernel_laws.on_landmarks("second", OTHER, ROWS, SECOND, (40, M), last(30), 1)[0]
     if not with_landmarks:
         second, _ = kernel_laws.exact("second", OTHER, ROWS, SECOND, N, last(N), 1)
-    return SumOfLaws(Laws(TABLE, [first, second]), WEIGHTS, np.ones((3, 2)), SCALE, np.ones(2))
+    return SumOfLaws(Laws(TABLE, [first, second]), WEIGHTS, SCORES, np.ones(2))
 
 
 def explained(kernel, inputs, new, n_landmarks):
@@ -119,7 +120,7 @@ def assert_each_call_keeps_the_promise(name, n_landmarks, seed, count=120):
         )[0]
     else:
         law, _ = kernel_laws.exact("", kernel, ROWS, all_columns, N, last(N), 1)
-    found = SumOfLaws(Laws(TABLE, [law]), np.ones((1, 2)), np.ones((3, 2)), SCALE, np.ones(2))
+    found = SumOfLaws(Laws(TABLE, [law]), np.ones((1, 2)), SCORES, np.ones(2))
     mean, relative = dense(kernel, law, BY_ROWS, n_landmarks)
     values = found.functions(count, np.random.default_rng(seed))(BY_ROWS)
     for target in range(2):
@@ -158,7 +159,7 @@ def test_gradients_by_columns_are_differences_of_values():
     smooth = LearnedKernel(Matern((1.0, 2.0), nu=2.5), ALPHA, KERNEL.matrix)
     law, _ = kernel_laws.exact("", smooth, ROWS, COLUMNS, N, last(N), 1)
     laws = Laws(TABLE, [law])
-    single = SumOfLaws(laws, np.ones((1, 2)), np.ones((3, 2)), SCALE, np.ones(2))
+    single = SumOfLaws(laws, np.ones((1, 2)), SCORES, np.ones(2))
     functions = single.functions(3, np.random.default_rng(0))
     gradient = functions.gradient(NEW)
     assert gradient.shape == (*NEW.shape, 2, 3)

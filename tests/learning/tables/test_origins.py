@@ -93,7 +93,6 @@ def check_widening():
     assert 3 < free < 20  # Six levels of ten rows, in part known
     assert_allclose(model.scores / plain, t.ppf(0.95, free - 1.0) / norm.ppf(0.95))
     assert_allclose(model.left_out_rmse, np.sqrt(np.mean((plain * std) ** 2)))
-    assert_allclose(model.scale, np.sqrt(np.mean(model.scores**2)))
 
 
 def test_few_independent_scores_widen_intervals():
