@@ -119,7 +119,7 @@ class NumberPredictor:
 
     def mean(self, rows: NewRows, weight: Array | None = None) -> Array:
         """Return predictive means (n, *t)."""
-        if self.targets.slope is None:
+        if self.targets.slope is None or weight is not None:
             return self.predictive(rows, weight).mean_and_std()[0]
         # Means of laws alone: their variances take longer.
         mean = rows.averaged(lambda X: as_array(self.head.predict(X)))

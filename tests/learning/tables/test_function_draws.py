@@ -12,6 +12,7 @@ from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.laws import Laws
 from bochner.learning.tables.leave_one_out import LearnedKernel
 from bochner.learning.tables.observations import Observations
+from bochner.learning.tables.predictive import ScoreLaw
 
 OTHER, SECOND = LearnedKernel(Laplacian((1.0, 2.0, 1.5)), 0.2), np.arange(3)
 DATA = Observations.of(TABLE, Y, np.random.default_rng(1).uniform(0.5, 1.5, N))
