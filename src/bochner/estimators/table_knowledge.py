@@ -24,9 +24,10 @@ _MARGINAL_ROWS = 200
 """Training rows that stand for a row of which nothing is known: the standard error of a quantile of
 their distribution is at most 3.5 per cent in rank."""
 
-_FEWEST_GAPS = 20
+_FEWEST_GAPS = 50
 """Fewest scored rows with a gap in a column from which a model learns errors of such rows: their
-standard deviation has a standard error of a sixth of it."""
+standard deviation has a standard error of a tenth of it. With 24 of 120 rows, intervals of 90 %
+contain 84 % of such rows, and with donors 88 %."""
 
 
 @register(shapes={"had_gaps": "d", "had_rare": "d", "is_bounded": "d", "time_signs": "d"})
@@ -163,7 +164,10 @@ class NewRows:
 
     def _donors(self, rows: Chosen) -> Chosen:
         """Return the donors (r, D, d) of the unknown entries of some rows."""
-        return self.knowledge.donors.draws(self.known.values[rows], self.is_unknown[rows])
+        known = self.known
+        return self.knowledge.donors.draws(
+            known.values[rows], self.is_unknown[rows], known.is_new[rows]
+        )
 
     def _completed(self, rows: Chosen, donors: Chosen) -> tuple[Array, Chosen]:
         """Return distinct completions (u, e) by donors (r, D, d), and their indices (r, D)."""

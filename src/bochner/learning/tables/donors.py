@@ -86,9 +86,13 @@ class Donors:
         ]
         return np.stack([first[place] for _, first, place in firsts], axis=1).astype(np.int64)
 
-    def draws(self, values: Array, is_unknown: NDArray[np.bool_]) -> Chosen:
+    def draws(
+        self, values: Array, is_unknown: NDArray[np.bool_], is_new: NDArray[np.bool_]
+    ) -> Chosen:
         """Return the donors (n, N_DRAWS, d) of the unknown entries of rows (n, d); -1 elsewhere.
 
+        Donors of entries that are new levels, ``is_new`` (n, d), have all levels equally often,
+        whatever the other columns are: nothing says which of them the new one is like.
         Draws of a row depend on its known entries only. Of donors with equal entries it is the
         first. Donors of columns that no training row
         knows are -1.
@@ -97,14 +101,28 @@ class Donors:
         donors = np.full((n, N_DRAWS, dim), -1)
         filled = np.repeat(np.where(is_unknown, np.nan, values)[:, None], N_DRAWS, axis=1)
         for column in np.flatnonzero(is_unknown.any(axis=0)):
-            rows = np.flatnonzero(is_unknown[:, column])
-            forest = self._forest(int(column))
+            rows = np.flatnonzero(is_unknown[:, column] & is_new[:, column])
+            if len(rows) and self.is_known[:, column].any():
+                chosen = np.tile(self._of_levels(int(column)), (len(rows), 1))
+                donors[rows, :, column] = chosen
+                filled[rows, :, column] = self.values[chosen, column]
+            rows = np.flatnonzero(is_unknown[:, column] & ~is_new[:, column])
+            forest = self._forest(int(column)) if len(rows) else None
             if forest is None:
                 continue
             chosen = forest.donors(filled[rows])
             donors[rows, :, column] = self._first[chosen, column]
             filled[rows, :, column] = self.values[chosen, column]
         return donors
+
+    def _of_levels(self, column: int) -> Chosen:
+        """Return rows (N_DRAWS,) that have the levels of a column about equally often."""
+        known = np.flatnonzero(self.is_known[:, column])
+        firsts = known[np.unique(self.values[known, column], return_index=True)[1]]
+        rng = np.random.default_rng(column)
+        places = (np.arange(N_DRAWS) + 0.5) / N_DRAWS * len(firsts)
+        # In random order: draws of several columns are independent.
+        return np.asarray(rng.permutation(rng.permutation(firsts)[places.astype(np.int64)]))
 
     def _forest(self, column: int) -> "_Forest | None":
         if column not in self._forests:
