@@ -35,7 +35,7 @@ from bochner.learning.series.search import Searcher
 from bochner.learning.tables import widths
 from bochner.learning.tables.residual_laws import ResidualLaw
 from bochner.likelihoods import BernoulliLikelihood, OrdinalLikelihood, quantiles
-from bochner.likelihoods.mixture import Predictive
+from bochner.likelihoods.mixture import LikelihoodMixture
 from bochner.persist import packing
 from bochner.report import drift, error_checks, residuals
 from bochner.tables import text_columns, timelines, totals
@@ -207,7 +207,7 @@ plant_edits(
     intercepts_that_ignore_the_weights=(" - np.tensordot(self.centre, change, 1)", ""),
 )
 plant_edits(
-    Predictive,
+    LikelihoodMixture,
     "log_density",
     test_likelihood_laws.test_a_mixture_averages_its_laws_and_a_factor_scales_distances,
     densities_of_unscaled_targets=("len(self.laws) * self.factor", "len(self.laws)"),
