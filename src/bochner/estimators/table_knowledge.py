@@ -63,16 +63,17 @@ class RowKnowledge:
         """
         share = min(1.0, MOST_SCORED / n_rows)
         n_levels = [len(s["levels"]) + 1 if s["kind"] == "text" else 0 for s in states]
-        n_gaps = np.array([s.get("n_missing", 0) for s in states], dtype=np.float64)
-        n_rare = np.array([s.get("n_rare", 0) for s in states], dtype=np.float64)
+        n_gaps = [s["n_missing"] if "n_missing" in s else 0 for s in states]
+        # Rare levels with means of the target are known, and a new one is not like them.
+        n_rare = [s["n_rare"] if s["kind"] == "text" and "means" not in s else 0 for s in states]
         return cls(
             Donors(
                 np.nan_to_num(known.values),
                 ~np.isnan(known.values),
                 np.array(n_levels, dtype=np.int64),
             ),
-            n_gaps * share >= _FEWEST_GAPS,
-            n_rare * share >= _FEWEST_GAPS,
+            share * np.array(n_gaps) >= _FEWEST_GAPS,
+            share * np.array(n_rare) >= _FEWEST_GAPS,
             np.array([s["name"] not in trends for s in states]),
             as_array([trends.get(s["name"], float(s["kind"] == "date")) for s in states]),
         )

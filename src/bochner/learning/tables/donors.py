@@ -118,7 +118,10 @@ class Donors:
     def _of_levels(self, column: int) -> Chosen:
         """Return rows (N_DRAWS,) that have the levels of a column about equally often."""
         known = np.flatnonzero(self.is_known[:, column])
-        firsts = known[np.unique(self.values[known, column], return_index=True)[1]]
+        codes = self.values[known, column]
+        # The last code stands for all rare levels, each of which has few rows.
+        is_first = np.isin(np.arange(len(known)), np.unique(codes, return_index=True)[1])
+        firsts = known[is_first | (codes == self.n_levels[column] - 1)]
         rng = np.random.default_rng(column)
         places = (np.arange(N_DRAWS) + 0.5) / N_DRAWS * len(firsts)
         # In random order: draws of several columns are independent.
