@@ -221,6 +221,8 @@ OPPONENTS = (
     ("LightGBM", ("real", "lightgbm"), "defaults; text columns as categories"),
     ("boosted trees", ("real", "scikit-learn"), "`HistGradientBoosting`, defaults, categories"),
     ("AutoGluon", ("real", "autogluon.tabular"), '`presets="medium_quality"`, 60 s a fit'),
+    ("conformal intervals", ("unlike", "mapie"), "CV+, five folds, on `HistGradientBoosting`"),
+    ("NGBoost", ("unlike", "ngboost"), "defaults; normal distributions"),
     ("xRFM", ("published", "xrfm"), "as its readme recommends, on published splits"),
     ("exact GP, SVGP", ("published", "gpytorch"), "Gaussian or Matérn 5/2, a scale for each input"),
     ("AutoARIMA, AutoETS, AutoTheta, MSTL, AutoCES", ("forecasts", "statsforecast"),

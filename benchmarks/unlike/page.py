@@ -110,7 +110,7 @@ def _wrong_classes(rows: Sequence[Row]) -> Iterator[str]:
                     str(sum(ratio > 1.0 for ratio in ratios.values())),
                     f"{ratios[worst]:.2f}",
                     ", ".join(worst),
-                    str(above),
+                    f"{above} of {len(own)}",
                     f"{max(own.values()):.3f}",
                 ]
             )

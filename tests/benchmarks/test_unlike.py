@@ -348,7 +348,7 @@ def test_the_page_begins_with_what_is_wrong():
     # Below: diamonds and the gaps of loans; above: loans beyond the range
     first, classes = lines[design.OURS]
     assert first == ["4", "2", "1", "0.300", "loans, gaps in 30 %, with the gap"]
-    assert classes == ["1", "1", "1.20", "credit, one gap", "1", "0.050"]
+    assert classes == ["1", "1", "1.20", "credit, one gap", "1 of 1", "0.050"]
     assert lines[design.CATBOOST] == [["1", "1", "0", "0.200", "diamonds, one gap"]]
     order = [text.index(part) for part in ("with the gap | 0.300", "one gap | 0.750", "| 0.970")]
     assert order == sorted(order)
