@@ -15,12 +15,12 @@ def fresh(check, *args, **options):
     """A check whose models are fitted anew, with the bug."""
 
     def run():
-        laws.numbers.cache_clear()
+        laws._numbers.cache_clear()
         laws.classes_of.cache_clear()
         try:
             check(*args, **options)
         finally:
-            laws.numbers.cache_clear()
+            laws._numbers.cache_clear()
             laws.classes_of.cache_clear()
 
     return run

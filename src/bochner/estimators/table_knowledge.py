@@ -63,7 +63,12 @@ class RowKnowledge:
         """
         share = min(1.0, MOST_SCORED / n_rows)
         n_levels = [len(s["levels"]) + 1 if s["kind"] == "text" else 0 for s in states]
-        n_gaps = [s["n_missing"] if "n_missing" in s else 0 for s in states]
+        n_gaps = [
+            s["n_missing"]
+            if s["kind"] == "text" or s["kind"] == "numeric" or s["kind"] == "date"
+            else 0
+            for s in states
+        ]
         # Rare levels with means of the target are known, and a new one is not like them.
         n_rare = [s["n_rare"] if s["kind"] == "text" and "means" not in s else 0 for s in states]
         return cls(
