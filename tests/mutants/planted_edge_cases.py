@@ -38,7 +38,7 @@ from bochner.likelihoods import BernoulliLikelihood, OrdinalLikelihood, quantile
 from bochner.likelihoods.mixture import LikelihoodMixture
 from bochner.persist import packing
 from bochner.report import drift, error_checks, residuals
-from bochner.tables import text_columns, timelines, totals
+from bochner.tables import date_order, text_columns, timelines, totals
 
 
 def patched(check):
@@ -177,9 +177,10 @@ plant_edits(
     twenty_copies_are_too_few=(">= _FEWEST_COPIED", "> _FEWEST_COPIED"),
 )
 plant_edits(
-    choosing,
-    "_sorts",
+    date_order,
+    "is_sorted",
     test_choosing.check_fewest_dates,
+    users=(choosing,),
     ten_dates_are_too_few=("+ 1 >= _FEWEST_DATES", "+ 1 > _FEWEST_DATES"),
 )
 
@@ -270,9 +271,9 @@ plant_edits(
 )
 plant_edits(
     widths,
-    "fitted_widths",
+    "_left_out",
     patched(test_widths.check_unseen),
-    trees_know_the_rows_left_out=("with_trees(outside, columns)(", "with_trees(rows, columns)("),
+    trees_know_the_rows_left_out=("fitted(outside, *terms)(", "fitted(rows, *terms)("),
 )
 plant_edits(
     positive,

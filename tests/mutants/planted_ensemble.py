@@ -171,14 +171,16 @@ plant_edits(
     Trees,
     "fitted",
     test_tree_laws.check_many_levels,
-    inputs_in_the_order_of_the_table=("replace(trees, feature=order[trees.feature])", "trees"),
+    inputs_in_the_order_of_the_table=(
+        "replace(trees, feature=feature, threshold=threshold)",
+        "trees",
+    ),
 )
 plant_edits(
     trees,
     "_add_values",
     test_tree_laws.check_scikit_learn,
     trees_without_their_last_leaves=("range(depth[tree])", "range(depth[tree] - 1)"),
-    numbers_at_a_threshold_to_the_right=("entry > threshold", "entry >= threshold"),
 )
 plant_edits(
     TreeInputs,

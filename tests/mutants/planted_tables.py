@@ -25,7 +25,7 @@ planted(
 planted(
     LEVELS.test_means_of_rare_levels_are_shrunk_and_out_of_fold,
     name="a_row_is_in_its_own_mean",
-)(edit(level_means, "level_scores", " - counted * values[folds]", "", encodings))
+)(edit(level_means, "level_scores", "-= in_fold[folds[rows]]", "-= 0.0", encodings))
 
 planted(LEVELS.test_means_of_a_level_leave_groups_out, name="groups_in_their_own_means")(
     edit(

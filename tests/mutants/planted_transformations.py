@@ -13,8 +13,8 @@ plant_edits(
     "mean",
     test_transformed_targets.check_means,
     medians_in_place_of_means=(
-        "self.predictive(X, weight).mean_and_std()[0]",
-        "self.outputs(X)",
+        "self.predictive(rows, weight).mean_and_std()[0]",
+        "rows.averaged(self.outputs)",
     ),
 )
 plant_edits(

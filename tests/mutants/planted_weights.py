@@ -35,7 +35,7 @@ def unit_of_weights(self):
 
 plant_edits(
     TableRegressor,
-    "_new_rows",
+    "_weighted_rows",
     test_table_weights.check_unit_of_new_rows,
     new_weights_in_another_unit=("weight / self.weight_unit_", "weight"),
 )

@@ -62,7 +62,7 @@ plant_edits(
 )
 plant_edits(
     TableFunctions,
-    "__call__",
+    "_values",
     test_widths.check_functions,
     functions_without_widths=("mean + factors * (values - mean)", "values"),
 )

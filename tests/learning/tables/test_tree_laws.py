@@ -55,21 +55,22 @@ def check_scikit_learn():
     assert_array_equal(inputs[:, 1:], NUMBERS)
     given = as_categories(inputs)
     options = {**LARGE.few, "categorical_features": [0]}
+    # Numbers are those of the fit: thresholds lie between them, where scikit-learn's are on some.
+    mixed = inputs.copy()
+    mixed[:, 1:] = inputs[KNOWN[np.arange(N) % len(KNOWN)], 1:]
     both = np.column_stack((Y, -np.abs(Y)))
     _, trees = TreeLearner(LARGE, INPUTS, None, 0).trees(observations(both), KNOWN)
-    for target, outputs in zip(both.T, trees(inputs).T, strict=True):
+    for target, outputs in zip(both.T, trees(mixed).T, strict=True):
         model = HistGradientBoostingRegressor(**options, random_state=0)
         model.fit(given[KNOWN], target[KNOWN], WEIGHTS[KNOWN])
-        # Thresholds are between entries of the fit, where scikit-learn's are on some of them.
-        assert_allclose(outputs[KNOWN], model.predict(given[KNOWN]), rtol=1e-10)
+        assert_allclose(outputs, model.predict(as_categories(mixed)), rtol=1e-10)
     for labels in (Y > 0.0, np.digitize(Y, [-0.5, 0.5])):
         labels = labels.astype(np.int64)
         _, trees = TreeLearner(LARGE, INPUTS, labels, 0).trees(observations(), KNOWN)
         model = HistGradientBoostingClassifier(**options, random_state=0)
         model.fit(given[KNOWN], labels[KNOWN], WEIGHTS[KNOWN])
-        outputs = trees(inputs[KNOWN])
-        expected = model.decision_function(given[KNOWN]).reshape(len(outputs), -1)
-        assert_allclose(outputs, expected, rtol=1e-10)
+        expected = model.decision_function(as_categories(mixed)).reshape(N, -1)
+        assert_allclose(trees(mixed), expected, rtol=1e-10)
 
 
 def test_trees_are_those_of_scikit_learn():
@@ -163,9 +164,9 @@ def check_line():
     ridge = RidgeCV(tree_laws._STRENGTHS).fit(rows, y, weights)
     trees = HistGradientBoostingRegressor(**LARGE.few, random_state=0)
     trees.fit(rows, y - ridge.predict(rows), weights)
-    new = 3.0 * rng.standard_t(2, size=(200, 2))
-    expected = ridge.predict(new) + trees.predict(new)
-    assert_allclose(law.mean(new, new)[:, 0], expected, rtol=1e-4, atol=1e-4)
+    # Thresholds lie between entries of the fit, so that other rows may take other sides.
+    expected = ridge.predict(rows) + trees.predict(rows)
+    assert_allclose(law.mean(rows, rows)[:, 0], expected, rtol=1e-4, atol=1e-4)
     assert_array_equal(law.columns, [0, 1])
     # Beyond the rows of a fold, only a line goes on
     far = np.abs(rows[order, 0]) > 10.0
