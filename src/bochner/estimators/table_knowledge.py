@@ -30,6 +30,11 @@ standard deviation has a standard error of a tenth of it. With 24 of 120 rows, i
 contain 84 % of such rows, and with donors 88 %."""
 
 
+_FEWEST_LEVELS = 5
+"""Fewest levels whose effects tell how much a new one may exceed them. A new level among fewer is
+taken for one of them, such as one that is spelled differently."""
+
+
 @register(shapes={"had_gaps": "d", "had_rare": "d", "is_bounded": "d", "time_signs": "d"})
 @dataclass(frozen=True, slots=True, eq=False)
 class RowKnowledge:
@@ -138,6 +143,17 @@ class NewRows:
     def is_unknown(self) -> NDArray[np.bool_]:
         """Which entries (n, d) take the entries of donors."""
         return self.knowledge.unknown(self.known)
+
+    @cached_property
+    def level_excess(self) -> Array:
+        """By how much a new level varies more (n,) than the levels of its column, as a share.
+
+        The variance of a further effect, given L effects, is (L + 1) / (L - 1) times their variance
+        about their mean.
+        """
+        n_levels = self.knowledge.donors.n_levels - 1
+        excess = np.where(n_levels >= _FEWEST_LEVELS, 2.0 / np.maximum(n_levels - 1.0, 1.0), 0.0)
+        return as_array(np.max(np.where(self.known.is_new, excess, 0.0), axis=1, initial=0.0))
 
     @cached_property
     def complete(self) -> Chosen:

@@ -77,8 +77,10 @@ class NumberPredictor:
                 index = np.arange(len(completed), dtype=np.int64).reshape(-1, n_draws)
                 of_rows = np.repeat(weight[places], n_draws)
             mean, std = (part[index] for part in self.head.components(completed, of_rows))
+            between = np.var(mean, axis=1, keepdims=True)
+            excess = rows.level_excess[places].reshape(-1, *(1,) * (mean.ndim - 1)) * between
             mean = _spread(mean) + far.change[places][:, None]
-            std = np.sqrt(std**2 + far.variance[places][:, None])
+            std = np.sqrt(std**2 + far.variance[places][:, None] + excess / law.std**2)
             shares = np.full(index.shape, 1.0 / n_draws)
             part = Predictive(mean, std, shares, law, targets.inverse, targets.slope)
             parts.append((places, part))
