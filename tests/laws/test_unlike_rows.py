@@ -4,6 +4,7 @@ Coverage of each kind of rows is compared with the level, scores with those of t
 the training targets, and widths with what is known.
 """
 
+import warnings
 from functools import cache
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 from laws import unlike_laws as laws
 from laws.unlike_laws import KINDS, LEVELS, UNLIKE, at_least, hidden
+from sklearn.base import clone
 
 from bochner import TableRegressor, load, save
 
@@ -245,3 +247,30 @@ def test_which_rows_are_unlike():
         "beyond the range": [False, False, True, False],
         "later": [False] * 4,
     }
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("change", "most"),
+    [("nothing", 1.03), ("levels", 1.03), ("walk", 1.03), ("season", 1.03), ("drift", 1.15)],
+)
+def test_intervals_of_later_rows(change, most):
+    """With time= intervals contain later rows, and errors are at most those without it.
+
+    A steady drift is continued beyond the range without time= only, as left-out stretches decide
+    with it.
+    """
+    coverage, errors = [], []
+    for seed in range(6):
+        X, y, X_new, y_new = laws.over_time(change, seed)
+        model = TableRegressor(effort="quick", random_state=0)
+        timed = clone(model).fit(X, y, time="day")
+        coverage.append(laws.coverage_of(timed, X_new, y_new, 0.9))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            plain = model.fit(X, y)
+        errors.append([np.mean((each.predict(X_new) - y_new) ** 2) for each in (timed, plain)])
+    # Rows of one table share their level: the standard error is that over tables.
+    assert np.mean(coverage) > 0.85 - 2.0 * np.std(coverage) / np.sqrt(6)
+    with_time, without = np.sqrt(np.mean(errors, axis=0))
+    assert with_time < most * without

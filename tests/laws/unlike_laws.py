@@ -129,3 +129,18 @@ def classes(kind: str, seed: int, n: int = 600, **options: Any):
     edge = np.median(y)
     model = TableClassifier(**{"effort": "quick", "random_state": 0, **options}).fit(X, y > edge)
     return model, X_new, y_new > edge, rng
+
+
+def over_time(change: str, seed: int, n: int = 300):
+    """A table in order of time whose level changes, split into earlier and later rows."""
+    rng, m = np.random.default_rng(seed), 3 * n // 2
+    day, x = np.arange(m), rng.normal(size=m)
+    level = {
+        "nothing": np.zeros(m),
+        "levels": 2.0 * rng.normal(size=m // 20 + 1)[day // 20],
+        "walk": np.cumsum(rng.normal(size=m)) / 8.0,
+        "season": 2.0 * np.sin(2.0 * np.pi * day / 60.0),
+        "drift": day / n,
+    }[change]
+    X, y = pd.DataFrame({"day": day, "x": x}), level + x + 0.3 * rng.normal(size=m)
+    return X[:n], y[:n], X[n:], y[n:]
