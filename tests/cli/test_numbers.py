@@ -93,7 +93,8 @@ def study_of(own, **facts):
     frame = table()
     split = Split(frame, frame["y"], frame[: len(own.y)], own.y, "regression")
     known = table_facts(frame.drop(columns="y"), "table.csv", ())
-    return Study(SimpleNamespace(score_=None), "y", known, split, {OURS: own}, **facts)
+    model = SimpleNamespace(score_=None, unlike_rows=lambda X: {})
+    return Study(model, "y", known, split, {OURS: own}, **facts)
 
 
 MANY = np.repeat([f"group {chr(97 + i)}" for i in range(15)], np.arange(3, 18))

@@ -26,7 +26,7 @@ def table():
             "height": rng.normal(5.0, 1.0, n),
         }
     )
-    X.loc[::20, "width"] = np.nan
+    X.loc[::4, "width"] = np.nan  # Fewer gaps have entries of other rows
     y = np.sin(np.arange(n) / 30.0) + (X["kind"] == "dotted") * X["height"]
     return X, (y + 0.2 * X["width"].fillna(10.0) + 0.1 * rng.normal(size=n)).to_numpy()
 
