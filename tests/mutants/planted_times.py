@@ -1,11 +1,12 @@
 """Bugs of later stretches of time, each with the test that must notice it."""
 
-from learning.tables import test_origins, test_removal
+from learning.tables import test_origins, test_removal, test_widths
 from mutants.registry import plant_edits
 from tables import test_date_order
 
 from bochner.learning.tables import ensemble, learner, origins, shared_softmax
 from bochner.learning.tables.removal import Removal
+from bochner.learning.tables.width_terms import WidthTerms
 from bochner.tables import date_order
 
 plant_edits(
@@ -34,6 +35,18 @@ plant_edits(
         "as_array(scores * factors",
         "as_array(scores + 0.0 * factors",
     ),
+)
+plant_edits(
+    ensemble,
+    "_widths",
+    test_origins.check_widths_of_stretches,
+    widths_without_stretches=("models.times is not None", "False"),
+)
+plant_edits(
+    WidthTerms,
+    "fitted",
+    test_widths.check_stretches,
+    widths_that_know_the_stretch=("if stretches is not None", "if False"),
 )
 plant_edits(
     shared_softmax,

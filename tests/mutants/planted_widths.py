@@ -33,7 +33,7 @@ plant_edits(
     WidthTerms,
     "fitted",
     test_widths.check_gaps,
-    gaps_have_no_term=("coef[ends[len(self.knots)] :]", "0.0 * coef[ends[len(self.knots)] :]"),
+    gaps_have_no_term=("coef[ends[len(self.knots)] : ", "0.0 * coef[ends[len(self.knots)] : "),
 )
 plant_edits(
     width_terms,

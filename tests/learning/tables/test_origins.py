@@ -1,5 +1,7 @@
 """Later stretches of time: predictions from earlier rows only, and what few stretches determine."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from learning.tables.test_sum_of_laws import fitted
@@ -9,6 +11,7 @@ from scipy.special import expit
 from scipy.stats import norm, t
 
 from bochner import TableClassifier, TableRegressor
+from bochner.learning.tables import ensemble
 from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.origins import effective_number, folds_of_stretches
@@ -97,6 +100,17 @@ def check_widening():
 
 def test_few_independent_scores_widen_intervals():
     check_widening()
+
+
+def check_widths_of_stretches():
+    judged, _, _, y, _ = over_time()
+    with patch.object(ensemble, "fitted_widths", wraps=ensemble.fitted_widths) as fit:
+        SumOfLaws.of(judged, y, np.ones(len(y)))
+    assert fit.call_args.kwargs == {"are_stretches": True}
+
+
+def test_widths_of_later_rows_are_fitted_to_stretches():
+    check_widths_of_stretches()
 
 
 def check_average():

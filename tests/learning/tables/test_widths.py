@@ -1,5 +1,7 @@
 """Widths that follow errors, next to the law that drew them and to a general optimiser."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -77,6 +79,21 @@ def check_left_out():
     assert_allclose(found[1], found[0], rtol=1e-5)
 
 
+def check_stretches():
+    """Widths follow what differs within stretches of time, not how large errors of each are."""
+    rng, stretches = np.random.default_rng(5), np.arange(1800) // 600
+    _, X, _, scores = drawn(rng, 1800, 0.0)
+    mean = rng.uniform(-1.5, 1.5, 1800) + np.array([0.0, 0.7, 1.4])[stretches]
+    moments = Moments(mean, np.ones(1800), np.zeros(1800))
+    true = np.exp(0.5 * mean + np.array([0.0, 1.0, -1.0])[stretches])
+    data = widths._Scores(moments, np.abs(scores) * true, 1.0, X, None)
+    errors = []
+    for labels in (stretches, None):
+        found = replace(data, stretches=labels).sum_of(np.arange(1800), *next(data.choices()))
+        errors.append(np.std(np.log(relative(found(moments, X), np.exp(0.5 * mean)))))
+    assert errors[0] < 0.15 < 0.3 < errors[1]
+
+
 def check_equal_rows(n=600, n_cells=2):
     """Left-out means of equal rows tell their residuals, and the widths are the same for all."""
     rng = np.random.default_rng(4)
@@ -119,6 +136,10 @@ def test_trees_add_interactions():
 
 def test_groups_are_left_out_as_a_whole():
     check_left_out()
+
+
+def test_widths_do_not_follow_errors_that_a_stretch_shares():
+    check_stretches()
 
 
 @pytest.mark.parametrize("n", [50, 200, 2000])

@@ -245,8 +245,9 @@ def _widths(
 ) -> tuple[tuple[Widths, ...], Array]:
     """Return the widths of each target from left-out scores (s, *t), with their factors (s, *t)."""
     columns = np.abs(scores).reshape(len(scores), -1).T
+    inputs, are_stretches = (models.X, models.columns, models.groups), models.times is not None
     fits = [
-        fitted_widths(of_target, column, models.X, models.columns, models.groups)
+        fitted_widths(of_target, column, *inputs, are_stretches=are_stretches)
         for of_target, column in zip(moments.targets(), columns, strict=True)
     ]
     factors = np.stack([factors for _, factors in fits], axis=1)

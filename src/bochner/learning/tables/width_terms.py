@@ -126,22 +126,32 @@ class WidthTerms:
     indicators: BinaryColumns
 
     def fitted(
-        self, inputs: Array, X: Array, scores: Array, offset: Array | None = None
+        self,
+        inputs: Array,
+        X: Array,
+        scores: Array,
+        offset: Array | None = None,
+        stretches: Chosen | None = None,
     ) -> tuple[tuple[Curve, ...], BinaryTerms]:
         """Return curves of inputs (n, c) and terms of encoded rows (n, d), fitted to scores (n,).
 
         ``offset`` (n,) is added to their sum. The first curve contains the constant of the sum.
+        Each of the ``stretches`` (n,) of time has a penalised term that new rows do not have.
         """
         offset = np.zeros(len(scores)) if offset is None else offset
-        coef = penalised(self._basis(inputs, X), self._penalties(), scores, offset)
-        ends = self._ends()
+        basis, penalties, ends = self._basis(inputs, X), self._penalties(), self._ends()
+        if stretches is not None:
+            of_stretch = (stretches[:, None] == np.unique(stretches)).astype(np.float64)
+            basis = np.hstack([basis, of_stretch])
+            penalties.append((slice(int(ends[-1]), basis.shape[1]), np.eye(of_stretch.shape[1])))
+        coef = penalised(basis, penalties, scores, offset)
         places = list(pairwise(ends))
         curves = [
             Curve(knots, coef[start:end])
             for knots, (start, end) in zip(self.knots, places, strict=False)
         ]
         curves[0] = Curve(curves[0].knots, curves[0].values + coef[0])
-        values = coef[ends[len(self.knots)] :]
+        values = coef[ends[len(self.knots)] : ends[-1]]
         chosen = self.indicators
         return tuple(curves), BinaryTerms(chosen.columns, chosen.middles, values)
 

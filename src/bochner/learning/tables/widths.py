@@ -139,12 +139,19 @@ class Widths:
 
 
 def fitted_widths(
-    moments: Moments, scores: Array, X: Array, columns: TreeInputs | None, groups: Chosen | None
+    moments: Moments,
+    scores: Array,
+    X: Array,
+    columns: TreeInputs | None,
+    groups: Chosen | None,
+    *,
+    are_stretches: bool = False,
 ) -> tuple[Widths, Array]:
     """Return widths fitted to absolute scores (s,), and their out-of-fold factors (s,).
 
     ``columns`` computes the inputs of trees from encoded rows ``X`` (s, d). ``groups`` (s,) are
-    labels of scores that are left out together.
+    labels of scores that are left out together. If they ``are_stretches`` of time, errors of a
+    stretch may be larger than those of another one for reasons that columns do not describe.
     """
     n = len(scores)
     # Returned if neither curves nor trees increase the likelihood.
@@ -154,6 +161,7 @@ def fitted_widths(
         return unchanged
     # The law of the scores fits their level: factors describe departures from it.
     data = _Scores(moments, np.maximum(scores / level, _LEAST_SCORE), level, X, columns)
+    data = replace(data, stretches=groups if are_stretches else None)
     folds, everything, chosen = fold_numbers(groups, n, _FOLDS), np.arange(n), None
     best = np.empty(n)
     for rows, outside in _parts(folds):
@@ -181,6 +189,7 @@ class _Scores:
     level: float  # The mean
     X: Array  # (s, d): Encoded rows
     columns: TreeInputs | None
+    stretches: Chosen | None = None  # (s,): Labels of stretches of time
 
     def choices(self) -> Iterator[_Terms]:
         """Yield columns of the terms added to curves of the moments: none, binary ones and all."""
@@ -202,7 +211,8 @@ class _Scores:
         knots += [_quantiles(column) for column in self.X[:, numbers].T]
         inputs = np.hstack((inputs, X[:, numbers]))
         terms = WidthTerms(knots, binary)
-        curves, binary_terms = terms.fitted(inputs, X, self.scores[rows], offset)
+        stretches = None if self.stretches is None else self.stretches[rows]
+        curves, binary_terms = terms.fitted(inputs, X, self.scores[rows], offset, stretches)
         return Widths(curves, numbers, binary_terms)
 
     def with_trees(self, rows: Chosen, binary: BinaryColumns, numbers: Chosen) -> Widths:
