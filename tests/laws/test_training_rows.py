@@ -79,7 +79,7 @@ def check_bits(monkeypatch, folder, kind="frequent_third", dtype=np.float64):
     "kind",
     ["frequent_zero"] + [pytest.param(k, marks=thorough) for k in KINDS if k != "frequent_zero"],
 )
-@pytest.mark.parametrize("task", ["numbers", "classes"])
+@pytest.mark.parametrize("task", ["numbers", pytest.param("classes", marks=thorough)])
 def test_trees_predict_what_scikit_learn_predicts(monkeypatch, kind, task):
     rng = np.random.default_rng(len(kind))
     X = columns(kind, rng)[["x", "z"]]
@@ -110,6 +110,7 @@ def test_frequent_numbers_stay_on_their_side():
     check_sides()
 
 
+@thorough
 def test_expected_log_loss_holds_where_a_number_is_frequent():
     """The expected log loss must be the log loss of new rows where one number is frequent."""
     rng = np.random.default_rng(0)

@@ -86,6 +86,7 @@ def test_the_spread_of_a_gap_is_that_of_the_column():
     check_width()
 
 
+@thorough
 def test_entries_that_others_determine_are_known():
     """A column that is nearly another one can be missing at little cost."""
     model, _, X, y = numbers("correlated")
@@ -95,6 +96,7 @@ def test_entries_that_others_determine_are_known():
     assert at_least(laws.coverage_of(model, X.assign(b=np.nan), y, 0.9), 0.9, N_NEW, 0.02)
 
 
+@thorough
 def test_nothing_known_is_the_distribution_of_the_target():
     model, y, X, _ = numbers("interaction")
     nothing = hidden(X, np.ones(X.shape, dtype=bool))
@@ -125,6 +127,7 @@ def test_gaps_in_both_tables(share):
     check_gaps_in_both(share=share)
 
 
+@thorough
 def test_gaps_that_tell():
     """Entries that are missing because they are large: the model has learned such rows."""
     rng = np.random.default_rng(0)
