@@ -154,8 +154,10 @@ def _unlike(model: Model, features: pd.DataFrame) -> str:
     parts = []
     for reason, mask in found.items():
         columns = np.flatnonzero(mask.any(axis=0))
+        firsts = {names[j]: int(mask[:, j].argmax()) for j in columns}
         examples = [
-            (names[j], shown(features[names[j]].iloc[int(mask[:, j].argmax())])) for j in columns
+            (name, "" if reason == "missing" else shown(features[name].iloc[row]))
+            for name, row in firsts.items()
         ]
         count = int(mask.any(axis=1).sum())
         verb = "has" if count == 1 else "have"
