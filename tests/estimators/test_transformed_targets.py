@@ -153,6 +153,7 @@ def check_counts():
     assert np.linalg.eigvalsh(cov).min() > -1e-9
 
 
+@pytest.mark.thorough
 def test_counts_are_not_predicted_below_zero():
     check_counts()
 

@@ -75,11 +75,9 @@ def check_bits(monkeypatch, folder, kind="frequent_third", dtype=np.float64):
         np.testing.assert_array_equal(each.encode(X), seen["rows"][-1])
 
 
-@pytest.mark.parametrize(
-    "kind",
-    ["frequent_zero"] + [pytest.param(k, marks=thorough) for k in KINDS if k != "frequent_zero"],
-)
-@pytest.mark.parametrize("task", ["numbers", pytest.param("classes", marks=thorough)])
+@thorough
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("task", ["numbers", "classes"])
 def test_trees_predict_what_scikit_learn_predicts(monkeypatch, kind, task):
     rng = np.random.default_rng(len(kind))
     X = columns(kind, rng)[["x", "z"]]

@@ -122,7 +122,8 @@ def check_gaps_in_both(n=600, share=0.2, seed=0):
         assert coverage < 0.97
 
 
-@pytest.mark.parametrize("share", [0.2, pytest.param(0.05, marks=thorough)])
+@thorough
+@pytest.mark.parametrize("share", [0.2, 0.05])
 def test_gaps_in_both_tables(share):
     check_gaps_in_both(share=share)
 

@@ -56,7 +56,9 @@ def expected():
     return TableRegressor("gaussian", 32, random_state=0).fit(FRAME, Y).predict(FRAME)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=() if k == "arrow" else pytest.mark.thorough) for k in KINDS]
+)
 def test_a_model_is_the_same_for_every_kind_of_table(kind, tmp_path, expected):
     names = list(FRAME) if kind in NAMED else ["x0", "x1", "x2", "x3"]
     model = TableRegressor("gaussian", 32, random_state=0).fit(KINDS[kind](FRAME), Y)
