@@ -52,18 +52,13 @@ class Contributions:
         Each part has indices of r of the ``n_rows`` new rows, and the indices (r, k) of the k rows
         that each of them is the average of.
         """
-        values, errors, prediction = (
-            np.empty((n_rows, *of_rows.shape[1:]))
-            for of_rows in (self.values, self.std_error, self.prediction)
-        )
+        # Errors of rows are correlated, because all have the same permutations.
+        arrays = self.values, self.std_error, self.prediction
+        averages = [np.empty((n_rows, *of_rows.shape[1:])) for of_rows in arrays]
         for rows, index in parts:
-            values[rows] = self.values[index].mean(axis=1)
-            prediction[rows] = self.prediction[index].mean(axis=1)
-            for row, of_row in zip(rows, index, strict=True):
-                # A row that occurs several times has one error.
-                chosen, counts = np.unique(of_row, return_counts=True)
-                shares = (counts / len(of_row)).reshape(-1, *(1,) * (errors.ndim - 1))
-                errors[row] = np.sqrt(np.sum((shares * self.std_error[chosen]) ** 2, axis=0))
+            for average, of_rows in zip(averages, arrays, strict=True):
+                average[rows] = of_rows[index].mean(axis=1)
+        values, errors, prediction = averages
         return replace(self, values=values, std_error=errors, prediction=prediction)
 
     def plus(self, changes: Array) -> "Contributions":
