@@ -85,7 +85,7 @@ def sampled_numbers():
 def check_normal_equations(y, weight, *given):
     """Each law solves the normal equations of all rows on its landmarks."""
     model = regressor().fit(*given)
-    weight = np.ones(N) if weight is None else weight
+    weight = np.ones(N) if weight is None else weight / model.weight_unit_
     encoded = np.round(model.encode(TABLE), 8)
     targets = (y.reshape(N, -1) - model.target_mean_) / model.target_scale_
     for law in model.head_.laws.members:
@@ -164,7 +164,7 @@ def test_beyond_the_sample_classes_are_learned_from_all_rows(dask_place, monkeyp
     indicators = np.where(LABELS[:, None] == names, 1.0, -1.0)
     rows = sampled_numbers()
     indicators = indicators - np.average(indicators[rows], axis=0, weights=WEIGHT[rows])
-    root = np.sqrt(WEIGHT)[:, None]
+    root = np.sqrt(WEIGHT / model.weight_unit_)[:, None]
     for law in model.head_.laws.members:
         landmarks = model.head_.laws.rows[:40, law.columns]
         K = law.found(encoded[:, law.columns], landmarks) * root

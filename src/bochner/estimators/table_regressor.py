@@ -379,7 +379,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         (Matheron's rule). It costs about as much as a prediction. A function of boosted trees or of
         ``base_models`` is their mean, because the covariance of their errors between rows is
         unknown. With a ``kernel`` other than ``"auto"``, functions are draws of the weights of the
-        features.
+        features. Each function has the entries of one donor for unknown entries of a row. Beyond
+        the range of a column, functions have their values at its end.
 
         Parameters
         ----------

@@ -15,6 +15,7 @@ from bochner.learning.tables.efforts import _ROUGH, Effort
 from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.learner import Learner
 from bochner.learning.tables.observations import Observations
+from bochner.learning.tables.predictive import Predictive
 
 N_ROWS, N_PART, N_LANDMARKS, N_SCORED = 2400, 1000, 60, 300
 EFFORT = Effort({"rough": (_ROUGH, 1)}, 200, N_PART, N_LANDMARKS, 300)
@@ -130,7 +131,7 @@ def assert_intervals():
         scored, _ = fitted(X, y)
         model = SumOfLaws.of(scored, y, np.ones(len(y)))
         new, truth = table(0.05, 1500, seed=seed + 10)
-        lower, upper = model.interval(new, 0.9)
+        lower, upper = Predictive.of_rows(*model.components(new), model.law, np.array).interval(0.9)
         covered.append(np.mean((lower <= truth) & (truth <= upper)))
     assert abs(np.mean(covered) - 0.9) < 0.04
 
