@@ -31,7 +31,6 @@ from bochner.tables.encodings import (
     output_names,
     standard_knots,
     tail_state,
-    values_of,
 )
 from bochner.tables.known_entries import KnownEntries
 from bochner.tables.level_means import target_columns
@@ -236,15 +235,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"X has {X.shape[1]} columns, and the table of the fit had {self.n_features_in_}."
             )
-
-    def values(self, X: object) -> Array:
-        """Return one number per entry (n, d): a number, a decimal year or a level's position.
-
-        Missing numbers take the median. Columns without features are zero.
-        """
-        check_is_fitted(self)
-        columns = self._read(X, reset=False)
-        return np.column_stack(list(map(values_of, self.columns_, columns)))
 
     def known(self, X: object) -> KnownEntries:
         """Return what is known of the entries of rows: missing, new or out of range."""
