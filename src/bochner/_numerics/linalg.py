@@ -1,12 +1,15 @@
 """Linear algebra that survives rounding."""
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, lapack
 
 from bochner._numerics.arrays import Array, Floats, Index
+from bochner._numerics.threads import in_order, single_threaded_blas
 
 SomeFloats = TypeVar("SomeFloats", bound=Floats)
 
@@ -38,6 +41,29 @@ def jittered_cholesky(matrix: Array, ridge: float = 0.0, scale: float = 0.0) -> 
         with suppress(LinAlgError):
             return cholesky(shifted, lower=True, overwrite_a=True)
     raise LinAlgError("The matrix is not positive definite, even with a jitter of 1e-6.")
+
+
+def upper_triangle(
+    values: Callable[[slice], NDArray[Any]],
+    blocks: Sequence[slice],
+    dtype: DTypeLike,
+    n_threads: int | None = None,
+) -> NDArray[Any]:
+    """Return a square matrix with zeros below its diagonal, filled by blocks of rows in threads.
+
+    ``values`` returns the rows of a block from the block's own columns on. The transpose is a lower
+    triangle in Fortran order, which LAPACK factors in its place.
+    """
+    size = blocks[-1].stop
+    matrix = np.zeros((size, size), dtype)
+
+    def fill(block: slice) -> None:
+        matrix[block, block.start :] = values(block)
+
+    with single_threaded_blas() as n_all:
+        for _ in in_order(fill, blocks, n_threads or n_all):
+            pass
+    return matrix
 
 
 def pivoted_cholesky(matrix: Array) -> tuple[Array, Index]:

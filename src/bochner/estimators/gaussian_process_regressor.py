@@ -1,5 +1,6 @@
 """Gaussian process regression with scikit-learn's parameters, for few rows and for many."""
 
+import warnings
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -7,12 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import gaussian_process
-from sklearn.base import BaseEstimator
 from sklearn.gaussian_process import kernels as sk
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_array
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_array, steps
+from bochner._numerics.memory import as_bytes
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.process_base import (
     CONSTRAINTS,
@@ -20,22 +21,33 @@ from bochner.estimators.process_base import (
     fitted_process,
     refuse_gradient,
 )
-from bochner.estimators.process_kernels import learned_kernel, start_kernel, without_noise
-from bochner.features.chunks import Chunk
+from bochner.estimators.process_kernels import learned_kernel, start_kernel
 from bochner.features.parameters import drawn_seed
-from bochner.learning.ridge.process import FeatureProcess, process_features
+from bochner.learning.processes.covariance import Covariance
+from bochner.learning.processes.exact import (
+    MOST_EXACT,
+    covariance_factor,
+    exact_rows,
+    exact_solution,
+)
+from bochner.learning.processes.full_scale import FullScaleProcess
+from bochner.learning.processes.residuals import Given
 from bochner.registry import register
 
-MOST_EXACT = 2000
-"""Rows up to which solver="auto" is exact. A step of the exact search takes n^3 operations and
-memory for n^2 values of each hyper-parameter: at 2,000 rows of ten inputs a second and 400 MB."""
+_MOST_SEARCHED = 2000
+"""Rows on which scikit-learn learns the hyper-parameters of a given kernel: a step takes n^3
+operations, and memory for n^2 values of each. A process of more rows has its factor recomputed when
+it is loaded: a file of 2,000 rows has 16 MB."""
 
-_EXACT_ONLY = ("L_", "alpha_")
-"""Attributes of scikit-learn that only an exact process has."""
+_FIRST_SEARCHED = 1000
+"""Rows on which hyper-parameters are learned first, from all starts: an eighth of the time."""
 
-_SEARCH_ROWS = 1000
-"""Rows on which the hyper-parameters of a given kernel are learned for a fit by features: an eighth
-of the time of a step at 2,000 rows."""
+_BLOCK_VALUES = 2**24
+"""Kernel values between new rows and training rows that are computed together: 128 MiB."""
+
+_MOST_LACKING = 0.1
+"""Estimated deficit of the log evidence per row, in nats, from which on there is a warning: it is
+that of a variance given the other rows that is a fifth too large."""
 
 
 class _ExactOnly:
@@ -44,15 +56,18 @@ class _ExactOnly:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, model: BaseEstimator, owner: type | None = None) -> Any:
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
         if model is None:
             return self
-        if vars(model).get("process_") is None:
+        process = vars(model).get("process_")
+        if process is None and self._name == "L_" and "alpha_" in vars(model):
+            return model._factor()
+        if process is None:
             raise AttributeError(f"{type(model).__name__!r} object has no attribute {self._name!r}")
         raise AttributeError(
-            f"{self._name} belongs to an exact process, and this one was fitted to "
-            f"{len(model.X_train_):,} rows by random features: solver='auto' is exact up to "
-            f"{MOST_EXACT:,} rows. Fit with solver='exact', or see process_."
+            f"{self._name} belongs to an exact process, and this one of {len(model.X_train_):,} "
+            f"rows is approximate: solver='auto' is exact up to {MOST_EXACT:,} rows, or what "
+            f"memory_limit allows. See process_."
         )
 
 
@@ -61,38 +76,42 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     r"""Gaussian process regression with the parameters of scikit-learn, for few rows and for many.
 
     A :class:`sklearn.gaussian_process.GaussianProcessRegressor` that learns its default kernel in
-    the units of the data, takes kernels of both libraries, and fits random features where there
-    are too many rows for an exact process. Fits with ``solver="exact"`` are those of scikit-learn.
+    the units of the data, takes kernels of both libraries, and is exact for 16,500 rows. For more,
+    landmarks and nearest neighbours approximate the process of the very kernel.
 
     Parameters
     ----------
     kernel : kernel, default=None
         Covariance function: an object of :mod:`sklearn.gaussian_process.kernels` or of
-        :mod:`bochner.kernels`. Its hyper-parameters are learned within their bounds. ``None`` is a
-        constant times a Gaussian kernel with a length scale for each input, plus white noise. All
-        its values are learned: the length scales by the marginal likelihood with a weak prior, from
-        several starts. Targets are then standardised. With ``optimizer=None`` it is
-        ``ConstantKernel(1.0) * RBF(1.0)``, as in scikit-learn.
+        :mod:`bochner.kernels`. Its hyper-parameters are learned within their bounds, on at most
+        2,000 rows unless ``solver="exact"``. ``None`` is a constant times a Gaussian kernel with a
+        length scale for each input, plus white noise. All its values are those of greatest log
+        marginal likelihood of at most 2,000 rows, from several starts. Targets are then
+        standardised. With ``optimizer=None`` it is ``ConstantKernel(1.0) * RBF(1.0)``, as in
+        scikit-learn.
     alpha : float or array of shape (n,), default=1e-10
-        Variance of the noise that is added to that of the kernel. An array needs the exact solver.
+        Variance of the noise that is added to that of the kernel.
     optimizer, n_restarts_optimizer, copy_X_train, n_targets
         As in scikit-learn.
     normalize_y : bool, default=False
         Whether to standardise the targets.
     random_state : int, RandomState instance or None, default=None
-        Seed of restarts, searches and random features.
-    solver : {"auto", "exact", "features"}, default="auto"
-        ``"exact"`` takes :math:`n^3` operations. ``"features"`` takes :math:`n p^2` with ``p``
-        features, in blocks of rows, so that 100,000 rows need little memory; hyper-parameters of a
-        given kernel are learned on 1,000 rows, those of the default kernel on up to 32,768.
-        ``"auto"`` is exact up to 2,000 rows, and beyond that for kernels without random features
-        and an array ``alpha``.
-    n_components : int, default=512
-        Number of random features, even, for ``"features"``.
+        Seed of restarts, of the rows that hyper-parameters are learned on, and of the order of rows
+        in an approximation.
+    solver : {"auto", "exact", "approximate"}, default="auto"
+        ``"exact"`` fits are those of scikit-learn. ``"auto"`` is exact up to 16,500 rows, or what
+        ``memory_limit`` allows, and for kernels of objects. ``"approximate"`` takes time
+        proportional to the number of rows: the function is the sum of one that landmarks determine
+        and a residual, which is conditioned on the nearest rows. Its variance is part of the
+        predicted one.
     n_landmarks : int, default=256
-        Number of landmarks, rows at which the kernel is exact, for ``"features"``; see
-        :class:`~bochner.features.residual.ResidualFeatures`. With 0 the variance far from the
-        training rows is too small.
+        Number of landmarks, rows at which the kernel is exact, of an approximation.
+    n_neighbors : int, default=256
+        Number of training rows that a prediction of an approximation is conditioned on, next to
+        the landmarks. Training rows are conditioned on a fourth of it.
+    memory_limit : int, str or None, default=None
+        Memory for the covariance of an exact process, in bytes or as "4GB"; 16,500 rows, the most
+        for ``"auto"``, take 2.5 GB.
 
     Attributes
     ----------
@@ -101,11 +120,15 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     X_train_, y_train_ : ndarray
         Training rows and targets, the latter normalised or centred.
     log_marginal_likelihood_value_ : float
-        Log marginal likelihood of ``kernel_.theta``; with features it is that of the features.
+        Log marginal likelihood of ``kernel_.theta``; of an approximation, an estimate from below.
+    log_marginal_likelihood_error_ : float
+        Estimate of what that lacks: zero for an exact process, else the divergence of the
+        residuals' law from one with four times as many neighbours. There is a warning above a
+        tenth per row.
     L_, alpha_ : ndarray
-        As in scikit-learn, for an exact process; a process on features has none.
-    process_ : FeatureProcess or None
-        The posterior on features; ``None`` for an exact process.
+        As in scikit-learn, for an exact process; an approximation has none.
+    process_ : FullScaleProcess or None
+        The approximate posterior; ``None`` for an exact process.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -133,19 +156,23 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **gaussian_process.GaussianProcessRegressor._parameter_constraints,
         **CONSTRAINTS,
+        "solver": [StrOptions({"auto", "exact", "approximate"})],
         "n_landmarks": [Interval(Integral, 0, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "memory_limit": [Integral, str, None],
     }
     _exact_class = gaussian_process.GaussianProcessRegressor
-    _new_parameters = ("solver", "n_components", "n_landmarks")
-    _most_exact = MOST_EXACT
+    _new_parameters = ("solver", "n_landmarks", "n_neighbors", "memory_limit")
 
     kernel_: Any
     X_train_: Any
     y_train_: Any
     log_marginal_likelihood_value_: float
+    log_marginal_likelihood_error_: float
     L_: Any = _ExactOnly()
     alpha_: Any = _ExactOnly()
-    process_: FeatureProcess | None
+    process_: FullScaleProcess | None
+    _noise: Any  # Variances of the noise of an approximation that are not the kernel's
     _y_train_mean: Any
     _y_train_std: Any
     _seed: int
@@ -162,8 +189,9 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         n_targets: int | None = None,
         random_state: RandomState = None,
         solver: str = "auto",
-        n_components: int = 512,
         n_landmarks: int = 256,
+        n_neighbors: int = 256,
+        memory_limit: int | str | None = None,
     ) -> None:
         super().__init__(
             kernel,
@@ -176,8 +204,9 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
             random_state=random_state,
         )
         self.solver = solver
-        self.n_components = n_components
         self.n_landmarks = n_landmarks
+        self.n_neighbors = n_neighbors
+        self.memory_limit = memory_limit
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -191,10 +220,10 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         Raises
         ------
         ValueError
-            If a parameter is out of range, or the data are unusable, or ``solver="features"`` and
-            the kernel has no random features.
+            If a parameter is out of range, or the data are unusable, or ``solver="approximate"``
+            and the kernel is one of objects that are not rows of numbers.
         numpy.linalg.LinAlgError
-            If the Gram matrix of an exact process is not positive definite.
+            If a Gram matrix is not positive definite.
         """
         self._check_parameters()
         rows, targets, kernel = self._validated(X, y, multi_output=True, y_numeric=True)
@@ -204,29 +233,32 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
                 "The number of targets seen in `y` is different from the parameter "
                 f"`n_targets`. Got {n_targets} != {self.n_targets}."
             )
-        seed = drawn_seed(self.random_state)
-        by_features = self._is_by_features(kernel, rows)
+        self._seed = drawn_seed(self.random_state)
         process = self._exact(kernel=kernel)
         if kernel is None and self.optimizer is not None:
             process.normalize_y = True
-            process.kernel, process.optimizer = self._default(rows, targets, seed)
+            process.kernel, process.optimizer = self._default(rows, targets, self._seed)
+        n_exact = self._n_exact(process.kernel)
         self.__dict__.pop("process_", None)
-        if by_features:
-            self._fit_features(process, rows, targets, seed)
+        if n_exact is None or len(rows) <= min(n_exact, _MOST_SEARCHED):
+            self._take(vars(fitted_process(process, rows, targets, self.kernel is None)))
+            self.process_, self._noise, self.log_marginal_likelihood_error_ = None, None, 0.0
         else:
-            self._adopt(fitted_process(process, rows, targets, self.kernel is None))
-        self._seed = seed
+            self._fit_many(process, rows, targets, is_exact=len(rows) <= n_exact)
         return self
 
-    def _check_features(self, kernel: sk.Kernel, rows: Array) -> None:
-        if np.ndim(self.alpha):
-            raise ValueError(
-                "An array alpha, a noise variance for each row, needs solver='exact'; got "
-                f"solver={self.solver!r}."
-            )
-        if kernel is not None:
-            base, _ = without_noise(kernel, rows.shape[1])
-            process_features(base.resolved(None, rows), rows[:2], 2, 0, 0)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        as_bytes(self.memory_limit)
+
+    def _n_exact(self, kernel: sk.Kernel | None) -> int | None:
+        """Return the number of rows of an exact fit at most; ``None`` if it is scikit-learn's."""
+        takes_rows = kernel is None or kernel.requires_vector_input
+        if self.solver == "approximate" and not takes_rows:
+            raise ValueError(f"{kernel!r} is not of rows of numbers: use solver='exact'.")
+        if self.solver == "exact" or not takes_rows:
+            return None
+        return 0 if self.solver == "approximate" else exact_rows(as_bytes(self.memory_limit))
 
     def _default(self, X: Array, y: Array, seed: int) -> tuple[sk.Kernel, object]:
         """Return the default kernel, and the optimizer that it is left to."""
@@ -237,12 +269,8 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         rng = np.random.default_rng(seed)
         return learned_kernel(X, columns, float(self.alpha), rng), None
 
-    def _adopt(self, process: object) -> None:
-        """Take over the fitted attributes of scikit-learn's process."""
-        self.process_ = None
-        self._take(vars(process))
-
     def _take(self, attributes: Mapping[str, object]) -> None:
+        """Take over the fitted attributes of scikit-learn's process."""
         names = (
             *("kernel_", "X_train_", "y_train_", "L_", "alpha_", "_y_train_mean", "_y_train_std"),
             "log_marginal_likelihood_value_",
@@ -252,32 +280,78 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
             if name in attributes:
                 setattr(self, name, attributes[name])
 
-    def _fit_features(self, process: BaseEstimator, X: Array, y: Array, seed: int) -> None:
-        """Learn the kernel on some rows unless it is learned, and the features of all rows."""
-        if process.optimizer is None:
-            few = np.arange(min(len(X), 2))  # Two rows make scikit-learn's attributes
-        else:
-            few = np.random.default_rng(seed).permutation(len(X))[:_SEARCH_ROWS]
-        self._take(vars(fitted_process(process, X[few], y[few], self.kernel is None)))
-        for name in _EXACT_ONLY:
+    def _fit_many(self, process: Any, X: Array, y: Array, *, is_exact: bool) -> None:
+        """Learn the kernel on some rows unless it is learned, and fit the process to all rows."""
+        noise = np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), len(X))
+        self._take(vars(self._learned(process, X, y, noise)))
+        for name in ("L_", "alpha_"):
             self.__dict__.pop(name, None)
         self._y_train_mean, self._y_train_std = np.zeros(1), np.ones(1)
         if process.normalize_y:
             y, self._y_train_mean, self._y_train_std = _standardised(y)
-        # Features are computed in the type of the rows.
+        # Kernel values are computed in the type of the rows.
         self.X_train_ = X.astype(np.float64, copy=self.copy_X_train)
-        self.y_train_ = y
-        self._seed = seed
-        self.process_ = self._on_features(self.kernel_)
+        self.y_train_ = y.astype(np.float64, copy=self.copy_X_train)
+        self._noise = noise.copy() if np.ndim(self.alpha) else float(self.alpha)
+        if is_exact:
+            self.process_, self.L_ = None, self._factor()
+            coef, evidence = exact_solution(self.L_, self._given())
+            self.alpha_ = coef.reshape(self.y_train_.shape)
+            self.log_marginal_likelihood_value_, self.log_marginal_likelihood_error_ = evidence, 0.0
+            return
+        self.process_ = self._approximate(self.kernel_)
         self.log_marginal_likelihood_value_ = self.process_.log_likelihood
+        self.log_marginal_likelihood_error_ = self.process_.log_likelihood_error
+        self._warn_of_error()
 
-    def _on_features(self, kernel: sk.Kernel) -> FeatureProcess:
-        """Return the posterior of a kernel of scikit-learn on features of the training rows."""
-        base, noise = without_noise(kernel, self.X_train_.shape[1])
-        base = base.resolved(None, self.X_train_)
-        size, count = self.n_components, self.n_landmarks
-        features = process_features(base, self.X_train_, size, count, self._seed)
-        return FeatureProcess.of(features, Chunk(self.X_train_, self.y_train_), noise + self.alpha)
+    def _learned(self, process: Any, X: Array, y: Array, noise: Array) -> Any:
+        """Return scikit-learn's process on some rows, whose kernel is learned unless it is given.
+
+        It is learned on 1,000 rows with all restarts, and goes on from there on twice as many.
+        """
+        order = np.random.default_rng(self._seed).permutation(len(X))
+        sizes = (_FIRST_SEARCHED, _MOST_SEARCHED)
+        for size in (2,) if process.optimizer is None else sizes:  # Two rows make its attributes
+            few = order[:size]
+            process.alpha = noise[few]
+            process = fitted_process(process, X[few], y[few], self.kernel is None)
+            if size == _FIRST_SEARCHED:
+                process.kernel, process.n_restarts_optimizer = process.kernel_, 0
+        return process
+
+    def _warn_of_error(self) -> None:
+        lacking = self.log_marginal_likelihood_error_ / self.y_train_.size
+        if lacking > _MOST_LACKING:
+            warnings.warn(
+                f"The approximation of {self.kernel_!r} by {self.n_landmarks} landmarks and "
+                f"{self.n_neighbors} neighbours lacks about {lacking:.2g} nats of log likelihood "
+                f"per row: standard deviations are up to {np.expm1(lacking):.0%} wider than those "
+                f"of the exact process. Raise n_neighbors and n_landmarks.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _given(self) -> Given:
+        """Return the training rows of a process of many rows, with the variances of their noise."""
+        noise = Covariance(self.kernel_).noise(self.X_train_) + self._noise
+        return Given(self.X_train_, self.y_train_.reshape(len(self.y_train_), -1), noise)
+
+    def _factor(self) -> Array:
+        """Return ``L_``, which files of many rows do not hold."""
+        given = self._given()
+        return covariance_factor(Covariance(self.kernel_), given.X, given.noise)
+
+    @property
+    def _recomputed(self) -> tuple[str, ...]:
+        """Names of fitted attributes that files do not hold."""
+        return ("L_",) if len(getattr(self, "X_train_", ())) > _MOST_SEARCHED else ()
+
+    def _approximate(self, kernel: sk.Kernel) -> FullScaleProcess:
+        covariance = Covariance(kernel)
+        noise = covariance.noise(self.X_train_) + self._noise
+        given = self._given()._replace(noise=noise)
+        sizes = (self.n_landmarks, self.n_neighbors)
+        return FullScaleProcess.of(covariance, given, sizes, self._seed)
 
     def sample_y(self, X: MatrixLike, n_samples: int = 1, random_state: RandomState = 0) -> Array:
         """Return draws of the function at rows, from the posterior or, before a fit, the prior.
@@ -323,20 +397,35 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         """
         process = getattr(self, "process_", None)
         if process is None:
-            return self._fitted().predict(X, return_std=return_std, return_cov=return_cov)
+            return self._exactly(X, return_std, return_cov)
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")
         rows = validate_data(self, X, ensure_2d=True, dtype=np.float64, reset=False)
-        _, noise = without_noise(self.kernel_, rows.shape[1])
-        scale = self._y_train_std
-        mean = self._shaped(process.mean(rows) * scale + self._y_train_mean)
-        if return_std:
-            std = np.sqrt(process.variance(rows) + noise)
-            return mean, self._shaped(std[:, None] * self._all_targets(scale))
+        covariance, given, scale = Covariance(self.kernel_), self._given(), self._y_train_std
         if return_cov:
-            cov = process.covariance(rows) + noise * np.eye(len(rows))
-            return mean, self._shaped(cov[:, :, None] * self._all_targets(scale) ** 2)
-        return mean
+            mean, cov = process.joint(covariance, given, rows)
+            cov[np.diag_indices(len(rows))] += covariance.noise(rows)
+            spread = cov[:, :, None] * self._all_targets(scale) ** 2
+        else:
+            mean, variance = process.moments(covariance, given, rows)
+            std = np.sqrt(variance + covariance.noise(rows))
+            spread = std[:, None] * self._all_targets(scale)
+        mean = self._shaped(mean * scale + self._y_train_mean)
+        return (mean, self._shaped(spread)) if return_std or return_cov else mean
+
+    def _exactly(self, X: ArrayLike, return_std: bool, return_cov: bool) -> Any:
+        """Return the predictions of scikit-learn's process, of few rows at a time."""
+        if "alpha_" in vars(self) and "L_" not in vars(self) and (return_std or return_cov):
+            self.L_ = self._factor()
+        model, n = self._fitted(), len(getattr(self, "X_train_", ()))
+        size = max(1, _BLOCK_VALUES // max(n, 1))
+        if return_cov or n <= _MOST_SEARCHED or np.ndim(X) != 2 or np.shape(X)[0] <= size:
+            return model.predict(X, return_std=return_std, return_cov=return_cov)
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        parts = [model.predict(rows[block], return_std) for block in steps(len(rows), size)]
+        if not return_std:
+            return np.concatenate(parts)
+        return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 
     def _all_targets(self, scale: ArrayLike) -> Array:
         n_targets = 1 if self.y_train_.ndim == 1 else self.y_train_.shape[1]
@@ -351,7 +440,8 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     ) -> Any:
         """Return the log marginal likelihood of hyper-parameters given the training rows.
 
-        With features it is that of the features of the kernel, whose base draws stay the same.
+        Of an approximation it is an estimate from below, with landmarks and an order of rows of the
+        same seed.
 
         Parameters
         ----------
@@ -365,7 +455,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         Raises
         ------
         ValueError
-            If the gradient is asked for without ``theta``, or of a process on features.
+            If the gradient is asked for without ``theta``, or of an approximation.
         """
         if theta is None or getattr(self, "process_", None) is None:
             return super().log_marginal_likelihood(theta, eval_gradient, clone_kernel)
@@ -374,7 +464,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         kernel = self.kernel_.clone_with_theta(np.asarray(theta, dtype=np.float64))
         if not clone_kernel:
             self.kernel_.theta = theta
-        return self._on_features(kernel).log_likelihood
+        return self._approximate(kernel).log_likelihood
 
 
 def _standardised(y: Array) -> tuple[Array, Array, Array]:

@@ -1,7 +1,7 @@
 """Base of the Gaussian processes with scikit-learn's parameters, for few rows and for many."""
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import ABC
 from numbers import Integral
 from typing import Any, ClassVar, NoReturn
 
@@ -37,7 +37,6 @@ class ScikitProcess(KernelParameters, ABC):
     _new_parameters: ClassVar[tuple[str, ...]]  # Those that scikit-learn's class lacks
     _most_exact: ClassVar[int]  # Rows up to which solver="auto" is exact
 
-    @abstractmethod
     def _check_features(self, kernel: sk.Kernel, rows: Array) -> None:
         """Raise ``TypeError`` or ``ValueError`` if random features cannot fit the kernel."""
 
@@ -114,6 +113,6 @@ def fitted_process(
 def refuse_gradient() -> NoReturn:
     """Raise ``ValueError`` for the gradient of the evidence of features."""
     raise ValueError(
-        "The log marginal likelihood on features has no gradient here: fit with "
+        "The log marginal likelihood of an approximation has no gradient here: fit with "
         "solver='exact', on fewer rows, or use differences of its values."
     )

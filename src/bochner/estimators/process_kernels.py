@@ -7,16 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.gaussian_process import kernels as sk
 
-from bochner._numerics.arrays import Array, InputRows, as_array
+from bochner._numerics.arrays import Array, InputRows
 from bochner._numerics.units import spreads
-from bochner.features.chunks import ArrayChunks, Chunk
 from bochner.features.length_scales import auto_length_scale
-from bochner.features.stats import chunk_sums
-from bochner.features.targets import Numbers
-from bochner.kernels import Gaussian, Kernel, Scaled, Sum, White, from_sklearn, to_sklearn
-from bochner.learning.families.selection import select_kernel
-from bochner.learning.ridge.posterior import best_alpha, fit_ridge
-from bochner.spectral import spectral_measure
+from bochner.kernels import Kernel, Scaled, Sum, White, from_sklearn, to_sklearn
+from bochner.learning.processes.search import learned_gaussian, learned_scales
 
 _REACH = 1e4
 """Ratio of the bounds of learned length scales and variances to their starts: farther ones are flat
@@ -33,10 +28,6 @@ are within two standard deviations."""
 _LOG_ODDS_BOUNDS = (0.01, 100.0)
 """Bounds of that variance: probabilities within one standard deviation are at most 0.99995. The
 evidence of separable labels has no maximum."""
-
-_SEARCHED = 512
-"""Random features on which the signal and noise of the default kernel are learned, and the number
-with which the search for its length scales ends."""
 
 
 def as_process_kernel(
@@ -92,28 +83,12 @@ def start_kernel(X: Array, y: Array) -> sk.Kernel:
 def learned_kernel(X: Array, y: Array, alpha: float, rng: np.random.Generator) -> sk.Kernel:
     """Return the default kernel with the parameters of greatest evidence.
 
-    Length scales are those of :func:`learned_scales`; signal and noise maximise the evidence of
-    features of the kernel on all rows. ``alpha`` is the part of the noise that is not the kernel's.
+    ``alpha`` is the part of the noise that is not the kernel's.
     """
-    search_rng, draw_rng = rng.spawn(2)
-    scale = learned_scales(X, y, search_rng)
-    rows = Chunk(X, y)
-    measure = spectral_measure(Gaussian(tuple(scale.tolist())), X.shape[1])
-    features = measure.sample(_SEARCHED, draw_rng, "auto")
-    sums = ArrayChunks(rows).total(chunk_sums, features, Numbers(np.zeros(y.shape[1])))
-    ratio, _ = best_alpha(sums)
-    ridge = fit_ridge(sums, ratio)
+    learned = learned_gaussian(X, y, rng)
     variance = float(np.mean(spreads(y, np.ones(len(y))) ** 2))
-    noise = max(float(np.mean(ridge.noise_variance)), _LEAST_NOISE * variance)
-    white = max(noise - alpha, _LEAST_NOISE * variance)
-    return default_kernel(X, noise / ratio, white, scale)
-
-
-def learned_scales(X: Array, y: Array, rng: np.random.Generator) -> Array:
-    """Return the length scales (d,) of a Gaussian kernel of greatest evidence of targets (n, t)."""
-    selected = select_kernel("gaussian", Chunk(X, y), _SEARCHED, "auto", None, rng)
-    assert selected is not None
-    return np.broadcast_to(as_array(selected.get_params()["length_scale"]), X.shape[1])
+    white = max(learned.noise - alpha, _LEAST_NOISE * variance)
+    return default_kernel(X, learned.signal, white, learned.length_scale)
 
 
 def without_noise(kernel: sk.Kernel, dim: int) -> tuple[Kernel, float]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 from bochner._numerics.limits import FLOAT64_EPS
 from bochner.features.length_scales import exact_values
-from bochner.kernels import Kernel
 
 Rows = NDArray[np.intp]
 Spectrum = Callable[[], tuple[Array, Array]]
@@ -152,9 +152,10 @@ def cleared(values: Array, greatest: float) -> Array:
     return values
 
 
-def greatest_pivots(kernel: Kernel, X: Array, count: int) -> tuple[Array, Array]:
+def greatest_pivots(kernel: Any, X: Array, count: int) -> tuple[Array, Array]:
     """Return at most ``count`` rows (q, d), and the Cholesky factor of the kernel between them.
 
+    ``kernel`` is a kernel, or a covariance with the same call and ``diag``.
     Each row has the greatest variance given the earlier rows. The next rows are predicted from the
     rows of greatest variance, so that their kernel values with all rows are computed by products of
     matrices; predictions that turn out wrong are made again.
@@ -179,8 +180,8 @@ def greatest_pivots(kernel: Kernel, X: Array, count: int) -> tuple[Array, Array]
             left -= factor[i] ** 2
             if left.min() < _INDEFINITE * greatest:
                 raise ValueError(
-                    f"residual needs a positive definite kernel, and {kernel!r} has a negative "
-                    f"eigenvalue on these rows. Leave residual=None."
+                    f"Landmarks need a positive definite kernel, and {kernel!r} has a negative "
+                    f"eigenvalue on these rows. Use another kernel, or leave residual=None."
                 )
             left[pivot] = 0.0
             chosen.append(int(pivot))
@@ -189,7 +190,7 @@ def greatest_pivots(kernel: Kernel, X: Array, count: int) -> tuple[Array, Array]
     return X[chosen], np.ascontiguousarray(factor[: len(chosen), chosen].T)
 
 
-def _predicted_pivots(kernel: Kernel, X: Array, factor: Array, left: Array, most: int) -> Rows:
+def _predicted_pivots(kernel: Any, X: Array, factor: Array, left: Array, most: int) -> Rows:
     """Return the next pivots among the rows of greatest variance ``left`` (n,), at least one."""
     size, best = min(_LIKELY, len(X)), int(np.argmax(left))
     order = np.argpartition(-left, size - 1)

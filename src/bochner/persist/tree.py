@@ -168,7 +168,8 @@ class Encoder:
         return {"$": "value", "class": type(value).__name__, "fields": encoded}
 
     def _estimator(self, value: BaseEstimator, path: Path) -> Node:
-        attributes = {k: v for k, v in vars(value).items() if k != "_metadata_request"}
+        left_out = ("_metadata_request", *getattr(value, "_recomputed", ()))
+        attributes = {k: v for k, v in vars(value).items() if k not in left_out}
         names = value.get_params(deep=False)
         parameters = portable(type(value), {name: attributes.pop(name) for name in names})
         if isinstance(parameters.get("random_state"), _GENERATORS):

@@ -20,6 +20,7 @@ from scipy.special import softmax
 from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, SpectralMixture
+from bochner.kernels.gradients import input_derivatives
 from bochner.learning.evidence.feature_evidence import FrequencySlopes
 from bochner.sampling import Scheme
 from bochner.spectral import spectral_measure
@@ -174,6 +175,18 @@ class LengthScales(ParameterisedKernel[BaseDraws]):
 
     def kernel(self, theta: Array) -> Kernel:
         return self.family(tuple((self._scales(theta) * self.units).tolist()))
+
+    def gram_slopes(self, theta: Array, X: Array, by_gram: Array) -> Array | None:
+        # A kernel of (x - y) / scale: scale dk / dscale = -(x - y) dk / dx.
+        slopes = input_derivatives(self.kernel(theta), X, X)
+        lags = (np.subtract.outer(column, column) for column in X.T)
+        try:
+            by_scale = [
+                -np.vdot(by_gram * lag, slope) for lag, slope in zip(lags, slopes, strict=True)
+            ]
+        except NotImplementedError:
+            return None
+        return np.array([sum(by_scale)] if self.is_shared else by_scale)
 
     def _scales(self, theta: Array) -> Array:
         return as_array(self.unit * np.exp(theta))

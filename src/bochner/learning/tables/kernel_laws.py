@@ -10,8 +10,7 @@ from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
 
 from bochner._numerics.arrays import Array, Floats, as_array, steps
 from bochner._numerics.limits import LARGEST_TARGET
-from bochner._numerics.linalg import floored, jittered_cholesky
-from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner._numerics.linalg import floored, jittered_cholesky, upper_triangle
 from bochner.learning.tables.kernel_passes import solved_by_passes
 from bochner.learning.tables.kernel_products import (
     solved_by_products,
@@ -203,16 +202,13 @@ def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int) -> Floats:
 
     def covariance(dtype: DTypeLike) -> NDArray[Any]:
         """Return the upper triangle of the matrix, with zeros below, which must be finite."""
-        matrix = np.zeros((len(rows), len(rows)), dtype)
 
-        def fill(block: slice) -> None:
-            values = learned(rows.X[block], rows.X[block.start :])
-            matrix[block, block.start :] = floored(values.astype(dtype, copy=False))
+        def values(block: slice) -> NDArray[Any]:
+            between = learned(rows.X[block], rows.X[block.start :])
+            return floored(between.astype(dtype, copy=False))
 
-        # Blocks of rows in threads; only the upper triangle is computed.
-        with single_threaded_blas():
-            for _ in in_order(fill, value_blocks(len(rows), len(rows)), n_threads):
-                pass
+        blocks = value_blocks(len(rows), len(rows))
+        matrix = upper_triangle(values, blocks, dtype, n_threads)
         matrix[np.diag_indices(len(rows))] += learned.alpha / rows.weights
         return matrix
 
