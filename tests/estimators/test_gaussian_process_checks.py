@@ -13,9 +13,9 @@ from bochner import GaussianProcessClassifier, GaussianProcessRegressor, kernels
         GaussianProcessRegressor(),
         GaussianProcessRegressor(kernels.Laplacian(1.0), alpha=0.1),
         GaussianProcessRegressor(
-            1.0 * RBF(1.0) + WhiteKernel(0.1), solver="features", n_components=64, n_landmarks=8
+            1.0 * RBF(1.0) + WhiteKernel(0.1), solver="approximate", n_landmarks=8, n_neighbors=16
         ),
-        GaussianProcessRegressor(solver="features", n_components=64, n_landmarks=8),
+        GaussianProcessRegressor(solver="approximate", n_landmarks=8, n_neighbors=16),
         GaussianProcessClassifier(),
         GaussianProcessClassifier(1.0 * RBF(1.0), solver="features", n_components=32),
     ],

@@ -11,7 +11,7 @@ from bochner._numerics.arrays import Array, InputRows
 from bochner._numerics.units import spreads
 from bochner.features.length_scales import auto_length_scale
 from bochner.kernels import Kernel, Scaled, Sum, White, from_sklearn, to_sklearn
-from bochner.learning.processes.search import learned_gaussian, learned_scales
+from bochner.learning.processes.search import learned_gaussian
 
 _REACH = 1e4
 """Ratio of the bounds of learned length scales and variances to their starts: farther ones are flat
@@ -66,7 +66,7 @@ def kernel_of_classes(X: Array, indicators: Array, rng: np.random.Generator) -> 
     The length scales are fixed, those of greatest evidence of regression on indicators (n, t) of
     the classes: the evidence of a few hundred labels, often separable, would fit them too closely.
     """
-    lengths = sk.RBF(np.array(learned_scales(X, indicators, rng)), "fixed")
+    lengths = sk.RBF(np.array(learned_gaussian(X, indicators, rng).length_scale), "fixed")
     return sk.ConstantKernel(_LOG_ODDS, _LOG_ODDS_BOUNDS) * lengths
 
 

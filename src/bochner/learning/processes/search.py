@@ -1,6 +1,7 @@
 """Length scales, signal and noise of a Gaussian kernel with the greatest exact evidence."""
 
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -10,23 +11,14 @@ from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
-from bochner.kernels import Gaussian
-from bochner.learning.evidence.reparameterised import LengthScales
 from bochner.learning.evidence.ridge_search import GramSearch
-from bochner.learning.families.selection import drawn_rows, select_kernel
+from bochner.learning.families.kernel_families import in_units, parameterised
+from bochner.learning.families.selection import Stage, canonical, drawn_rows
 
-_FIRST_ROWS = 1000
-"""Rows of the searches from several starts, the last of which is exact on so many rows."""
-
-_SEARCHED_ROWS = 2000
-"""Rows on which the exact evidence has its greatest value: with a step of a second, the errors of
-the parameters are below those of a fit to a fourth of the rows by half."""
-
-_N_STEPS = 60
-"""Largest number of steps from the end of the first searches."""
-
-_SEARCHED_FEATURES = 512
-"""Largest number of random features of the first searches."""
+_STAGES = (Stage(1000, 0, 25), Stage(2000, 0, 60))
+"""Rows and steps of the searches from all starts, and of the one that continues the best of them.
+A step takes a tenth of a second on 1,000 rows, and one on 2,000. With half of the rows, functions
+of four inputs that vary jointly are taken for noise; random features take them for it, too."""
 
 
 class LearnedGaussian(NamedTuple):
@@ -37,35 +29,35 @@ class LearnedGaussian(NamedTuple):
     noise: float
 
 
-def learned_scales(X: Array, y: Array, rng: Generator) -> Array:
-    """Return length scales (d,) of a Gaussian kernel of great evidence of targets (n, t)."""
-    some = drawn_rows(np.arange(len(X)), _FIRST_ROWS, rng)
-    selected = select_kernel(
-        "gaussian", Chunk(X[some], y[some]), _SEARCHED_FEATURES, "auto", None, rng
-    )
-    assert selected is not None
-    return np.broadcast_to(as_array(selected.get_params()["length_scale"]), X.shape[1])
-
-
 def learned_gaussian(X: Array, y: Array, rng: Generator) -> LearnedGaussian:
-    """Return the kernel of greatest exact evidence of rows (n, d) with targets (n, t).
+    """Return the kernel of greatest exact evidence of at most 2,000 rows (n, d), targets (n, t).
 
-    Searches from several starts end in a search on at most 2,000 rows, where the noise of all
-    targets together is a part of the signal.
+    The noise of all targets is the same part of their signal.
     """
-    first_rng, row_rng = rng.spawn(2)
-    scales = learned_scales(X, y, first_rng)
-    some = drawn_rows(np.arange(len(X)), _SEARCHED_ROWS, row_rng)
-    rows = Chunk(X[some], y[some])
-    family = LengthScales(
-        Gaussian, scales, is_shared=bool(np.ptp(scales) == 0.0 and len(scales) > 100)
+    row_rng, median_rng, start_rng = rng.spawn(3)
+    some = drawn_rows(np.arange(len(X)), _STAGES[-1].n_rows, row_rng)
+    all_rows, units = in_units("gaussian", Chunk(X[some], y[some]))
+    family = parameterised("gaussian", all_rows, units, median_rng)
+    assert family is not None
+    rows = canonical(all_rows)
+    few, most = (
+        GramSearch(
+            family.in_units,
+            rows[drawn_rows(np.arange(len(rows)), stage.n_rows, row_rng)],
+            None,
+            False,
+        )
+        for stage in _STAGES
     )
-    search = GramSearch(family, rows, None, False)
     with single_threaded_blas():
-        point = search.explored(search.started(family.origin), _N_STEPS)
-    alpha = float(np.exp(point[-1]))
-    kernel = family.kernel(point[:-1])
-    lower = jittered_cholesky(kernel(rows.X), alpha)
-    signal = float(np.mean(np.sum(rows.y * cho_solve((lower, True), rows.y), axis=0))) / len(rows)
-    length_scale = np.broadcast_to(as_array(kernel.get_params()["length_scale"]), X.shape[1])
-    return LearnedGaussian(length_scale, signal, alpha * signal)
+        starts = map(few.started, family.starts(start_rng))
+        ends = [few.climbed(start, _STAGES[0].n_steps) for start in starts]
+        point = most.explored(min(ends, key=itemgetter(1))[0], _STAGES[1].n_steps)
+    ratio = float(np.exp(point[-1]))
+    lower = jittered_cholesky(family.in_units.kernel(point[:-1])(all_rows.X), ratio)
+    # The evidence is greatest at this variance of the signal, for targets in their own units.
+    misfit = np.sum(y[some] * cho_solve((lower, True), y[some]), axis=0)
+    signal = float(np.mean(misfit)) / len(some)
+    kernel: Any = family.kernel(point[:-1])
+    length_scale = np.broadcast_to(as_array(kernel.length_scale), X.shape[1])
+    return LearnedGaussian(length_scale, signal, ratio * signal)
