@@ -128,8 +128,8 @@ def test_an_exact_process_of_many_rows_is_that_of_scikit_learn(monkeypatch, tmp_
     assert model.log_marginal_likelihood_error_ == 0.0
     cov = model.predict(NEW, return_cov=True)[1]
     bochner.save(model, tmp_path / "model")
+    assert (tmp_path / "model").stat().st_size < model.L_.nbytes / 2
     loaded = bochner.load(tmp_path / "model")
-    assert "L_" not in vars(loaded)
     np.testing.assert_array_equal(loaded.predict(NEW, return_cov=True)[1], cov)
     np.testing.assert_array_equal(loaded.L_, model.L_)
 
@@ -140,14 +140,15 @@ def test_a_kernel_of_many_rows_is_learned_on_some(monkeypatch):
     model = GaussianProcessRegressor(start, random_state=0).fit(X, Y)
     some = np.random.default_rng(model._seed).permutation(80)[:60]
     expected = theirs.GaussianProcessRegressor(start).fit(X[some], Y[some])
-    np.testing.assert_allclose(model.kernel_.theta, expected.kernel_.theta, atol=0.01)
+    evidence = expected.log_marginal_likelihood(model.kernel_.theta)
+    assert evidence == pytest.approx(expected.log_marginal_likelihood_value_, abs=0.01)
     assert len(model.X_train_) == 80
 
 
 def test_a_matrix_that_is_not_positive_definite_is_named(monkeypatch):
     many(monkeypatch)
     with pytest.raises(np.linalg.LinAlgError, match="gradually increasing the 'alpha'"):
-        GaussianProcessRegressor(RBF(3.0), alpha=1e-18, optimizer=None).fit(X, Y)
+        GaussianProcessRegressor(RBF(99.0), alpha=1e-30, optimizer=None).fit(X, Y)
 
 
 def test_a_poor_approximation_warns(monkeypatch):
@@ -231,8 +232,8 @@ def test_auto_is_exact_as_far_as_memory_goes():
     [
         (
             {"kernel": kernels.DeltaGaussian(1.0, 10.0)},
-            ValueError,
-            "Landmarks need a positive definite kernel",
+            np.linalg.LinAlgError,
+            "not returning a positive definite matrix",
         ),
         ({"n_neighbors": 0}, ValueError, "'n_neighbors' parameter .* must be an int"),
         ({"memory_limit": "a lot"}, ValueError, "memory_limit must be a number of bytes"),
@@ -257,6 +258,9 @@ def test_kernels_of_objects_are_exact():
 
 class PairwiseLengths(GenericKernelMixin, Kernel):
     """The product of the lengths of two texts."""
+
+    def __init__(self):
+        """Take no parameters."""
 
     def __call__(self, X, Y=None, eval_gradient=False):
         lengths = [np.array([len(text) for text in texts]) for texts in (X, X if Y is None else Y)]

@@ -21,6 +21,9 @@ _PROBED_ROWS = 64
 _FLAT = 1e-3
 """Loss of correlation along a column below which the column does not matter for neighbours."""
 
+_WINDOW = 32
+"""Lags whose losses are averaged: half the number of rows, for kernels that differ among rows."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Covariance:
@@ -90,13 +93,12 @@ def _losses(covariance: Covariance, rows: Array, own: Array, moved: Array, count
 
 
 def _half_loss(lag: Array, loss: Array) -> float:
-    """Return the lag from which on the loss is above half of the largest one, on average."""
+    """Return the least lag at which the mean loss of near lags is half of the largest one."""
     moved = lag > 0.0
     if not moved.any() or loss[moved].max() < _FLAT:
         return np.inf
     order = np.argsort(lag[moved])
     lag, loss = lag[moved][order], loss[moved][order]
-    # The mean loss of all shorter and equal lags rises smoothly.
-    mean = np.cumsum(loss) / np.arange(1, len(loss) + 1)
-    above = np.flatnonzero(mean >= 0.5 * mean.max())
-    return float(lag[above[0]])
+    window = min(len(loss), _WINDOW)
+    mean = np.convolve(loss, np.full(window, 1.0 / window), "valid")
+    return float(lag[np.argmax(mean >= 0.5 * mean.max()) + window // 2])

@@ -81,7 +81,7 @@ class FullScaleProcess:
         points = given.X / unit
         earlier = nearest_earlier(points, -(-n_neighbors // _EARLIER_SHARE))
         U, V, variance = residuals.whitened(given, earlier)
-        root = jittered_cholesky(U.T @ U, 1.0)
+        root = jittered_cholesky(U.T @ U, 1.0) if U.size else lower
         half = solve_triangular(root, U.T @ V, lower=True)
         determinant = 2.0 * np.sum(np.log(np.diagonal(root))) + np.sum(np.log(variance))
         n, n_targets = given.Y.shape
