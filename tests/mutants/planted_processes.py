@@ -7,6 +7,9 @@ from tempfile import TemporaryDirectory
 import pytest
 from estimators import test_gaussian_processes as laws
 from kernels import test_foreign_kernels as converted
+from laws import test_processes_of_kernels as draws
+from learning.processes import test_full_scale as dense
+from learning.processes.test_search import test_slopes_of_length_scales
 from mutants.registry import edit, plant_edits, planted
 
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor
@@ -16,12 +19,17 @@ from bochner.estimators import (
 )
 from bochner.estimators.process_base import ScikitProcess
 from bochner.kernels import foreign
+from bochner.learning.evidence.reparameterised import LengthScales
+from bochner.learning.processes import covariance, exact
+from bochner.learning.processes.full_scale import FullScaleProcess
+from bochner.learning.processes.residuals import Residuals
 from bochner.persist import ModelFileError, process_parts
 
-check_features = partial(laws.test_features_have_the_closed_form_of_their_covariance, 0)
 check_scales = partial(
-    laws.test_standard_deviations_and_covariances_have_the_scale_of_every_target, laws.FEATURES
+    laws.test_standard_deviations_and_covariances_have_the_scale_of_every_target, laws.APPROXIMATE
 )
+check_neighbours = partial(laws.test_all_rows_as_neighbours_make_an_exact_process, 0.01, 10)
+check_draws = partial(draws.check_draw, "Matern 5/2", 2, 0.05, draws.MANY)
 check_two_classes = partial(
     laws.test_a_classifier_on_many_features_tends_to_the_exact_one, laws.LABELS > 1
 )
@@ -35,9 +43,9 @@ def check_named_columns():
             raise AssertionError("a fitted model is not used or loaded") from error
 
 
-def check_auto():
-    with pytest.MonkeyPatch.context() as patch:
-        laws.test_auto_is_exact_for_few_rows_and_for_kernels_without_features(patch)
+def check_many():
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
+        laws.test_an_exact_process_of_many_rows_is_that_of_scikit_learn(patch, Path(folder))
 
 
 def check_auto_of_classes():
@@ -48,12 +56,13 @@ def check_auto_of_classes():
 plant_edits(
     GaussianProcessRegressor,
     "predict",
-    check_features,
+    check_neighbours,
     deviations_lack_the_noise=(
-        "np.sqrt(process.variance(rows) + noise)",
-        "np.sqrt(process.variance(rows))",
+        "np.sqrt(variance + covariance.noise(rows))",
+        "np.sqrt(variance)",
     ),
-    noise_is_common_to_all_rows=("noise * np.eye(len(rows))", "noise"),
+    covariances_lack_the_noise=("+= covariance.noise(rows)", "+= 0.0"),
+    means_lack_their_mean=("* scale + self._y_train_mean", "* scale"),
 )
 plant_edits(
     GaussianProcessRegressor,
@@ -68,27 +77,45 @@ plant_edits(
         "std[:, None] * np.ones(2)",
     ),
 )
-planted(laws.test_as_many_landmarks_as_rows_make_an_exact_process, name="means_lack_their_mean")(
-    edit(GaussianProcessRegressor, "predict", "* scale + self._y_train_mean", "* scale")
+planted(check_neighbours, name="alpha_is_no_noise_of_an_approximation")(
+    edit(GaussianProcessRegressor, "_given", " + self._noise", "")
 )
-planted(check_features, name="alpha_is_no_noise_of_features")(
-    edit(GaussianProcessRegressor, "_on_features", "noise + self.alpha", "noise")
+planted(check_neighbours, check_draws, name="neighbours_have_no_noise")(
+    edit(Residuals, "_law", "+= given.noise", "+= 0.0")
 )
-planted(check_auto, name="fifty_rows_are_many")(
-    edit(
-        GaussianProcessRegressor,
-        "_is_by_features",
-        "len(rows) <= self._most_exact",
-        "len(rows) < self._most_exact",
-    )
+planted(check_draws, name="residuals_have_no_variance")(
+    edit(FullScaleProcess, "joint", "residuals.joint(X, laws, near, given)", "p @ p.T")
 )
 planted(
-    laws.test_the_evidence_of_other_hyper_parameters_is_of_their_features,
-    name="features_of_other_hyper_parameters_are_drawn_anew",
-)(
-    edit(GaussianProcessRegressor, "_on_features", "size, count, self._seed)",
-         "size, count, self._seed + hasattr(self, 'process_'))")
+    partial(dense.test_moments_are_those_of_functions_given_coefficients_and_neighbours, 8),
+    name="features_of_neighbours_count_twice",
+)(edit(Residuals, "conditionals", "phi - change", "phi"))
+planted(
+    partial(dense.test_the_evidence_is_that_of_the_dense_covariance, (8, 12)),
+    name="the_evidence_lacks_the_scale_of_rows",
+)(edit(FullScaleProcess, "of", " + np.sum(np.log(variance))", ""))
+planted(
+    dense.test_the_estimated_error_is_the_divergence_from_the_exact_law,
+    name="the_error_is_of_variances_not_of_deviations",
+)(edit(Residuals, "divergence", "0.5 * len", "len"))
+planted(dense.check_reach, name="flat_kernels_reach_somewhere")(
+    edit(covariance, "_half_loss", "return np.inf", "return 1.0")
+)
+planted(check_many, name="exact_processes_have_no_constant")(
+    edit(
+        exact, "exact_solution", " + 0.5 * n * np.log(2.0 * np.pi)", "", gaussian_process_regressor
+    )
+)
+planted(check_many, name="noise_is_added_once_more")(
+    edit(exact, "covariance_factor", "+= noise", "+= 2.0 * noise", gaussian_process_regressor)
+)
+planted(laws.test_auto_is_exact_as_far_as_memory_goes, name="fifty_rows_are_many")(
+    edit(exact, "exact_rows", "int(np.sqrt(memory_limit / _OF_EXACT))",
+         "int(np.sqrt(memory_limit / _OF_EXACT)) - 1", gaussian_process_regressor)
 )  # fmt: skip
+planted(test_slopes_of_length_scales, name="slopes_of_scales_have_the_other_sign")(
+    edit(LengthScales, "gram_slopes", "-np.vdot(", "np.vdot(")
+)
 planted(
     partial(laws.test_the_default_kernel_is_learned_in_the_units_of_the_data, "exact"),
     name="default_kernels_are_in_raw_units",
@@ -97,7 +124,7 @@ planted(
          "y.reshape(len(y), -1)")
 )  # fmt: skip
 planted(laws.test_given_noise_is_not_learned_twice, name="alpha_is_learned_again")(
-    edit(process_kernels, "learned_kernel", "max(noise - alpha,", "max(noise,",
+    edit(process_kernels, "learned_kernel", "max(learned.noise - alpha,", "max(learned.noise,",
          gaussian_process_regressor)
 )  # fmt: skip
 planted(check_two_classes, name="two_classes_are_exchanged")(

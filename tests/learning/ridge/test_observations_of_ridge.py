@@ -12,7 +12,7 @@ from bochner.features import FeatureSums
 from bochner.features.chunks import ArrayChunks, Chunk
 from bochner.learning.evidence.ridge_search import GramSearch
 from bochner.learning.families.kernel_families import parameterised
-from bochner.learning.families.selection import _canonical
+from bochner.learning.families.selection import canonical
 from bochner.learning.ridge.krein import KreinSpectrum, fit_krein
 from bochner.learning.ridge.posterior import best_alpha, centred_sums, fit_ridge
 
@@ -127,7 +127,7 @@ def test_cross_validation_of_indefinite_kernels_counts_observations(factor):
 def test_merged_rows_have_the_exact_evidence_of_single_observations(kind):
     X, y = ratings()
     single = np.array([0.5, 0.5, 1.7])[np.arange(60) % 3] if kind == "fractions" else np.ones(60)
-    rows = _canonical(Chunk(X, y[:, None], single))
+    rows = canonical(Chunk(X, y[:, None], single))
     assert len(rows) < 55
     assert rows.units.n_observations == 60.0
     family = parameterised(kernels.Gaussian(0.8), rows, np.ones(2), np.random.default_rng(0))

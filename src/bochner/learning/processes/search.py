@@ -1,5 +1,6 @@
 """Length scales, signal and noise of a Gaussian kernel with the greatest exact evidence."""
 
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
+from bochner.learning.evidence.reparameterised import LengthScales
 from bochner.learning.evidence.ridge_search import GramSearch
 from bochner.learning.families.kernel_families import in_units, parameterised
 from bochner.learning.families.selection import Stage, canonical, drawn_rows
@@ -38,7 +40,7 @@ def learned_gaussian(X: Array, y: Array, rng: Generator) -> LearnedGaussian:
     some = drawn_rows(np.arange(len(X)), _STAGES[-1].n_rows, row_rng)
     all_rows, units = in_units("gaussian", Chunk(X[some], y[some]))
     family = parameterised("gaussian", all_rows, units, median_rng)
-    assert family is not None
+    assert isinstance(family, LengthScales)
     rows = canonical(all_rows)
     few, most = (
         GramSearch(
@@ -53,11 +55,15 @@ def learned_gaussian(X: Array, y: Array, rng: Generator) -> LearnedGaussian:
         starts = map(few.started, family.starts(start_rng))
         ends = [few.climbed(start, _STAGES[0].n_steps) for start in starts]
         point = most.explored(min(ends, key=itemgetter(1))[0], _STAGES[1].n_steps)
+        # A weak prior around the end, in place of one around the median distance.
+        found = replace(family, unit=family.unit * np.exp(point[:-1]))
+        last = replace(most, family=found.in_units)
+        point, _ = last.climbed(np.append(found.origin, point[-1]), _STAGES[1].n_steps)
     ratio = float(np.exp(point[-1]))
-    lower = jittered_cholesky(family.in_units.kernel(point[:-1])(all_rows.X), ratio)
+    lower = jittered_cholesky(found.in_units.kernel(point[:-1])(all_rows.X), ratio)
     # The evidence is greatest at this variance of the signal, for targets in their own units.
     misfit = np.sum(y[some] * cho_solve((lower, True), y[some]), axis=0)
     signal = float(np.mean(misfit)) / len(some)
-    kernel: Any = family.kernel(point[:-1])
+    kernel: Any = found.kernel(point[:-1])
     length_scale = np.broadcast_to(as_array(kernel.length_scale), X.shape[1])
     return LearnedGaussian(length_scale, signal, ratio * signal)

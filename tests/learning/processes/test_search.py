@@ -1,0 +1,74 @@
+"""The search for a Gaussian kernel by the exact evidence."""
+
+import numpy as np
+import pytest
+from sklearn import gaussian_process
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+from bochner.features.chunks import Chunk
+from bochner.kernels import Cauchy, Exponential, Gaussian, Laplacian, Matern, RationalQuadratic
+from bochner.learning.evidence.reparameterised import LengthScales
+from bochner.learning.evidence.ridge_search import GramSearch
+from bochner.learning.processes.search import learned_gaussian
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-2.0, 2.0, size=(60, 3))
+Y = np.column_stack((np.sin(2.0 * X[:, 0]) + X[:, 1], X[:, 2])) + 0.1 * RNG.normal(size=(60, 2))
+
+FAMILIES = (Gaussian, Laplacian, Exponential, Cauchy, Matern, RationalQuadratic)
+
+
+def test_slopes_of_length_scales():
+    for family in FAMILIES:
+        for is_shared in (False, True):
+            check_slopes(LengthScales(family, np.array([0.5, 1.0, 3.0]), is_shared))
+
+
+def check_slopes(family):
+    search = GramSearch(family, Chunk(X, Y), None, False)
+    point = np.append(np.linspace(-0.3, 0.4, len(family.origin)), -2.0)
+    slope = search.loss(point)[1]
+    for i, step in enumerate(1e-5 * np.eye(len(point))):
+        change = (search.value(point + step) - search.value(point - step)) / 2e-5
+        assert slope[i] == pytest.approx(change, rel=1e-4, abs=1e-7)
+
+
+def check_evidence(n_rows, dim, n_restarts):
+    rng = np.random.default_rng(dim)
+    rows = rng.normal(size=(n_rows, dim)) * np.geomspace(1.0, 100.0, dim)
+    scaled = rows / np.geomspace(1.0, 100.0, dim)
+    y = np.sin(2.0 * scaled[:, 0]) + np.cos(scaled[:, -1]) + 0.1 * rng.normal(size=n_rows)
+    y = (y - y.mean()) / y.std()
+    found = learned_gaussian(rows, y[:, None], rng)
+    kernel = ConstantKernel(found.signal) * RBF(found.length_scale) + WhiteKernel(found.noise)
+    fixed = gaussian_process.GaussianProcessRegressor(kernel, alpha=0.0, optimizer=None)
+    start = ConstantKernel(1.0) * RBF(rows.std(axis=0)) + WhiteKernel(0.1)
+    theirs = gaussian_process.GaussianProcessRegressor(
+        start, alpha=0.0, n_restarts_optimizer=n_restarts, random_state=0
+    )
+    evidence = fixed.fit(rows, y).log_marginal_likelihood_value_
+    assert evidence > theirs.fit(rows, y).log_marginal_likelihood_value_ - 0.5
+
+
+@pytest.mark.filterwarnings("ignore:The optimal value:sklearn.exceptions.ConvergenceWarning")
+def test_the_evidence_is_that_of_the_best_restart():
+    check_evidence(60, 2, 1)
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore:The optimal value:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("dim", [1, 2, 4, 8])
+def test_the_evidence_is_that_of_the_best_of_five_restarts(dim):
+    check_evidence(200, dim, 5)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("dim", [1, 2, 4, 8])
+def test_noise_and_scales_of_a_draw_are_recovered(dim):
+    rng = np.random.default_rng(dim)
+    rows = rng.uniform(-2.0, 2.0, size=(500, dim))
+    gram = RBF(np.sqrt(dim))(rows) + 0.09 * np.eye(500)
+    y = np.linalg.cholesky(gram) @ rng.normal(size=(500, 1))
+    found = learned_gaussian(rows, y, rng)
+    assert np.sqrt(found.noise) == pytest.approx(0.3, rel=0.15)
+    np.testing.assert_allclose(found.length_scale, np.sqrt(dim), rtol=0.35)
