@@ -28,7 +28,7 @@ from bochner.persist import ModelFileError, process_parts
 check_scales = partial(
     laws.test_standard_deviations_and_covariances_have_the_scale_of_every_target, laws.APPROXIMATE
 )
-check_neighbours = partial(laws.test_all_rows_as_neighbours_make_an_exact_process, 0.01, 10)
+check_neighbours = partial(laws.test_all_rows_as_neighbours_make_an_exact_process, 10, 0.01)
 check_draws = partial(draws.check_draw, "Matern 5/2", 2, 0.05, draws.MANY)
 check_two_classes = partial(
     laws.test_a_classifier_on_many_features_tends_to_the_exact_one, laws.LABELS > 1
