@@ -84,11 +84,6 @@ def check_draw(name, dim, noise, n_rows):
         assert lacking > 0.2 * expected - 10.0
 
 
-@pytest.mark.parametrize("name", ["Matern 5/2", "two scales", "periodic"])
-def test_draws_of_two_inputs(name):
-    check_draw(name, 2, 0.05, MANY)
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("n_rows", [FEW, MANY])
 @pytest.mark.parametrize("noise", [0.001, 0.05, 0.3])

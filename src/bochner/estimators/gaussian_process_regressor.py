@@ -325,8 +325,8 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
             warnings.warn(
                 f"The approximation of {self.kernel_!r} by {self.n_landmarks} landmarks and "
                 f"{self.n_neighbors} neighbours lacks about {lacking:.2g} nats of log likelihood "
-                f"per row: standard deviations are up to {np.expm1(lacking):.0%} wider than those "
-                f"of the exact process. Raise n_neighbors and n_landmarks.",
+                f"per row: standard deviations may be {np.expm1(lacking):.0%} wider than those of "
+                f"the exact process. Raise n_neighbors and n_landmarks.",
                 UserWarning,
                 stacklevel=4,
             )
