@@ -96,6 +96,9 @@ OWN = [
     2.0 * kernels.Cauchy(0.7) * kernels.Gaussian(1.0) + kernels.Constant(0.5),
     kernels.Gaussian(0.7).on(0) + kernels.Periodic(2.0, 0.7).on(1),
     kernels.Anova(kernels.Gaussian((0.5, 1.0, 2.0)), 0.5),
+    kernels.Anova(kernels.RationalQuadratic(0.7, 2.0), (0.3, 0.5, 0.9)),
+    kernels.SpectralMixture([0.5, 1.0], [[0.5, 1.0, 2.0]] * 2, [[0.3] * 3, [0.1] * 3]),
+    kernels.SpectralMixture([0.5, 1.0], [[0.5, 1.0, 2.0], [0.0] * 3], [np.eye(3) + 0.1] * 2),
     kernels.Linear(2.0, centre=0.5) + kernels.White(0.1),
 ]
 
@@ -130,6 +133,26 @@ def test_the_adapter_has_the_derivatives_of_scikit_learns_kernel():
     exact = sk.ConstantKernel(2.0) * sk.RBF([0.5, 1.0, 2.0])
     slopes = KernelAdapter(kernel)(X, eval_gradient=True)[1]
     np.testing.assert_allclose(slopes, exact(X, eval_gradient=True)[1], atol=1e-9)
+
+
+def test_correlations_are_learned_as_log_odds():
+    kernel = kernels.Gaussian().on(0) * kernels.Categorical((0.5, 0.0), n_levels=(3, 5)).on([1, 2])
+    adapter = KernelAdapter(kernel)
+    assert [each.n_elements for each in adapter.hyperparameters] == [1, 2]
+    # Both from -1/4, from which on the kernel of five levels is positive definite.
+    np.testing.assert_allclose(np.exp(adapter.theta[1:]), [0.75 / 0.5, 0.25], rtol=1e-12)
+    least = adapter.clone_with_theta(adapter.bounds[:, 0]).kernel.factors[1].kernel
+    np.testing.assert_allclose(least.correlation, -0.25, atol=2e-5)
+    codes = np.column_stack((X[:, 0], np.arange(12) % 3, np.arange(12) % 5))
+    slopes = adapter(codes, eval_gradient=True)[1]
+    step = 1e-4 * np.eye(3)[1]
+    ends = [adapter.clone_with_theta(adapter.theta + move)(codes) for move in (step, -step)]
+    np.testing.assert_allclose(slopes[:, :, 1], (ends[0] - ends[1]) / 2e-4, atol=1e-8)
+
+
+def test_parameters_at_an_end_of_their_domain_are_given():
+    assert KernelAdapter(kernels.Categorical(1.0, n_levels=3)).n_dims == 0
+    assert KernelAdapter(kernels.Anova(kernels.Gaussian(), (0.5, 1.0))).n_dims == 1
 
 
 def test_fixed_hyper_parameters_are_none():

@@ -2,16 +2,27 @@
 
 from functools import partial
 
+from laws import test_learned_parameters
 from learning.evidence import test_feature_evidence
 from learning.families import test_composite_families
 from learning.ridge import test_alpha_of_many_features
-from mutants.registry import plant_edits
+from mutants.registry import edit, plant_edits, planted
+from spectral import test_lattice
 
 from bochner.features.stats import FeatureSums
+from bochner.kernels import KernelAdapter
 from bochner.learning.evidence import feature_evidence
-from bochner.learning.evidence.reparameterised import LengthScales, MixtureParameters
+from bochner.learning.evidence.reparameterised import (
+    LengthScales,
+    MixtureParameters,
+    ParameterisedKernel,
+)
+from bochner.learning.families import kernel_families
 from bochner.learning.families.composite import ProductOfKernels, SumOfKernels
-from bochner.learning.families.members import KernelOnColumns, PeriodicScale
+from bochner.learning.families.members import LineWeights, MappedKernel
+from bochner.learning.families.shaped import ShapedScales
+from bochner.likelihoods import StudentTLikelihood
+from bochner.spectral import Lattice
 
 check_gradient = partial(
     test_feature_evidence.test_value_and_gradient_are_those_of_the_dense_density,
@@ -103,14 +114,96 @@ plant_edits(
     product_without_the_count_of_its_frequencies=("prod(counts) / m", "prod(counts)"),
 )
 plant_edits(
-    KernelOnColumns,
+    MappedKernel,
     "pulled_back",
     composite("columns"),
-    slope_of_other_columns=("[:, self.columns]", "[:, : len(self.columns)]"),
+    slope_of_other_columns=(
+        "[:, indices_of(self.start.columns, None, self.dim)]",
+        "[:, : self.start.n_columns]",
+    ),
 )
 plant_edits(
-    PeriodicScale,
+    MappedKernel,
     "pulled_back",
-    composite("periodic"),
-    slope_of_the_inverse_periodic_scale=("2.0 - ratio", "ratio - 2.0"),
+    composite("rotated"),
+    slope_of_an_unmapped_frequency=("@ self.start.left", "@ np.abs(self.start.left)"),
 )
+plant_edits(
+    ParameterisedKernel,
+    "differences",
+    composite("quadratic"),
+    slope_of_one_side=("/ (2.0 * STEP)", "/ STEP"),
+)
+plant_edits(
+    LineWeights,
+    "draw_factor",
+    partial(test_composite_families.test_draws_are_unbiased_for_the_moved_kernel, "ordered", True),
+    lines_without_their_ratio=("draw.ratio / (m", "1.0 / (m"),
+)
+plant_edits(
+    Lattice,
+    "draw_factor",
+    test_lattice.test_factors_that_are_nearly_constant_have_atoms_for_the_difference,
+    constants_take_their_mass=("allocation.share(mass, m, rng)", "ByMass().share(mass, m, rng)"),
+)
+
+
+def slopes(name):
+    """Return the check of the gradient of one class of kernels."""
+    return partial(test_learned_parameters.test_slopes_are_differences_of_the_dense_evidence, name)
+
+
+def learned(name):
+    """Return the check that the parameters of one class of kernels are learned, or given."""
+    return partial(test_learned_parameters.test_parameters_of_kernels_are_learned_or_given, name)
+
+
+def recovered(name):
+    """Return the check that a draw's parameter is found."""
+    return partial(test_learned_parameters.test_parameters_of_a_draw_are_recovered, name)
+
+
+@planted(slopes("Categorical"), slopes("Ordinal"), slopes("Periodic"))
+def weights_of_lines_have_no_slope(patch):
+    patch.setattr(LineWeights, "pulled_back", lambda self, draws, theta, slopes: 0.0 * theta)
+
+
+planted(slopes("RationalQuadratic"), name="the_shape_has_no_slope")(
+    edit(ShapedScales, "pulled_back", "self.differences(", "0.0 * self.differences(")
+)
+
+
+@planted(learned("Categorical"), recovered("correlation"))
+def correlations_stay_at_the_start(patch):
+    patch.setattr(kernel_families, "_GIVEN", ("period", "inclusion", "correlation"))
+
+
+@planted(learned("RationalQuadratic"), recovered("tails"))
+def alphas_stay_at_the_start(patch):
+    patch.setattr(kernel_families, "_GIVEN", ("period", "inclusion", "alpha"))
+
+
+planted(
+    partial(
+        test_learned_parameters.test_parameters_with_a_domain_are_learned_by_processes,
+        "Categorical",
+    ),
+    name="odds_are_correlations",
+)(edit(KernelAdapter, "_moved", "domain.values(theta[start:end])", "theta[start:end]"))
+
+
+@planted(
+    test_learned_parameters.test_degrees_of_freedom_of_normal_noise_are_many_and_bounded,
+    partial(
+        test_learned_parameters.test_parameters_of_likelihoods_are_recovered,
+        "few degrees of freedom",
+    ),
+)
+def degrees_of_freedom_are_not_learned(patch):
+    patch.setattr(StudentTLikelihood, "learnable", ("scale",))
+
+
+planted(
+    test_learned_parameters.test_degrees_of_freedom_of_normal_noise_are_many_and_bounded,
+    name="degrees_of_freedom_have_no_bound",
+)(edit(StudentTLikelihood, "bounds", "bounds[is_df] = ", ""))

@@ -314,9 +314,21 @@ def test_strata_of_the_uniform_lower_the_variance(dim):
 
 def test_each_atom_has_its_share_of_the_uniforms():
     law = Lattice([[0.0], [1.0], [2.0], [3.0]], [0.125, 0.0, 0.625, 0.25], [0.0, 1.0, 2.0, 3.0])
-    atoms = law._atoms((np.arange(1000) + 0.5) / 1000.0)
-    assert np.bincount(atoms).tolist() == [125, 0, 625, 250]
-    assert law._atoms(np.array([1.0 - 2.0**-53])).tolist() == [3]
+
+    class Uniform:
+        """A scheme of given uniform numbers."""
+
+        def __init__(self, *numbers):
+            self.numbers = np.array(numbers)
+
+        def sample(self, layout, m, rng):
+            return [self.numbers[:, None]]
+
+    def atoms(*numbers):
+        return law._atoms(law.probability, len(numbers), None, Uniform(*numbers))
+
+    assert np.bincount(atoms(*(np.arange(1000) + 0.5) / 1000.0)).tolist() == [125, 0, 625, 250]
+    assert atoms(1.0 - 2.0**-53).tolist() == [3]
     draw = law.draw(3, np.random.default_rng(0), resolve_scheme("iid"))
     assert np.array_equal(draw.phase, draw.omega[:, 0])
     assert_allclose(draw.ratio, 1.0)
@@ -325,6 +337,21 @@ def test_each_atom_has_its_share_of_the_uniforms():
     assert_allclose(share, law.probability, rtol=1e-12)
     assert_allclose(law.at_zero, 0.125 + 0.625 * np.cos(2.0) + 0.25 * np.cos(3.0))
     assert not law.is_positive
+
+
+def test_factors_that_are_nearly_constant_have_atoms_for_the_difference():
+    """A quarter or more of the draws, of the exact total weight of the atoms."""
+    law = Lattice([[2.0], [0.0], [1.0]], [0.004, 0.99, 0.006], np.zeros(3))
+    draw = law.draw_factor(64, np.random.default_rng(0), resolve_scheme("qmc"))
+    moves = np.asarray(draw.omega)[:, 0] > 0.0
+    assert 16 <= moves.sum() < 24
+    assert_allclose([draw.ratio[moves].mean(), draw.ratio.mean()], [0.01 * 64 / moves.sum(), 1.0])
+    twos = (np.asarray(draw.omega)[:, 0] == 2.0).sum()
+    assert twos == pytest.approx(0.4 * moves.sum(), abs=1.5)
+    half = Lattice([[0.0], [1.0]], [0.5, 0.5], np.zeros(2))
+    assert_allclose(
+        half.draw_factor(64, np.random.default_rng(0), resolve_scheme("iid")).ratio, 1.0
+    )
 
 
 def test_jordan_parts_of_a_law_sum_to_it():

@@ -71,10 +71,9 @@ class KreinRidge(
         inputs; ``"auto"`` is the same for more than 100 inputs. ``"evidence"`` learns one
         length scale for each of up to 100 inputs by the gradient of the marginal likelihood, on at
         most 32,768 rows (of the first batch or chunk, if there are several). It also learns the
-        hyper-parameters of a kernel object, starting from the values of the object: length scales;
-        weights, means and covariances of a :class:`~bochner.kernels.SpectralMixture`; and the
-        hyper-parameters of all parts of sums, products and kernels on columns, with the shares of
-        the terms of a sum.
+        hyper-parameters of a kernel object, starting from the values of the object, except for
+        those whose descriptions say that they are given: of all parts of sums, products and
+        kernels on columns, with the shares of the terms of a sum.
         Kernels with a part that has no positive spectral measure in closed form are not changed.
     kernel, scheme, weights, decomposition, pairs, random_state
         As in :class:`bochner.FourierFeatures`.

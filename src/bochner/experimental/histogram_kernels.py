@@ -38,9 +38,9 @@ class Additive(Kernel):
     Parameters
     ----------
     shares : sequence of d floats, default=None
-        Shares of the frequencies that columns have, in any unit; they change the accuracy of
-        features only. ``None`` means that models take the means of the columns, which make the
-        mean square error least, and equal shares where there are no data.
+        Shares of the frequencies that columns have, in any unit; given, not learned. They change
+        the accuracy of features only. ``None`` means that models take the means of the columns,
+        which make the mean square error least, and equal shares where there are no data.
     """
 
     shares: tuple[float, ...] | None = field(default=None, kw_only=True)

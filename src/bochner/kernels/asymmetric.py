@@ -5,6 +5,7 @@ spectral measures are complex.
 """
 
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from bochner._numerics.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
+from bochner._numerics.intervals import POSITIVE
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import convert_fields
@@ -29,6 +31,8 @@ class _Skewed(LagKernel):
     """Base class of kernels that are Gaussian, and symmetric, if a vector is zero."""
 
     length_scale: LengthScale = 1.0
+
+    parameter_domains = MappingProxyType({"length_scale": POSITIVE})
 
     _vector: ClassVar[str]  # name of the field
 
@@ -64,10 +68,10 @@ class ShiftGaussian(_Skewed):
     Parameters
     ----------
     length_scale : float or sequence of d floats, default=1.0
-        :math:`\ell`, in the units of the inputs; one number, or one per input.
+        :math:`\ell`, in the units of the inputs; one number, or one per input. Given, not learned.
     shift : float or sequence of d floats, default=1.0
-        :math:`r`, in the units of the inputs; a number is the same for every input. With zero it
-        is the Gaussian kernel, and symmetric.
+        :math:`r`, in the units of the inputs; given, not learned. A number is the same for every
+        input. With zero it is the Gaussian kernel, and symmetric.
 
     Raises
     ------
@@ -104,10 +108,10 @@ class SinhGaussian(_Skewed):
     Parameters
     ----------
     length_scale : float or sequence of d floats, default=1.0
-        :math:`\ell`, in the units of the inputs; one number, or one per input.
+        :math:`\ell`, in the units of the inputs; one number, or one per input. Given, not learned.
     beta : float or sequence of d floats, default=1.0
-        :math:`\beta`, in the inverse units of the inputs; a number is the same for every input.
-        With zero it is the Gaussian kernel, and symmetric.
+        :math:`\beta`, in the inverse units of the inputs; given. A number is the same for every
+        input. With zero it is the Gaussian kernel, and symmetric.
 
     Raises
     ------
@@ -157,7 +161,8 @@ class CoshGaussian(_Skewed):
     Parameters
     ----------
     length_scale, beta : float or sequence of d floats, default=1.0
-        :math:`\ell` and :math:`\beta`, as in :class:`SinhGaussian`, with its errors.
+        :math:`\ell` and :math:`\beta`, as in :class:`SinhGaussian`, with its errors; given, not
+        learned.
 
     References
     ----------

@@ -4,12 +4,14 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from numbers import Real
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, InputRows, as_array
+from bochner._numerics.intervals import POSITIVE
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner._numerics.namespaces import chosen_columns
 from bochner.kernels.columns import Columns, as_columns, indices_of, shown
@@ -205,6 +207,8 @@ class Scaled(_Compound):
     kernel: Kernel
     factor: float
 
+    parameter_domains = MappingProxyType({"factor": POSITIVE})
+
     def __post_init__(self) -> None:
         check_kernel("kernel", self.kernel)
         if not isinstance(self.factor, Real):
@@ -298,8 +302,8 @@ class OnColumns(Kernel):
         :math:`\kappa`, on as many inputs as there are columns.
     columns : int, str, slice or sequence of int or str
         Positions, negative ones from the end, or names of the columns of a data frame, all
-        different. A slice needs both ends. Models turn names into positions when they are fitted
-        to a data frame; so does a call with one.
+        different; given, not learned. A slice needs both ends. Models turn names into positions
+        when they are fitted to a data frame; so does a call with one.
 
     Raises
     ------

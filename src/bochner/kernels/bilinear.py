@@ -31,11 +31,11 @@ class Bilinear(Kernel):
     kernel : Kernel
         :math:`\kappa`, on inputs with q columns.
     left : array-like of shape (d, q)
-        :math:`L`, the matrix for the left argument; it converts the units of this argument into the
-        units of the kernel.
+        :math:`L`, the matrix for the left argument; given, not learned. It converts the units of
+        this argument into the units of the kernel.
     right : array-like of shape (d2, q), default=None
-        :math:`R`, the matrix for the right argument; ``None`` means ``left``. The kernel is
-        symmetric if :math:`\kappa` is symmetric and the matrices are equal.
+        :math:`R`, the matrix for the right argument, also given; ``None`` means ``left``. The
+        kernel is symmetric if :math:`\kappa` is symmetric and the matrices are equal.
 
     Raises
     ------

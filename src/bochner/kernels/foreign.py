@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.gaussian_process import kernels as sk
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
+from bochner._numerics.intervals import Interval
 from bochner.kernels.base import Kernel, Product, Scaled, Sum
 from bochner.kernels.function import refuse_mixed
 from bochner.kernels.linear import Constant, Linear, White
@@ -19,12 +20,9 @@ from bochner.kernels.stationary import Exponential, Gaussian, Laplacian, Matern,
 BOUNDS = (1e-5, 1e5)
 """Bounds of the hyper-parameters of converted kernels, in their own units: scikit-learn's."""
 
-_POSITIVE = ("length_scale", "variance", "value", "noise", "factor", "period", "alpha")
-"""Names of kernel parameters that are scales or variances: their logarithms are learned."""
-
 _STEP = 1e-5
-"""Half the difference of logarithms for a derivative: its square, 1e-10, is the error relative to
-third derivatives, and rounding of the values has as much."""
+"""Half the difference of logarithms, or of log odds, for a derivative: its square, 1e-10, is the
+error relative to third derivatives, and rounding of the values has as much."""
 
 
 def is_sklearn_kernel(kernel: object) -> bool:
@@ -87,7 +85,7 @@ def to_sklearn(kernel: Kernel, bounds: tuple[float, float] = BOUNDS) -> sk.Kerne
     kernel : Kernel
         A symmetric kernel.
     bounds : pair of floats, default=(1e-5, 1e5)
-        Bounds of all hyper-parameters: length scales, variances, periods.
+        Bounds of all hyper-parameters, and of the odds of those between two numbers.
 
     Raises
     ------
@@ -118,16 +116,17 @@ def to_sklearn(kernel: Kernel, bounds: tuple[float, float] = BOUNDS) -> sk.Kerne
 class KernelAdapter(sk.Kernel):  # type: ignore[misc]
     r"""A kernel of this package as a kernel object of scikit-learn.
 
-    Its hyper-parameters are the length scales, variances, factors, periods and values of the
-    kernel; ``theta`` has their logarithms, in the order of ``kernel.get_params()``. Derivatives are
-    central differences.
+    Its hyper-parameters are those of ``kernel.learnable()``. ``theta`` has the logarithms of
+    length scales, variances, factors, periods and values, and the log odds of correlations and
+    inclusions, which are between two numbers. Derivatives are central differences.
 
     Parameters
     ----------
     kernel : Kernel
         A symmetric, positive definite kernel.
     parameter_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
-        Bounds of all hyper-parameters; ``"fixed"`` learns none of them.
+        Bounds of all hyper-parameters, and of the odds of correlations and inclusions;
+        ``"fixed"`` learns none of them.
 
     Examples
     --------
@@ -161,35 +160,36 @@ class KernelAdapter(sk.Kernel):  # type: ignore[misc]
 
     @property
     def hyperparameters(self) -> list[sk.Hyperparameter]:
-        """The positive parameters of the kernel, each a number or one number per input."""
-        bounds = self.parameter_bounds
+        """The parameters that are learned, each a number or one number per input."""
+        params = self.kernel.get_params()
         return [
-            sk.Hyperparameter(name, "numeric", bounds, np.size(value))
-            for name, value in self.kernel.get_params().items()
-            if _is_scale(name, value)
+            sk.Hyperparameter(name, "numeric", self.parameter_bounds, np.size(params[name]))
+            for name in self.kernel.learnable()
         ]
 
     @property
     def theta(self) -> Array:
-        """Logarithms of the hyper-parameters that are not fixed."""
+        """Logarithms or log odds of the hyper-parameters that are not fixed."""
         params = self.kernel.get_params()
-        values = [np.ravel(params[each.name]) for each in self.hyperparameters if not each.fixed]
-        return as_array(np.log(np.concatenate(values))) if values else np.zeros(0)
+        numbers = [domain.free(np.ravel(params[name])) for name, domain in self._free.items()]
+        return np.concatenate(numbers) if numbers else np.zeros(0)
 
     @theta.setter
     def theta(self, theta: ArrayLike) -> None:
         self.kernel = self._moved(np.asarray(theta, dtype=np.float64))
 
     def _moved(self, theta: Array) -> Kernel:
-        """Return the kernel with other logarithms of its hyper-parameters."""
-        free = [each for each in self.hyperparameters if not each.fixed]
-        ends = np.cumsum([each.n_elements for each in free])[:-1]
-        params = self.kernel.get_params()
-        changes: dict[str, object] = {}
-        for each, logs in zip(free, np.split(np.exp(theta), ends) if free else [], strict=True):
-            is_tuple = isinstance(params[each.name], tuple)
-            changes[each.name] = tuple(logs.tolist()) if is_tuple else float(logs[0])
+        """Return the kernel with other values of its hyper-parameters."""
+        params, changes, end = self.kernel.get_params(), dict[str, object](), 0
+        for name, domain in self._free.items():
+            start, end = end, end + np.size(params[name])
+            changes[name] = domain.values(theta[start:end]).reshape(np.shape(params[name])).tolist()
         return self.kernel.with_params(**changes)
+
+    @property
+    def _free(self) -> dict[str, Interval]:
+        """The domains of the hyper-parameters that are not fixed, by name."""
+        return {} if isinstance(self.parameter_bounds, str) else self.kernel.learnable()
 
     def __call__(
         self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False
@@ -217,15 +217,6 @@ class KernelAdapter(sk.Kernel):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return repr(self.kernel)
-
-
-def _is_scale(name: str, value: Any) -> bool:
-    """Tell whether a parameter of a kernel has positive numbers whose logarithms are learned."""
-    is_numeric = isinstance(value, float) or (
-        isinstance(value, tuple) and bool(value) and all(isinstance(v, float) for v in value)
-    )
-    is_positive = name.rpartition("__")[2] in _POSITIVE
-    return is_positive and is_numeric and bool(np.min(value) > 0.0)
 
 
 def _converted(kernel: object, dim: int) -> Kernel:

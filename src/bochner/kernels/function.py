@@ -4,13 +4,15 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, fields, is_dataclass, replace
-from typing import Any, Self
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, InputRows, as_array, row_blocks
 from bochner._numerics.checked import check_rows_given, column_names
+from bochner._numerics.intervals import Interval
 from bochner._numerics.naming import nearest
 from bochner.kernels.columns import named_columns
 
@@ -68,6 +70,9 @@ class KernelFunction(ABC):
     """
 
     __slots__ = ()
+
+    parameter_domains: ClassVar[Mapping[str, Interval]] = MappingProxyType({})
+    """Domains of the parameters that are learned, by name; all other parameters are given."""
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Return the Gram matrix ``k(x_i, y_j)``.
@@ -181,6 +186,28 @@ class KernelFunction(ABC):
             elif _is_sequence(value):
                 members |= {f"k{i}": member for i, member in enumerate(value, start=1)}
         return members
+
+    def domain_of(self, name: str) -> Interval | None:
+        """Return the domain of a parameter of this kernel that is learned, else ``None``."""
+        return self.parameter_domains.get(name)
+
+    def learnable(self) -> dict[str, Interval]:
+        """Return the domains of the parameters that are learned, by the names of `get_params`.
+
+        A parameter at an end of its domain, such as an inclusion of one, is given.
+
+        >>> from bochner.kernels import RationalQuadratic
+        >>> list((2.0 * RationalQuadratic(0.5)).learnable())
+        ['factor', 'kernel__length_scale', 'kernel__alpha']
+        """
+        domains: dict[str, Interval] = {}
+        for name, value in _fields(self).items():
+            domain = self.domain_of(name)
+            if domain is not None and domain.contains(value):
+                domains[name] = domain
+        for name, part in self.nested().items():
+            domains |= {f"{name}{SEPARATOR}{key}": each for key, each in part.learnable().items()}
+        return domains
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; ``deep`` includes parameters of nested kernels.

@@ -55,6 +55,9 @@ class Harmonizable(Kernel):
     phases : array-like of the shape of ``factors``, default=0.0
         Arguments of the same complex numbers, in radians.
 
+    ``length_scale="evidence"`` learns all of them. :class:`KernelAdapter`, for processes of
+    scikit-learn, keeps them as given.
+
     Raises
     ------
     ValueError

@@ -30,9 +30,9 @@ class Polynomial(Profiled):
     Parameters
     ----------
     degree : int
-        :math:`p`, at least 1.
+        :math:`p`, at least 1; given, not learned.
     offset : float, default=1.0
-        :math:`c`, in the squared units of the inputs.
+        :math:`c`, in the squared units of the inputs; given, not learned.
 
     Raises
     ------
@@ -74,9 +74,9 @@ class Tanh(Profiled):
     Parameters
     ----------
     scale : float, default=1.0
-        :math:`s`, in the inverse squared units of the inputs.
+        :math:`s`, in the inverse squared units of the inputs; given, not learned.
     offset : float, default=1.0
-        :math:`c`.
+        :math:`c`; given, not learned.
 
     Raises
     ------
@@ -151,7 +151,7 @@ class DeltaGaussian(Profiled):
     Parameters
     ----------
     tau1, tau2 : float, default=1.0 and 10.0
-        In the units of the inputs; different from each other.
+        In the units of the inputs; different from each other. Given, not learned.
 
     Raises
     ------
@@ -199,8 +199,9 @@ class TL1(Profiled):
     Parameters
     ----------
     tau : float
-        :math:`\tau`, positive, in the units of the inputs. For inputs scaled to [0, 1], 0.7 times
-        the number of inputs is a common choice; the name ``"tl1"`` uses this value.
+        :math:`\tau`, positive, in the units of the inputs; given, not learned. For inputs scaled to
+        [0, 1], 0.7 times the number of inputs is a common choice; the name ``"tl1"`` uses this
+        value.
 
     Raises
     ------

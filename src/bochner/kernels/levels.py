@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from bochner._numerics.arrays import (
     check_dim,
     column_extremes,
 )
+from bochner._numerics.intervals import POSITIVE, PROPORTION, Interval
 from bochner._numerics.namespaces import HostView, to_numpy
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import convert_fields, decay
@@ -27,6 +29,9 @@ Counts = int | tuple[int, ...] | None
 
 _MOST_LEVELS = 2**20
 """Levels of one input that have features: more are identifiers, and take gigabytes."""
+
+_FEWEST_LEVELS = 2
+"""Least number of levels that have a correlation."""
 
 _ROUNDING = 1e-12
 """Error granted to weights that sum to one: the transform of a million levels is off by a
@@ -40,8 +45,9 @@ class Levels(LagKernel):
     Parameters
     ----------
     n_levels : int or sequence of d ints, default=None
-        Number of levels of every input, for features and for the check of codes. ``None`` means
-        that models set it from the training data: one more than the greatest code.
+        Number of levels of every input, for features and for the check of codes; given, not
+        learned. ``None`` means that models count levels in the training data: one more than the
+        greatest code.
     """
 
     n_levels: Counts = field(default=None, kw_only=True)
@@ -145,9 +151,9 @@ class Categorical(Levels):
     Parameters
     ----------
     correlation : float or sequence of d floats, default=0.0
-        :math:`\rho`, from :math:`-1 / (L - 1)` to one.
+        :math:`\rho`, from :math:`-1 / (L - 1)` to one. Values at these ends are not learned.
     n_levels : int or sequence of d ints, default=None
-        As in :class:`Levels`: ``None`` means that models count them.
+        As in :class:`Levels`: given, or counted by models if ``None``.
 
     Raises
     ------
@@ -170,6 +176,15 @@ class Categorical(Levels):
     """
 
     correlation: LengthScale = 0.0
+
+    parameter_domains = MappingProxyType({"correlation": PROPORTION})
+
+    def domain_of(self, name: str) -> Interval | None:
+        n_levels = 0 if self.n_levels is None else int(np.max(self.n_levels))
+        if name != "correlation" or n_levels < _FEWEST_LEVELS:
+            return Levels.domain_of(self, name)
+        # The kernel is positive definite from this correlation on.
+        return Interval(-1.0 / (n_levels - 1), 1.0)
 
     def __post_init__(self) -> None:
         convert_fields(self, correlation=as_scalar_or_tuple, n_levels=_as_counts)
@@ -202,7 +217,7 @@ class Ordinal(Levels):
     length_scale : float or sequence of d floats, default=1.0
         :math:`\ell`, in levels.
     n_levels : int or sequence of d ints, default=None
-        As in :class:`Levels`: ``None`` means that models count them.
+        As in :class:`Levels`: given, or counted by models if ``None``.
 
     Raises
     ------
@@ -224,6 +239,8 @@ class Ordinal(Levels):
     """
 
     length_scale: LengthScale = 1.0
+
+    parameter_domains = MappingProxyType({"length_scale": POSITIVE})
 
     def __post_init__(self) -> None:
         convert_fields(self, length_scale=as_positive, n_levels=_as_counts)

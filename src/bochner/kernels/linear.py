@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from bochner._numerics.arrays import (
     check_dim,
     column_extremes,
 )
+from bochner._numerics.intervals import POSITIVE
 from bochner._numerics.warn import warn_user
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import checked_rows, convert_fields
@@ -39,13 +41,15 @@ class Linear(Kernel):
     Parameters
     ----------
     variance : float or sequence of d floats, default=1.0
-        :math:`v`, in inverse squared units of the inputs.
+        :math:`v`, in inverse squared units of the inputs. Models on features learn a factor of a
+        term of a sum; ratios between inputs are given. A sum of kernels on single columns has a
+        factor for each of them.
     centre : float or sequence of d floats, default=0.0
-        :math:`c`, where the functions are zero, in the units of the inputs.
+        :math:`c`, where the functions are zero, in the units of the inputs; given, not learned.
     reach : float or sequence of d floats, default=None
-        Greatest :math:`|x_i - c_i|` for which features are accurate; ``None`` means that models set
-        it from the training data. The relative error of features is 2e-7 at a hundred times the
-        reach, and 2e-3 at ten thousand times.
+        Greatest :math:`|x_i - c_i|` for which features are accurate, given; ``None`` means that
+        models set it from the training data. The relative error of features is 2e-7 at a hundred
+        times the reach, and 2e-3 at ten thousand times.
 
     Raises
     ------
@@ -66,6 +70,8 @@ class Linear(Kernel):
     variance: LengthScale = 1.0
     centre: LengthScale = 0.0
     reach: LengthScale | None = None
+
+    parameter_domains = MappingProxyType({"variance": POSITIVE})
 
     farthest: ClassVar[float] = 1e4
     """Multiple of the reach from which the error of the features is beyond 2e-3 of themselves."""
@@ -152,7 +158,8 @@ class Constant(LagKernel):
     Parameters
     ----------
     value : float, default=1.0
-        :math:`c`; the kernel is positive definite if it is zero or more.
+        :math:`c`; the kernel is positive definite if it is zero or more. Models on features learn
+        a factor of a term of a sum, and keep the value as given.
 
     Raises
     ------
@@ -167,6 +174,8 @@ class Constant(LagKernel):
     """
 
     value: float = 1.0
+
+    parameter_domains = MappingProxyType({"value": POSITIVE})
 
     def __post_init__(self) -> None:
         convert_fields(self, value=as_finite_scalar)
@@ -189,7 +198,7 @@ class White(Kernel):
     Parameters
     ----------
     noise : float, default=1.0
-        :math:`\sigma^2`, the variance, positive.
+        :math:`\sigma^2`, the variance, positive; learned by processes that take the kernel.
 
     Raises
     ------
@@ -206,6 +215,8 @@ class White(Kernel):
     """
 
     noise: float = 1.0
+
+    parameter_domains = MappingProxyType({"noise": POSITIVE})
 
     def __post_init__(self) -> None:
         convert_fields(self, noise=as_positive_scalar)

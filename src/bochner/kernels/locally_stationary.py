@@ -32,7 +32,8 @@ class LocallyStationary(Kernel):
     stationary : Kernel
         :math:`\kappa_s`, one of the same kernels.
     centre : float or sequence of d floats, default=0.0
-        :math:`c`, in the units of the inputs; a number is the same for every input.
+        :math:`c`, in the units of the inputs; a number is the same for every input. Models on
+        features keep it, and the parameters of both kernels, as given.
 
     Raises
     ------

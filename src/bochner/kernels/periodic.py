@@ -1,11 +1,13 @@
 """The kernel of functions that repeat."""
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from scipy.special import ive
 
 from bochner._numerics.arrays import Array, LengthScale, as_array, as_positive, check_dim
+from bochner._numerics.intervals import POSITIVE
 from bochner.kernels.function import convert_fields, decay
 from bochner.kernels.stationary import LagKernel
 
@@ -27,7 +29,8 @@ class Periodic(LagKernel):
     Parameters
     ----------
     period : float or sequence of d floats, default=1.0
-        :math:`p`, in the units of the inputs.
+        :math:`p`, in the units of the inputs. Models on features keep it as given: its evidence
+        has many maxima. :class:`KernelAdapter`, for processes of scikit-learn, learns it.
     length_scale : float or sequence of d floats, default=1.0
         :math:`\ell`, without a unit: small values let the function change much within a period.
 
@@ -51,6 +54,8 @@ class Periodic(LagKernel):
 
     period: LengthScale = 1.0
     length_scale: LengthScale = 1.0
+
+    parameter_domains = MappingProxyType({"period": POSITIVE, "length_scale": POSITIVE})
 
     def __post_init__(self) -> None:
         convert_fields(self, period=as_positive, length_scale=as_positive)

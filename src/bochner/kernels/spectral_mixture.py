@@ -1,6 +1,7 @@
 """Kernels that are mixtures over frequencies: of Gaussians, and of modulated waves."""
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array, as_array, frozen_array, row_blocks
+from bochner._numerics.intervals import POSITIVE, Interval
 from bochner._numerics.mixtures import check_mixture
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import checked_rows, nested_tuples
@@ -28,9 +30,12 @@ class SpectralMixture(LagKernel):
     weights : sequence of Q floats
         Positive; they sum to :math:`k(0)`.
     means : array-like of shape (Q, d)
-        Radians per unit of the inputs.
+        Radians per unit of the inputs. :class:`KernelAdapter`, for processes of scikit-learn,
+        keeps them as given if one of them is not positive.
     covariances : array-like of shape (Q, d, d), (Q, d) or (Q,)
-        Full, diagonal or scalar; positive semi-definite (zero makes a pure cosine).
+        Full, diagonal or scalar; positive semi-definite (zero makes a pure cosine). Learned are
+        factors of the deviations along the inputs. :class:`KernelAdapter` keeps full ones, and all
+        of them if one is zero, as given.
 
     Examples
     --------
@@ -48,6 +53,14 @@ class SpectralMixture(LagKernel):
     weights: tuple[float, ...]
     means: tuple[tuple[float, ...], ...]
     covariances: tuple[Any, ...]
+
+    parameter_domains = MappingProxyType(
+        dict.fromkeys(("weights", "means", "covariances"), POSITIVE)
+    )
+
+    def domain_of(self, name: str) -> Interval | None:
+        is_full = name == "covariances" and np.ndim(self.covariances) > np.ndim(self.means)
+        return None if is_full else LagKernel.domain_of(self, name)
 
     def __post_init__(self) -> None:
         names = ("weights", "means", "covariances")
@@ -110,13 +123,13 @@ class ModulatedWaves(Kernel):
     Parameters
     ----------
     weights : sequence of Q floats
-        Positive; they sum to the average of :math:`k(x, x)`.
+        Positive; they sum to the average of :math:`k(x, x)`. Given, as are all parameters here.
     frequencies : array-like of shape (Q, d)
-        ``s``, in radians per unit of the inputs.
+        ``s``, in radians per unit of the inputs; given.
     modulations : array-like of shape (Q, d)
-        ``v``, in radians per unit of the inputs.
+        ``v``, in radians per unit of the inputs; given.
     phases : sequence of Q floats
-        :math:`\psi`, in radians.
+        :math:`\psi`, in radians; given.
 
     Raises
     ------

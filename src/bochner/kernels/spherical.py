@@ -28,9 +28,9 @@ class SphericalPolynomial(Profiled):
     Parameters
     ----------
     degree : int, default=2
-        :math:`p`, at least 1.
+        :math:`p`, at least 1; given, not learned.
     a : float, default=2.0
-        At least 2.
+        At least 2; given, not learned.
 
     Raises
     ------
@@ -81,6 +81,7 @@ class ArcCosine(Profiled):
     Parameters
     ----------
     order : {0, 1}
+        Given, not learned.
 
     Raises
     ------

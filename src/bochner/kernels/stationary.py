@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,7 @@ from bochner._numerics.arrays import (
     check_dim,
 )
 from bochner._numerics.distances import distances
+from bochner._numerics.intervals import POSITIVE, PROPORTION
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import checked_rows, checked_shape, convert_fields, decay
 
@@ -44,6 +46,8 @@ class Correlation(LagKernel):
     """
 
     length_scale: LengthScale = 1.0
+
+    parameter_domains = MappingProxyType({"length_scale": POSITIVE})
 
     def __post_init__(self) -> None:
         convert_fields(self, length_scale=as_positive)
@@ -127,8 +131,8 @@ class Matern(Correlation):
     length_scale : float or sequence of d floats, default=1.0
         :math:`\ell` as in :class:`Correlation`.
     nu : float, default=1.5
-        Smoothness, positive; draws are differentiable ``ceil(nu) - 1`` times, and the kernel
-        tends to :class:`Gaussian` as ``nu`` grows.
+        Smoothness, positive; given, not learned. Draws are differentiable ``ceil(nu) - 1``
+        times, and the kernel tends to :class:`Gaussian` as ``nu`` grows.
 
     Examples
     --------
@@ -189,6 +193,8 @@ class RationalQuadratic(Correlation):
     """
 
     alpha: float = 1.0
+
+    parameter_domains = MappingProxyType({"length_scale": POSITIVE, "alpha": POSITIVE})
 
     def __post_init__(self) -> None:
         convert_fields(self, length_scale=as_positive, alpha=as_positive_scalar)
@@ -263,9 +269,11 @@ class Anova(LagKernel):
     kernel : Correlation
         Supplies :math:`k_i` and the length scales, for example ``Gaussian(0.5)``.
     inclusion : float or sequence of d floats
-        :math:`\pi`, between 0 and 1.
+        :math:`\pi`, between 0 and 1. Models on features keep it as given: the inclusions of
+        greatest evidence would leave interactions of little variance without frequencies.
+        :class:`KernelAdapter`, for processes of scikit-learn, learns it.
     constant : bool, default=True
-        ``False`` takes out the part in which no input takes part, :math:`c = \prod_i
+        Given. ``False`` takes out the part in which no input takes part, :math:`c = \prod_i
         (1 - \pi_i)`: the kernel is :math:`(k(\Delta) - c) / (1 - c)`. Models with an intercept
         have no use for that part, and every frequency of the rest involves some input.
 
@@ -280,6 +288,8 @@ class Anova(LagKernel):
     kernel: Correlation
     inclusion: LengthScale
     constant: bool = True
+
+    parameter_domains = MappingProxyType({"inclusion": PROPORTION})
 
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, Correlation):

@@ -29,6 +29,12 @@ def nodes(mean: Array, variance: Array) -> Array:
     return as_array(mean[:, None] + np.sqrt(variance)[:, None] * _OFFSETS)
 
 
+_LOG_REACH = np.log(1e3)
+"""Largest change of the logarithm of a parameter from its initial value. The noise may decrease to
+1e-6 of the variance of targets, as in ridge regression, and a dispersion to a value that 1e4 counts
+hardly distinguish from zero. With less noise, linear systems lose half of their digits."""
+
+
 class Likelihood(ABC):
     r"""The distribution :math:`p(y \mid f)` of a target ``y`` given a latent value ``f``.
 
@@ -122,6 +128,10 @@ class Likelihood(ABC):
     def vector(self, names: tuple[str, ...]) -> Array:
         """Return parameters as unconstrained numbers: their logarithms."""
         return as_array([np.log(getattr(self, name)) for name in names])
+
+    def bounds(self, names: tuple[str, ...]) -> Array:
+        """Return the least and the greatest entries (k, 2) of :meth:`vector` in a search."""
+        return as_array(self.vector(names)[:, None] + _LOG_REACH * np.array([-1.0, 1.0]))
 
     def with_vector(self, names: tuple[str, ...], vector: Array) -> Self:
         """Return the likelihood with parameters from unconstrained numbers."""

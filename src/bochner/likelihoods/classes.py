@@ -67,7 +67,8 @@ class SoftmaxLikelihood(LabelLikelihood):
     Parameters
     ----------
     n_classes : int, default=None
-        Number ``C`` of classes, at least two; ``None`` means the number in the training labels.
+        Number ``C`` of classes, at least two; given, or the number in the training labels if
+        ``None``.
 
     Examples
     --------

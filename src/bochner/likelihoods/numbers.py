@@ -18,6 +18,11 @@ _DF_GUESS = 4.0
 """Initial degrees of freedom, typical of errors in practice (Lange, Little and Taylor, "Robust
 statistical modeling using the t distribution", 1989)."""
 
+_DF_RANGE = (1.0, 100.0)
+"""Degrees of freedom that are learned. From 100 on, the noise is normal up to one percent of its
+standard deviation. Below one, it is heavier than Cauchy's, and single rows have maxima of the
+posterior of their own."""
+
 _NOISE_SHARE = 0.5
 """Initial standard deviation of the noise, relative to that of the targets. The maximum of the
 evidence does not depend on it."""
@@ -172,9 +177,10 @@ class StudentTLikelihood(LocationLikelihood):
 
     Parameters
     ----------
-    df : float, default=4.0
-        Degrees of freedom, positive; smaller values mean heavier tails. Learned if ``None``. The
-        variance of targets is infinite if ``df`` is at most 2.
+    df : float, default=None
+        Degrees of freedom, positive; smaller values mean heavier tails. Learned if ``None``; the
+        evidence learns a number from 1 to 100, which is nearly normal noise. The variance of
+        targets is infinite if ``df`` is at most 2.
     scale : float, default=None
         Scale ``s`` of the noise, in the unit of the targets; learned if ``None``.
 
@@ -189,7 +195,7 @@ class StudentTLikelihood(LocationLikelihood):
     array([1.25, 0.1 ])
     """
 
-    df: float | None = _DF_GUESS
+    df: float | None = None
     scale: float | None = None
 
     learnable = ("df", "scale")
@@ -215,6 +221,12 @@ class StudentTLikelihood(LocationLikelihood):
     def started(self, y: Array, exposure: Array, weight: Array) -> Self:
         started = LocationLikelihood.started(self, y, exposure, weight)
         return started if self.df is not None else replace(started, df=_DF_GUESS)
+
+    def bounds(self, names: tuple[str, ...]) -> Array:
+        bounds = LocationLikelihood.bounds(self, names)
+        is_df = np.array([name == "df" for name in names], dtype=np.bool_)
+        bounds[is_df] = np.log(_DF_RANGE)
+        return bounds
 
     def log_density(self, y: Array, f: Array) -> Array:
         df, z = self.degrees_of_freedom, (y - f) / self.unit
@@ -272,8 +284,8 @@ class CensoredGaussianLikelihood(LocationLikelihood):
     Parameters
     ----------
     left, right : float, default=None
-        Limits, in the unit of the targets; ``None`` for no limit on that side. At least one limit
-        is required.
+        Limits, in the unit of the targets, given; ``None`` for no limit on that side. At least one
+        limit is required.
     scale : float, default=None
         Standard deviation ``s`` of the noise; learned if ``None``.
 

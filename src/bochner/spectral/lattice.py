@@ -9,7 +9,7 @@ from bochner._numerics.arrays import Array, as_array, frozen_array
 from bochner._numerics.warn import warn_user
 from bochner.frequencies import CosineFactors
 from bochner.sampling import Scheme, Uniforms
-from bochner.spectral.allocation import ByMass
+from bochner.spectral.allocation import ByMass, HalfByMass
 from bochner.spectral.lattice_series import LagFunction, Series, lattice_series
 from bochner.spectral.laws import Draw, Law
 from bochner.spectral.measure import Part, SpectralMeasure
@@ -100,11 +100,36 @@ class Lattice(Law):
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         """Return ``m`` frequencies of shape (m, d) with their phases."""
-        return self._every(m) if m >= self.n_atoms else self.draw_factor(m, rng, scheme)
+        if m >= self.n_atoms:
+            return self._every(m)
+        return self._drawn(self._atoms(self.probability, m, rng, scheme), np.ones(self.n_atoms))
 
     def draw_factor(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
-        (uniforms,) = scheme.sample((Uniforms(1),), m, rng)
-        return self._drawn(self._atoms(np.asarray(uniforms)[:, 0]), np.ones(self.n_atoms))
+        """Return ``m`` atoms, of which at least a quarter are not constant.
+
+        Otherwise the product of a kernel with one that is nearly constant would have few
+        frequencies for the difference. If half of the mass or less is constant, all atoms are drawn
+        in proportion to their mass.
+        """
+        constant = self._is_constant
+        mass = np.array([self.probability[kind].sum() for kind in (constant, ~constant)])
+        allocation = HalfByMass()
+        if not mass[0] > mass[1] > 0.0 or m < allocation.least(mass):
+            atoms = self._atoms(self.probability, m, rng, scheme)
+            return self._drawn(atoms, np.ones(self.n_atoms))
+        counts, (weight, other_weight) = allocation.share(mass, m, rng)
+        n_constant, n_others = counts.tolist()
+        others = self._atoms(np.where(constant, 0.0, self.probability), n_others, rng, scheme)
+        atoms = np.append(np.repeat(np.argmax(constant), n_constant), others)
+        return self._drawn(atoms, as_array(m * np.where(constant, weight, other_weight)))
+
+    @property
+    def _is_constant(self) -> NDArray[np.bool_]:
+        """Whether the cosine of an atom is one everywhere, of shape (n_atoms,)."""
+        if self.modulation is not None:
+            return np.zeros(self.n_atoms, dtype=np.bool_)
+        moves: NDArray[np.bool_] = self.omega.any(axis=1) | (self.phase != 0.0)
+        return ~moves
 
     def _every(self, m: int) -> Draw:
         """Return every atom at least once, with repetitions proportional to its probability."""
@@ -179,10 +204,16 @@ class Lattice(Law):
         probability = mass[some] / mass.sum()
         return Lattice(self.omega[some], probability, phase[some], self.aliasing, self.truncation)
 
-    def _atoms(self, uniforms: Array) -> NDArray[np.intp]:
-        cumulative = np.cumsum(self.probability)
+    def _atoms(
+        self, probability: Array, m: int, rng: np.random.Generator, scheme: Scheme
+    ) -> NDArray[np.intp]:
+        """Return ``m`` atoms drawn in proportion to numbers (n_atoms,)."""
+        (uniforms,) = scheme.sample((Uniforms(1),), m, rng)
+        cumulative = np.cumsum(probability)
         # Below the total, so that rounding never leads to an atom of no probability at the end.
-        target = np.minimum(uniforms * cumulative[-1], np.nextafter(cumulative[-1], 0.0))
+        target = np.minimum(
+            np.asarray(uniforms)[:, 0] * cumulative[-1], np.nextafter(cumulative[-1], 0.0)
+        )
         atoms: NDArray[np.intp] = np.searchsorted(cumulative, target, side="right")
         return atoms
 

@@ -13,6 +13,7 @@ from bochner.features.targets import Numbers
 from bochner.kernels import (
     NTK,
     Anova,
+    Bilinear,
     Categorical,
     Cauchy,
     Constant,
@@ -25,6 +26,7 @@ from bochner.kernels import (
     Ordinal,
     Periodic,
     Product,
+    RationalQuadratic,
     SpectralMixture,
     Sum,
     White,
@@ -55,6 +57,10 @@ KERNELS = {
     "periodic by category": Periodic(2.0, 1.1).on(0) * Categorical(n_levels=3).on(3),
     "categories": Gaussian(1.3).on(0) * Ordinal(2.0, n_levels=3).on(3) + Constant(0.5),
     "line": LINE.on(0) + Gaussian((1.3, 0.6)).on([1, 0]),
+    "category": Categorical((0.3,), n_levels=3).on(3),
+    "ordered": Ordinal(5.0, n_levels=3).on(3) * Gaussian(1.5).on(1),
+    "quadratic": RationalQuadratic((1.2, 0.7, 2.0, 1.5), 0.8),
+    "rotated": Bilinear(RationalQuadratic(1.2, 2.0), np.linspace(-1.0, 1.0, 8).reshape(4, 2)),
     "growing": (LINE + Constant(2.0)).on(0) * Gaussian(1.2).on([0, 1]),
 }
 EXACT = {"periodic", "periodic by category"}
@@ -268,7 +274,8 @@ def test_rows_may_be_sparse_and_inputs_of_a_part_many():
         Matern() + LocallyStationary(Gaussian(3.0), Gaussian()),
         LINE.on(0) * LINE.on(1),
         2.0 * LINE.on(0),
-        Categorical(n_levels=3).on(3),
+        Categorical(1.0, n_levels=3).on(3),
+        Anova(Gaussian(), 0.5) - Gaussian(),
     ],
     ids=repr,
 )

@@ -38,6 +38,10 @@ MOST_TRIED = 30
 """Largest number of length scales that are shortened one by one: more would take longer than the
 search."""
 
+STEP = 1e-5
+"""Half the difference of parameters for a derivative: rounding and the third derivative have an
+effect of 1e-10 or less."""
+
 SPREAD = 0.7
 """Standard deviation of the logarithms of a perturbed start: about a factor of two."""
 
@@ -107,9 +111,24 @@ class ParameterisedKernel(ABC, Generic[D]):
     def frequencies(self, draws: D, theta: Array) -> Frequencies:
         """Return the frequencies at parameters (q,)."""
 
-    @abstractmethod
     def pulled_back(self, draws: D, theta: Array, slopes: FrequencySlopes) -> Array:
         """Return derivatives by parameters (q,) from derivatives by the frequencies."""
+        return self.differences(draws, theta, slopes)
+
+    def differences(
+        self, draws: D, theta: Array, slopes: FrequencySlopes, n_known: int = 0
+    ) -> Array:
+        """Return derivatives by all parameters but the first ``n_known``, by differences."""
+        by_parameter = np.empty(len(theta) - n_known)
+        for index, step in enumerate(STEP * np.eye(len(theta))[n_known:]):
+            above, below = (self.frequencies(draws, theta + move) for move in (step, -step))
+            mean = 0.5 * (above.weight + below.weight)
+            # A line of no weight does not change the evidence.
+            by_weight = slopes.log_weight / np.where(mean > 0.0, mean, 1.0)
+            by_omega = np.sum(slopes.omega * (above.omega - below.omega))
+            change = by_omega + by_weight @ (above.weight - below.weight)
+            by_parameter[index] = change / (2.0 * STEP)
+        return by_parameter
 
     @abstractmethod
     def kernel(self, theta: Array) -> Kernel:

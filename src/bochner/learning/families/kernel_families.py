@@ -1,22 +1,24 @@
 """Families of kernels around a given kernel, with parameters that the evidence chooses."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial, singledispatch
 
 import numpy as np
 from scipy import sparse
 
-from bochner._numerics.arrays import Array, InputRows, LengthScale, as_array
+from bochner._numerics.arrays import Array, InputRows, as_array
 from bochner._numerics.namespaces import chosen_columns
 from bochner._numerics.units import rounded, spreads
 from bochner.features.chunks import Chunk
 from bochner.features.length_scales import AnyKernel, median_distance
 from bochner.kernels import (
     Anova,
+    Bilinear,
     Correlation,
     Harmonizable,
     Kernel,
+    Levels,
     OnColumns,
     Periodic,
     Product,
@@ -26,15 +28,23 @@ from bochner.kernels import (
     named_kernel,
 )
 from bochner.kernels.columns import indices_of
+from bochner.kernels.function import SEPARATOR
 from bochner.kernels.names import has_length_scale
 from bochner.learning.evidence.reparameterised import LengthScales, MixtureParameters
 from bochner.learning.families.composite import Family, ProductOfKernels, SumOfKernels
 from bochner.learning.families.harmonizable import HarmonizableParameters
-from bochner.learning.families.members import FixedKernel, KernelOnColumns, PeriodicScale
-from bochner.spectral.closed_forms import find_closed_form
+from bochner.learning.families.members import FixedKernel, LineWeights, MappedKernel
+from bochner.learning.families.shaped import ShapedScales, with_scales
+from bochner.spectral.closed_forms import closed_form, find_closed_form
 
 _MOST_SCALES = 100
 """Largest number of inputs with separate length scales: the rows of a search identify no more."""
+
+
+_GIVEN = ("period", "inclusion")
+"""Parameters that searches on features keep. The evidence of a period has as many maxima as the
+rows span periods. Numbers of frequencies of interactions follow their inclusions: the inclusions
+of greatest evidence leave interactions of little variance without frequencies."""
 
 
 def in_units(kernel: AnyKernel | str, rows: Chunk) -> tuple[Chunk, Array]:
@@ -67,7 +77,7 @@ def parameterised(
         if not has_length_scale(kernel):
             return None
         unit = np.full(len(units), median_distance(rows.X, rng, rows.weight))
-        return LengthScales(named_kernel(kernel), unit, len(units) > _MOST_SCALES, units)
+        return _scaled(named_kernel(kernel)(1.0), unit, units)
     if not isinstance(kernel, Kernel):
         return None
     kernel.check_dim(rows.X.shape[1])
@@ -98,29 +108,70 @@ def _(kernel: SpectralMixture, X: InputRows, weights: Array) -> Family | None:
 @family_of.register(Correlation)
 @family_of.register(Anova)
 def _(kernel: Correlation | Anova, X: InputRows, weights: Array) -> Family | None:
-    dim = X.shape[1]
     correlation = kernel.kernel if isinstance(kernel, Anova) else kernel
-    unit = np.broadcast_to(as_array(correlation.length_scale), dim)
-    return LengthScales(partial(_with_scales, kernel), unit, dim > _MOST_SCALES)
+    return _scaled(kernel, np.broadcast_to(as_array(correlation.length_scale), X.shape[1]))
 
 
-@family_of.register
-def _(kernel: Periodic, X: InputRows, weights: Array) -> Family | None:
+def _scaled(kernel: Kernel, unit: Array, units: Array | float = 1.0) -> Family:
+    """Return the family of a kernel's length scales, in ``unit`` (d,), and further parameters."""
+    scales = LengthScales(partial(with_scales, kernel), unit, len(unit) > _MOST_SCALES, units)
+    shape = {
+        name: domain
+        for name, domain in kernel.learnable().items()
+        if name.rpartition(SEPARATOR)[2] not in ("length_scale", *_GIVEN)
+    }
+    return ShapedScales(scales, kernel, shape) if shape else scales
+
+
+@family_of.register(Periodic)
+@family_of.register(Levels)
+def _(kernel: Periodic | Levels, X: InputRows, weights: Array) -> Family | None:
     dim = X.shape[1]
-    periods = np.broadcast_to(kernel.period, dim).tolist()
-    scales = np.broadcast_to(kernel.length_scale, dim).tolist()
-    inputs = tuple(
-        KernelOnColumns(PeriodicScale(Periodic(period, scale)), (index,), dim)
-        for index, (period, scale) in enumerate(zip(periods, scales, strict=True))
+    inputs = [(_of_input(kernel, index), index) for index in range(dim)]
+    families = tuple(
+        MappedKernel(_of_lines(each), OnColumns(each, (index,)), dim) for each, index in inputs
     )
-    return ProductOfKernels(inputs, partial(_periodic, kernel))
+    return ProductOfKernels(families, partial(_joined, kernel))
+
+
+def _of_input(kernel: Periodic | Levels, index: int) -> Periodic | Levels:
+    """Return the kernel of one of the inputs of a kernel of several."""
+    values = {field.name: getattr(kernel, field.name) for field in fields(kernel)}
+    chosen = {name: value[index] for name, value in values.items() if isinstance(value, tuple)}
+    return replace(kernel, **chosen)
+
+
+def _of_lines(kernel: Periodic | Levels) -> Family:
+    """Return the family of a kernel of one input, with one parameter or none."""
+    for name, domain in kernel.learnable().items():
+        if name not in _GIVEN:
+            return LineWeights(kernel, name, domain)
+    return FixedKernel(kernel, closed_form(kernel, 1))
+
+
+def _joined(kernel: Periodic | Levels, inputs: Sequence[Kernel]) -> Kernel:
+    """Return the kernel with the parameters of the kernels of single inputs."""
+    params = [kernel_of_input.get_params() for kernel_of_input in inputs]
+    names = set(kernel.parameter_domains).difference(_GIVEN)
+    return kernel.with_params(
+        **{name: tuple(each[f"kernel__{name}"] for each in params) for name in names}
+    )
 
 
 @family_of.register
 def _(kernel: OnColumns, X: InputRows, weights: Array) -> Family | None:
     columns = indices_of(kernel.columns, None, X.shape[1])
     inner = family_of(kernel.kernel, chosen_columns(X, columns), weights)
-    return None if inner is None else KernelOnColumns(inner, columns, X.shape[1])
+    start = replace(kernel, columns=columns)
+    return None if inner is None else MappedKernel(inner, start, X.shape[1])
+
+
+@family_of.register
+def _(kernel: Bilinear, X: InputRows, weights: Array) -> Family | None:
+    if not kernel.is_symmetric:
+        return None
+    inner = family_of(kernel.kernel, as_array(X @ kernel.left), weights)
+    return None if inner is None else MappedKernel(inner, kernel, X.shape[1])
 
 
 @family_of.register
@@ -155,16 +206,3 @@ def _families(kernels: Sequence[Kernel], X: InputRows, weights: Array) -> tuple[
     maybe_families = [family_of(kernel, X, weights) for kernel in kernels]
     families = tuple(family for family in maybe_families if family is not None)
     return families if len(families) == len(maybe_families) else ()
-
-
-def _periodic(kernel: Periodic, inputs: Sequence[Kernel]) -> Periodic:
-    """Return the kernel with the length scales of the kernels of single inputs."""
-    scales = [kernel_of_input.get_params()["kernel__length_scale"] for kernel_of_input in inputs]
-    return replace(kernel, length_scale=tuple(scales))
-
-
-def _with_scales(kernel: Correlation | Anova, length_scale: LengthScale) -> Kernel:
-    """Return the kernel with other length scales."""
-    if isinstance(kernel, Anova):
-        return replace(kernel, kernel=replace(kernel.kernel, length_scale=length_scale))
-    return replace(kernel, length_scale=length_scale)

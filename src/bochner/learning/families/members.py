@@ -1,4 +1,4 @@
-"""Families of kernels on columns, of a fixed kernel and of periodic kernels."""
+"""Families of kernels on mapped inputs, of a fixed kernel and of kernels with spectral lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import ive
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.intervals import Interval
 from bochner.frequencies import Frequencies
-from bochner.kernels import Kernel, OnColumns, Periodic
+from bochner.kernels import Bilinear, Kernel, Levels, OnColumns, Periodic
+from bochner.kernels.columns import indices_of
 from bochner.kernels.periodic import SHORTEST
 from bochner.learning.evidence.feature_evidence import FrequencySlopes
 from bochner.learning.evidence.reparameterised import FACTORS, BaseDraws, ParameterisedKernel
@@ -21,11 +22,15 @@ from bochner.spectral import Lattice, SpectralMeasure
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KernelOnColumns(Composite[Any]):
-    """Family of kernels on some of ``dim`` inputs; frequencies along other inputs are zero."""
+class MappedKernel(Composite[Any]):
+    """Family of kernels on some of ``dim`` inputs, or on products of the inputs with a matrix.
+
+    Frequencies along other inputs than those of an :class:`OnColumns` are zero; those of a
+    symmetric :class:`Bilinear` kernel are the matrix times the frequencies of its kernel.
+    """
 
     inner: Family
-    columns: tuple[int, ...]
+    start: OnColumns | Bilinear
     dim: int
 
     @property
@@ -53,19 +58,25 @@ class KernelOnColumns(Composite[Any]):
     def frequencies(self, draws: object, theta: Array) -> Frequencies:
         f = self.inner.frequencies(draws, theta)
         waves = f.modulation
-        waves = None if waves is None else waves.mapped(np.eye(self.dim)[:, self.columns])
-        return Frequencies(self._embedded(f.omega), f.weight, modulation=waves)
+        waves = None if waves is None else waves.mapped(self.start.maps(self.dim)[0])
+        return Frequencies(self._lifted(f.omega), f.weight, modulation=waves)
 
     def pulled_back(self, draws: object, theta: Array, slopes: FrequencySlopes) -> Array:
-        inner_slopes = FrequencySlopes(slopes.omega[:, self.columns], slopes.log_weight)
-        return self.inner.pulled_back(draws, theta, inner_slopes)
+        if isinstance(self.start, Bilinear):
+            omega = slopes.omega @ self.start.left
+        else:
+            omega = slopes.omega[:, indices_of(self.start.columns, None, self.dim)]
+        return self.inner.pulled_back(draws, theta, FrequencySlopes(omega, slopes.log_weight))
 
     def kernel(self, theta: Array) -> Kernel:
-        return OnColumns(self.inner.kernel(theta), self.columns)
+        return replace(self.start, kernel=self.inner.kernel(theta))
 
-    def _embedded(self, omega: Array) -> Array:
+    def _lifted(self, omega: Array) -> Array:
+        """Return frequencies (m, dim) of all inputs from those of the kernel."""
+        if isinstance(self.start, Bilinear):
+            return as_array(omega @ self.start.left.T)
         wide = np.zeros((len(omega), self.dim))
-        wide[:, self.columns] = omega
+        wide[:, indices_of(self.start.columns, None, self.dim)] = omega
         return wide
 
 
@@ -115,19 +126,17 @@ class FixedKernel(ParameterisedKernel[Frequencies]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PeriodicScale(ParameterisedKernel[BaseDraws]):
-    r"""Periodic kernels of one input: the logarithm of the length scale, relative to the start's.
+class LineWeights(ParameterisedKernel[BaseDraws]):
+    """Kernels of one input with spectral lines, whose weights are a function of one parameter.
 
-    Spectral lines stay, and their weights :math:`w_k \propto e^{-r} I_k(r)`, :math:`r = \ell^{-2}`,
-    change:
-
-    .. math:: \frac{\partial \log w_k}{\partial \log \ell}
-              = 2 r - r \frac{I_{k-1}(r) + I_{k+1}(r)}{I_k(r)}.
-
-    The number of lines suffices for half the length scale of the start.
+    The parameter is the logarithm or log odds of a :class:`Periodic` kernel's length scale, a
+    :class:`Categorical` kernel's correlation or an :class:`Ordinal` kernel's length scale, relative
+    to the start's. The number of lines suffices for half the length scale of the start.
     """
 
-    start: Periodic
+    start: Periodic | Levels
+    name: str
+    domain: Interval
 
     @property
     def origin(self) -> Array:
@@ -139,11 +148,8 @@ class PeriodicScale(ParameterisedKernel[BaseDraws]):
     @property
     def _lines(self) -> Array:
         """The frequencies of the lines."""
-        length_scale = _number(self.start.length_scale)
-        half = max(0.5 * length_scale, min(length_scale, SHORTEST))
-        # A search may halve the length scale without new lines.
-        shorter = replace(self.start, length_scale=half)
-        ((omega, _),) = shorter.lines(1)
+        # A search may halve a length scale without new lines.
+        ((omega, _),) = self.kernel(-np.log([2.0])).lines(1)
         return omega
 
     @property
@@ -165,28 +171,19 @@ class PeriodicScale(ParameterisedKernel[BaseDraws]):
         law = Lattice(order[:, None].astype(np.float64), chance, np.zeros(len(order)))
         draw = law.draw_factor(m, np.random.default_rng(seed), resolve_scheme(scheme))
         part = np.asarray(draw.omega)[:, 0].astype(np.intp)
-        return BaseDraws(omega[part], part, 1.0 / (m * chance[part]))
+        return BaseDraws(omega[part], part, draw.ratio / (m * chance[part]))
 
     def frequencies(self, draws: BaseDraws, theta: Array) -> Frequencies:
         return Frequencies(draws.e, draws.share * self._weights(draws.part, theta))
 
-    def pulled_back(self, draws: BaseDraws, theta: Array, slopes: FrequencySlopes) -> Array:
-        rate = self._scale(theta) ** -2
-        middle = ive(draws.part, rate)
-        near = ive(np.abs(draws.part - 1), rate) + ive(draws.part + 1, rate)
-        ratio = np.divide(near, middle, out=np.zeros_like(near), where=middle > 0.0)
-        return np.array([np.sum(slopes.log_weight * rate * (2.0 - ratio))])
-
-    def kernel(self, theta: Array) -> Periodic:
-        return replace(self.start, length_scale=max(self._scale(theta), SHORTEST))
-
-    def _scale(self, theta: Array) -> float:
-        return _number(self.start.length_scale) * float(np.exp(theta[0]))
+    def kernel(self, theta: Array) -> Periodic | Levels:
+        (start,) = np.ravel(getattr(self.start, self.name)).tolist()
+        (value,) = self.domain.values(self.domain.free([start]) + theta).tolist()
+        if isinstance(self.start, Periodic):
+            value = max(value, min(start, SHORTEST))
+        return replace(self.start, **{self.name: value})
 
     def _weights(self, order: NDArray[np.intp], theta: Array) -> Array:
-        return as_array(ive(order, self._scale(theta) ** -2) * np.where(order == 0, 1.0, 2.0))
-
-
-def _number(length_scale: Any) -> float:
-    (number,) = np.ravel(length_scale).tolist()
-    return float(number)
+        """Return the weights of some lines, which are zero for lines that others do not need."""
+        ((omega, weights),) = self.kernel(theta).lines(1)
+        return np.where(order < len(omega), weights[np.minimum(order, len(omega) - 1)], 0.0)

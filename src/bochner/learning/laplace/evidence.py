@@ -26,11 +26,6 @@ _LOG_ALPHA = (np.log(1e-6), np.log(1e6))
 is between a thousand units, more than a smooth function needs, and a thousandth, which is almost a
 constant."""
 
-_LOG_PARAMETER = np.log(1e3)
-"""Largest change of the logarithm of a parameter from its initial value. The noise may decrease to
-1e-6 of the variance of targets, as in ridge regression, and a dispersion to a value that 1e4 counts
-hardly distinguish from zero. With less noise, linear systems lose half of their digits."""
-
 _TOLERANCE = 1e-4
 """Largest derivative of the evidence at the end of L-BFGS, in nats per unit of a logarithm:
 parameters are then exact to a hundredth of their posterior standard deviation, even if the evidence
@@ -124,9 +119,8 @@ class LaplaceSearch:
     def __post_init__(self) -> None:
         log_alpha = [] if self.alpha is not None else [-2.0 * np.log(self.likelihood.unit)]
         self.first = np.append(log_alpha, self.likelihood.vector(self.names))
-        self.bounds = np.tile(_LOG_PARAMETER * np.array([-1.0, 1.0]), (len(self.first), 1))
-        if self.alpha is None:
-            self.bounds[0] = _LOG_ALPHA
+        bounds = self.likelihood.bounds(self.names) - self.likelihood.vector(self.names)[:, None]
+        self.bounds = bounds if self.alpha is not None else np.vstack((_LOG_ALPHA, bounds))
         self.size = max(float(self.rows.weight.sum()), 1.0)
 
     def mode(self, x: Array) -> Mode:

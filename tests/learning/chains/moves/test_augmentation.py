@@ -109,7 +109,7 @@ def test_outcomes_have_units_that_outliers_do_not_move():
     assert found.unit < 1.0
     np.testing.assert_allclose(found.centre + found.unit * found.observed[0], Y, rtol=1e-14)
     assert found.likelihood.noise == KnownNoise((0.3 / found.unit) ** 2)
-    assert found.likelihood.law == StudentTLikelihood(4.0, 0.3 / found.unit)
+    assert found.likelihood.law == StudentTLikelihood(None, 0.3 / found.unit)
     assert np.abs(found.stand_in).max() == 5.0
     assert isinstance(
         outcomes_of(StudentTLikelihood(), Y, None, None).likelihood.noise, InverseGammaNoise
