@@ -215,6 +215,6 @@ def test_an_indefinite_kernel_keeps_the_limit_too(monkeypatch):
 
 def test_a_limit_that_cannot_be_kept_is_refused_before_any_work():
     model = ridge(n_components=4000, memory_limit="50MB", alpha="evidence")
-    with pytest.raises(ValueError, match=r"Gram matrix of 4000 features.*needs"):
+    with pytest.raises(ValueError, match=r"Gram matrix of 4256 features, 256 of them for intervals, .*needs"):
         model.fit(X, Y)
     assert not hasattr(model, "posterior_")

@@ -22,9 +22,11 @@ from bochner.estimators.inputs import (
 from bochner.estimators.labelled import ScoredRegressor
 from bochner.estimators.online_head import OnlineHead
 from bochner.estimators.predictions import RegressionAttributes, with_uncertainty
+from bochner.features.checks import N_CHECKS
 from bochner.features.chunks import Chunk
 from bochner.features.targets import Numbers
 from bochner.learning.chains.functions import SampledFunctions, linear_functions
+from bochner.learning.ridge.posterior import RidgePosterior
 from bochner.registry import register
 
 
@@ -274,6 +276,8 @@ class KreinRidge(
         self._remove_rows(self._later(X, y, sample_weight))
         return self
 
+    _n_checks = N_CHECKS
+
     @property
     def _targets(self) -> Numbers:
         return Numbers(self._target_origin)
@@ -384,16 +388,19 @@ class KreinRidge(
 
     def _try_out(self) -> None:
         super()._try_out()
-        intercept, variance = self.posterior_.intercept, self.posterior_.noise_variance
+        posterior = self.posterior_
+        intercept, variances = posterior.intercept, [posterior.noise_variance]
         if self._target_origin.shape != intercept.shape:
             raise ValueError(f"intercepts of shapes {self._target_origin.shape}, {intercept.shape}")
-        if variance is not None and variance.min() < 0.0:
-            raise ValueError("a negative variance of the noise")
+        if isinstance(posterior, RidgePosterior):
+            variances += [posterior.law.noise_variance, posterior.law.prior_variance]
+        if any(variance is not None and variance.min() < 0.0 for variance in variances):
+            raise ValueError("a negative variance of the noise or the prior")
 
     def _drawn(self, count: int, rng: np.random.Generator) -> SampledFunctions:
         check_is_fitted(self, "posterior_")
-        coef, constant = with_uncertainty(self.posterior_).sample(count, rng)
+        coef, constant = with_uncertainty(self.posterior_).law.sample(count, rng)
         constant += self._target_origin[:, None]
         shape = (count,) if self._single_target else constant.shape
         weights = coef.reshape(len(coef), -1)
-        return linear_functions(self._features, weights, constant.ravel(), shape)
+        return linear_functions(self._summed_features, weights, constant.ravel(), shape)

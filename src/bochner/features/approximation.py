@@ -47,6 +47,7 @@ class Recipe:
     decomposition: Decomposition | str = "auto"
     masses: str = "exact"
     pairs: Pairing | str = "matched"
+    n_checks: int = 0  # Number of check frequencies, a second draw
 
     def __post_init__(self) -> None:
         check_choice("weights", self.weights, WEIGHTS)
@@ -65,7 +66,8 @@ class Approximation:
 
     A designed measure follows the kernel inside ``region``. ``max_error`` and ``predicted_error``
     are errors of the measure, ``None`` if the measure has no such error or weights were fitted.
-    ``fit_error`` is the relative error of fitted weights on held-out pairs of rows.
+    ``fit_error`` is the relative error of fitted weights on held-out pairs of rows. ``checks`` is
+    an independent draw of frequencies, ``None`` for functions without a measure.
     """
 
     frequencies: Frequencies
@@ -73,6 +75,7 @@ class Approximation:
     max_error: float | None = None
     predicted_error: float | None = None
     fit_error: float | None = None
+    checks: Frequencies | None = None
 
 
 def approximate(
@@ -96,9 +99,19 @@ def approximate(
     measure = _measure(kernel, data, recipe, context)
     region = None if measure is None else _region(kernel, X, measure, data)
     draw = SamplingSettings(m, scheme, draw_rng)
+
+    def checks() -> Frequencies | None:
+        if not recipe.n_checks or measure is None or not isinstance(kernel, Kernel):
+            return None
+        # Weights of check frequencies are never fitted, so that their error has mean zero.
+        check_rng, rows_rng = draw_rng.spawn(2)
+        settings = SamplingSettings(recipe.n_checks, scheme, check_rng)
+        drawn = sampled_parts(kernel, measure, data, settings, rows_rng)
+        return reduce(add, (one_sided(kernel, part) for part in drawn))
+
     if fitted:
         frequencies, error = fitted_frequencies(kernel, measure, data, draw, data_rng)
-        return Approximation(frequencies, region, fit_error=error)
+        return Approximation(frequencies, region, fit_error=error, checks=checks())
     assert measure is not None
     assert isinstance(kernel, Kernel)
     parts = sampled_parts(kernel, measure, data, draw, data_rng)
@@ -112,7 +125,9 @@ def approximate(
             f"The features approximate the kernel badly: their predicted relative error is "
             f"{measure.predicted_error:.3g} with n_components={2 * m}. {_advice(kernel)}"
         )
-    return Approximation(frequencies, region, measure.max_error, measure.predicted_error)
+    return Approximation(
+        frequencies, region, measure.max_error, measure.predicted_error, checks=checks()
+    )
 
 
 def _advice(kernel: Kernel) -> str:
