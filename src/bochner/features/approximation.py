@@ -22,6 +22,7 @@ from bochner.spectral.composite import resolve_pairing
 from bochner.spectral.data import KernelData
 from bochner.spectral.decompositions import Auto, DesignContext, makes_blocks, resolve_decomposition
 from bochner.spectral.least_squares import Sample, least_squares_masses
+from bochner.spectral.tails import sample_parts_with_tails
 
 _SPHERE_TOLERANCE = 1e-4
 """Relative distance from a sphere at which rows count as on it: ten times the tolerance of kernels
@@ -105,8 +106,11 @@ def approximate(
             return None
         # Weights of check frequencies are never fitted, so that their error has mean zero.
         check_rng, rows_rng = draw_rng.spawn(2)
-        settings = SamplingSettings(recipe.n_checks, scheme, check_rng)
-        drawn = sampled_parts(kernel, measure, data, settings, rows_rng)
+        if measure.is_positive and not measure.is_two_sided:
+            drawn = sample_parts_with_tails(measure, recipe.n_checks, check_rng, scheme)
+        else:
+            settings = SamplingSettings(recipe.n_checks, scheme, check_rng)
+            drawn = sampled_parts(kernel, measure, data, settings, rows_rng)
         return reduce(add, (one_sided(kernel, part) for part in drawn))
 
     if fitted:
