@@ -170,8 +170,8 @@ class FeatureModel(Model):
 
         With :math:`H = \Phi R` and :math:`L L^\top = \sigma^2 I + H H^\top`, the mean moves by
         :math:`R H^\top (L L^\top)^{-1} (Y - \Phi M)`, and the root becomes
-        :math:`R (I - H^\top L^{-\top} (L + \sigma I)^{-1} H)` (Andrews, "A square root formulation of
-        the Kalman covariance equations", 1968).
+        :math:`R (I - H^\top L^{-\top} (L + \sigma I)^{-1} H)` (Andrews, "A square root formulation
+        of the Kalman covariance equations", 1968).
 
         Parameters
         ----------

@@ -301,8 +301,7 @@ class OnlineHead(RidgeHead, ABC):
         except np.linalg.LinAlgError as error:
             raise ValueError(NOT_AMONG) from error
         # Sums of squared residuals of actual rows are not negative.
-        is_normal = isinstance(posterior, RidgePosterior)
-        coef = posterior.law.coef if is_normal else posterior.coef
+        coef = posterior.law.coef if isinstance(posterior, RidgePosterior) else posterior.coef
         if remaining.misfit(coef, posterior.intercept, before).min() < 0.0:
             raise ValueError(NOT_AMONG)
         return posterior

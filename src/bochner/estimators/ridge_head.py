@@ -177,9 +177,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         sums: FeatureSums | None = None
         posterior: LinearSolution
         if plan.solver == "cholesky":
-            sums = rows.total(
-                chunk_sums, summed, targets, problem.product_dtype, plan.block_bytes
-            )
+            sums = rows.total(chunk_sums, summed, targets, problem.product_dtype, plan.block_bytes)
             posterior = self._solve(sums, features, checks, alpha)
         else:
             assert alpha is not None

@@ -34,6 +34,12 @@ _MASS_ROWS = 50
 _POOR = 0.5
 """Predicted relative error from which on features are reported as poor: half of the kernel."""
 
+_BIASED = 0.1
+"""Bound on the bias of the features, relative to the kernel's largest value, from which on it is
+reported: more features of the same measure do not reduce it."""
+_SCALE_ROWS = 200
+"""Rows on which the largest value of a kernel is computed: 40,000 values, in a millisecond."""
+
 WEIGHTS = ("sampled", "least_squares")
 MASSES = ("exact", "least_squares")
 
@@ -129,9 +135,27 @@ def approximate(
             f"The features approximate the kernel badly: their predicted relative error is "
             f"{measure.predicted_error:.3g} with n_components={2 * m}. {_advice(kernel)}"
         )
+    elif measure.max_error > 0.0:
+        _warn_of_bias(kernel, measure.max_error, 2 * m, data, data_rng.spawn(1)[0])
     return Approximation(
         frequencies, region, measure.max_error, measure.predicted_error, checks=checks()
     )
+
+
+def _warn_of_bias(
+    kernel: Kernel, max_error: float, n_components: int, data: KernelData, rng: Generator
+) -> None:
+    left = some_rows(data.left, _SCALE_ROWS, rng)
+    right = left if data.right is None else some_rows(data.right, _SCALE_ROWS, rng)
+    greatest = float(np.abs(kernel(left, right)).max())
+    if max_error > _BIASED * greatest:
+        warn_user(
+            f"The features approximate another kernel than {kernel!r}: for pairs of these rows the "
+            f"mean of their inner products differs from the kernel by up to {max_error:.3g}, and "
+            f"the kernel's largest value is {greatest:.3g}. Use more than "
+            f"n_components={n_components}, for which the measure is designed, or "
+            f"weights='least_squares'."
+        )
 
 
 def _advice(kernel: Kernel) -> str:

@@ -28,15 +28,14 @@ class CheckedMap:
     @classmethod
     def of(cls, features: FeatureMap, checks: Frequencies) -> "CheckedMap":
         """Return the features of a model with those of the frequencies ``checks``."""
-        is_residual = isinstance(features, ResidualFeatures)
-        waves = features.frequencies if is_residual else features
-        m, total = waves.n_frequencies, waves.n_frequencies + checks.n_frequencies
-        joint = waves + checks
-        n_landmarks = features.n_features - waves.n_features
-        landmarks = np.arange(2 * total, 2 * total + n_landmarks)
+        waves = features.frequencies if isinstance(features, ResidualFeatures) else features
+        both = waves + checks
+        joint = features.with_frequencies(both) if isinstance(features, ResidualFeatures) else both
+        m, total = waves.n_frequencies, both.n_frequencies
+        landmarks = np.arange(2 * total, joint.n_features)
         main, other = np.arange(m), np.arange(m, total)
         return cls(
-            features.with_frequencies(joint) if is_residual else joint,
+            joint,
             np.concatenate((main, total + main, landmarks)),
             np.concatenate((other, total + other, landmarks)),
         )

@@ -81,9 +81,8 @@ def fit_checked(
     coef = np.zeros((n_features, ridge.coef.shape[1]))
     coef[main] = ridge.coef
     centre, _ = origin(sums, centred)
-    law = FunctionLaw(
-        coef, ridge.intercept, centre, noise_root, prior_root, noise, prior, ridge.intercept_variance
-    )
+    variances = noise, prior, ridge.intercept_variance
+    law = FunctionLaw(coef, ridge.intercept, centre, noise_root, prior_root, *variances)
     return replace(ridge, noise_variance=noise, checked=law)
 
 
