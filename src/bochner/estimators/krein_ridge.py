@@ -66,9 +66,10 @@ class KreinRidge(
     alpha : float or "evidence", default=1.0
         Ratio of the noise variance to the prior variance of a unit kernel; ``"evidence"``
         maximises the marginal likelihood of the process on the features, which counts what the
-        features miss as noise, and both variances are estimated afterwards. Use it with an indefinite kernel: it then minimises
-        generalised cross-validation away from the poles. A number that is a pole is moved, and one
-        within ten per cent of a pole kept, each with a ``RuntimeWarning``.
+        features miss as noise; both variances are estimated afterwards. Use it with an indefinite
+        kernel: it then minimises generalised cross-validation away from the poles. A number that
+        is a pole is moved, and one within ten per cent of a pole kept, each with a
+        ``RuntimeWarning``.
     length_scale : float, sequence of d floats, "auto", "median" or "evidence", default="auto"
         Length scale of a kernel given by name. ``"auto"`` is the standard deviation of each column,
         times the median distance between standardised rows: the units of the columns do not matter.
@@ -133,14 +134,16 @@ class KreinRidge(
         Variance of the noise, without what the features miss; after conjugate gradients with it.
         Not available in a Krein space.
     log_evidence_ : float
-        Log marginal likelihood of the process on the features, summed over targets. Not available in a Krein space.
+        Log marginal likelihood of the process on the features, summed over targets. Not available
+        in a Krein space.
     condition_number_ : float
         Ratio of the greatest to the least eigenvalue of the system for the weights. Not available
         in a Krein space.
     sums_ : FeatureSums or None
-        Sums that :meth:`partial_fit` adds to, of features and check features. With an intercept, targets are relative to the mean
-        of the first batch. ``None`` after conjugate gradients. While ``fading_`` is set, the sums
-        are sums of the features ``fading_.joint`` over the rows since the refresh.
+        Sums that :meth:`partial_fit` adds to, of features and check features. With an intercept,
+        targets are relative to the mean of the first batch. ``None`` after conjugate gradients.
+        While ``fading_`` is set, the sums are sums of the features ``fading_.joint`` over the rows
+        since the refresh.
     fading_ : FadingFeatures or None
         Both sets of features after :meth:`refresh`, until the earlier features are dropped.
         ``fading_.share(model.sums_)`` is the share of the earlier features in the prior variance,
