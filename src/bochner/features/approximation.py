@@ -112,7 +112,7 @@ def approximate(
             return None
         # Weights of check frequencies are never fitted, so that their error has mean zero.
         check_rng, rows_rng = draw_rng.spawn(2)
-        if measure.is_positive and not measure.is_two_sided:
+        if measure.is_positive and measure.mass > 0.0 and not measure.is_two_sided:
             drawn = sample_parts_with_tails(measure, recipe.n_checks, check_rng, scheme)
         else:
             settings = SamplingSettings(recipe.n_checks, scheme, check_rng)
