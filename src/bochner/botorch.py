@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from botorch.models.model import Model
 from botorch.posteriors import GPyTorchPosterior
@@ -26,8 +27,9 @@ __all__ = ["FeatureModel"]
 class FeatureModel(Model):
     r"""The Gaussian process of a fitted :class:`bochner.KreinRidge`, for acquisition functions.
 
-    With features :math:`\phi(x) = (z(x), 1)`, functions are :math:`f_t = \phi^\top \beta_t`,
-    :math:`\beta_t \sim N(M_t, \sigma_t^2 R R^\top)`, independent between targets. Posteriors are
+    With features :math:`\phi(x) = (z(x), 1)`, check features included, functions are
+    :math:`f_t = \phi^\top \beta_t`, :math:`\beta_t \sim N(M_t, R_t R_t^\top)`, independent between
+    targets. Posteriors are
     joint over the points of a batch, cost :math:`O(p^2)` a point however many rows the model was
     fitted to, and have gradients. More observations change ``M`` and ``R`` exactly, with the noise
     variances :math:`\sigma_t^2` as they are.
@@ -79,22 +81,29 @@ class FeatureModel(Model):
             raise ValueError(
                 f"The model has no predictive standard deviation. {posterior.limitation}"
             )
-        whitener, centre, coef, noise, intercept = (
+        law = posterior.law
+        # Constants (q, t) of the features (z, 1), whose last one is the intercept of centred z.
+        sizes = np.sqrt(law.noise_variance), np.sqrt(law.prior_variance)
+        weights = [
+            size[:, None, None] * root
+            for size, root in zip(sizes, (law.noise_root, law.prior_root), strict=True)
+        ]
+        slopes = np.concatenate(weights, axis=2)
+        constants = -np.einsum("j,tjr->tr", law.centre, slopes)
+        n_targets, n_features, n_roots = slopes.shape
+        root = np.zeros((n_targets, n_features + 1, n_roots + 1))
+        root[:, :-1, :-1], root[:, -1, :-1] = slopes, constants
+        root[:, -1, -1] = sizes[0] * law.intercept_variance**0.5
+        mean = np.vstack((law.coef, np.reshape(model.intercept_, (1, -1))))
+        tensors = (
             torch.tensor(values, dtype=dtype, device=device)
-            for values in (
-                posterior.whitener,
-                posterior.centre,
-                model.coef_.reshape(-1, posterior.coef.shape[0]),
-                posterior.noise_variance,
-                model.intercept_,
-            )
+            for values in (mean, root, law.noise_variance)
         )
-        # (z - c)' W W' (z - c) + v = |R' (z, 1)|^2, with v the variance of the intercept.
-        root = torch.zeros(len(centre) + 1, len(centre) + 1, dtype=dtype, device=device)
-        root[:-1, :-1], root[-1, :-1] = whitener, -centre @ whitener
-        root[-1, -1] = posterior.intercept_variance**0.5
-        layer = FourierLayer.from_model(model, dtype=dtype, device=device)
-        self._store(layer, torch.cat((coef.mT, intercept.reshape(1, -1))), root, noise)
+        waves = FourierLayer.from_model(model, dtype=dtype, device=device)
+        if model.checks_ is not None:
+            joint = model.frequencies_ + model.checks_
+            waves = FourierLayer.from_model(joint, dtype=dtype, device=device)
+        self._store(waves, *tensors)
 
     def _store(
         self, layer: FourierLayer, mean: torch.Tensor, root: torch.Tensor, noise: torch.Tensor
@@ -102,7 +111,7 @@ class FeatureModel(Model):
         super().__init__()
         self.layer = layer
         self.register_buffer("mean", mean)  # (..., p + 1, t)
-        self.register_buffer("root", root)  # (..., p + 1, p + 1)
+        self.register_buffer("root", root)  # (..., t, p + 1, r)
         self.register_buffer("noise_variance", noise)  # (t,)
 
     @property
@@ -135,13 +144,12 @@ class FeatureModel(Model):
             Applied to the posterior.
         """
         features = self._features(X)
-        means, half = features @ self.mean, features @ self.root
-        relative = half @ half.mT
+        means, half = features @ self.mean, features.unsqueeze(-3) @ self.root
         targets = range(self.num_outputs) if output_indices is None else output_indices
         each = []
         for target in targets:
             variance = self.noise_variance[target]
-            covariance = variance * relative
+            covariance = half[..., target, :, :] @ half[..., target, :, :].mT
             if isinstance(observation_noise, torch.Tensor):
                 covariance = covariance + torch.diag_embed(observation_noise[..., target])
             elif observation_noise:
@@ -160,10 +168,10 @@ class FeatureModel(Model):
     ) -> FeatureModel:
         r"""Return the model with more observations.
 
-        With :math:`H = \Phi R` and :math:`L L^\top = I + H H^\top`, the mean moves by
+        With :math:`H = \Phi R` and :math:`L L^\top = \sigma^2 I + H H^\top`, the mean moves by
         :math:`R H^\top (L L^\top)^{-1} (Y - \Phi M)`, and the root becomes
-        :math:`R (I - H^\top L^{-\top} (L + I)^{-1} H)` (Andrews, "A square root formulation of
-        the Kalman covariance equations", 1968).
+        :math:`R (I - H^\top L^{-\top} (L + \sigma I)^{-1} H)` (Andrews, "A square root formulation
+        of the Kalman covariance equations", 1968).
 
         Parameters
         ----------
@@ -173,16 +181,18 @@ class FeatureModel(Model):
             Ignored, because the noise of the model is used.
         """
         features = self._features(X)
-        H = features @ self.root
+        H = features.unsqueeze(-3) @ self.root  # (..., t, q, r)
         eye = torch.eye(H.shape[-2]).to(H)
-        lower = torch.linalg.cholesky(eye + H @ H.mT)
-        change = torch.cholesky_solve(Y - features @ self.mean, lower)
-        shrunk = torch.linalg.solve_triangular(lower + eye, H, upper=False)
+        noise = self.noise_variance[:, None, None] * eye
+        lower = torch.linalg.cholesky(noise + H @ H.mT)
+        residuals = (Y - features @ self.mean).mT.unsqueeze(-1)
+        change = torch.cholesky_solve(residuals, lower)
+        shrunk = torch.linalg.solve_triangular(lower + noise.sqrt(), H, upper=False)
         shrunk = torch.linalg.solve_triangular(lower.mT, shrunk, upper=True)
         gain = self.root @ H.mT
         updated = FeatureModel.__new__(FeatureModel)
-        root = self.root - gain @ shrunk
-        updated._store(self.layer, self.mean + gain @ change, root, self.noise_variance)
+        mean = self.mean + (gain @ change).squeeze(-1).mT
+        updated._store(self.layer, mean, self.root - gain @ shrunk, self.noise_variance)
         return updated
 
     def fantasize(

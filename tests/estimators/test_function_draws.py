@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from laws.error_laws import dense_errors
 from numpy.testing import assert_allclose, assert_array_equal
 from persist.same import round_trip
 from scipy import sparse, stats
@@ -37,21 +38,24 @@ def model(**parameters):
 
 def joint(fitted, rows):
     """Mean (n, t), covariance (n, n) over the noise's variance and this variance, densely."""
-    Z, Zs = fitted._features.features(X), fitted._features.features(rows)
-    C, cross = Z @ Z.T / ALPHA + np.eye(len(X)), Zs @ Z.T / ALPHA
-    inverse = np.linalg.inv(C)
-    cov = Zs @ Zs.T / ALPHA - cross @ inverse @ cross.T
-    constant, ones = np.zeros(2), np.ones(len(X))
-    degrees = len(X)
-    if fitted.fit_intercept:
-        # A constant with a flat prior: universal kriging.
-        precision, degrees = inverse.sum(), len(X) - 1
-        constant = ones @ inverse @ Y / precision
-        left = 1.0 - cross @ inverse @ ones
-        cov = cov + np.outer(left, left) / precision
-    residual = Y - constant
-    noise = np.sum(residual * (inverse @ residual), axis=0) / degrees
-    return constant + cross @ inverse @ residual, cov, noise
+    both = np.vstack((X, rows))
+    gram, truth = fitted.frequencies_.gram(both), fitted.checks_.gram(both)
+    if fitted.residual_ is not None:
+        exact = KERNEL(both, fitted.residual_.landmarks)
+        near = exact @ np.linalg.solve(KERNEL(fitted.residual_.landmarks), exact.T)
+        gram, truth = (
+            near + corrected(fitted, waves, both) for waves in (fitted.frequencies_, fitted.checks_)
+        )
+    errors = dense_errors(gram, truth, Y, ALPHA, fit_intercept=fitted.fit_intercept)
+    return errors.mean, errors.cov[:, :, 0] / errors.noise[0], errors.noise
+
+
+def corrected(fitted, waves, rows):
+    """Gram matrix of random features less their values that landmarks determine."""
+    landmarks = fitted.residual_.landmarks
+    weights = np.linalg.solve(KERNEL(landmarks), KERNEL(landmarks, rows))
+    rest = waves.features(rows) - weights.T @ waves.features(landmarks)
+    return rest @ rest.T
 
 
 def assert_moments(samples, mean, cov):

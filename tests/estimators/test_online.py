@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from estimators.test_krein_ridge import NEW, WEIGHT, X, Y, assert_same_model, ridge
+from laws.error_laws import dense_errors
 from laws.head_laws import plant_signs
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
@@ -32,6 +33,13 @@ def tempered_evidence(Z, weight, alpha):
     return -0.5 * (weight.sum() * np.log(noise).sum() + n_targets * determinant), noise
 
 
+def tempered_noise(model, weight, degrees=None):
+    """Noise variances by dense matrices of features and checks."""
+    rows, options = weight > 0.0, {"fit_intercept": model.fit_intercept, "degrees": degrees}
+    gram, truth = (waves.gram(X[rows]) for waves in (model.frequencies_, model.checks_))
+    return dense_errors(gram, truth, Y[rows], model.alpha_, weight=weight[rows], **options).noise
+
+
 @pytest.mark.parametrize("weight", [None, WEIGHT])
 @pytest.mark.parametrize("alpha", [0.5, "evidence"])
 def test_forgotten_rows_are_fractions_of_observations(alpha, weight):
@@ -46,7 +54,9 @@ def test_forgotten_rows_are_fractions_of_observations(alpha, weight):
             options={"xatol": 1e-9},
         )
         assert_allclose(model.alpha_, np.exp(best.x), rtol=1e-3)
-    assert_allclose(model.noise_variance_, tempered_evidence(Z, aged, model.alpha_)[1], rtol=1e-6)
+    else:
+        expected = tempered_noise(model, aged)
+        assert_allclose(model.noise_variance_, expected, rtol=1e-6)
     refitted = ridge(alpha=model.alpha_).fit(X, Y, sample_weight=aged)
     assert_allclose(model.coef_, refitted.coef_, rtol=1e-6, atol=1e-8)
 
@@ -56,15 +66,14 @@ def test_forgetting_with_an_intercept_is_a_weight_for_each_row_of_its_age():
     aged = 0.95 ** np.arange(80)[::-1]
     refitted = ridge(fit_intercept=True).fit(X, Y, sample_weight=aged)
     assert_allclose(model.predict(NEW), refitted.predict(NEW), atol=1e-8)
-    degrees = 79.0 / (aged.sum() - 1.0)  # The rows of the other model are 80 observations
-    assert_allclose(model.noise_variance_, refitted.noise_variance_ * degrees)
+    assert_allclose(model.noise_variance_, tempered_noise(model, aged), rtol=1e-7)
 
 
 def test_forgotten_rows_of_fractional_weights_are_fractions_of_observations():
     model = stream(ridge(), weight=FRACTIONS, forgetting=0.95)
     aged = 0.95 ** np.arange(80)[::-1]
-    refitted = ridge().fit(X, Y, sample_weight=FRACTIONS * aged)
-    assert_allclose(model.noise_variance_, refitted.noise_variance_ * 80.0 / aged.sum())
+    expected = tempered_noise(model, FRACTIONS * aged, degrees=aged.sum())
+    assert_allclose(model.noise_variance_, expected, rtol=1e-7)
 
 
 def assert_batches(weight=None, **parameters):

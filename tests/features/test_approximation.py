@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import chi2_kernel, cosine_similarity
 
-from bochner import FourierFeatures
+from bochner import FourierFeatures, KreinRidge
 from bochner.kernels import NTK, TL1, Cauchy, DeltaGaussian, Gaussian, Laplacian, Matern, Tanh
 
 RNG = np.random.default_rng(0)
@@ -153,3 +153,16 @@ def test_fitted_features_stay_bounded_far_from_the_data(kernel, rows, seed):
         value = np.abs(features.gram(far, rows)).max()
     # Kernels that are bounded by their values at the data, or by one.
     assert value < 1.75 * max(np.abs(kernel(rows, rows)).max(), 1.0)
+
+
+def test_features_of_another_kernel_have_a_warning():
+    rows = RNG.normal(size=(300, 3))
+    advice = r"differs from the kernel by up to 0\.\d+.*largest value is 0\.9.*least_squares"
+    with pytest.warns(UserWarning, match=advice):
+        few = FourierFeatures(DeltaGaussian(), 8, random_state=0).fit(rows)
+    with pytest.warns(UserWarning, match=advice):
+        KreinRidge(DeltaGaussian(), 8, random_state=0).fit(rows, rows[:, 0])
+    assert few.max_error_ > 0.1 * DeltaGaussian()(rows).max()
+    with warnings.catch_warnings(action="error"):
+        many = FourierFeatures(DeltaGaussian(), 128, random_state=0).fit(rows)
+    assert many.max_error_ < 1e-3

@@ -76,7 +76,7 @@ def check_posterior(fit_intercept=False, m=10, alpha=0.3):
     new = data.frequencies.features(data.new)
     assert_allclose(posterior.mean(new), mean, rtol=1e-8, atol=1e-9)
     assert_allclose(posterior.noise_variance, noise, rtol=1e-8)
-    assert_allclose(posterior.std(new), std, rtol=1e-8)
+    assert_allclose(posterior.law.std(new), std, rtol=1e-8)
     assert_allclose(posterior.log_evidence, log_evidence, rtol=1e-9)
 
 
@@ -85,9 +85,9 @@ def check_draws(n=20_000, m=3, alpha=0.3):
     data = problem(m=m)
     posterior = fit_ridge(data.sums, alpha, fit_intercept=True)
     Z = data.frequencies.features(data.new[:4])
-    coef, intercept = posterior.sample(n, np.random.default_rng(0))
+    coef, intercept = posterior.law.sample(n, np.random.default_rng(0))
     values = np.einsum("ip,ptn->nit", Z, coef) + intercept.T[:, None]
-    cov = posterior.cov(Z) - np.eye(len(Z))[:, :, None] * posterior.noise_variance
+    cov = posterior.law.cov(Z) - np.eye(len(Z))[:, :, None] * posterior.noise_variance
     for number in range(values.shape[2]):
         root = np.linalg.cholesky(cov[:, :, number] + 1e-12 * np.eye(len(Z)))
         mean = posterior.mean(Z)[:, number]

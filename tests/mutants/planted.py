@@ -282,9 +282,9 @@ def noise_with_half_the_degrees(original, square, explained, degrees):
     return original(square, explained, 0.5 * degrees)
 
 
-@replaces(ridge.RidgePosterior, "std", head_laws.check_posterior, head_laws.check_coverage)
+@replaces(ridge.FunctionLaw, "std", head_laws.check_posterior, head_laws.check_coverage)
 def deviation_without_noise(self, Z):
-    spread = np.sum(((Z - self.centre) @ self.whitener) ** 2, axis=1)
+    spread = np.sum(((Z - self.centre) @ self.noise_root) ** 2, axis=1)
     return np.sqrt(spread[:, None] * self.noise_variance)
 
 

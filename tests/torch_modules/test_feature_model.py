@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from laws.error_laws import dense_errors
 from numpy.testing import assert_allclose
 
 pytest.importorskip("botorch")
@@ -46,18 +47,16 @@ def double(values):
     return torch.as_tensor(np.asarray(values), dtype=torch.float64)
 
 
-def by_hand(model, rows, y, fresh):
-    """Mean and covariance over the noise's variance, of the normal equations in full.
+def by_hand(model, fresh):
+    """Mean and covariances of functions, by dense matrices of features and checks."""
+    both = np.concatenate([X, fresh])
+    Z, checks = model.frequencies_.features(both), model.checks_.features(both)
+    options = {"fit_intercept": model.fit_intercept}
+    return dense_errors(Z @ Z.T, checks @ checks.T, Y, model.alpha_, **options)
 
-    With an intercept, the constant is a feature with a flat prior.
-    """
-    Z, z = (model.frequencies_.features(part) for part in (rows, fresh))
-    prior = np.full(Z.shape[1], model.alpha_)
-    if model.fit_intercept:
-        Z, z = (np.column_stack([part, np.ones(len(part))]) for part in (Z, z))
-        prior = np.append(prior, 0.0)
-    inverse = np.linalg.inv(Z.T @ Z + np.diag(prior))
-    return z @ inverse @ Z.T @ y, z @ inverse @ z.T
+
+def blocks(covariances):
+    return block_diag(*np.moveaxis(covariances, 2, 0))
 
 
 @pytest.mark.parametrize("name", RIDGES)
@@ -69,11 +68,10 @@ def test_posteriors_are_those_of_the_ridge(name):
     assert_allclose(posterior.mean, mean, atol=1e-12)
     noisy = adapted.posterior(double(FRESH), observation_noise=True)
     assert_allclose(noisy.variance.sqrt(), std, rtol=1e-12)
-    expected, relative = by_hand(model, X, Y, FRESH)
-    assert_allclose(posterior.mean, expected, atol=1e-8)
+    expected = by_hand(model, FRESH)
+    assert_allclose(posterior.mean, expected.mean, atol=1e-8)
     covariance = posterior.distribution.covariance_matrix
-    first, second = model.noise_variance_
-    assert_allclose(covariance, block_diag(first * relative, second * relative), atol=1e-8)
+    assert_allclose(covariance, blocks(expected.cov), atol=1e-8)
 
 
 def test_one_target_and_batches():
@@ -122,17 +120,20 @@ def test_gradients_are_finite_differences():
 
 
 @pytest.mark.parametrize("name", RIDGES)
-def test_observations_are_rows_of_a_larger_fit(name):
+def test_observations_condition_the_joint_law(name):
     model = fitted(name)
     first = FeatureModel(model).condition_on_observations(double(MORE[:1]), double(VALUES[:1]))
     adapted = first.condition_on_observations(double(MORE[1:]), double(VALUES[1:]))
-    rows, y = np.concatenate([X, MORE]), np.concatenate([Y, VALUES])
-    mean, relative = by_hand(model, rows, y, FRESH)
+    errors = by_hand(model, np.concatenate([MORE, FRESH]))
+    mean, cov = errors.mean[4:].copy(), errors.cov[4:, 4:].copy()
+    for t in range(2):
+        gain = np.linalg.solve(errors.cov[:4, :4, t] + errors.noise[t] * np.eye(4), np.eye(4))
+        gain = errors.cov[4:, :4, t] @ gain
+        mean[:, t] += gain @ (VALUES - errors.mean[:4])[:, t]
+        cov[:, :, t] -= gain @ errors.cov[:4, 4:, t]
     posterior = adapted.posterior(double(FRESH))
     assert_allclose(posterior.mean, mean, atol=1e-8)
-    covariance = posterior.distribution.covariance_matrix
-    first, second = model.noise_variance_
-    assert_allclose(covariance, block_diag(first * relative, second * relative), atol=1e-8)
+    assert_allclose(posterior.distribution.covariance_matrix, blocks(cov), atol=1e-8)
 
 
 def test_batches_of_observations():

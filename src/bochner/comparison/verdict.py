@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import norm
 
 from bochner._numerics.arrays import Array
 from bochner.comparison.coverage import outcome_coverage
@@ -11,7 +12,7 @@ from bochner.comparison.shown import number, percent
 from bochner.comparison.study import Study
 
 _CERTAIN = 2.0
-"""Standard errors beyond which a difference is significant: 95 % of normal errors."""
+"""Standard errors beyond which a single difference is significant: 95 % of normal errors."""
 
 _LITTLE = 0.05
 """Explained share of the variance below which a sentence says that columns explain little."""
@@ -33,7 +34,8 @@ class Difference:
     """Error of the model relative to that of another method on the same rows.
 
     ``ratio`` is the ratio of the root mean square errors, log losses or error rates; ``lower`` and
-    ``upper`` are two standard errors of its logarithm away.
+    ``upper`` are two standard errors of its logarithm away, or more if the other method is the
+    best of several.
     """
 
     other: str
@@ -63,16 +65,24 @@ def best_other(study: Study) -> Difference | None:
     if not candidates:
         return None
     best = min(candidates, key=lambda name: float(np.mean(candidates[name].losses())))
-    return difference(our_outcome, best, candidates[best])
+    return difference(our_outcome, best, candidates[best], len(candidates))
 
 
-def difference(our_outcome: Outcome, name: str, other_outcome: Outcome) -> Difference:
-    """Return the ratio of two outcomes' errors on the same rows."""
+def difference(
+    our_outcome: Outcome, name: str, other_outcome: Outcome, n_compared: int = 1
+) -> Difference:
+    """Return the ratio of two outcomes' errors on the same rows.
+
+    If the other outcome is the best of ``n_compared`` methods, the interval is as wide as is needed
+    to contain the ratios to all of them with the probability of two standard errors for one method
+    (Bonferroni).
+    """
+    width = norm.isf(norm.sf(_CERTAIN) / n_compared)
     our_losses, other_losses = (
         _relative(outcome.losses()) for outcome in (our_outcome, other_outcome)
     )
     # The error of a ratio of means, by the delta method, from differences row by row.
-    spread = _CERTAIN * mean_score(our_losses[1] - other_losses[1], our_outcome.clusters).std_error
+    spread = width * mean_score(our_losses[1] - other_losses[1], our_outcome.clusters).std_error
     power = 0.5 if our_outcome.classes is None else 1.0  # Root of the mean square
     centre = np.log(our_losses[0] / other_losses[0])
     low, middle, high = (
@@ -101,6 +111,8 @@ def verdict(study: Study) -> str:
         return f"{text} The {metric} equals that of {other}."
     direction = "lower" if gap.ratio < 1.0 else "higher"
     chance = "" if gap.is_certain else ", but the difference is not significant"
+    if n_others > 1 and gap.is_certain:
+        chance = f", significant among {n_others} comparisons"
     return f"{text} The {metric} is {percent(change)} {direction} than that of {other}{chance}."
 
 

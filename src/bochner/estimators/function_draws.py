@@ -24,10 +24,11 @@ class FunctionDraws(ABC):
     ) -> SampledFunctions:
         """Return functions drawn from the posterior, without noise.
 
-        A function is a draw of the weights of the features. Its value and gradient can be computed
-        at every point, in O(p) operations per point. Its values at several rows have the
-        covariance of :meth:`predict` without the noise. With ``residual`` the function is a draw
-        of the prior plus the exact posterior update at the landmarks (Matheron's rule).
+        A function is a draw of the weights of the features and of check features. Its value and
+        gradient can be computed at every point, in O(p) operations per point. Its values at several
+        rows have the covariance of :meth:`predict` without the noise. With ``residual`` the
+        function is a draw of the prior plus the exact posterior update at the landmarks (Matheron's
+        rule).
 
         Parameters
         ----------

@@ -22,9 +22,11 @@ from bochner.estimators.inputs import (
 from bochner.estimators.labelled import ScoredRegressor
 from bochner.estimators.online_head import OnlineHead
 from bochner.estimators.predictions import RegressionAttributes, with_uncertainty
+from bochner.features.checks import N_CHECKS
 from bochner.features.chunks import Chunk
 from bochner.features.targets import Numbers
 from bochner.learning.chains.functions import SampledFunctions, linear_functions
+from bochner.learning.ridge.posterior import RidgePosterior
 from bochner.registry import register
 
 
@@ -42,9 +44,11 @@ class KreinRidge(
     :math:`K = Z J Z^\top`: :math:`K (K + \alpha I)^{-1} y` on the training rows. The cost is
     linear in the number of rows.
 
-    If every sign is positive, this is ridge regression. The equivalent Gaussian process has the
-    prior :math:`y \sim N(0, \sigma^2 (Z Z^\top / \alpha + I))` with :math:`\sigma^2` estimated by
-    maximum likelihood.
+    If every sign is positive, this is ridge regression, the posterior mean of a Gaussian process
+    with the prior :math:`y \sim N(0, s^2 Z Z^\top + \sigma^2 I)`, :math:`\alpha = \sigma^2 /
+    s^2`. Standard deviations, covariances and draws are those of the error of this mean under the
+    kernel itself: they contain what the features miss. A second draw of 128 frequencies estimates
+    them; see the user guide, "What the features miss". An indefinite kernel has none.
 
     If a sign is negative, the weights are the stationary point of
     :math:`\|y - f\|^2 + \alpha \langle f, f \rangle_K` in the Krein space of the kernel (Ong, Mary,
@@ -61,9 +65,11 @@ class KreinRidge(
         Number of real features, even.
     alpha : float or "evidence", default=1.0
         Ratio of the noise variance to the prior variance of a unit kernel; ``"evidence"``
-        maximises the marginal likelihood. Use it with an indefinite kernel: it then minimises
-        generalised cross-validation away from the poles. A number that is a pole is moved, and one
-        within ten per cent of a pole kept, each with a ``RuntimeWarning``.
+        maximises the marginal likelihood of the process on the features, which counts what the
+        features miss as noise; both variances are estimated afterwards. Use it with an indefinite
+        kernel: it then minimises generalised cross-validation away from the poles. A number that
+        is a pole is moved, and one within ten per cent of a pole kept, each with a
+        ``RuntimeWarning``.
     length_scale : float, sequence of d floats, "auto", "median" or "evidence", default="auto"
         Length scale of a kernel given by name. ``"auto"`` is the standard deviation of each column,
         times the median distance between standardised rows: the units of the columns do not matter.
@@ -104,7 +110,8 @@ class KreinRidge(
         landmarks grows. With as many landmarks as rows the mean is exact. Far from the training
         rows the variance is the prior variance. ``length_scale="evidence"`` can then also find
         length scales that are too short for random features. ``None`` means no landmarks. Needs a
-        positive definite kernel and NumPy arrays.
+        positive definite kernel and NumPy arrays. Use it for smooth functions of one or two inputs
+        with little noise: without landmarks, intervals between the rows may be too narrow.
 
     Attributes
     ----------
@@ -113,22 +120,29 @@ class KreinRidge(
     residual_ : ResidualFeatures or None
         The random features joined with the features of at most ``residual`` landmarks. The model
         has ``n_components`` random features and one feature per landmark.
+    checks_ : Frequencies or None
+        Check frequencies, an independent draw from the spectral measure of the kernel. ``None`` for
+        indefinite kernels, for functions without a measure, whose standard deviations do not
+        contain what the features miss, and after conjugate gradients.
     signature_ : ndarray of shape (n_components,)
     alpha_ : float
         The regularisation in use.
     coef_ : ndarray of shape (n_components,) or (n_targets, n_components)
     intercept_ : float or ndarray of shape (n_targets,)
     noise_variance_ : float or ndarray of shape (n_targets,)
+        Variance of the noise, without what the features miss; after conjugate gradients with it.
         Not available in a Krein space.
     log_evidence_ : float
-        Log marginal likelihood, summed over targets. Not available in a Krein space.
+        Log marginal likelihood of the process on the features, summed over targets. Not available
+        in a Krein space.
     condition_number_ : float
         Ratio of the greatest to the least eigenvalue of the system for the weights. Not available
         in a Krein space.
     sums_ : FeatureSums or None
-        Sums that :meth:`partial_fit` adds to. With an intercept, targets are relative to the mean
-        of the first batch. ``None`` after conjugate gradients. While ``fading_`` is set, the sums
-        are sums of the features ``fading_.joint`` over the rows since the refresh.
+        Sums that :meth:`partial_fit` adds to, of features and check features. With an intercept,
+        targets are relative to the mean of the first batch. ``None`` after conjugate gradients.
+        While ``fading_`` is set, the sums are sums of the features ``fading_.joint`` over the rows
+        since the refresh.
     fading_ : FadingFeatures or None
         Both sets of features after :meth:`refresh`, until the earlier features are dropped.
         ``fading_.share(model.sums_)`` is the share of the earlier features in the prior variance,
@@ -273,6 +287,8 @@ class KreinRidge(
         self._remove_rows(self._later(X, y, sample_weight))
         return self
 
+    _n_checks = N_CHECKS
+
     @property
     def _targets(self) -> Numbers:
         return Numbers(self._target_origin)
@@ -383,16 +399,19 @@ class KreinRidge(
 
     def _try_out(self) -> None:
         super()._try_out()
-        intercept, variance = self.posterior_.intercept, self.posterior_.noise_variance
+        posterior = self.posterior_
+        intercept, variances = posterior.intercept, [posterior.noise_variance]
         if self._target_origin.shape != intercept.shape:
             raise ValueError(f"intercepts of shapes {self._target_origin.shape}, {intercept.shape}")
-        if variance is not None and variance.min() < 0.0:
-            raise ValueError("a negative variance of the noise")
+        if isinstance(posterior, RidgePosterior):
+            variances += [posterior.law.noise_variance, posterior.law.prior_variance]
+        if any(variance is not None and variance.min() < 0.0 for variance in variances):
+            raise ValueError("a negative variance of the noise or the prior")
 
     def _drawn(self, count: int, rng: np.random.Generator) -> SampledFunctions:
         check_is_fitted(self, "posterior_")
-        coef, constant = with_uncertainty(self.posterior_).sample(count, rng)
+        coef, constant = with_uncertainty(self.posterior_).law.sample(count, rng)
         constant += self._target_origin[:, None]
         shape = (count,) if self._single_target else constant.shape
         weights = coef.reshape(len(coef), -1)
-        return linear_functions(self._features, weights, constant.ravel(), shape)
+        return linear_functions(self._summed_features, weights, constant.ravel(), shape)

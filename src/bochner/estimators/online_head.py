@@ -16,6 +16,7 @@ from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_alpha
 from bochner.estimators.predictions import LinearSolution
 from bochner.estimators.ridge_head import RidgeHead
+from bochner.features.checks import CheckedMap
 from bochner.features.chunks import Chunk
 from bochner.features.fading import FadingFeatures
 from bochner.features.length_scales import AnyKernel, kernel_name
@@ -29,6 +30,7 @@ from bochner.kernels import Kernel
 from bochner.learning.ridge.fading import prediction_change
 from bochner.learning.ridge.iterative import IterativeSolution
 from bochner.learning.ridge.plan import RidgePlan, RidgeProblem, plan_ridge
+from bochner.learning.ridge.posterior import RidgePosterior
 
 _HALF = 0.5
 """Share of the earlier features in the prior variance below which dropping them is tried: above it
@@ -134,6 +136,10 @@ class OnlineHead(RidgeHead, ABC):
         later_kernel, approximation = drawing._approximation(
             rows, self._targets, *generators(random_state, 3)
         )
+        checks, later_checks = self.checks_, self._checks_of(approximation)
+        if checks is not None and later_checks is None:
+            sums = sums.at(CheckedMap.of(earlier, checks).main_columns)
+        both = checks is not None and later_checks is not None
         fading = FadingFeatures(
             earlier,
             approximation.frequencies,
@@ -141,6 +147,8 @@ class OnlineHead(RidgeHead, ABC):
             _kernel_object(later_kernel),
             sums,
             tolerance,
+            earlier_checks=checks if both else None,
+            later_checks=later_checks if both else None,
         )
         self._plan(fading.joint)
         self.fading_, self.sums_ = fading, fading.nothing()
@@ -152,9 +160,12 @@ class OnlineHead(RidgeHead, ABC):
         since = self._kept_sums()
         share, rows = fading.share(since), fading.later_sums(since)
         if share == 1.0:  # No row has been added since the earlier refresh
-            self._use(fading.earlier, fading.earlier_kernel, fading.before)
+            if fading.earlier_checks is None:  # The later kernel has none
+                alpha = checked_alpha(self.alpha)
+                self.posterior_ = self._solve(fading.before, fading.earlier, None, alpha)
+            self._use(fading.mixed(share), fading.before)
             return
-        later = self._solve(rows, fading.later, checked_alpha(self.alpha))
+        later = self._solve(rows, fading.later, fading.later_checks, checked_alpha(self.alpha))
         change = _change(fading, since, self.posterior_, later)
         if change > tolerance:
             raise ValueError(
@@ -163,7 +174,7 @@ class OnlineHead(RidgeHead, ABC):
                 f"tolerance={tolerance:g}. Learn more rows with forgetting below one first, or "
                 f"set a greater tolerance."
             )
-        self._use(fading.later, fading.later_kernel, rows)
+        self._use((fading.later, fading.later_checks, fading.later_kernel), rows)
         self.posterior_ = later
 
     def _add_rows(self, rows: Chunk, *, forgetting: float = 1.0) -> None:
@@ -175,7 +186,8 @@ class OnlineHead(RidgeHead, ABC):
         sums = before.weighted(factor) if forgetting < 1.0 else before
         sums += self._sums_of(rows.aged(forgetting), self._learning_features)
         if fading is None:
-            self.posterior_ = self._solve(sums, self._features, checked_alpha(self.alpha))
+            alpha = checked_alpha(self.alpha)
+            self.posterior_ = self._solve(sums, self._features, self.checks_, alpha)
             self.sums_ = sums
         else:
             self._learn_both(fading.aged(factor), sums, may_drop=forgetting < 1.0)
@@ -183,15 +195,15 @@ class OnlineHead(RidgeHead, ABC):
     def _learn_both(self, fading: FadingFeatures, since: FeatureSums, *, may_drop: bool) -> None:
         """Solve on the features before and after a refresh; drop the earlier ones if allowed."""
         share, alpha = fading.share(since), checked_alpha(self.alpha)
-        features, kernel = fading.mixed(share)
-        self.posterior_ = self._solve(fading.total(since), features, alpha)
-        self._use(features, kernel, since)
+        mixed = fading.mixed(share)
+        self.posterior_ = self._solve(fading.total(since), *mixed[:2], alpha)
+        self._use(mixed, since)
         if may_drop and share <= _HALF:
             rows = fading.later_sums(since)
-            later = self._solve(rows, fading.later, alpha)
+            later = self._solve(rows, fading.later, fading.later_checks, alpha)
             change = _change(fading, since, self.posterior_, later)
             if change <= fading.tolerance or share <= limits.NEGLIGIBLE:
-                self._use(fading.later, fading.later_kernel, rows)
+                self._use((fading.later, fading.later_checks, fading.later_kernel), rows)
                 self.posterior_ = later
                 return
             fading = replace(fading, change=change)
@@ -201,21 +213,23 @@ class OnlineHead(RidgeHead, ABC):
         """Remove rows from the sums, first the rows before a refresh, and solve."""
         sums, fading = self._kept_sums(), self.fading_
         if fading is None:
-            after = sums - self._sums_of(rows, self._features)
-            self.posterior_ = self._solve_rest(after, sums, self._features)
+            after = sums - self._sums_of(rows, self._summed_features)
+            self.posterior_ = self._solve_rest(after, sums, self._features, self.checks_)
             self.sums_ = after
             return
-        remaining = fading.without(self._sums_of(rows, fading.earlier))
+        before = self._sums_of(rows, fading.joint).at(fading.earlier_columns)
+        remaining = fading.without(before)
         if remaining is None:
             if not sums.n_samples:
                 raise ValueError("At least one row must be left, and none came since the refresh.")
             later = fading.later_sums(sums)
-            self.posterior_ = self._solve(later, fading.later, checked_alpha(self.alpha))
-            self._use(fading.later, fading.later_kernel, later)
+            alpha = checked_alpha(self.alpha)
+            self.posterior_ = self._solve(later, fading.later, fading.later_checks, alpha)
+            self._use((fading.later, fading.later_checks, fading.later_kernel), later)
             return
-        features, kernel = remaining.mixed(remaining.share(sums))
-        self.posterior_ = self._solve_rest(remaining.total(sums), fading.total(sums), features)
-        self._use(features, kernel, sums)
+        mixed = remaining.mixed(remaining.share(sums))
+        self.posterior_ = self._solve_rest(remaining.total(sums), fading.total(sums), *mixed[:2])
+        self._use(mixed, sums)
         self.fading_ = remaining
 
     def _try_out(self) -> None:
@@ -229,19 +243,22 @@ class OnlineHead(RidgeHead, ABC):
             raise ValueError(f"sums over {sums.n_samples} rows of total weight {sums.weight:g}")
         if self.fading_ is not None:
             sums = self._kept_sums()
-            p = self.fading_.earlier.n_features + self.fading_.later.n_features
+            p = self.fading_.joint.n_features
             if len(sums.gram) != p:
                 raise ValueError(f"sums of {len(sums.gram)} features, and {p} since a refresh")
 
-    def _use(self, frequencies: Frequencies, kernel: Kernel, sums: FeatureSums) -> None:
-        """Set the features in use, and end a refresh."""
-        self.frequencies_, self.kernel_, self.sums_ = frequencies, kernel, sums
+    def _use(
+        self, features: tuple[Frequencies, Frequencies | None, Kernel], sums: FeatureSums
+    ) -> None:
+        """Set the frequencies, checks and kernel in use, and end a refresh."""
+        frequencies, self.checks_, self.kernel_ = features
+        self.frequencies_, self.sums_ = frequencies, sums
         self.signature_, self.fading_ = frequencies.signature, None
 
     @property
     def _learning_features(self) -> FeatureMap:
         """The features of the stored sums: both sets after a refresh, with unit shares."""
-        return self._features if self.fading_ is None else self.fading_.joint
+        return self._summed_features if self.fading_ is None else self.fading_.joint
 
     @property
     def _solved_sums(self) -> FeatureSums | None:
@@ -259,7 +276,8 @@ class OnlineHead(RidgeHead, ABC):
         return self.sums_
 
     def _plan(self, features: FeatureMap) -> tuple[RidgeProblem, RidgePlan]:
-        problem = self._problem(features, self._targets, checked_alpha(self.alpha))
+        n_checks = 0 if self.checks_ is None else self.checks_.n_features
+        problem = self._problem(features, self._targets, checked_alpha(self.alpha), n_checks)
         # Rows of earlier batches are gone, so that conjugate gradients cannot pass over them.
         problem = replace(problem, is_repeatable=False)
         return problem, plan_ridge(problem, self.solver, as_bytes(self.memory_limit))
@@ -271,15 +289,20 @@ class OnlineHead(RidgeHead, ABC):
         return chunk_sums([rows], features, self._targets, problem.product_dtype, plan.block_bytes)
 
     def _solve_rest(
-        self, remaining: FeatureSums, before: FeatureSums, features: FeatureMap
+        self,
+        remaining: FeatureSums,
+        before: FeatureSums,
+        features: FeatureMap,
+        checks: Frequencies | None,
     ) -> LinearSolution:
         """Return the solution after a removal; raise ValueError if no rows have such sums."""
         try:
-            posterior = self._solve(remaining, features, checked_alpha(self.alpha))
+            posterior = self._solve(remaining, features, checks, checked_alpha(self.alpha))
         except np.linalg.LinAlgError as error:
             raise ValueError(NOT_AMONG) from error
         # Sums of squared residuals of actual rows are not negative.
-        if remaining.misfit(posterior.coef, posterior.intercept, before).min() < 0.0:
+        coef = posterior.law.coef if isinstance(posterior, RidgePosterior) else posterior.coef
+        if remaining.misfit(coef, posterior.intercept, before).min() < 0.0:
             raise ValueError(NOT_AMONG)
         return posterior
 

@@ -15,10 +15,13 @@ from bochner.features.residual import FeatureMap
 from bochner.learning.ridge.iterative import IterativeSolution
 from bochner.learning.ridge.krein import KreinSolution
 from bochner.learning.ridge.pairs import PairSolution
-from bochner.learning.ridge.posterior import RidgePosterior
+from bochner.learning.ridge.posterior import FunctionLaw, RidgePosterior
 
 LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
 """Types of solutions in model files of linear models."""
+
+_SPREAD = ("centre", "noise_root", "prior_root", "noise_variance", "prior_variance")
+"""Arrays of a law that standard deviations and covariances need."""
 
 
 def predictions(
@@ -26,22 +29,23 @@ def predictions(
 ) -> tuple[Any, Any]:
     """Return means and, with ``with_std``, standard deviations, both of shape (n, t).
 
+    For standard deviations the features are those of the solution's law.
+
     Features and predictions of rows (n, d) on a device are computed there, block by block, in
     float64, or in float32 if the device has no float64. The weights are copied to the device once,
     and for standard deviations also a matrix of shape (p, p). Raises ValueError if the solution
     has no standard deviations.
     """
-    if with_std:
-        with_uncertainty(solution)
+    law = with_uncertainty(solution).law if with_std else solution
     if on_device(X):
-        return _on_device(features, solution, X, with_std)
-    mean = np.empty((X.shape[0], solution.coef.shape[1]))
+        return _on_device(features, law, X)
+    mean = np.empty((X.shape[0], law.coef.shape[1]))
     std = np.empty_like(mean) if with_std else None
     for rows in row_blocks(len(mean), 8 * features.n_features):
         Z = features.features(X[rows])
-        mean[rows] = solution.mean(Z)
-        if std is not None and isinstance(solution, RidgePosterior):
-            std[rows] = solution.std(Z)
+        mean[rows] = law.mean(Z)
+        if std is not None and isinstance(law, FunctionLaw):
+            std[rows] = law.std(Z)
     return mean, std
 
 
@@ -50,12 +54,12 @@ def covariances(features: FeatureMap, solution: LinearSolution, X: InputRows) ->
 
     Raises ValueError if the solution has no covariances.
     """
-    posterior = with_uncertainty(solution)
+    law = with_uncertainty(solution).law
     if not on_device(X):
-        return posterior.cov(features.features(X, np.float64))
+        return law.cov(features.features(X, np.float64))
     wide = widened(X[:0, :])
     Z = features.to_device_of(X).features(X, wide.dtype)
-    return _moved(posterior, wide, ("whitener", "noise_variance", "centre")).cov(Z)
+    return _moved(law, wide, _SPREAD).cov(Z)
 
 
 def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
@@ -67,7 +71,7 @@ def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
     return solution
 
 
-def _moved(solution: LinearSolution, wide: object, names: Iterable[str]) -> Any:
+def _moved(solution: LinearSolution | FunctionLaw, wide: object, names: Iterable[str]) -> Any:
     """Return the solution with some fields as arrays of the type and on the device of ``wide``."""
     # The new fields are arrays of the device, which contradicts the declared types of the fields.
     fields: dict[str, Any] = {name: like(getattr(solution, name), wide) for name in names}
@@ -75,12 +79,11 @@ def _moved(solution: LinearSolution, wide: object, names: Iterable[str]) -> Any:
 
 
 def _on_device(
-    feature_map: FeatureMap, solution: LinearSolution, X: InputRows, with_std: bool
+    feature_map: FeatureMap, solution: LinearSolution | FunctionLaw, X: InputRows
 ) -> tuple[Any, Any]:
     wide = widened(X[:0, :])
-    names = ["coef", "intercept"]
-    names += ["whitener", "noise_variance", "centre"] if with_std else []
-    moved = _moved(solution, wide, names)
+    with_std = isinstance(solution, FunctionLaw)
+    moved = _moved(solution, wide, ("coef", "intercept", *(_SPREAD if with_std else ())))
     features = feature_map.to_device_of(X)
     means, stds = [], []
     row_bytes = 8 * feature_map.n_features

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +28,7 @@ from bochner.estimators.predictions import (
     predictions,
 )
 from bochner.features.approximation import Approximation, Recipe, approximate
+from bochner.features.checks import CheckedMap
 from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
 from bochner.features.fading import FadingFeatures
 from bochner.features.length_scales import AnyKernel, resolve_kernel
@@ -47,6 +48,7 @@ from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.kernels.foreign import native
 from bochner.learning.families.selection import select_kernel
+from bochner.learning.ridge.checked import fit_checked
 from bochner.learning.ridge.iterative import IterativeSolution, fit_iteratively
 from bochner.learning.ridge.krein import fit_krein
 from bochner.learning.ridge.plan import SOLVERS, RidgeProblem, plan_ridge
@@ -96,9 +98,12 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
     residual: int | None = None
     random_state: Any = None
 
+    _n_checks: ClassVar[int] = 0  # Number of check frequencies, for standard deviations
+
     kernel_: AnyKernel = field(init=False)
     frequencies_: Frequencies = field(init=False)
     residual_: ResidualFeatures | None = field(init=False, default=None)
+    checks_: Frequencies | None = field(init=False, default=None)
     signature_: Array = field(init=False)
     _region: Region | None = field(init=False)
     sums_: FeatureSums | None = field(init=False)
@@ -155,8 +160,10 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
                 limit,
             )
             features.to_device_of(head.X)
+        checks = self._checks_of(approximation)
+        summed = _with_checks(features, checks)
         problem = replace(
-            self._problem(features, targets, alpha),
+            self._problem(summed, targets, alpha, summed.n_features - features.n_features),
             n_samples=rows.n_samples,
             # Conjugate gradients pass over the rows many times, and keep no sums.
             is_repeatable=rows.is_repeatable and not keep_sums,
@@ -170,12 +177,11 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         sums: FeatureSums | None = None
         posterior: LinearSolution
         if plan.solver == "cholesky":
-            sums = rows.total(
-                chunk_sums, features, targets, problem.product_dtype, plan.block_bytes
-            )
-            posterior = self._solve(sums, features, alpha)
+            sums = rows.total(chunk_sums, summed, targets, problem.product_dtype, plan.block_bytes)
+            posterior = self._solve(sums, features, checks, alpha)
         else:
             assert alpha is not None
+            checks = None
             posterior = fit_iteratively(
                 rows,
                 features,
@@ -194,8 +200,16 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         self.frequencies_, self.signature_ = approximation.frequencies, features.signature
         self.residual_ = features if isinstance(features, ResidualFeatures) else None
         self.sums_, self.posterior_, self.fading_ = sums, posterior, None
+        self.checks_ = checks
 
-    def _problem(self, features: FeatureMap, targets: Targets, alpha: float | None) -> RidgeProblem:
+    def _checks_of(self, approximation: Approximation) -> Frequencies | None:
+        """Return the check frequencies, ``None`` in a Krein space, which has no intervals."""
+        is_signed = bool((self._signs(approximation.frequencies) < 0).any())
+        return None if is_signed else approximation.checks
+
+    def _problem(
+        self, features: FeatureMap, targets: Targets, alpha: float | None, n_checks: int
+    ) -> RidgeProblem:
         return RidgeProblem(
             p=features.n_features,
             t=targets.n_targets,
@@ -204,6 +218,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
             scale=float(np.abs(features.weight).sum()),
             is_indefinite=bool((self._signs(features) < 0).any()),
             tol=float(self.tol),
+            n_checks=n_checks,
         )
 
     def _approximation(
@@ -220,7 +235,12 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         if not self.associated:
             refuse_asymmetric(kernel)
         recipe = Recipe(
-            n_frequencies, self.scheme, self.weights, self.decomposition, pairs=self.pairs
+            n_frequencies,
+            self.scheme,
+            self.weights,
+            self.decomposition,
+            pairs=self.pairs,
+            n_checks=0 if self.solver == "cg" else self._n_checks,
         )
         approximation = approximate(
             kernel, host_view(_weighing(rows).X), recipe, draw_rng, data_rng
@@ -261,6 +281,11 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         """The map from rows to the features of the fitted model."""
         return self.frequencies_ if self.residual_ is None else self.residual_
 
+    @property
+    def _summed_features(self) -> FeatureMap:
+        """The map from rows to the features of the fitted model and check features."""
+        return _with_checks(self._features, self.checks_)
+
     def _signs(self, features: FeatureMap) -> Array:
         """Return the diagonal of ``J``, of shape (p,)."""
         signature = features.signature
@@ -268,15 +293,27 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         return np.ones_like(signature) if self.associated else signature
 
     def _solve(
-        self, sums: FeatureSums, features: FeatureMap, alpha: float | None
+        self,
+        sums: FeatureSums,
+        features: FeatureMap,
+        checks: Frequencies | None,
+        alpha: float | None,
     ) -> LinearSolution:
-        """Return the posterior, or the stationary point in a Krein space."""
+        """Return the posterior, or the stationary point in a Krein space.
+
+        ``sums`` are of the features and of check features.
+        """
         intercept, signs = self.fit_intercept, self._signs(features)
         if (signs < 0).any():
             return fit_krein(sums, signs, alpha, fit_intercept=intercept)
-        if alpha is None:
-            alpha = best_alpha(sums, fit_intercept=intercept)[0]
-        return fit_ridge(sums, alpha, fit_intercept=intercept)
+        if checks is None:
+            ratio = best_alpha(sums, fit_intercept=intercept)[0] if alpha is None else alpha
+            return fit_ridge(sums, ratio, fit_intercept=intercept)
+        checked = CheckedMap.of(features, checks)
+        if alpha is not None:
+            return fit_checked(sums, checked, alpha, fit_intercept=intercept)
+        ratio = best_alpha(sums.at(checked.main_columns), fit_intercept=intercept)[0]
+        return fit_checked(sums, checked, ratio, fit_intercept=intercept, is_ratio=False)
 
     @property
     def n_iter_(self) -> int | None:
@@ -292,13 +329,18 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         dtype = float_types(X, FLOATS)
         rows = validated(self, X, accept_sparse="csr", dtype=dtype, reset=False)
         check_rows(self.kernel_, self._region, rows)
-        mean, std = predictions(self._features, self.posterior_, rows, with_std=with_std)
-        return mean, covariances(self._features, self.posterior_, rows) if with_cov else std
+        features = self._summed_features if with_std else self._features
+        mean, std = predictions(features, self.posterior_, rows, with_std=with_std)
+        return mean, covariances(self._summed_features, self.posterior_, rows) if with_cov else std
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _with_checks(features: FeatureMap, checks: Frequencies | None) -> FeatureMap:
+    return features if checks is None else CheckedMap.of(features, checks).joint
 
 
 def _weighing(rows: Chunk) -> Chunk:

@@ -22,6 +22,7 @@ from bochner.spectral.composite import resolve_pairing
 from bochner.spectral.data import KernelData
 from bochner.spectral.decompositions import Auto, DesignContext, makes_blocks, resolve_decomposition
 from bochner.spectral.least_squares import Sample, least_squares_masses
+from bochner.spectral.tails import sample_parts_with_tails
 
 _SPHERE_TOLERANCE = 1e-4
 """Relative distance from a sphere at which rows count as on it: ten times the tolerance of kernels
@@ -32,6 +33,12 @@ _MASS_ROWS = 50
 
 _POOR = 0.5
 """Predicted relative error from which on features are reported as poor: half of the kernel."""
+
+_BIASED = 0.1
+"""Bound on the bias of the features, relative to the kernel's largest value, from which on it is
+reported: more features of the same measure do not reduce it."""
+_SCALE_ROWS = 200
+"""Rows on which the largest value of a kernel is computed: 40,000 values, in a millisecond."""
 
 WEIGHTS = ("sampled", "least_squares")
 MASSES = ("exact", "least_squares")
@@ -47,6 +54,7 @@ class Recipe:
     decomposition: Decomposition | str = "auto"
     masses: str = "exact"
     pairs: Pairing | str = "matched"
+    n_checks: int = 0  # Number of check frequencies, a second draw
 
     def __post_init__(self) -> None:
         check_choice("weights", self.weights, WEIGHTS)
@@ -65,7 +73,8 @@ class Approximation:
 
     A designed measure follows the kernel inside ``region``. ``max_error`` and ``predicted_error``
     are errors of the measure, ``None`` if the measure has no such error or weights were fitted.
-    ``fit_error`` is the relative error of fitted weights on held-out pairs of rows.
+    ``fit_error`` is the relative error of fitted weights on held-out pairs of rows. ``checks`` is
+    an independent draw of frequencies, ``None`` for functions without a measure.
     """
 
     frequencies: Frequencies
@@ -73,6 +82,7 @@ class Approximation:
     max_error: float | None = None
     predicted_error: float | None = None
     fit_error: float | None = None
+    checks: Frequencies | None = None
 
 
 def approximate(
@@ -96,9 +106,22 @@ def approximate(
     measure = _measure(kernel, data, recipe, context)
     region = None if measure is None else _region(kernel, X, measure, data)
     draw = SamplingSettings(m, scheme, draw_rng)
+
+    def checks() -> Frequencies | None:
+        if not recipe.n_checks or measure is None or not isinstance(kernel, Kernel):
+            return None
+        # Weights of check frequencies are never fitted, so that their error has mean zero.
+        check_rng, rows_rng = draw_rng.spawn(2)
+        if measure.is_positive and measure.mass > 0.0 and not measure.is_two_sided:
+            drawn = sample_parts_with_tails(measure, recipe.n_checks, check_rng, scheme)
+        else:
+            settings = SamplingSettings(recipe.n_checks, scheme, check_rng)
+            drawn = sampled_parts(kernel, measure, data, settings, rows_rng)
+        return reduce(add, (one_sided(kernel, part) for part in drawn))
+
     if fitted:
         frequencies, error = fitted_frequencies(kernel, measure, data, draw, data_rng)
-        return Approximation(frequencies, region, fit_error=error)
+        return Approximation(frequencies, region, fit_error=error, checks=checks())
     assert measure is not None
     assert isinstance(kernel, Kernel)
     parts = sampled_parts(kernel, measure, data, draw, data_rng)
@@ -112,7 +135,27 @@ def approximate(
             f"The features approximate the kernel badly: their predicted relative error is "
             f"{measure.predicted_error:.3g} with n_components={2 * m}. {_advice(kernel)}"
         )
-    return Approximation(frequencies, region, measure.max_error, measure.predicted_error)
+    elif measure.max_error > 0.0:
+        _warn_of_bias(kernel, measure.max_error, 2 * m, data, data_rng.spawn(1)[0])
+    return Approximation(
+        frequencies, region, measure.max_error, measure.predicted_error, checks=checks()
+    )
+
+
+def _warn_of_bias(
+    kernel: Kernel, max_error: float, n_components: int, data: KernelData, rng: Generator
+) -> None:
+    left = some_rows(data.left, _SCALE_ROWS, rng)
+    right = left if data.right is None else some_rows(data.right, _SCALE_ROWS, rng)
+    greatest = float(np.abs(kernel(left, right)).max())
+    if max_error > _BIASED * greatest:
+        warn_user(
+            f"The features approximate another kernel than {kernel!r}: for pairs of these rows the "
+            f"mean of their inner products differs from the kernel by up to {max_error:.3g}, and "
+            f"the kernel's largest value is {greatest:.3g}. Use more than "
+            f"n_components={n_components}, for which the measure is designed, or "
+            f"weights='least_squares'."
+        )
 
 
 def _advice(kernel: Kernel) -> str:

@@ -58,6 +58,8 @@ class FadingFeatures:
     change : float, default=None
         Change of predictions if the earlier features were dropped, in standard deviations of the
         residuals, at its last computation. ``None`` before the first one.
+    earlier_checks, later_checks : Frequencies, default=None
+        Check frequencies of both, whose features are summed next to theirs.
     """
 
     earlier: Frequencies
@@ -67,34 +69,46 @@ class FadingFeatures:
     before: FeatureSums
     tolerance: float
     change: float | None = None
+    earlier_checks: Frequencies | None = None
+    later_checks: Frequencies | None = None
 
     def __post_init__(self) -> None:
-        if self.before.gram.shape != 2 * (self.earlier.n_features,):
+        if (self.earlier_checks is None) != (self.later_checks is None):
+            raise ValueError("Checks of the earlier and of the later features need each other.")
+        if self.before.gram.shape != 2 * (len(self.earlier_columns),):
             raise ValueError(
                 f"before has sums of {len(self.before.gram)} features; earlier has "
-                f"{self.earlier.n_features}."
+                f"{len(self.earlier_columns)}."
             )
         if self.earlier.dim != self.later.dim:
             raise ValueError(f"earlier has {self.earlier.dim} inputs, later has {self.later.dim}.")
 
     @property
     def joint(self) -> Frequencies:
-        """The frequencies of both, with unit shares."""
-        return self.earlier + self.later
+        """The frequencies of both and their checks, with unit shares."""
+        waves = self.earlier + self.later
+        if self.earlier_checks is None or self.later_checks is None:
+            return waves
+        return waves + self.earlier_checks + self.later_checks
 
     @property
     def earlier_columns(self) -> NDArray[np.intp]:
         """Indices of the earlier features among all features: cosines, then sines."""
-        m, total = self.earlier.n_frequencies, self.earlier.n_frequencies + self.later.n_frequencies
-        return np.concatenate((np.arange(m), total + np.arange(m)))
+        is_earlier = self._is_earlier
+        return np.flatnonzero(np.concatenate((is_earlier, is_earlier)))
 
     @property
     def later_columns(self) -> NDArray[np.intp]:
         """Indices of the later features among all features."""
-        p = self.earlier.n_features + self.later.n_features
-        is_later = np.ones(p, dtype=np.bool_)
-        is_later[self.earlier_columns] = False
-        return np.flatnonzero(is_later)
+        is_later = ~self._is_earlier
+        return np.flatnonzero(np.concatenate((is_later, is_later)))
+
+    @property
+    def _is_earlier(self) -> NDArray[np.bool_]:
+        """Whether a frequency of :attr:`joint` is an earlier one, of shape (m,)."""
+        each = (self.earlier, self.later, self.earlier_checks, self.later_checks)
+        counts = [0 if part is None else part.n_frequencies for part in each]
+        return np.repeat([True, False, True, False], counts)
 
     def share(self, since: FeatureSums) -> float:
         """Return the share of the rows before the refresh, given the sums over later rows."""
@@ -102,20 +116,27 @@ class FadingFeatures:
 
     def factors(self, share: float) -> Array:
         """Return the factors of both features, of shape (p,)."""
-        factors = np.full(self.earlier.n_features + self.later.n_features, np.sqrt(1.0 - share))
+        factors = np.full(2 * len(self._is_earlier), np.sqrt(1.0 - share))
         factors[self.earlier_columns] = np.sqrt(share)
         return factors
 
-    def mixed(self, share: float) -> tuple[Frequencies, Kernel]:
-        """Return the frequencies of both, with weights of their shares, and the prior kernel.
+    def mixed(self, share: float) -> tuple[Frequencies, Frequencies | None, Kernel]:
+        """Return frequencies and checks of both, weighted by their shares, and the prior kernel.
 
         With the share one they are the earlier ones.
         """
         if share == 1.0:
-            return self.earlier, self.earlier_kernel
-        frequencies = self.earlier.with_weights(share * self.earlier.weight)
-        frequencies += self.later.with_weights((1.0 - share) * self.later.weight)
-        return frequencies, share * self.earlier_kernel + (1.0 - share) * self.later_kernel
+            return self.earlier, self.earlier_checks, self.earlier_kernel
+        frequencies, checks = (
+            _mixture(earlier, later, share)
+            for earlier, later in (
+                (self.earlier, self.later),
+                (self.earlier_checks, self.later_checks),
+            )
+        )
+        assert frequencies is not None
+        kernel = share * self.earlier_kernel + (1.0 - share) * self.later_kernel
+        return frequencies, checks, kernel
 
     def total(self, since: FeatureSums) -> FeatureSums:
         """Return the sums over all rows that determine the weights of :meth:`mixed`."""
@@ -144,19 +165,13 @@ class FadingFeatures:
 
     def nothing(self) -> FeatureSums:
         """Return the sums over no rows after the refresh."""
-        p, t = self.earlier.n_features + self.later.n_features, len(self.before.square)
+        p, t = 2 * len(self._is_earlier), len(self.before.square)
         of_features = np.zeros((p, p)), np.zeros((p, t)), np.zeros(t), np.zeros(p)
         return FeatureSums(*of_features, np.zeros(t), 0.0, 0)
 
     def later_sums(self, since: FeatureSums) -> FeatureSums:
         """Return the sums of the later features over the rows after the refresh."""
-        columns = self.later_columns
-        return replace(
-            since,
-            gram=since.gram[np.ix_(columns, columns)],
-            cross=since.cross[columns],
-            features=since.features[columns],
-        )
+        return since.at(self.later_columns)
 
     def aged(self, factor: float) -> "FadingFeatures":
         """Return the features with the weights of the rows before the refresh times ``factor``."""
@@ -175,3 +190,12 @@ class FadingFeatures:
         if np.abs(left).max() > _ROUNDING * np.diagonal(self.before.gram).max():
             raise ValueError(NOT_AMONG)
         return None
+
+
+def _mixture(
+    earlier: Frequencies | None, later: Frequencies | None, share: float
+) -> Frequencies | None:
+    if earlier is None or later is None:
+        return None
+    weighted = earlier.with_weights(share * earlier.weight)
+    return weighted + later.with_weights((1.0 - share) * later.weight)

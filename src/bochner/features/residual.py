@@ -24,7 +24,7 @@ keeps its prior; here both are learned together. Harbrecht, Peters and Schneider
 approximation by the pivoted Cholesky decomposition", 2012, for the landmarks.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -140,6 +140,12 @@ class ResidualFeatures:
         out[:, :p] = self.frequencies.features(dense, np.float64) - near.T @ self.projected
         out[:, p:] = near.T
         return out
+
+    def with_frequencies(self, frequencies: Frequencies) -> "ResidualFeatures":
+        """Return the features of other frequencies and the same landmarks."""
+        waves = frequencies.features(self.landmarks)
+        projected = solve_triangular(self.lower, waves, lower=True)
+        return replace(self, frequencies=frequencies, projected=projected)
 
     def split(self, coef: Array) -> tuple[Array, Array]:
         r"""Return weights of waves (p, s) and of kernel values at landmarks (q, s).

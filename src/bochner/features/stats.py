@@ -194,6 +194,15 @@ class FeatureSums:
             targets=np.zeros_like(self.targets),
         )
 
+    def at(self, columns: NDArray[np.intp]) -> "FeatureSums":
+        """Return the sums of some of the features, by their indices."""
+        return replace(
+            self,
+            gram=self.gram[np.ix_(columns, columns)],
+            cross=self.cross[columns],
+            features=self.features[columns],
+        )
+
     def thinned(self, step: int) -> "FeatureSums":
         """Return the sums for every ``step``-th frequency, with as many times its weight."""
         half = len(self.gram) // 2

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
+from bochner._numerics.arrays import Array
 from bochner.estimators.bank_models import BaNKRegression
 from bochner.estimators.digmm_features import SimilarityFeatures
 from bochner.estimators.krein_ridge import KreinRidge
@@ -114,19 +115,28 @@ def _(model: KreinRidge, graph: Graph, X: str, return_std: bool) -> None:
     mean = graph("Add", graph("MatMul", Z, model.coef_.T), np.asarray(model.intercept_))
     graph.output("mean", mean, shape)
     if return_std:
-        std = graph("Sqrt", _variances(model, graph, Z))
+        std = graph("Sqrt", _variances(model, graph, X))
         graph.output("std", std if shape else graph("Squeeze", std, np.array([1])), shape)
 
 
-def _variances(model: KreinRidge, graph: Graph, Z: str) -> str:
+def _variances(model: KreinRidge, graph: Graph, X: str) -> str:
     """Return the variances (n, t) of new observations."""
-    posterior = model.posterior_
+    posterior, waves = model.posterior_, model.frequencies_
     if not isinstance(posterior, RidgePosterior):
         raise ValueError(f"The model has no predictive standard deviation. {posterior.limitation}")
-    half = graph("MatMul", graph("Sub", Z, posterior.centre), posterior.whitener)
-    spread = graph("ReduceSumSquare", half, axes=[1], keepdims=1)
-    relative = graph("Add", spread, np.asarray(1.0 + posterior.intercept_variance))
-    return graph("MatMul", relative, posterior.noise_variance[None])
+    law = posterior.law
+    joint = waves if model.checks_ is None else waves + model.checks_
+    Z = graph("Sub", graph.features(X, joint), law.centre)
+
+    def spread(root: Array) -> str:
+        return graph("ReduceSumSquare", graph("MatMul", Z, root), axes=[1], keepdims=1)
+
+    relative = graph("Add", spread(law.noise_root), np.asarray(1.0 + law.intercept_variance))
+    variances = graph("MatMul", relative, law.noise_variance[None])
+    if not law.prior_root.size:
+        return variances
+    prior = graph("MatMul", spread(law.prior_root), law.prior_variance[None])
+    return graph("Add", variances, prior)
 
 
 @add_outputs.register

@@ -128,7 +128,8 @@ def _comparison_caption(subject: Subject, metric: str) -> str:
     if second == first:
         return f"{text}. Whiskers are standard errors."
     against = second if first == OURS else first
-    gap = difference(study.own, against, study.outcomes[against])
+    n_compared = len(scores) - (OURS in scores)
+    gap = difference(study.own, against, study.outcomes[against], n_compared)
     change = abs(gap.ratio - 1.0)
     direction = "lower" if gap.ratio < 1.0 else "higher"
     verb = "is" if gap.is_certain else "is not"

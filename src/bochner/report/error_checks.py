@@ -91,11 +91,13 @@ def others(subject: Subject) -> Finding | None:
     change = percent(abs(gap.ratio - 1.0))
     if gap.ratio <= 1.0 or not gap.is_certain:
         return fine("No other method has a significantly lower error.")
+    n_others = len(subject.study.others)
+    among = f" among {n_others} comparisons" if n_others > 1 else ""
     return Finding(
         "check",
         f"{gap.other} has a lower error",
         f"The error of the model is {change} higher (interval {percent(gap.lower - 1.0)} to "
-        f"{percent(gap.upper - 1.0)}), and the difference is significant.",
+        f"{percent(gap.upper - 1.0)}), and the difference is significant{among}.",
         "Fit with a greater effort. If the difference stays, use the other method where you need "
         "only the prediction.",
     )

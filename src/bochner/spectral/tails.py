@@ -21,7 +21,7 @@ from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
 from bochner.frequencies import Frequencies
-from bochner.sampling import Coordinates, Iid
+from bochner.sampling import Coordinates, Iid, Scheme
 from bochner.spectral.laws import Independent, Isotropic, NoMeasureError
 from bochner.spectral.measure import SpectralMeasure
 
@@ -60,6 +60,26 @@ def sample_with_tails(measure: SpectralMeasure, n_frequencies: int, rng: Generat
     else:
         omega = law.assemble([block, 1.0 - above])
     return Frequencies(omega, part.mass * ratio / n_frequencies)
+
+
+def sample_parts_with_tails(
+    measure: SpectralMeasure, n_frequencies: int, rng: Generator, scheme: Scheme
+) -> list[Frequencies]:
+    """Return frequencies of each part, by :func:`sample_with_tails` where its law allows it.
+
+    The parts of a positive measure have at least two frequencies, and about ``n_frequencies``
+    together.
+    """
+    mass = np.array([part.mass for part in measure.parts])
+    counts = 2 * np.maximum(np.rint(0.5 * n_frequencies * mass / mass.sum()), 1.0).astype(int)
+    frequencies = []
+    for part, count, stream in zip(measure.parts, counts, rng.spawn(len(mass)), strict=True):
+        alone = SpectralMeasure((part,))
+        try:
+            frequencies.append(sample_with_tails(alone, int(count), stream))
+        except NoMeasureError:
+            frequencies.append(alone.sample(int(count), stream, scheme))
+    return frequencies
 
 
 def _upper_probabilities(m: int, q: int, rng: Generator) -> tuple[Array, Array]:

@@ -72,7 +72,7 @@ def test_it_is_a_gaussian_process(fit_intercept):
     Z = FREQUENCIES.features(NEW)
     assert_allclose(posterior.mean(Z), cross @ inverse @ residual / 0.3 + constant, atol=1e-9)
     assert_allclose(posterior.noise_variance, noise, rtol=1e-8)
-    assert_allclose(posterior.std(Z), np.sqrt((1.0 + spread)[:, None] * noise), rtol=1e-7)
+    assert_allclose(posterior.law.std(Z), np.sqrt((1.0 + spread)[:, None] * noise), rtol=1e-7)
     covariance = basis.T @ (kernel / 0.3 + np.eye(40)) @ basis
     evidence = sum(
         multivariate_normal(cov=variance * covariance).logpdf(basis.T @ target)

@@ -7,7 +7,7 @@ from bochner._numerics.arrays import Array, as_array
 from bochner.features.fading import FadingFeatures
 from bochner.features.stats import FeatureSums
 from bochner.learning.ridge.krein import KreinSolution
-from bochner.learning.ridge.posterior import RidgePosterior
+from bochner.learning.ridge.posterior import FunctionLaw, RidgePosterior
 
 
 def prediction_change(
@@ -26,11 +26,11 @@ def prediction_change(
     """
     share, rows = fading.share(since), fading.later_sums(since)
     mixed = since.scaled(fading.factors(share))
-    coef = both.coef.copy()
-    coef[fading.later_columns] -= later.coef / np.sqrt(1.0 - share)
+    coef, later_coef = _coef(both).copy(), _coef(later)
+    coef[fading.later_columns] -= later_coef / np.sqrt(1.0 - share)
     change = _mean_square(mixed, coef, both.intercept - later.intercept)
-    fitted = _mean_square(rows, later.coef, later.intercept)
-    towards = np.sum(rows.cross * later.coef, axis=0) + rows.targets * later.intercept
+    fitted = _mean_square(rows, later_coef, later.intercept)
+    towards = np.sum(rows.cross * later_coef, axis=0) + rows.targets * later.intercept
     residual = (rows.square - 2.0 * towards) / rows.weight + fitted
     residual = np.maximum(residual, limits.NEGLIGIBLE * rows.square / rows.weight)
     # A residual and a change of zero mean no change.
@@ -38,9 +38,13 @@ def prediction_change(
         relative = np.sqrt(np.nan_to_num(np.maximum(change, 0.0) / residual))
     greatest = float(relative.max())
     if isinstance(both, RidgePosterior) and isinstance(later, RidgePosterior):
-        ratio = _mean_variance(both, mixed) / _mean_variance(later, rows)
+        ratio = _mean_variance(both.law, mixed) / _mean_variance(later.law, rows)
         greatest = max(greatest, 0.5 * float(np.abs(np.log(ratio)).max()))
     return greatest
+
+
+def _coef(solution: RidgePosterior | KreinSolution) -> Array:
+    return solution.law.coef if isinstance(solution, RidgePosterior) else solution.coef
 
 
 def _mean_square(sums: FeatureSums, coef: Array, intercept: Array) -> Array:
@@ -49,10 +53,14 @@ def _mean_square(sums: FeatureSums, coef: Array, intercept: Array) -> Array:
     return as_array(squares + intercept * (2.0 * (sums.features @ coef) / sums.weight + intercept))
 
 
-def _mean_variance(posterior: RidgePosterior, sums: FeatureSums) -> Array:
+def _mean_variance(law: FunctionLaw, sums: FeatureSums) -> Array:
     """Return the mean predictive variances (t,) over the rows, noise included."""
-    half = posterior.whitener
-    level, mean = posterior.centre @ half, (sums.features / sums.weight) @ half
-    spread = np.sum(half * (sums.gram @ half)) / sums.weight + level @ level - 2.0 * level @ mean
-    variance = posterior.noise_variance
-    return as_array(variance * (1.0 + posterior.intercept_variance + float(spread)))
+    variance = (1.0 + law.intercept_variance) * law.noise_variance
+    for half, scale in (
+        (law.noise_root, law.noise_variance),
+        (law.prior_root, law.prior_variance),
+    ):
+        level, mean = law.centre @ half, (sums.features / sums.weight) @ half
+        spread = np.sum(half * (sums.gram @ half)) / sums.weight + level @ level
+        variance = variance + scale * float(spread - 2.0 * level @ mean)
+    return as_array(variance)

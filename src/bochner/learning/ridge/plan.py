@@ -53,7 +53,7 @@ factor of two."""
 
 @dataclass(frozen=True, slots=True)
 class RidgeProblem:
-    """The sizes and options of a fit of ``t`` targets on ``p`` features."""
+    """The sizes and options of a fit of ``t`` targets on ``p`` features, checks included."""
 
     p: int
     t: int
@@ -65,6 +65,7 @@ class RidgeProblem:
     tol: float = 1e-4  # tolerance of conjugate gradients
     on_device: bool = False  # whether features are on a device, which forms Gram matrices faster
     weight_rms: float = 1.0  # root mean square of the weights of rows
+    n_checks: int = 0  # number of check features
 
     def float32_suffices(self, weight_rms: float) -> bool:
         r"""Return whether rounding in float32 products is negligible compared to ``alpha``.
@@ -96,7 +97,11 @@ class RidgeProblem:
     @property
     def cholesky_bytes(self) -> int:
         """Peak memory in bytes of the sums and their solution."""
-        matrices = 9 if self.is_indefinite else 5 if self.alpha is None else 2
+        matrices = 5 if self.alpha is None else 2
+        if self.is_indefinite:
+            matrices = 9
+        elif self.n_checks:
+            matrices = 6  # The sums, their centred copy, and roots of both parts of the variance
         return 8 * matrices * self.p**2 + 16 * self.p * self.t + _OVERHEAD
 
     @property
@@ -146,8 +151,9 @@ def plan_ridge(problem: RidgeProblem, solver: str, limit: int | None) -> RidgePl
     if not fits:
         assert limit is not None
         raise ValueError(
-            f"memory_limit is {in_words(limit)}, and the Gram matrix of {problem.p} features with "
-            f"its factors needs {in_words(problem.cholesky_bytes + _LEAST_BLOCK_BYTES)}. "
+            f"memory_limit is {in_words(limit)}, and the Gram matrix of {problem.p} features"
+            + (f", {problem.n_checks} of them for intervals," if problem.n_checks else "")
+            + f" with its factors needs {in_words(problem.cholesky_bytes + _LEAST_BLOCK_BYTES)}. "
             f"Use fewer n_components"
             + (", or solver='cg'." if obstacle is None else f"; solver='cg' {obstacle}.")
         )

@@ -74,6 +74,69 @@ class PointSolution(ABC):
 
 
 @register(
+    shapes={
+        "coef": "jt",
+        "intercept": "t",
+        "centre": "j",
+        "noise_root": "jp",
+        "prior_root": "jc",
+        "noise_variance": "t",
+        "prior_variance": "t",
+    }
+)
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionLaw(LinearFunction):
+    r"""A normal law of functions on ``j`` features, for ``t`` targets, with normal noise.
+
+    The weights have the mean ``coef`` and the covariance :math:`\sigma_t^2 N N^\top + s_t^2 P
+    P^\top`, with the roots ``N`` (due to noise) and ``P`` (due to the prior), the variance
+    :math:`\sigma_t^2` of the noise and the variance :math:`s_t^2` of the prior. The constant at
+    the features ``centre`` is independent of the weights.
+    """
+
+    coef: Array  # (j, t)
+    intercept: Array  # (t,)
+    centre: Array  # (j,)
+    noise_root: Array  # (j, p)
+    prior_root: Array  # (j, c)
+    noise_variance: Array  # (t,)
+    prior_variance: Array  # (t,)
+    intercept_variance: float  # Relative to the noise variance
+
+    def std(self, Z: Array) -> Array:
+        """Return predictive standard deviations of shape (n, t), noise included."""
+        xp = namespace(Z)
+        Z = Z - self.centre
+        spread = 1.0 + self.intercept_variance + xp.sum((Z @ self.noise_root) ** 2, axis=1)
+        variance = spread[:, None] * self.noise_variance
+        prior = xp.sum((Z @ self.prior_root) ** 2, axis=1)
+        std: Array = xp.sqrt(variance + prior[:, None] * self.prior_variance)
+        return std
+
+    def cov(self, Z: Array) -> Array:
+        """Return predictive covariances of shape (n, n, t), noise on the diagonal included."""
+        xp = namespace(Z)
+        Z = Z - self.centre
+        noise, prior = Z @ self.noise_root, Z @ self.prior_root
+        shared = noise @ noise.T + self.intercept_variance + xp.eye(len(Z), dtype=Z.dtype)
+        cov: Array = shared[:, :, None] * self.noise_variance
+        return cov + (prior @ prior.T)[:, :, None] * self.prior_variance
+
+    def sample(self, n: int, rng: Generator) -> tuple[Array, Array]:
+        """Return draws of weights (j, t, n) and of intercepts (t, n)."""
+        j, t = self.coef.shape
+        noise, prior = np.sqrt(self.noise_variance), np.sqrt(self.prior_variance)
+        change = np.zeros((j, t, n))
+        for root, deviation in ((self.noise_root, noise), (self.prior_root, prior)):
+            weights = root @ rng.normal(size=(root.shape[1], t * n))
+            change += weights.reshape(j, t, n) * deviation[:, None]
+        shift = noise[:, None] * np.sqrt(self.intercept_variance) * rng.normal(size=(t, n))
+        # With centred features the constant and the weights are independent.
+        intercept = self.intercept[:, None] + shift - np.tensordot(self.centre, change, 1)
+        return self.coef[:, :, None] + change, intercept
+
+
+@register(
     shapes={"coef": "pt", "intercept": "t", "whitener": "pp", "noise_variance": "t", "centre": "p"}
 )
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +148,8 @@ class RidgePosterior(LinearFunction):
     solution, and its covariance is :math:`\sigma_t^2 A^{-1}` with :math:`A = Z^\top Z + \alpha I`.
     The noise variance is its maximum-likelihood value, :math:`(y^\top y - b^\top A^{-1} b) / n`,
     where ``n`` is the number of observations, less one with an intercept. If weights are
-    precisions, it is the noise variance of a row of weight one.
+    precisions, it is the noise variance of a row of weight one. If ``checked`` is given, it is the
+    law of the function, with an estimate of the noise variance that excludes the error of features.
     """
 
     coef: Array  # (p, t)
@@ -96,6 +160,7 @@ class RidgePosterior(LinearFunction):
     log_evidence: float  # Log marginal likelihood, summed over targets
     centre: Array  # (p,): Mean features, zero without an intercept
     intercept_variance: float  # Relative to the noise variance; zero without an intercept
+    checked: FunctionLaw | None = None  # On these features and check features
 
     limitation: ClassVar[None] = None  # All quantities are available
 
@@ -104,31 +169,21 @@ class RidgePosterior(LinearFunction):
         """The ratio of the greatest to the least eigenvalue of ``A``, from its inverse root."""
         return float(np.linalg.cond(self.whitener)) ** 2
 
-    def std(self, Z: Array) -> Array:
-        """Return predictive standard deviations of shape (n, t), noise included."""
-        xp = namespace(Z)
-        spread = xp.sum(((Z - self.centre) @ self.whitener) ** 2, axis=1)
-        variance = 1.0 + self.intercept_variance + spread
-        std: Array = xp.sqrt(variance)[:, None] * xp.sqrt(self.noise_variance)
-        return std
-
-    def cov(self, Z: Array) -> Array:
-        """Return predictive covariances of shape (n, n, t), noise on the diagonal included."""
-        xp = namespace(Z)
-        half = (Z - self.centre) @ self.whitener
-        shared = half @ half.T + self.intercept_variance + xp.eye(len(Z), dtype=Z.dtype)
-        cov: Array = shared[:, :, None] * self.noise_variance
-        return cov
-
-    def sample(self, n: int, rng: Generator) -> tuple[Array, Array]:
-        """Return draws of weights (p, t, n) and of intercepts (t, n)."""
-        p, t = self.coef.shape
-        deviation = np.sqrt(self.noise_variance)[:, None]
-        change = (self.whitener @ rng.normal(size=(p, t * n))).reshape(p, t, n) * deviation
-        shift = deviation * np.sqrt(self.intercept_variance) * rng.normal(size=(t, n))
-        # With centred features the constant and the weights are independent.
-        intercept = self.intercept[:, None] + shift - np.tensordot(self.centre, change, 1)
-        return self.coef[:, :, None] + change, intercept
+    @property
+    def law(self) -> FunctionLaw:
+        """The law of the function and the noise."""
+        if self.checked is not None:
+            return self.checked
+        return FunctionLaw(
+            self.coef,
+            self.intercept,
+            self.centre,
+            self.whitener,
+            np.zeros((len(self.coef), 0)),
+            self.noise_variance,
+            np.zeros_like(self.noise_variance),
+            self.intercept_variance,
+        )
 
 
 def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -> RidgePosterior:
