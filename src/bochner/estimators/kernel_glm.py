@@ -21,6 +21,7 @@ from bochner.estimators.kernel_glm_head import (
     weighted_rows,
 )
 from bochner.estimators.law_predictions import LawPredictions, check_shape
+from bochner.learning.laplace.rows import distinct_rows
 from bochner.likelihoods import (
     GaussianLikelihood,
     Likelihood,
@@ -218,14 +219,19 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
     ) -> Array:
         """Return samples (n, n_samples) of new targets, jointly for all rows.
 
-        The rows of one sample share the weights of the latent function.
+        The rows of one sample share the weights of the latent function. Its residuals are
+        independent, except for those of equal rows.
         """
         rows = self._validated(X)
         exposures = checked_exposure(exposure, rows.shape[0], self.likelihood_)
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
         weights = self.posterior_.draw(rng, as_count("n_samples", n_samples))[:, :, 0]
-        latent = self._features(rows) @ weights.T + self.posterior_.centre
+        Z, residual = self._features(rows)
+        latent = Z @ weights.T + self.posterior_.centre
+        first, row = distinct_rows(rows)
+        noise = rng.normal(size=(len(first), n_samples))
+        latent += np.sqrt(residual / self.alpha_)[:, None] * noise[row]
         if exposures is not None:
             latent += np.log(exposures)[:, None]
         return as_array(self.likelihood_.sample(rng, latent))

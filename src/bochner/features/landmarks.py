@@ -6,9 +6,10 @@ from numbers import Real
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.limits import FLOAT64_EPS
+from bochner._numerics.arrays import Array, InputRows, dense_rows
+from bochner._numerics.limits import FLOAT64_EPS, MEBIBYTE
 from bochner.features.length_scales import exact_values
 from bochner.kernels import Kernel
 
@@ -42,6 +43,10 @@ _NOTHING = 1e-60
 """Share of the greatest value below which a value of the kernel or of a feature counts as zero. It
 is far below rounding, and products of five such values are above 1e-308, below which processors
 take ten times as long."""
+
+_CANDIDATE_BYTES = 64 * MEBIBYTE
+"""Memory for the factor of rows that may become landmarks: 8,000 of them for 1,000 landmarks. Half
+has half the rows to choose from, twice takes twice the time."""
 
 
 def kernel_values(kernel: object, X: Array, Y: Array) -> Array:
@@ -152,6 +157,29 @@ def cleared(values: Array, greatest: float) -> Array:
     return values
 
 
+def candidate_rows(
+    X: InputRows, n_landmarks: int, rng: Generator, limit: int | None = None
+) -> Array:
+    """Return distinct rows among which landmarks are chosen, a random subset of very many rows.
+
+    The rows and the factor of their kernel take at most 64 MiB and a quarter of ``limit`` bytes
+    each, unless the landmarks need more.
+    """
+    n_bytes = min(_CANDIDATE_BYTES, _CANDIDATE_BYTES if limit is None else limit // 4)
+    size = max(n_landmarks, n_bytes // (8 * max(n_landmarks, X.shape[1])))
+    # The choice must not depend on repeated rows or on the order of rows.
+    some_rng, first_rng = rng.spawn(2)
+    candidates = np.unique(dense_rows(X, some_rng.permutation(X.shape[0])[:size]), axis=0)
+    return np.asarray(first_rng.permutation(candidates))
+
+
+def landmark_features(kernel: Kernel, landmarks: Array, lower: Array, X: Array) -> Array:
+    """Return the features (q, n) at landmarks, whose products are the kernel between them."""
+    greatest = float(lower.max())
+    values = cleared(kernel(landmarks, X), greatest**2)
+    return cleared(solve_triangular(lower, values, lower=True, check_finite=False), greatest)
+
+
 def greatest_pivots(kernel: Kernel, X: Array, count: int) -> tuple[Array, Array]:
     """Return at most ``count`` rows (q, d), and the Cholesky factor of the kernel between them.
 
@@ -179,8 +207,10 @@ def greatest_pivots(kernel: Kernel, X: Array, count: int) -> tuple[Array, Array]
             left -= factor[i] ** 2
             if left.min() < _INDEFINITE * greatest:
                 raise ValueError(
-                    f"residual needs a positive definite kernel, and {kernel!r} has a negative "
-                    f"eigenvalue on these rows. Leave residual=None."
+                    f"{kernel!r} is not the covariance of a Gaussian process: it has a negative "
+                    f"eigenvalue on these rows. Use a positive definite kernel, such as 'gaussian' "
+                    f"or 'matern52'; KreinRidge and KreinRidgeClassifier with residual=None accept "
+                    f"indefinite kernels."
                 )
             left[pivot] = 0.0
             chosen.append(int(pivot))

@@ -73,7 +73,7 @@ def prior(rows, alpha=0.7):
 def log_joint(rows, likelihood, precision, w):
     """Return the log joint density of targets and weights, by the formula."""
     Z = np.column_stack(
-        (rows.frequencies.features(rows.X), *([np.ones(len(rows.y))] * rows.has_constant))
+        (rows.features.features(rows.X), *([np.ones(len(rows.y))] * rows.has_constant))
     )
     f = Z @ w.reshape(likelihood.n_latent, -1).T + rows.origin
     f = f[:, 0] if likelihood.n_latent == 1 else f
@@ -140,13 +140,13 @@ def test_slopes_of_the_evidence_are_differences(likelihood, y):
 @every
 def test_slopes_by_frequencies_are_differences(likelihood, y):
     rows = rows_of(y, weight=np.random.default_rng(3).uniform(0.5, 2.0, N))
-    base, rng = rows.frequencies, np.random.default_rng(4)
+    base, rng = rows.features, np.random.default_rng(4)
     turn, growth = rng.normal(size=base.omega.shape), rng.normal(size=M)
 
     def at(step):
         """Return the rows with other frequencies and weights, and their mode."""
         moved = Frequencies(base.omega + step * turn, base.weight * np.exp(step * growth))
-        other = replace(rows, frequencies=moved, _kept=[])
+        other = replace(rows, features=moved, _kept=[])
         return other, find_mode(other, likelihood, prior(other))
 
     slopes = EvidenceSlopes.of(*at(0.0)).by_frequencies()

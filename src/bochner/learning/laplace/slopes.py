@@ -1,14 +1,23 @@
 r"""Derivatives of Laplace's evidence by alpha, by parameters of a likelihood and by frequencies.
 
-The mode depends on all of these. :math:`S_n = z_n^\top H^{-1} z_n` is called ``spread``;
-:math:`W_n` and :math:`s_n` are curvatures and slopes of the log density. The derivative of minus
-half the log determinant by latent values is :math:`b_n = -\tfrac12 S_n W_n'`, called ``bend``. With
-:math:`u = H^{-1} \sum_n b_n z_n` a change of the gradient of the log density by :math:`\delta`
-changes the evidence by :math:`u \cdot \delta` (Rasmussen and Williams, "Gaussian Processes for
-Machine Learning", 2006, section 5.5.1, in terms of weights). The derivative by features of a row is
+The mode depends on all of these. :math:`S_n = z_n^\top H^{-1} z_n` is the covariance of
+:math:`z_n \cdot w`, and with :math:`J_n = (I + \lambda_n W_n)^{-1}` that of a latent value, with its
+residual, is :math:`T_n = J_n S_n J_n + \lambda_n J_n`, called ``spread``. :math:`W_n` and
+:math:`s_n` are curvatures and slopes of the log density. The derivative of minus half the log
+determinant by latent values is :math:`b_n = -\tfrac12 T_n W_n'`, called ``bend``. With
+:math:`u = H^{-1} \sum_n J_n b_n z_n` a change of the gradient of the log density by :math:`\delta_n`
+changes the evidence by :math:`\sum_n \delta_n \cdot J_n (z_n^\top u + \lambda_n b_n)` (Rasmussen and
+Williams, "Gaussian Processes for Machine Learning", 2006, section 5.5.1, in terms of weights and
+residuals). Without residuals the derivative by features of a row is
 
 .. math:: \frac{\partial \log p}{\partial z_n}
-          = (s_n + b_n - W_n\, z_n^\top u)\, \hat w + s_n u - W_n H^{-1} z_n.
+          = (s_n + b_n - W_n\, z_n^\top u)\, \hat w + s_n u - W_n H^{-1} z_n,
+
+and the derivative by the variance of a residual is
+
+.. math:: \frac{\partial \log p}{\partial \lambda_n} = \tfrac12 \left(s_n^\top s_n
+          - \operatorname{tr} W_n J_n + \operatorname{tr} W_n J_n S_n J_n W_n\right)
+          + s_n \cdot J_n (b_n - W_n\, z_n^\top u).
 """
 
 from collections.abc import Callable
@@ -21,7 +30,8 @@ import numpy as np
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.evidence.feature_evidence import FrequencySlopes, slopes_by_frequencies
-from bochner.learning.laplace.approximation import LatentCovariances, LatentRows, Mode
+from bochner.learning.laplace.approximation import LatentCovariances, Mode
+from bochner.learning.laplace.rows import LatentRows
 from bochner.likelihoods import Likelihood
 
 DIFFERENCE = float(np.finfo(np.float64).eps ** (1.0 / 3.0))
@@ -40,37 +50,52 @@ class EvidenceSlopes:
 
     rows: LatentRows
     mode: Mode
-    spread: Array  # (n, L, L)
-    bend: Array  # (n, L)
+    marginal: Array  # (g, L, L): Covariance S of z . w
+    spread: Array  # (g, L, L)
+    bend: Array  # (g, L)
     u: Array  # (P, L)
 
     @classmethod
     def of(cls, rows: LatentRows, mode: Mode) -> "EvidenceSlopes":
         """Return the derivatives at a mode, from two passes over the rows."""
         n, n_latent = mode.latent.shape
-        spread = np.empty((n, n_latent, n_latent))
+        marginal = np.empty((n, n_latent, n_latent))
         covariances = LatentCovariances.of(mode.whitener, n_latent)
         for part, Z in rows.blocks():
-            spread[part] = covariances(Z)
+            marginal[part] = covariances(Z)
+        J = mode.profile.shrinkage
+        spread = J @ marginal @ J + mode.variance[:, None, None] * J
         bend = _bend(rows, mode, spread)
-        v = rows.transposed(bend).T.ravel()
+        v = rows.transposed(_products(J, bend)).T.ravel()
         u = (mode.whitener @ (mode.whitener.T @ v)).reshape(n_latent, -1).T
-        return cls(rows, mode, spread, bend, u)
+        return cls(rows, mode, marginal, spread, bend, u)
 
     def by_log_alpha(self) -> float:
         """Return the derivative by log alpha; the constant has a fixed precision."""
-        mode, n_features = self.mode, 2 * self.rows.frequencies.n_frequencies
+        mode, n_features = self.mode, self.rows.features.n_features
         n_latent, alpha = mode.weights.shape[1], float(mode.precision[0])
         weights = mode.weights[:n_features]
         whitener = mode.whitener.reshape(n_latent, -1, len(mode.whitener))[:, :n_features]
         degrees = n_features * n_latent - alpha * float(np.sum(whitener**2))
         explicit = 0.5 * (degrees - alpha * float(np.sum(weights**2)))
-        return float(explicit - alpha * np.sum(self.u[:n_features] * weights))
+        by_weights = explicit - alpha * np.sum(self.u[:n_features] * weights)
+        return float(by_weights - self.mode.variance @ self._by_variance())
+
+    def _by_variance(self) -> Array:
+        """Return the derivatives (g,) by the prior variances of the residuals."""
+        mode = self.mode
+        J, curvature = mode.profile.shrinkage, mode.profile.curvature
+        slope = self.rows.slopes(mode.likelihood, mode.latent)
+        explained = np.einsum("gij,gjk,gki->g", curvature, self.marginal, curvature)
+        explicit = np.sum(slope**2, axis=1) - np.einsum("gii->g", curvature) + explained
+        response = _products(J, self.bend) - _products(curvature, self.rows.product(self.u))
+        return as_array(0.5 * explicit + np.sum(slope * response, axis=1))
 
     def by_parameters(self, names: tuple[str, ...]) -> Array:
         """Return the derivatives by the entries of the likelihood's parameter vector."""
         likelihood, latent, rows = self.mode.likelihood, self.mode.latent, self.rows
-        response = rows.product(self.u)
+        response = rows.product(self.u) + self.mode.variance[:, None] * self.bend
+        response = _products(self.mode.profile.shrinkage, response)
         vector = likelihood.vector(names)
         slopes = np.empty(len(vector))
         for k in range(len(vector)):
@@ -85,7 +110,7 @@ class EvidenceSlopes:
     def by_frequencies(self) -> FrequencySlopes:
         """Return the derivatives by symmetric frequencies and by logarithms of their weights."""
         mode, rows = self.mode, self.rows
-        n_features = 2 * rows.frequencies.n_frequencies
+        n_features = rows.features.n_features
         slope = rows.slopes(mode.likelihood, mode.latent)
         curvature = rows.curvatures(mode.likelihood, mode.latent)
         pull = slope + self.bend - np.einsum("nij,nj->ni", curvature, rows.product(self.u))
@@ -104,12 +129,12 @@ class EvidenceSlopes:
 
 
 def _bend(rows: LatentRows, mode: Mode, spread: Array) -> Array:
-    """Return derivatives (n, L) of minus half the log determinant by latent values."""
+    """Return derivatives (g, L) of minus half the log determinant by latent values."""
     likelihood, latent = mode.likelihood, mode.latent
     # In closed form if the likelihood has one, else by central differences.
-    exact = likelihood.curvature_slope(latent, spread)
+    exact = rows.curvature_slope(likelihood, latent, spread)
     if exact is not None:
-        return -0.5 * rows.weight[:, None] * exact
+        return -0.5 * exact
     n_latent = latent.shape[1]
     bend = np.empty_like(latent)
     step = DIFFERENCE * likelihood.unit
@@ -119,6 +144,11 @@ def _bend(rows: LatentRows, mode: Mode, spread: Array) -> Array:
         change -= rows.curvatures(likelihood, latent - shift)
         bend[:, c] = -0.5 * np.sum(spread * change, axis=(1, 2)) / (2.0 * step)
     return bend
+
+
+def _products(matrices: Array, vectors: Array) -> Array:
+    """Return products (g, L) of matrices (g, L, L) and vectors (g, L)."""
+    return as_array(np.einsum("gij,gj->gi", matrices, vectors))
 
 
 def _difference(
