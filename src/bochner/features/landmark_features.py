@@ -14,8 +14,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import DTypeLike, NDArray
 
-from bochner._numerics.arrays import Array, InputRows, as_array, row_blocks
-from bochner.features.landmarks import candidate_rows, greatest_pivots, landmark_features
+from bochner._numerics.arrays import Array, InputRows, row_blocks
+from bochner.features.landmarks import (
+    NEGLIGIBLE_SHARE,
+    candidate_rows,
+    greatest_pivots,
+    landmark_features,
+)
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.registry import register
@@ -60,11 +65,17 @@ LatentFeatures = Frequencies | LandmarkFeatures
 
 
 def residual_variance(features: LatentFeatures, X: Any, Z: Array) -> Array:
-    """Return the variances (n,) that features ``Z`` of rows leave out: zero for random features."""
+    """Return the variances (n,) that features ``Z`` of rows leave out: zero for random features.
+
+    They are at least the share of the variance that landmarks may leave everywhere, so that rows
+    are not many orders of magnitude more certain at landmarks than elsewhere.
+    """
     if isinstance(features, Frequencies):
         return np.zeros(X.shape[0])
     variance = np.empty(X.shape[0])
     for rows in row_blocks(X.shape[0], 8 * X.shape[1]):
         block = X[rows] if isinstance(X, np.ndarray) else X[rows].toarray()
-        variance[rows] = features.kernel.diag(block) - np.sum(Z[rows] ** 2, axis=1)
-    return as_array(np.maximum(variance, 0.0))
+        prior = features.kernel.diag(block)
+        left = prior - np.sum(Z[rows] ** 2, axis=1)
+        variance[rows] = np.maximum(left, NEGLIGIBLE_SHARE * prior)
+    return variance

@@ -24,7 +24,7 @@ _N_PROBES = 500
 # Tolerances tried: one for each decade down to about the rounding error of a Gram matrix.
 _TOLERANCES = 10.0 ** np.arange(-1.0, -14.0, -1.0)
 
-_NEGLIGIBLE = 1e-8
+NEGLIGIBLE_SHARE = 1e-8
 """Share of the greatest variance that landmarks may leave everywhere: the root of rounding, below
 which more landmarks add rounding errors of solutions with their kernel matrix and nothing else."""
 
@@ -189,7 +189,7 @@ def greatest_pivots(kernel: Kernel, X: Array, count: int) -> tuple[Array, Array]
     """
     left = kernel.diag(X).astype(np.float64)
     greatest = float(left.max())
-    floor = _NEGLIGIBLE * greatest
+    floor = NEGLIGIBLE_SHARE * greatest
     factor, chosen = np.zeros((min(count, len(X)), len(X))), list[int]()
     most = max(1, min(_PREDICTED, count // _FACTOR_SHARE))
     while len(chosen) < len(factor) and left.max() > floor:

@@ -42,6 +42,10 @@ decrease quadratically."""
 _STALLED = 0.1
 """Ratio of successive predicted gains above which they count as no longer decreasing."""
 
+_NEARLY_QUADRATIC = 1e-8
+"""Predicted gain below which full steps are taken without a comparison: the mode is within 1e-4
+posterior deviations, and gains may be rounding errors of large terms of the log density."""
+
 _SUFFICIENT = 1e-4
 """Share of the predicted gain that a step must reach (Armijo's rule, with any small share)."""
 
@@ -201,10 +205,10 @@ class ProfileCurvature:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LatentPoint:
-    """Weights, and pulls of the rows on their residuals: residuals per unit of their variance."""
+    """Weights, and residuals of the rows."""
 
     weights: Array  # (P, L)
-    pulls: Array  # (g, L)
+    residuals: Array  # (g, L)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -262,8 +266,10 @@ def find_mode(
     if start is None:
         shapes = (rows.width, n_latent), (len(variance), n_latent)
         start = LatentPoint(*map(np.zeros, shapes))
-    weights, pulls = start.weights, start.pulls
-    latent = rows.product(weights) + variance[:, None] * pulls
+    weights = start.weights
+    latent = rows.product(weights) + start.residuals
+    # Residuals in units of their variances, which may be zero
+    pulls = start.residuals / np.where(variance > 0.0, variance, 1.0)[:, None]
 
     def log_joint(weights: Array, pulls: Array, latent: Array) -> float:
         with np.errstate(over="ignore", invalid="ignore"):  # steps may be too long
@@ -289,7 +295,7 @@ def find_mode(
         is_late = perf_counter() > deadline and decrement < _LATE_DECREMENT
         is_exact = root.is_exact and profile.is_exact
         if is_exact and (decrement < _DECREMENT or is_rounding or is_late):
-            point = LatentPoint(weights, pulls)
+            point = LatentPoint(weights, variance[:, None] * pulls)
             return Mode(
                 likelihood, precision, variance, point, latent, root, profile, value, n_iter
             )
@@ -305,7 +311,8 @@ def find_mode(
             moved_value = log_joint(*moved)
             # Near the mode gains are smaller than the rounding errors of the values.
             least_gain = 2.0 * _SUFFICIENT * share * decrement - len(rows.y) * rounding
-            if moved_value >= value + least_gain:
+            is_enough = moved_value >= value + least_gain
+            if is_enough or (is_exact and decrement < _NEARLY_QUADRATIC):
                 break
             share *= 0.5
         weights, pulls, latent, value, before = *moved, moved_value, decrement
