@@ -21,6 +21,7 @@ from sklearn.gaussian_process.kernels import (
 
 import bochner
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor, kernels
+from bochner.estimators import gaussian_process_classifier
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-3, 3, size=(80, 2))
@@ -161,7 +162,7 @@ def test_given_noise_is_not_learned_twice():
 
 def test_probabilities_of_classes_add_up_to_one():
     model = GaussianProcessClassifier(
-        2.0 * RBF(1.0), optimizer=None, solver="features", n_components=64, random_state=0
+        2.0 * RBF(1.0), optimizer=None, solver="features", n_landmarks=64, random_state=0
     ).fit(X, LABELS)
     np.testing.assert_allclose(model.predict_proba(NEW).sum(axis=1), 1.0)
 
@@ -280,11 +281,11 @@ def test_an_exact_classifier_is_that_of_scikit_learn(labels):
 
 
 @pytest.mark.parametrize("labels", [LABELS, LABELS > 1], ids=["three", "two"])
-def test_a_classifier_on_many_features_tends_to_the_exact_one(labels):
+def test_a_classifier_at_many_landmarks_is_the_exact_one(labels):
     kernel = 2.0 * RBF([1.0, 3.0])
     exact = theirs.GaussianProcessClassifier(kernel, optimizer=None).fit(X, labels)
     model = GaussianProcessClassifier(
-        kernel, optimizer=None, solver="features", n_components=1024, random_state=0
+        kernel, optimizer=None, solver="features", random_state=0
     ).fit(X, labels)
     np.testing.assert_allclose(model.predict_proba(NEW), exact.predict_proba(NEW), atol=0.05)
     assert model.kernel_ == exact.kernel_
@@ -306,7 +307,7 @@ def test_the_default_kernel_of_classes_does_not_depend_on_units(solver):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(300, 3))
     labels = np.where(np.sin(2.0 * rows[:, 0]) + rows[:, 1] > 0, "yes", "no")
-    model = GaussianProcessClassifier(solver=solver, n_components=256, random_state=0)
+    model = GaussianProcessClassifier(solver=solver, random_state=0)
     score = model.fit(rows[:200], labels[:200]).score(rows[200:], labels[200:])
     assert score > 0.9
     units = np.array([1.0, 1e3, 1e-3])
@@ -318,14 +319,43 @@ def test_the_default_kernel_of_classes_does_not_depend_on_units(solver):
 
 def test_auto_is_exact_for_few_rows_of_classes(monkeypatch):
     monkeypatch.setattr(GaussianProcessClassifier, "_most_exact", 50)
-    settings = {"optimizer": None, "n_components": 16}
+    monkeypatch.setattr(gaussian_process_classifier, "_MOST_EXACT", 70)
+    settings = {"optimizer": None, "n_landmarks": 16}
     for kernel, by_features in [(RBF(), True), (RBF() + WhiteKernel(), False)]:
         model = GaussianProcessClassifier(kernel, **settings).fit(X, LABELS > 1)
         assert (model.processes_ is not None) == by_features
-        small = GaussianProcessClassifier(kernel, **settings).fit(X[:50], LABELS[:50] > 1)
-        assert small.processes_ is None
+        for size in (50, 70):
+            small = GaussianProcessClassifier(kernel, **settings).fit(X[:size], LABELS[:size] > 1)
+            assert small.processes_ is None
+        # Three classes have three factors, so that fewer rows are exact.
+        several = GaussianProcessClassifier(kernel, **settings).fit(X[:70], LABELS[:70])
+        assert (several.processes_ is not None) == by_features
     pairs = GaussianProcessClassifier(RBF(), multi_class="one_vs_one", **settings).fit(X, LABELS)
     assert pairs.processes_ is None
+
+
+@pytest.mark.parametrize("multi_class", ["one_vs_rest", "one_vs_one"])
+@pytest.mark.parametrize("labels", [LABELS, LABELS > 1], ids=["three", "two"])
+def test_kernels_learned_on_some_rows_are_exact_on_all(monkeypatch, labels, multi_class):
+    monkeypatch.setattr(GaussianProcessClassifier, "_most_exact", 40)
+    model = GaussianProcessClassifier(RBF(1.0), multi_class=multi_class, random_state=0)
+    model.fit(X, labels)
+    assert model.processes_ is None
+    classes, binary = np.unique(labels), getattr(model.base_estimator_, "estimators_", None)
+    pairs = [(a, b) for a in classes for b in classes if a < b]
+    evidences = []
+    for number, process in enumerate(binary or [model.base_estimator_]):
+        rows, is_second = np.ones(len(X), dtype=bool), labels == classes[-1]
+        if binary and multi_class == "one_vs_rest":
+            is_second = labels == classes[number]
+        elif binary:
+            rows, is_second = np.isin(labels, pairs[number]), labels == pairs[number][1]
+        exact = theirs.GaussianProcessClassifier(process.kernel_, optimizer=None)
+        exact.fit(X[rows], is_second[rows])
+        assert process.kernel_.length_scale != 1.0
+        np.testing.assert_allclose(process.predict_proba(NEW), exact.predict_proba(NEW), atol=1e-12)
+        evidences.append(exact.log_marginal_likelihood_value_)
+    assert model.log_marginal_likelihood_value_ == pytest.approx(np.mean(evidences))
 
 
 @pytest.mark.parametrize(
@@ -350,6 +380,7 @@ def test_rows_of_other_types_are_converted(dtype, solver):
     model = GaussianProcessRegressor(**settings).fit(rows, y)
     assert model.score(rows, y) > 0.9
     assert model.predict(rows, return_std=True)[1].dtype == np.float64
+    del settings["n_components"]
     labels = GaussianProcessClassifier(**settings).fit(rows, LABELS)
     assert labels.score(rows, LABELS) > 0.7
 
@@ -363,7 +394,7 @@ def fitted():
     yield GaussianProcessClassifier(RBF(), **fixed).fit(X, LABELS)
     yield GaussianProcessClassifier(RBF(), **fixed).fit(X, np.where(LABELS > 1, "a", "b"))
     yield GaussianProcessClassifier(RBF(), multi_class="one_vs_one", **fixed).fit(X, LABELS)
-    yield GaussianProcessClassifier(RBF(), **fixed, solver="features", n_components=16).fit(
+    yield GaussianProcessClassifier(RBF(), **fixed, solver="features", n_landmarks=16).fit(
         X, LABELS
     )
     yield GaussianProcessRegressor(RBF([1.0, 2.0], "fixed") ** 2)

@@ -12,7 +12,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, InputRows, MatrixLike, as_array, row_blocks
+from bochner._numerics.arrays import (
+    FLOATS,
+    Array,
+    InputRows,
+    MatrixLike,
+    as_array,
+    as_count,
+    row_blocks,
+)
 from bochner._numerics.checked import named, validated
 from bochner._numerics.foreign import refuse_masked
 from bochner._numerics.limits import LARGEST_WEIGHT, MEBIBYTE
@@ -34,7 +42,7 @@ from bochner.features.parameter_checks import (
     length_scale_check,
     unchecked,
 )
-from bochner.features.parameters import KernelParameters, count_frequencies, generators
+from bochner.features.parameters import KernelParameters, generators
 from bochner.features.region import Region, check_rows
 from bochner.kernels import Kernel
 from bochner.kernels.foreign import native
@@ -63,6 +71,7 @@ the likelihood."""
 
 _CHECKS: Mapping[str, Check] = {
     **KERNEL_CHECKS,
+    "n_components": as_count,
     "likelihood": unchecked,  # By _check_likelihood
     "alpha": lambda _, value: checked_alpha(value),
     "length_scale": length_scale_check("auto", "median", "evidence"),
@@ -164,7 +173,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
 
     def _n_frequencies(self, problem: LaplaceProblem) -> int:
         """Return the number of frequencies, reduced to what a time limit allows."""
-        requested = count_frequencies(self.n_components)
+        requested = (int(self.n_components) + 1) // 2
         if self.time_limit is None:
             return requested
         with single_threaded_blas() as n_threads:
@@ -202,7 +211,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         refuse_asymmetric(kernel, associated=False)
         if self._takes_landmarks(kernel, rows.X.shape[1]):
             assert isinstance(kernel, Kernel)
-            count = 2 * recipe.n_frequencies
+            count = min(int(self.n_components), 2 * recipe.n_frequencies)
             return kernel, LandmarkFeatures.of(kernel, rows.X, count, data_rng), None
         approximation = approximate(kernel, rows.X, recipe, draw_rng, data_rng)
         if (

@@ -46,7 +46,9 @@ class LandmarkFeatures:
         Landmarks are pivots as in :class:`~bochner.features.residual.ResidualFeatures`. Raises
         ValueError if the kernel is not positive definite on the rows.
         """
-        return cls(kernel, *greatest_pivots(kernel, candidate_rows(X, n_landmarks, rng), n_landmarks))
+        return cls(
+            kernel, *greatest_pivots(kernel, candidate_rows(X, n_landmarks, rng), n_landmarks)
+        )
 
     @property
     def n_features(self) -> int:

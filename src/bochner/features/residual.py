@@ -40,6 +40,7 @@ from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.registry import register
 
+
 @register(shapes={"landmarks": "qd", "lower": "qq", "projected": "qp"})
 @dataclass(frozen=True, slots=True, eq=False)
 class ResidualFeatures:
