@@ -15,7 +15,7 @@ def test_a_time_limit_reduces_the_number_of_features(monkeypatch):
     model = KernelGLMClassifier(time_limit=0.5, random_state=0)
     with pytest.warns(UserWarning, match=r"features in place of n_components=512, because"):
         model.fit(X, y)
-    assert 32 <= 2 * model.frequencies_.n_frequencies < 128
+    assert 32 <= model.features_.n_features < 128
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 

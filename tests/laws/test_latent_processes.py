@@ -126,7 +126,7 @@ def test_as_many_landmarks_as_rows_are_the_exact_process(law):
 
 
 def test_equal_rows_share_a_residual():
-    """Three equal rows with a label each are one row of three observations, also at few landmarks."""
+    """Three equal rows with a label each are one row of three observations."""
     X, new, _, y, _ = drawn("bernoulli", KERNELS["exponential"], 2, 60, 20, seed=1)
     weights = np.random.default_rng(0).integers(1, 4, size=60)
     one = KernelGLMClassifier("bernoulli", KERNELS["exponential"], 10, random_state=0)
