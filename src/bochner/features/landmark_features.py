@@ -57,9 +57,11 @@ class LandmarkFeatures:
 
     def features(self, X: Any, dtype: DTypeLike | None = None) -> NDArray[Any]:
         """Return the features of rows (n, d), dense or CSR, of shape (n, q)."""
-        dense = X if isinstance(X, np.ndarray) else X.toarray()
-        values = landmark_features(self.kernel, self.landmarks, self.lower, dense)
-        return np.ascontiguousarray(values.T, dtype=dtype or X.dtype)
+        values = np.empty((X.shape[0], self.n_features), dtype=dtype or X.dtype)
+        for rows in row_blocks(X.shape[0], 8 * (X.shape[1] + 2 * self.n_features)):
+            block = X[rows] if isinstance(X, np.ndarray) else X[rows].toarray()
+            values[rows] = landmark_features(self.kernel, self.landmarks, self.lower, block).T
+        return values
 
 
 LatentFeatures = Frequencies | LandmarkFeatures

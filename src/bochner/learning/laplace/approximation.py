@@ -239,8 +239,8 @@ class Mode:
     def log_evidence(self) -> float:
         r"""Laplace's approximation of the log marginal likelihood.
 
-        :math:`\log p(y \mid \hat w, \hat r) - \hat w^\top A \hat w / 2 - \hat r^\top \Lambda^{-1}
-        \hat r / 2 + (\log |A| - \log |H| - \sum \log |I + \lambda W|) / 2` with the prior's precision
+        :math:`\log p(y \mid \hat w, \hat r) - (\hat w^\top A \hat w + \hat r^\top \Lambda^{-1} \hat r
+        - \log |A| + \log |H| + \sum_n \log |I + \lambda_n W_n|) / 2` with the prior's precision
         ``A`` and the negative Hessian ``H`` of the weights.
         """
         log_prior = self.weights.shape[1] * float(np.sum(np.log(self.precision)))

@@ -1,14 +1,14 @@
 r"""Derivatives of Laplace's evidence by alpha, by parameters of a likelihood and by frequencies.
 
 The mode depends on all of these. :math:`S_n = z_n^\top H^{-1} z_n` is the covariance of
-:math:`z_n \cdot w`, and with :math:`J_n = (I + \lambda_n W_n)^{-1}` that of a latent value, with its
-residual, is :math:`T_n = J_n S_n J_n + \lambda_n J_n`, called ``spread``. :math:`W_n` and
+:math:`z_n \cdot w`. With :math:`J_n = (I + \lambda_n W_n)^{-1}` that of a latent value, its residual
+included, is :math:`T_n = J_n S_n J_n + \lambda_n J_n`, called ``spread``. :math:`W_n` and
 :math:`s_n` are curvatures and slopes of the log density. The derivative of minus half the log
 determinant by latent values is :math:`b_n = -\tfrac12 T_n W_n'`, called ``bend``. With
-:math:`u = H^{-1} \sum_n J_n b_n z_n` a change of the gradient of the log density by :math:`\delta_n`
-changes the evidence by :math:`\sum_n \delta_n \cdot J_n (z_n^\top u + \lambda_n b_n)` (Rasmussen and
-Williams, "Gaussian Processes for Machine Learning", 2006, section 5.5.1, in terms of weights and
-residuals). Without residuals the derivative by features of a row is
+:math:`u = H^{-1} \sum_n J_n b_n z_n` changes :math:`\delta_n` of the slopes change the evidence by
+:math:`\sum_n \delta_n \cdot J_n (z_n^\top u + \lambda_n b_n)` (Rasmussen and Williams, "Gaussian
+Processes for Machine Learning", 2006, section 5.5.1, in terms of weights and residuals).
+Without residuals the derivative by features of a row is
 
 .. math:: \frac{\partial \log p}{\partial z_n}
           = (s_n + b_n - W_n\, z_n^\top u)\, \hat w + s_n u - W_n H^{-1} z_n,
