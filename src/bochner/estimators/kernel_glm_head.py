@@ -203,8 +203,8 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         if self._is_by_evidence:
             if isinstance(kernel, Kernel):
                 kernel = kernel.resolved(names, rows.X)
-            m, scheme = recipe.n_frequencies, self.scheme
-            kernel = select_latent_kernel(kernel, problem, m, scheme, kernel_rng) or kernel
+            q = 2 * recipe.n_frequencies
+            kernel = select_latent_kernel(kernel, problem, q, kernel_rng) or kernel
             # Kernels without parameters to learn do not need a length scale.
             length_scale = 1.0
         kernel = resolve_kernel(kernel, length_scale, rows.X, kernel_rng, rows.weight, names=names)

@@ -15,6 +15,7 @@ from numpy.random import Generator
 from numpy.typing import DTypeLike, NDArray
 
 from bochner._numerics.arrays import Array, InputRows, row_blocks
+from bochner._numerics.linalg import jittered_cholesky
 from bochner.features.landmarks import (
     NEGLIGIBLE_SHARE,
     candidate_rows,
@@ -49,6 +50,13 @@ class LandmarkFeatures:
         return cls(
             kernel, *greatest_pivots(kernel, candidate_rows(X, n_landmarks, rng), n_landmarks)
         )
+
+    @classmethod
+    def at(cls, kernel: Kernel, landmarks: Array) -> "LandmarkFeatures":
+        """Return features at given landmarks (q, d), with the least variance of residuals there."""
+        values = kernel(landmarks)
+        jitter = NEGLIGIBLE_SHARE * float(np.diagonal(values).max())
+        return cls(kernel, landmarks, jittered_cholesky(values, jitter))
 
     @property
     def n_features(self) -> int:
