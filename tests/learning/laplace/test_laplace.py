@@ -1,7 +1,5 @@
 """Laplace's approximation on features: modes, evidences and their slopes."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -12,7 +10,6 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
 from bochner import KernelGLMClassifier, KernelGLMRegressor, KreinRidge, kernels
 from bochner.features.chunks import Chunk
-from bochner.frequencies import Frequencies
 from bochner.learning.laplace.approximation import (
     LaplacePosterior,
     find_mode,
@@ -135,24 +132,6 @@ def test_slopes_of_the_evidence_are_differences(likelihood, y):
         rtol=1e-5,
         atol=1e-6,
     )
-
-
-@every
-def test_slopes_by_frequencies_are_differences(likelihood, y):
-    rows = rows_of(y, weight=np.random.default_rng(3).uniform(0.5, 2.0, N))
-    base, rng = rows.features, np.random.default_rng(4)
-    turn, growth = rng.normal(size=base.omega.shape), rng.normal(size=M)
-
-    def at(step):
-        """Return the rows with other frequencies and weights, and their mode."""
-        moved = Frequencies(base.omega + step * turn, base.weight * np.exp(step * growth))
-        other = replace(rows, features=moved, _kept=[])
-        return other, find_mode(other, likelihood, prior(other))
-
-    slopes = EvidenceSlopes.of(*at(0.0)).by_frequencies()
-    found = np.sum(slopes.omega * turn) + slopes.log_weight @ growth
-    expected = (at(1e-5)[1].log_evidence - at(-1e-5)[1].log_evidence) / 2e-5
-    assert found == pytest.approx(expected, rel=1e-5, abs=1e-5)
 
 
 @every

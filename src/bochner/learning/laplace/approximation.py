@@ -213,7 +213,7 @@ class LatentPoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mode:
-    """The mode of weights and residuals for a likelihood and a prior, with terms of the evidence."""
+    """The mode of weights and residuals for a likelihood and a prior, with the evidence."""
 
     likelihood: Likelihood
     precision: Array  # (P,): Prior precision of the weights
@@ -239,9 +239,9 @@ class Mode:
     def log_evidence(self) -> float:
         r"""Laplace's approximation of the log marginal likelihood.
 
-        :math:`\log p(y \mid \hat w, \hat r) - (\hat w^\top A \hat w + \hat r^\top \Lambda^{-1} \hat r
-        - \log |A| + \log |H| + \sum_n \log |I + \lambda_n W_n|) / 2` with the prior's precision
-        ``A`` and the negative Hessian ``H`` of the weights.
+        With the prior's precision ``A`` and the negative Hessian ``H`` of the weights, it is
+        :math:`\log p(y \mid \hat w, \hat r) - (\hat w^\top A \hat w + \hat r^\top \Lambda^{-1}
+        \hat r - \log |A| + \log |H| + \sum_n \log |I + \lambda_n W_n|) / 2`.
         """
         log_prior = self.weights.shape[1] * float(np.sum(np.log(self.precision)))
         log_determinant = self.root.log_determinant + self.profile.log_determinant
