@@ -51,12 +51,11 @@ from bochner.learning.laplace.approximation import LaplacePosterior
 from bochner.learning.laplace.evidence import LaplaceProblem
 from bochner.learning.laplace.rows import latent_features
 from bochner.learning.laplace.selection import MOST_SEARCHED, select_latent_kernel
-from bochner.learning.laplace.sizes import affordable_frequencies
+from bochner.learning.laplace.sizes import affordable_features
 from bochner.learning.tables.efforts import measured_rate
 from bochner.likelihoods import GaussianLikelihood, Likelihood
 from bochner.likelihoods.base import checked_targets, prior_centre
 from bochner.likelihoods.numbers import LocationLikelihood
-from bochner.sampling import Scheme
 
 _SHARE_OF_FIT = 0.5
 """Share of a time limit that is left for the fit to all rows if length scales are searched for."""
@@ -89,8 +88,6 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
     alpha: float | str = "evidence"
     _: KW_ONLY
     length_scale: Any = "median"
-    scheme: str | Scheme = "auto"
-    weights: str = "sampled"
     fit_intercept: bool = True
     random_state: Any = None
     time_limit: float | None = None
@@ -171,9 +168,9 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         first, total, _ = canonical_rows(rows, np.column_stack((y, exposures)))
         return y[first], exposures[first], total
 
-    def _n_frequencies(self, problem: LaplaceProblem) -> int:
-        """Return the number of frequencies, reduced to what a time limit allows."""
-        requested = (int(self.n_components) + 1) // 2
+    def _n_features(self, problem: LaplaceProblem) -> int:
+        """Return the number of features, reduced to what a time limit allows."""
+        requested = int(self.n_components)
         if self.time_limit is None:
             return requested
         with single_threaded_blas() as n_threads:
@@ -182,13 +179,13 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         if self._is_by_evidence:
             seconds *= _SHARE_OF_FIT
         n_latent = problem.likelihood.n_latent
-        m = affordable_frequencies(requested, len(problem.rows), n_latent, seconds, rate)
-        if m < requested:
+        count = affordable_features(requested, len(problem.rows), n_latent, seconds, rate)
+        if count < requested:
             warn_user(
-                f"The model has {2 * m} features in place of n_components={self.n_components}, "
-                f"because of time_limit={self.time_limit:g}. Give it more seconds or fewer rows."
+                f"The model has {count} features in place of n_components={requested}, because of "
+                f"time_limit={self.time_limit:g}. Give it more seconds or fewer rows."
             )
-        return m
+        return count
 
     def _approximation(
         self, problem: LaplaceProblem
@@ -196,23 +193,24 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         """Resolve the kernel and choose its landmarks, or draw its frequencies."""
         kernel_rng, draw_rng, data_rng = generators(self.random_state, 3)
         rows = problem.rows
-        recipe = Recipe(self._n_frequencies(problem), self.scheme, self.weights)
+        count = self._n_features(problem)
         kernel = native(self.kernel, rows.X.shape[1])
         names = getattr(self, "feature_names_in_", None)
         length_scale = self.length_scale
         if self._is_by_evidence:
             if isinstance(kernel, Kernel):
                 kernel = kernel.resolved(names, rows.X)
-            q = 2 * recipe.n_frequencies
-            kernel = select_latent_kernel(kernel, problem, q, kernel_rng) or kernel
+            kernel = select_latent_kernel(kernel, problem, count, kernel_rng) or kernel
             # Kernels without parameters to learn do not need a length scale.
             length_scale = 1.0
         kernel = resolve_kernel(kernel, length_scale, rows.X, kernel_rng, rows.weight, names=names)
         refuse_asymmetric(kernel, associated=False)
         if self._takes_landmarks(kernel, rows.X.shape[1]):
             assert isinstance(kernel, Kernel)
-            count = min(int(self.n_components), 2 * recipe.n_frequencies)
             return kernel, LandmarkFeatures.of(kernel, rows.X, count, data_rng), None
+        # A function k(X, Y) has no known measure.
+        weights = "sampled" if isinstance(kernel, Kernel) else "least_squares"
+        recipe = Recipe((count + 1) // 2, weights=weights)
         approximation = approximate(kernel, rows.X, recipe, draw_rng, data_rng)
         if (
             not approximation.frequencies.is_symmetric
@@ -229,8 +227,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
     def _takes_landmarks(self, kernel: AnyKernel, dim: int) -> bool:
         """Tell whether the features are those of landmarks, and not random ones."""
         is_known = isinstance(kernel, Kernel) and not kernel.has_noise
-        is_small = 8 * dim * int(self.n_components) <= _LANDMARK_BYTES
-        return is_known and is_small and self.weights == "sampled"
+        return is_known and 8 * dim * int(self.n_components) <= _LANDMARK_BYTES
 
     def _latent_blocks(
         self, X: object, exposure: ArrayLike | None = None
