@@ -3,8 +3,7 @@
 from functools import partial
 
 import pytest
-from estimators import test_gaussian_processes as processes
-from estimators.test_gaussian_processes import LABELS
+from estimators import test_gaussian_process_refits as processes
 from laws import test_latent_processes as laws
 from learning.laplace import test_laplace, test_residuals
 from mutants.registry import edit, plant_edits, planted
@@ -33,7 +32,9 @@ def check_curvature():
 
 def check_all_rows():
     with pytest.MonkeyPatch.context() as patch:
-        processes.test_kernels_learned_on_some_rows_are_exact_on_all(patch, LABELS, "one_vs_rest")
+        processes.test_kernels_learned_on_some_rows_are_exact_on_all(
+            patch, processes.LABELS, "one_vs_rest"
+        )
 
 
 plant_edits(

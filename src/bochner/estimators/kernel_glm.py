@@ -69,11 +69,10 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         ``"poisson"``, ``"negative_binomial"``, or an object of :mod:`bochner.likelihoods`, such
         as ``CensoredGaussianLikelihood(left=0.0)``. Parameters that are ``None`` are learned.
     kernel, random_state
-        As in :class:`bochner.FourierFeatures`; the kernel must be positive definite. Random
-        features, without residuals, are used where there are no landmarks: for a function
-        ``k(X, Y)`` in place of a kernel, and for rows whose landmarks would take more than 64 MiB
-        (16,000 inputs for 512 landmarks). Their intervals are too narrow if the kernel needs more
-        features.
+        As in :class:`bochner.FourierFeatures`, except for functions ``k(X, Y)``; the kernel must be
+        positive definite. Random features, without residuals, are used for rows whose landmarks
+        would take more than 64 MiB (16,000 inputs for 512 landmarks). Their intervals are too
+        narrow if the kernel needs more features.
     n_components : int, default=512
         Largest number of landmarks. Fewer are used if they leave at most 1e-8 of the variance. A
         fit takes :math:`n p^2` operations in each of some fifty Newton steps.

@@ -189,7 +189,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
 
     def _approximation(
         self, problem: LaplaceProblem
-    ) -> tuple[AnyKernel, LatentFeatures, Region | None]:
+    ) -> tuple[Kernel, LatentFeatures, Region | None]:
         """Resolve the kernel and choose its landmarks, or draw its frequencies."""
         kernel_rng, draw_rng, data_rng = generators(self.random_state, 3)
         rows = problem.rows
@@ -205,12 +205,15 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
             length_scale = 1.0
         kernel = resolve_kernel(kernel, length_scale, rows.X, kernel_rng, rows.weight, names=names)
         refuse_asymmetric(kernel, associated=False)
-        if self._takes_landmarks(kernel, rows.X.shape[1]):
-            assert isinstance(kernel, Kernel)
+        if not isinstance(kernel, Kernel):
+            raise TypeError(
+                f"kernel must be the name of a kernel or an object of bochner.kernels, got the "
+                f"function {kernel!r}: derive a class from bochner.kernels.Kernel for it."
+            )
+        is_small = 8 * rows.X.shape[1] * int(self.n_components) <= _LANDMARK_BYTES
+        if is_small and not kernel.has_noise:
             return kernel, LandmarkFeatures.of(kernel, rows.X, count, data_rng), None
-        # A function k(X, Y) has no known measure.
-        weights = "sampled" if isinstance(kernel, Kernel) else "least_squares"
-        recipe = Recipe((count + 1) // 2, weights=weights)
+        recipe = Recipe((count + 1) // 2)
         approximation = approximate(kernel, rows.X, recipe, draw_rng, data_rng)
         if (
             not approximation.frequencies.is_symmetric
@@ -223,11 +226,6 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
                 f"accept indefinite kernels."
             )
         return kernel, approximation.frequencies, approximation.region
-
-    def _takes_landmarks(self, kernel: AnyKernel, dim: int) -> bool:
-        """Tell whether the features are those of landmarks, and not random ones."""
-        is_known = isinstance(kernel, Kernel) and not kernel.has_noise
-        return is_known and 8 * dim * int(self.n_components) <= _LANDMARK_BYTES
 
     def _latent_blocks(
         self, X: object, exposure: ArrayLike | None = None

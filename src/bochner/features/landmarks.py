@@ -49,6 +49,13 @@ _CANDIDATE_BYTES = 64 * MEBIBYTE
 has half the rows to choose from, twice takes twice the time."""
 
 
+_INDEFINITE_MESSAGE = (
+    "{!r} is not the covariance of a Gaussian process: it has a negative eigenvalue on these rows. "
+    "Use a positive definite kernel, such as 'gaussian' or 'matern52'; KreinRidge and "
+    "KreinRidgeClassifier with residual=None accept indefinite kernels."
+)
+
+
 def kernel_values(kernel: object, X: Array, Y: Array) -> Array:
     """Return the checked kernel values between rows, of shape (n, n2)."""
     if not callable(kernel) or isinstance(kernel, type):
@@ -206,14 +213,11 @@ def greatest_pivots(kernel: Kernel, X: Array, count: int) -> tuple[Array, Array]
             factor[i] = cleared(column / np.sqrt(left[pivot]), np.sqrt(greatest))
             left -= factor[i] ** 2
             if left.min() < _INDEFINITE * greatest:
-                raise ValueError(
-                    f"{kernel!r} is not the covariance of a Gaussian process: it has a negative "
-                    f"eigenvalue on these rows. Use a positive definite kernel, such as 'gaussian' "
-                    f"or 'matern52'; KreinRidge and KreinRidgeClassifier with residual=None accept "
-                    f"indefinite kernels."
-                )
+                raise ValueError(_INDEFINITE_MESSAGE.format(kernel))
             left[pivot] = 0.0
             chosen.append(int(pivot))
+    if not chosen and kernel(X[:1], X).any():
+        raise ValueError(_INDEFINITE_MESSAGE.format(kernel))
     if not chosen:
         raise ValueError(f"{kernel!r} is zero on all rows, which leaves no landmarks.")
     return X[chosen], np.ascontiguousarray(factor[: len(chosen), chosen].T)
