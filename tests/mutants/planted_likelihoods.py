@@ -140,7 +140,7 @@ plant_edits(
 )
 plant_edits(
     laplace,
-    "_negative_hessian",
+    "_derivatives",
     test_laplace_of_many_classes.test_the_hessian_is_a_sum_over_rows,
     the_last_block_of_rows_alone=("totals += curvature", "totals[:] = -curvature"),
 )

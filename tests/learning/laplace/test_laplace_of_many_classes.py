@@ -39,8 +39,10 @@ def test_the_hessian_is_a_sum_over_rows():
     ((_, Z),) = rows.blocks()
     expected = np.einsum("np,nij,nq->ipjq", Z, curvature, Z).reshape(9 * L, 9 * L)
     expected += np.diag(np.tile(precision, L))
-    found = laplace._negative_hessian(rows, curvature, precision)
+    slope = RNG.normal(size=(N, L))
+    found, gradient = laplace._derivatives(rows, curvature, slope, precision)
     assert_allclose(np.tril(found), np.tril(expected), atol=1e-12)
+    assert_allclose(gradient, Z.T @ slope, atol=1e-12)
 
 
 def test_slopes_of_the_log_determinant_are_differences():

@@ -80,6 +80,13 @@ def test_slopes_of_the_evidence_are_differences(likelihood, y):
     assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
+def test_products_of_features_that_are_not_stored_are_the_same(monkeypatch):
+    y, weights = np.zeros(N), RNG.normal(size=(6, 2))
+    stored = rows_of(y).product(weights)
+    monkeypatch.setattr("bochner._numerics.limits.CACHED_FEATURES_BYTES", 0)
+    assert_allclose(rows_of(y).product(weights), stored, atol=1e-12)
+
+
 @pytest.mark.parametrize("n_latent", [1, 3])
 def test_curvatures_are_those_of_the_eliminated_residuals(n_latent):
     """By the inverse of a matrix whose blocks are those of weights and residuals."""

@@ -284,8 +284,9 @@ def find_mode(
         profile = ProfileCurvature.of(curvature, variance)
         lag = as_array(np.einsum("gij,gj->gi", profile.shrinkage, slope - pulls))
         # The gradient at the best residuals of a quadratic log density
-        gradient = rows.transposed(pulls + lag) - precision[:, None] * weights
-        root = inverse_root(_negative_hessian(rows, profile.curvature, precision))
+        hessian, gradient = _derivatives(rows, profile.curvature, pulls + lag, precision)
+        gradient -= precision[:, None] * weights
+        root = inverse_root(hessian)
         forward = root.matrix.T @ gradient.T.ravel()
         decrement = 0.5 * float(forward @ forward)
         decrement += 0.5 * float(variance @ np.sum((slope - pulls) * lag, axis=1))
@@ -324,14 +325,22 @@ def find_mode(
     )
 
 
-def _negative_hessian(rows: LatentRows, curvature: Array, precision: Array) -> Array:
-    """Return the lower blocks of the negative Hessian (P L, P L) of the log density."""
+def _derivatives(
+    rows: LatentRows, curvature: Array, slope: Array, precision: Array
+) -> tuple[Array, Array]:
+    """Return the lower blocks of the negative Hessian (P L, P L), and the gradient (P, L).
+
+    The gradient is that of the log density of targets. One pass has both, because features of many
+    rows are computed in every pass.
+    """
     P, n_latent = rows.width, curvature.shape[1]
+    gradient = np.zeros((P, n_latent))
     hessian = np.zeros((n_latent * P, n_latent * P))
     pairs = np.tril_indices(n_latent)
     is_one_product = n_latent > _FEW_FUNCTIONS and P <= _FEW_FEATURES
     totals = np.zeros((len(pairs[0]), P * P)) if is_one_product else None
     for part, Z in rows.blocks():
+        gradient += Z.T @ slope[part]
         if totals is not None:
             for block_rows in row_blocks(len(Z), 8 * (P * P + len(pairs[0]))):
                 products = (Z[block_rows, :, None] * Z[block_rows, None, :]).reshape(-1, P * P)
@@ -343,7 +352,7 @@ def _negative_hessian(rows: LatentRows, curvature: Array, precision: Array) -> A
     if totals is not None:
         hessian.reshape(n_latent, P, n_latent, P).swapaxes(1, 2)[pairs] = totals.reshape(-1, P, P)
     hessian[np.diag_indices_from(hessian)] += np.tile(precision, n_latent)
-    return hessian
+    return hessian, gradient
 
 
 def _weighted_products(Z: Array, weight: Array) -> Array:

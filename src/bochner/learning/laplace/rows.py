@@ -72,6 +72,9 @@ class LatentRows:
 
     def product(self, weights: Array) -> Array:
         """Return features times weights (P, L), of shape (g, L)."""
+        if not self._kept and isinstance(self.features, LandmarkFeatures):
+            q = self.features.n_features
+            return as_array(self.features.products(self.X, weights[:q]) + weights[q:].sum(axis=0))
         products = np.empty((len(self.residual), weights.shape[1]))
         for part, Z in self.blocks():
             products[part] = Z @ weights
