@@ -21,7 +21,7 @@ from sklearn.gaussian_process.kernels import (
 
 import bochner
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor, kernels
-from bochner.estimators import gaussian_process_regressor
+from bochner.estimators import gaussian_process_classifier, gaussian_process_regressor
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-3, 3, size=(80, 2))
@@ -200,7 +200,7 @@ def test_given_noise_is_not_learned_twice():
 
 def test_probabilities_of_classes_add_up_to_one():
     model = GaussianProcessClassifier(
-        2.0 * RBF(1.0), optimizer=None, solver="features", n_components=64, random_state=0
+        2.0 * RBF(1.0), optimizer=None, solver="approximate", n_landmarks=64, random_state=0
     ).fit(X, LABELS)
     np.testing.assert_allclose(model.predict_proba(NEW).sum(axis=1), 1.0)
 
@@ -334,11 +334,11 @@ def test_an_exact_classifier_is_that_of_scikit_learn(labels):
 
 
 @pytest.mark.parametrize("labels", [LABELS, LABELS > 1], ids=["three", "two"])
-def test_a_classifier_on_many_features_tends_to_the_exact_one(labels):
+def test_a_classifier_at_many_landmarks_is_the_exact_one(labels):
     kernel = 2.0 * RBF([1.0, 3.0])
     exact = theirs.GaussianProcessClassifier(kernel, optimizer=None).fit(X, labels)
     model = GaussianProcessClassifier(
-        kernel, optimizer=None, solver="features", n_components=1024, random_state=0
+        kernel, optimizer=None, solver="approximate", random_state=0
     ).fit(X, labels)
     np.testing.assert_allclose(model.predict_proba(NEW), exact.predict_proba(NEW), atol=0.05)
     assert model.kernel_ == exact.kernel_
@@ -355,12 +355,12 @@ def test_a_classifier_on_many_features_tends_to_the_exact_one(labels):
             np.testing.assert_allclose(one, other, atol=0.15)
 
 
-@pytest.mark.parametrize("solver", ["exact", "features"])
+@pytest.mark.parametrize("solver", ["exact", "approximate"])
 def test_the_default_kernel_of_classes_does_not_depend_on_units(solver):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(300, 3))
     labels = np.where(np.sin(2.0 * rows[:, 0]) + rows[:, 1] > 0, "yes", "no")
-    model = GaussianProcessClassifier(solver=solver, n_components=256, random_state=0)
+    model = GaussianProcessClassifier(solver=solver, random_state=0)
     score = model.fit(rows[:200], labels[:200]).score(rows[200:], labels[200:])
     assert score > 0.9
     units = np.array([1.0, 1e3, 1e-3])
@@ -372,12 +372,17 @@ def test_the_default_kernel_of_classes_does_not_depend_on_units(solver):
 
 def test_auto_is_exact_for_few_rows_of_classes(monkeypatch):
     monkeypatch.setattr(GaussianProcessClassifier, "_most_exact", 50)
-    settings = {"optimizer": None, "n_components": 16}
+    monkeypatch.setattr(gaussian_process_classifier, "_MOST_EXACT", 70)
+    settings = {"optimizer": None, "n_landmarks": 16}
     for kernel, by_features in [(RBF(), True), (RBF() + WhiteKernel(), False)]:
         model = GaussianProcessClassifier(kernel, **settings).fit(X, LABELS > 1)
         assert (model.processes_ is not None) == by_features
-        small = GaussianProcessClassifier(kernel, **settings).fit(X[:50], LABELS[:50] > 1)
-        assert small.processes_ is None
+        for size in (50, 70):
+            small = GaussianProcessClassifier(kernel, **settings).fit(X[:size], LABELS[:size] > 1)
+            assert small.processes_ is None
+        # Three classes have three factors, so that fewer rows are exact.
+        several = GaussianProcessClassifier(kernel, **settings).fit(X[:70], LABELS[:70])
+        assert (several.processes_ is not None) == by_features
     pairs = GaussianProcessClassifier(RBF(), multi_class="one_vs_one", **settings).fit(X, LABELS)
     assert pairs.processes_ is None
 
@@ -390,7 +395,7 @@ def test_auto_is_exact_for_few_rows_of_classes(monkeypatch):
     ],
 )
 def test_features_of_classes_are_refused_with_a_reason(settings, message):
-    model = GaussianProcessClassifier(**{"kernel": RBF(), "solver": "features", **settings})
+    model = GaussianProcessClassifier(**{"kernel": RBF(), "solver": "approximate", **settings})
     with pytest.raises(ValueError, match=message):
         model.fit(X, LABELS)
 
@@ -403,7 +408,6 @@ def test_rows_of_other_types_are_converted(dtype, solver):
     model = GaussianProcessRegressor(solver=solver, random_state=0).fit(rows, y)
     assert model.score(rows, y) > 0.9
     assert model.predict(rows, return_std=True)[1].dtype == np.float64
-    solver = "exact" if solver == "exact" else "features"
     labels = GaussianProcessClassifier(solver=solver, random_state=0).fit(rows, LABELS)
     assert labels.score(rows, LABELS) > 0.7
 
@@ -417,7 +421,7 @@ def fitted():
     yield GaussianProcessClassifier(RBF(), **fixed).fit(X, LABELS)
     yield GaussianProcessClassifier(RBF(), **fixed).fit(X, np.where(LABELS > 1, "a", "b"))
     yield GaussianProcessClassifier(RBF(), multi_class="one_vs_one", **fixed).fit(X, LABELS)
-    yield GaussianProcessClassifier(RBF(), **fixed, solver="features", n_components=16).fit(
+    yield GaussianProcessClassifier(RBF(), **fixed, solver="approximate", n_landmarks=16).fit(
         X, LABELS
     )
     yield GaussianProcessRegressor(RBF([1.0, 2.0], "fixed") ** 2)
@@ -490,8 +494,6 @@ def test_kernels_on_named_columns_predict_and_are_saved(cls, options, tmp_path):
 
 
 def check_kernels_on_named_columns(cls, options, folder):
-    if cls is GaussianProcessClassifier and "solver" in options:
-        options = {**options, "solver": "features"}
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"hour": rng.integers(0, 24, 50), "day": rng.integers(0, 7, 50)})
     frame = frame.astype(float)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bochner import KernelGLMClassifier
-from bochner.learning.laplace.sizes import affordable_frequencies
+from bochner.learning.laplace.sizes import affordable_features
 
 
 def test_a_time_limit_reduces_the_number_of_features(monkeypatch):
@@ -15,13 +15,13 @@ def test_a_time_limit_reduces_the_number_of_features(monkeypatch):
     model = KernelGLMClassifier(time_limit=0.5, random_state=0)
     with pytest.warns(UserWarning, match=r"features in place of n_components=512, because"):
         model.fit(X, y)
-    assert 32 <= 2 * model.frequencies_.n_frequencies < 128
+    assert 32 <= model.features_.n_features < 128
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
 @pytest.mark.parametrize(
-    ("seconds", "least", "most"), [(1e-9, 16, 16), (1.0, 16, 40), (1e9, 256, 256)]
+    ("seconds", "least", "most"), [(1e-9, 32, 32), (1.0, 32, 80), (1e9, 512, 512)]
 )
-def test_frequencies_within_a_time(seconds, least, most):
-    assert least <= affordable_frequencies(256, 20_000, 5, seconds, 3e10) <= most
-    assert affordable_frequencies(4, 20_000, 5, seconds, 3e10) == 4
+def test_features_within_a_time(seconds, least, most):
+    assert least <= affordable_features(512, 20_000, 5, seconds, 3e10) <= most
+    assert affordable_features(4, 20_000, 5, seconds, 3e10) == 4

@@ -4,7 +4,12 @@ from functools import partial
 
 from estimators import test_kernel_glm
 from laws import likelihood_laws as laws
-from learning.laplace import test_derivatives, test_laplace, test_laplace_of_many_classes
+from learning.laplace import (
+    test_derivatives,
+    test_laplace,
+    test_laplace_of_many_classes,
+    test_laplace_selection,
+)
 from mutants.registry import edit, plant_edits, planted
 
 from bochner.learning.laplace import approximation as laplace
@@ -29,8 +34,8 @@ evidence = partial(
 )
 slope_of_outliers = partial(test_laplace.test_slopes_of_the_evidence_are_differences, *OUTLIERS)
 slope_of_counts = partial(test_laplace.test_slopes_of_the_evidence_are_differences, *COUNTS)
-frequencies_of_outliers = partial(
-    test_laplace.test_slopes_by_frequencies_are_differences, *OUTLIERS
+kernel_values = partial(
+    test_laplace_selection.test_gradients_are_differences_of_the_loss, "classes", "gaussian", 0.7
 )
 
 
@@ -66,16 +71,24 @@ planted(slope_of_counts, name="alpha_moves_the_mode_back")(
     edit(EvidenceSlopes, "by_log_alpha", "explicit - alpha", "explicit + alpha")
 )
 for name, old, new in (
-    ("features_without_the_moving_mode", "slope + self.bend", "slope"),
-    ("features_without_the_gradient", "+ slope[part] @ self.u.T", ""),
+    ("features_without_the_moving_mode", "slope + _products(J, self.bend[part])", "slope"),
+    ("features_without_the_gradient", "+ slope @ u.T", ""),
     (
         "features_of_half_a_determinant",
         "by_features -= curvature",
         "by_features -= 0.5 * curvature",
     ),
-    ("features_that_curve_up", "self.bend - np.einsum", "self.bend + np.einsum"),
+    ("features_that_curve_up", "- _products(curvature, Z @ u", "+ _products(curvature, Z @ u"),
+    ("features_beside_no_constant", "Z @ u + constant", "Z @ u"),
 ):
-    planted(frequencies_of_outliers, name=name)(edit(EvidenceSlopes, "by_frequencies", old, new))
+    planted(kernel_values, name=name)(edit(EvidenceSlopes, "_by_features", old, new))
+plant_edits(
+    EvidenceSlopes,
+    "by_kernel",
+    kernel_values,
+    residuals_keep_their_variance=("- 2.0 * by_variance", "- 0.0 * by_variance"),
+    landmarks_have_twice_the_slope=("-0.25 * (whole", "-0.5 * (whole"),
+)
 planted(evidence, name="half_a_determinant")(
     edit(laplace, "inverse_root", "log_determinant = 2.0 *", "log_determinant =")
 )
@@ -127,7 +140,7 @@ plant_edits(
 )
 plant_edits(
     laplace,
-    "_negative_hessian",
+    "_derivatives",
     test_laplace_of_many_classes.test_the_hessian_is_a_sum_over_rows,
     the_last_block_of_rows_alone=("totals += curvature", "totals[:] = -curvature"),
 )

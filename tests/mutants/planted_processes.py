@@ -31,7 +31,7 @@ check_scales = partial(
 check_neighbours = partial(laws.test_all_rows_as_neighbours_make_an_exact_process, 10, 0.01)
 check_draws = partial(draws.check_draw, "Matern 5/2", 2, 0.05, draws.MANY)
 check_two_classes = partial(
-    laws.test_a_classifier_on_many_features_tends_to_the_exact_one, laws.LABELS > 1
+    laws.test_a_classifier_at_many_landmarks_is_the_exact_one, laws.LABELS > 1
 )
 
 
@@ -134,10 +134,12 @@ planted(laws.test_probabilities_of_classes_add_up_to_one, name="probabilities_do
     edit(GaussianProcessClassifier, "predict_proba", "of_each / of_each.sum(axis=1, keepdims=True)",
          "of_each")
 )  # fmt: skip
-planted(check_auto_of_classes, name="fifty_rows_of_classes_are_many")(
-    edit(GaussianProcessClassifier, "_is_by_features", "len(rows) <= self._most_exact",
-         "len(rows) < self._most_exact")
-)  # fmt: skip
+planted(check_auto_of_classes, name="seventy_rows_of_classes_are_many")(
+    edit(GaussianProcessClassifier, "_is_small", "* n_processes <= _MOST", "* n_processes < _MOST")
+)
+planted(check_auto_of_classes, name="rows_of_three_classes_have_one_factor")(
+    edit(GaussianProcessClassifier, "_is_small", "* n_processes <=", "<=")
+)
 
 
 def check_conversions():

@@ -1,13 +1,16 @@
 """Gaussian process classification with scikit-learn's parameters, for few rows and for many."""
 
 from collections.abc import Sequence
+from itertools import combinations
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import gaussian_process
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.gaussian_process import kernels as sk
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_array
@@ -23,15 +26,22 @@ from bochner.estimators.process_base import (
     refuse_gradient,
 )
 from bochner.estimators.process_kernels import kernel_of_classes, without_noise
+from bochner.features.landmark_features import LandmarkFeatures
 from bochner.features.parameters import drawn_seed
 from bochner.features.targets import Indicators
 from bochner.kernels import Kernel
-from bochner.learning.ridge.process import process_features
 from bochner.registry import register
 
-MOST_EXACT_CLASSIFIED = 1000
-"""Rows up to which solver="auto" is exact. Each class takes tens of steps of some n^3 operations: a
-quarter of a second each at 1,000 rows."""
+_MOST_LEARNED = 1000
+"""Rows on which solver="auto" learns hyper-parameters. Each class takes tens of steps of some n^3
+operations: a quarter of a second each at 1,000 rows."""
+
+_MOST_EXACT = 4000
+"""Rows up to which solver="auto" is exact for two classes. A fit to them, with given
+hyper-parameters, takes some ten seconds and holds a factor of 128 MB for predictions."""
+
+_PROBED = 100
+"""Rows on which a kernel is tried out before landmarks are chosen: a millisecond."""
 
 
 @register
@@ -39,8 +49,9 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
     r"""Gaussian process classification with the parameters of scikit-learn, also for many rows.
 
     A :class:`sklearn.gaussian_process.GaussianProcessClassifier`, by Laplace's approximation, that
-    learns its default kernel, takes kernels of both libraries, and fits random features where there
-    are too many rows for an exact process. Fits with ``solver="exact"`` are those of scikit-learn.
+    learns its default kernel, takes kernels of both libraries, and fits features at landmarks where
+    there are too many rows for an exact process. Fits with ``solver="exact"`` are those of
+    scikit-learn.
 
     Parameters
     ----------
@@ -57,15 +68,18 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
     max_iter_predict, warm_start
         As in scikit-learn; without effect on features.
     random_state : int, RandomState instance or None, default=None
-        Seed of restarts, searches and random features.
-    solver : {"auto", "exact", "features"}, default="auto"
-        ``"exact"`` takes :math:`n^3` operations for each class, ``"features"`` takes
-        :math:`n p^2` with ``p`` features: hyper-parameters are learned on 1,000 rows, and
-        :class:`bochner.KernelGLMClassifier` is fitted to all rows, where the prior mean of a latent
-        function is the log odds of the share of its class. ``"auto"`` is exact up to 1,000
-        rows, and beyond that for kernels without random features and ``multi_class="one_vs_one"``.
-    n_components : int, default=512
-        Number of random features, even, for ``"features"``.
+        Seed of restarts, searches and landmarks.
+    solver : {"auto", "exact", "approximate"}, default="auto"
+        ``"exact"`` takes :math:`n^3` operations for each class, and learns hyper-parameters on all
+        rows. ``"approximate"`` takes :math:`n q^2` with ``q`` landmarks: hyper-parameters are
+        learned on 1,000 rows, and :class:`bochner.KernelGLMClassifier` is fitted to all rows, where
+        the prior mean of a latent function is the log odds of the share of its class. ``"auto"`` is
+        exact up to 1,000 rows. Beyond that it learns hyper-parameters on 1,000 rows, and fits
+        all rows exactly if there are at most 4,000 for two classes, and ``4000 / sqrt(C)`` for
+        ``C`` classes. For more rows it is approximate, except for kernels without a counterpart
+        in :mod:`bochner.kernels` and with ``multi_class="one_vs_one"``.
+    n_landmarks : int, default=1024
+        Largest number of landmarks among the rows, for ``"approximate"``.
 
     Attributes
     ----------
@@ -74,7 +88,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         The learned kernel; a ``CompoundKernel`` of one kernel per class if there are more than two.
     log_marginal_likelihood_value_ : float
         Log marginal likelihood of ``kernel_.theta``, the mean over classes if there are more than
-        two; with features it is that of the features.
+        two; with features it is that of the approximation at landmarks.
     base_estimator_ : estimator
         As in scikit-learn, for an exact process.
     processes_ : list of KernelGLMClassifier or None
@@ -102,10 +116,11 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **gaussian_process.GaussianProcessClassifier._parameter_constraints,
         **CONSTRAINTS,
+        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
     }
     _exact_class = gaussian_process.GaussianProcessClassifier
-    _new_parameters = ("solver", "n_components")
-    _most_exact = MOST_EXACT_CLASSIFIED
+    _new_parameters = ("solver", "n_landmarks")
+    _most_exact: ClassVar[int] = _MOST_LEARNED  # Rows up to which solver="auto" is scikit-learn's
 
     base_estimator_: Any = None
     classes_: NDArray[Any]
@@ -130,7 +145,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         multi_class: str = "one_vs_rest",
         n_jobs: int | None = None,
         solver: str = "auto",
-        n_components: int = 512,
+        n_landmarks: int = 1024,
     ) -> None:
         super().__init__(
             kernel,
@@ -144,7 +159,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
             n_jobs=n_jobs,
         )
         self.solver = solver
-        self.n_components = n_components
+        self.n_landmarks = n_landmarks
 
     @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -159,19 +174,20 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         Raises
         ------
         ValueError
-            If a parameter is out of range, there is one class only, or ``solver="features"`` and
-            the kernel has no random features.
+            If a parameter is out of range, there is one class only, or ``solver="approximate"`` and
+            the kernel has no counterpart in :mod:`bochner.kernels`.
         """
         self._check_parameters()
         rows, labels, kernel = self._validated(X, class_labels(y), multi_output=False)
         check_classes(labels)
         seed = drawn_seed(self.random_state)
-        by_features = self._is_by_features(kernel, rows)
-        few: Any = slice(None)
-        if by_features:
-            few = _some_of_each(labels, np.random.default_rng(seed))
         classes = np.unique(labels)
-        if kernel is None and self.optimizer is not None and len(classes) > 1:
+        is_learned = self.optimizer is not None
+        by_features = self._is_by_features(kernel, rows) and not self._is_small(rows, classes)
+        few: Any = slice(None)
+        if by_features or (is_learned and self.solver == "auto" and len(rows) > self._most_exact):
+            few = _some_of_each(labels, self._most_exact, np.random.default_rng(seed))
+        if kernel is None and is_learned and len(classes) > 1:
             kernel = self._default(rows, labels, classes, seed)
         process = fitted_process(
             self._exact(kernel=kernel), rows[few], labels[few], self.kernel is None
@@ -181,16 +197,40 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         if by_features:
             self._fit_features(process, rows, labels)
         else:
+            if not isinstance(few, slice):
+                _refit(process, rows, np.searchsorted(classes, labels))
             self.processes_, self.base_estimator_ = None, process.base_estimator_
             self._kernels = self._rows = self._numbers = None
             self.log_marginal_likelihood_value_ = float(process.log_marginal_likelihood_value_)
         return self
 
-    def _check_features(self, kernel: sk.Kernel, rows: Array) -> None:
+    def _is_by_features(self, kernel: sk.Kernel | None, rows: Array) -> bool:
+        """Tell whether landmarks are asked for, or needed and possible."""
+        if self.solver == "exact" or (self.solver == "auto" and len(rows) <= self._most_exact):
+            return False
+        try:
+            if kernel is not None and not kernel.requires_vector_input:
+                raise ValueError(f"{kernel!r} is not of rows of numbers: use solver='exact'.")
+            self._check_features(kernel, rows)
+        except (TypeError, ValueError):
+            if self.solver == "approximate":
+                raise
+            return False
+        return True
+
+    def _check_features(self, kernel: sk.Kernel | None, rows: Array) -> None:
+        """Raise ``TypeError`` or ``ValueError`` if there are no landmarks of the kernel."""
         if self.multi_class == "one_vs_one":
             raise ValueError("multi_class='one_vs_one' needs solver='exact'.")
         if kernel is not None:
-            process_features(_latent_kernel(kernel, rows), rows[:1], 2, 0, 0)
+            some = rows[:_PROBED].astype(np.float64, copy=False)
+            rng = np.random.default_rng(0)
+            LandmarkFeatures.of(_latent_kernel(kernel, rows), some, len(some), rng)
+
+    def _is_small(self, rows: Array, classes: NDArray[Any]) -> bool:
+        """Tell whether solver="auto" fits all rows exactly, after it has learned from some."""
+        n_processes = 1 if len(classes) == 2 else len(classes)
+        return self.solver == "auto" and len(rows) ** 2 * n_processes <= _MOST_EXACT**2
 
     def _default(
         self, X: Array, labels: NDArray[np.generic], classes: NDArray[Any], seed: int
@@ -200,11 +240,11 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         return kernel_of_classes(X.astype(np.float64, copy=False), Indicators(classes)(labels), rng)
 
     def _model(self, kernel: Kernel) -> KernelGLMClassifier:
-        """Return an unfitted model on features whose weights have unit variance."""
+        """Return an unfitted model at landmarks whose weights have unit variance."""
         return KernelGLMClassifier(
             "bernoulli",
             kernel=kernel,
-            n_components=self.n_components,
+            n_components=self.n_landmarks,
             alpha=1.0,
             fit_intercept=False,
             random_state=getattr(self, "_seed", 0),
@@ -292,6 +332,9 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
     ) -> Any:
         """Return the log marginal likelihood, the mean over classes if there are more than two.
 
+        With features it is that of the approximation at landmarks, which are chosen anew for each
+        kernel.
+
         Parameters
         ----------
         theta : array-like of shape (q,) or (n_classes * q,), default=None
@@ -342,11 +385,40 @@ def _latent_kernel(kernel: sk.Kernel, X: Array) -> Kernel:
     return base.resolved(None, X)
 
 
-def _some_of_each(labels: NDArray[np.generic], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return sorted indices of 1,000 rows, at least two of each class that has them."""
+def _refit(process: BaseEstimator, X: Array, numbers: NDArray[np.intp]) -> None:
+    """Fit the binary processes of a process to all rows, with the kernels that they have."""
+    base = process.base_estimator_
+    n_classes = len(process.classes_)
+
+    def fitted(binary: BaseEstimator, rows: Any, is_second: Any) -> BaseEstimator:
+        made = clone(binary).set_params(kernel=binary.kernel_, optimizer=None)
+        return made.fit(X[rows], is_second.astype(np.intp))
+
+    if n_classes == 2:
+        process.base_estimator_ = fitted(base, slice(None), numbers == 1)
+        binaries = [process.base_estimator_]
+    elif process.multi_class == "one_vs_rest":
+        numbered = enumerate(base.estimators_)
+        binaries = [fitted(binary, slice(None), numbers == number) for number, binary in numbered]
+        base.estimators_ = binaries
+    else:
+        pairs = zip(combinations(range(n_classes), 2), base.estimators_, strict=True)
+        binaries = [
+            fitted(binary, part := np.isin(numbers, pair), numbers[part] == pair[1])
+            for pair, binary in pairs
+        ]
+        base.estimators_ = tuple(binaries)
+    evidences = [binary.log_marginal_likelihood_value_ for binary in binaries]
+    process.log_marginal_likelihood_value_ = np.mean(evidences)
+
+
+def _some_of_each(
+    labels: NDArray[np.generic], most: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Return sorted indices of ``most`` rows, at least two of each class that has them."""
     order = rng.permutation(len(labels))
     shuffled = np.asarray(labels)[order]
     firsts = [order[np.flatnonzero(shuffled == label)[:2]] for label in np.unique(shuffled)]
     chosen = np.concatenate((*firsts, order))
     _, first = np.unique(chosen, return_index=True)
-    return np.sort(chosen[np.sort(first)][: max(MOST_EXACT_CLASSIFIED, 2 * len(firsts))])
+    return np.sort(chosen[np.sort(first)][: max(most, 2 * len(firsts))])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import gaussian_process
 from sklearn.gaussian_process import kernels as sk
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
 from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_array, steps
@@ -156,8 +156,6 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **gaussian_process.GaussianProcessRegressor._parameter_constraints,
         **CONSTRAINTS,
-        "solver": [StrOptions({"auto", "exact", "approximate"})],
-        "n_landmarks": [Interval(Integral, 0, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "memory_limit": [Integral, str, None],
     }

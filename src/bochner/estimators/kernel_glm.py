@@ -1,4 +1,4 @@
-"""Generalised linear regression on random features: counts, censored or robust targets."""
+"""Gaussian process regression of counts, censored or robust targets."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from bochner.estimators.kernel_glm_head import (
     weighted_rows,
 )
 from bochner.estimators.law_predictions import LawPredictions, check_shape
+from bochner.learning.laplace.rows import distinct_rows
 from bochner.likelihoods import (
     GaussianLikelihood,
     Likelihood,
@@ -44,15 +45,22 @@ NUMBERS: Mapping[str, type[Likelihood]] = {
 @register
 @dataclass(eq=False, repr=False)
 class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
-    r"""Regression of counts, censored targets or targets with outliers on random features.
+    r"""Gaussian process regression of counts, censored targets or targets with outliers.
 
     Targets follow a likelihood :math:`p(y \mid f)` given a latent function
-    :math:`f(x) = z(x) \cdot w + b`, with features :math:`z` of the kernel and
-    :math:`w \sim N(0, I / \alpha)`: a Gaussian process of covariance :math:`k / \alpha`.
-    The posterior of the weights is approximated by a normal distribution at its mode (Laplace's
-    approximation), which Newton's method finds. ``alpha`` and the parameters of the likelihood
-    maximise the evidence of that approximation (Rasmussen and Williams, "Gaussian Processes for
-    Machine Learning", 2006, chapter 3, in terms of weights). For normal targets it is exact.
+    :math:`f(x) = z(x) \cdot w + r(x) + b`: a Gaussian process of covariance :math:`k / \alpha`.
+    The features :math:`z` are those of the kernel at landmarks among the rows, with
+    :math:`w \sim N(0, I / \alpha)`. The residual :math:`r(x)` has the variance that landmarks leave
+    out, and is independent between different rows (Snelson and Ghahramani, "Sparse Gaussian
+    processes using pseudo-inputs", 2006). With at least as many landmarks as rows the process is
+    that of the kernel. With fewer, the latent function has the right variance at each row, and
+    intervals are wider, because a residual does not tell about its neighbours.
+
+    The posterior of weights and residuals is approximated by a normal distribution at its mode
+    (Laplace's approximation), which Newton's method finds. ``alpha`` and the parameters of the
+    likelihood maximise the evidence of that approximation (Rasmussen and Williams, "Gaussian
+    Processes for Machine Learning", 2006, chapter 3, in terms of weights). For normal targets it is
+    exact.
 
     Parameters
     ----------
@@ -60,11 +68,14 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         Distribution of the targets given the latent function: ``"gaussian"``, ``"student_t"``,
         ``"poisson"``, ``"negative_binomial"``, or an object of :mod:`bochner.likelihoods`, such
         as ``CensoredGaussianLikelihood(left=0.0)``. Parameters that are ``None`` are learned.
-    kernel, scheme, weights, random_state
-        As in :class:`bochner.FourierFeatures`; the kernel must be positive definite.
+    kernel, random_state
+        As in :class:`bochner.FourierFeatures`, except for functions ``k(X, Y)``; the kernel must be
+        positive definite. Random features, without residuals, are used for rows whose landmarks
+        would take more than 64 MiB (16,000 inputs for 512 landmarks). Their intervals are too
+        narrow if the kernel needs more features.
     n_components : int, default=512
-        Number of real features, even. A fit takes :math:`n p^2` operations in each of some fifty
-        Newton steps.
+        Largest number of landmarks. Fewer are used if they leave at most 1e-8 of the variance. A
+        fit takes :math:`n p^2` operations in each of some fifty Newton steps.
     alpha : float or "evidence", default="evidence"
         Precision of the weights: with a kernel that is one at lag zero, the latent function has
         the prior variance ``1 / alpha``, in its squared unit. Log rates and log odds have the unit
@@ -72,7 +83,9 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         weights.)
     length_scale : float, sequence of d floats, "median" or "evidence", default="median"
         Length scale of a kernel given by name. ``"evidence"`` learns the kernel's parameters, as
-        in :class:`bochner.KreinRidge`, by the gradient of the evidence on at most 2,000 rows.
+        in :class:`bochner.KreinRidge`, by the gradient of the evidence on at most 2,000 rows with
+        256 landmarks, which takes several seconds. Scales that are too long, as medians may be for
+        functions of several inputs, leave intervals of the latent function too narrow.
     fit_intercept : bool, default=True
         Whether to add a constant :math:`b`. Its prior is normal around the link of the mean
         target, with a standard deviation of ten units of the latent function. If ``False``, the
@@ -89,7 +102,7 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
     likelihood_ : NumberLikelihood
         The likelihood with all parameters.
     kernel_ : Kernel
-    frequencies_ : Frequencies
+    features_ : LandmarkFeatures or Frequencies
     alpha_ : float
     log_evidence_ : float
         Laplace's approximation of the log marginal likelihood.
@@ -218,14 +231,19 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
     ) -> Array:
         """Return samples (n, n_samples) of new targets, jointly for all rows.
 
-        The rows of one sample share the weights of the latent function.
+        The rows of one sample share the weights of the latent function. Its residuals are
+        independent, except for those of equal rows.
         """
         rows = self._validated(X)
         exposures = checked_exposure(exposure, rows.shape[0], self.likelihood_)
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
         weights = self.posterior_.draw(rng, as_count("n_samples", n_samples))[:, :, 0]
-        latent = self._features(rows) @ weights.T + self.posterior_.centre
+        Z, residual = self._features(rows)
+        latent = Z @ weights.T + self.posterior_.centre
+        first, row = distinct_rows(rows)
+        noise = rng.normal(size=(len(first), n_samples))
+        latent += np.sqrt(residual / self.alpha_)[:, None] * noise[row]
         if exposures is not None:
             latent += np.log(exposures)[:, None]
         return as_array(self.likelihood_.sample(rng, latent))

@@ -1,4 +1,4 @@
-"""Generalised linear classification on random features: binary, multiclass or ordinal."""
+"""Gaussian process classification: binary, multiclass or ordinal."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ LABELS: Mapping[str, type[Likelihood]] = {
 @register
 @dataclass(eq=False, repr=False)
 class KernelGLMClassifier(LabelledClassifier, KernelGLM):
-    r"""Binary, multiclass or ordinal classification on random features.
+    r"""Gaussian process classification, binary, multiclass or ordinal.
 
     The model of :class:`bochner.KernelGLMRegressor` with a likelihood of classes. Probabilities are
     averages over the posterior of the latent function, which moves them towards equal probabilities
@@ -53,7 +53,7 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
         ``"softmax"`` for more, with one latent function per class. ``"ordinal"`` takes numbers as
         labels, which define the order of the classes, with one latent function and learned
         cutpoints.
-    kernel, n_components, alpha, length_scale, scheme, weights, random_state, time_limit
+    kernel, n_components, alpha, length_scale, random_state, time_limit
         As in :class:`bochner.KernelGLMRegressor`. With ``"softmax"`` and ``C`` classes a Newton
         step takes :math:`n (p C)^2` operations and :math:`8 (p C)^2` bytes.
     fit_intercept : bool, default=True
@@ -64,7 +64,7 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
     classes_ : ndarray of shape (n_classes,)
     likelihood_ : LabelLikelihood
         The likelihood with all parameters.
-    kernel_, frequencies_, alpha_, log_evidence_, posterior_, n_iter_
+    kernel_, features_, alpha_, log_evidence_, posterior_, n_iter_
         As in :class:`bochner.KernelGLMRegressor`.
 
     Examples

@@ -1,4 +1,4 @@
-"""Base of the generalised linear models on random features, fitted by Laplace's approximation."""
+"""Base of the generalised linear models on features, fitted by Laplace's approximation."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -12,15 +12,28 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, InputRows, MatrixLike, as_array, row_blocks
+from bochner._numerics.arrays import (
+    FLOATS,
+    Array,
+    InputRows,
+    MatrixLike,
+    as_array,
+    as_count,
+    row_blocks,
+)
 from bochner._numerics.checked import named, validated
 from bochner._numerics.foreign import refuse_masked
-from bochner._numerics.limits import LARGEST_WEIGHT
+from bochner._numerics.limits import LARGEST_WEIGHT, MEBIBYTE
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
 from bochner.estimators.inputs import checked_alpha, checked_weight, refuse_asymmetric
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.chunks import Chunk
+from bochner.features.landmark_features import (
+    LandmarkFeatures,
+    LatentFeatures,
+    residual_variance,
+)
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameter_checks import (
     KERNEL_CHECKS,
@@ -29,24 +42,27 @@ from bochner.features.parameter_checks import (
     length_scale_check,
     unchecked,
 )
-from bochner.features.parameters import KernelParameters, count_frequencies, generators
+from bochner.features.parameters import KernelParameters, generators
 from bochner.features.region import Region, check_rows
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.kernels.foreign import native
 from bochner.learning.families.selection import canonical_rows
-from bochner.learning.laplace.approximation import LaplacePosterior, latent_features
+from bochner.learning.laplace.approximation import LaplacePosterior
 from bochner.learning.laplace.evidence import LaplaceProblem
+from bochner.learning.laplace.rows import latent_features
 from bochner.learning.laplace.selection import MOST_SEARCHED, select_latent_kernel
-from bochner.learning.laplace.sizes import affordable_frequencies
+from bochner.learning.laplace.sizes import affordable_features
 from bochner.learning.tables.efforts import measured_rate
 from bochner.likelihoods import GaussianLikelihood, Likelihood
 from bochner.likelihoods.base import checked_targets, prior_centre
 from bochner.likelihoods.numbers import LocationLikelihood
-from bochner.sampling import Scheme
 
 _SHARE_OF_FIT = 0.5
 """Share of a time limit that is left for the fit to all rows if length scales are searched for."""
+
+_LANDMARK_BYTES = 64 * MEBIBYTE
+"""Largest memory of the landmarks: 512 of them in 16,000 inputs. Wider rows, mostly sparse ones,
+have random features, which also need less time there."""
 
 _MOST_WEIGHT = 1e6
 """Largest weight of a row: at 1e8 equal rows the prior is lost in the rounding of the curvature of
@@ -54,6 +70,7 @@ the likelihood."""
 
 _CHECKS: Mapping[str, Check] = {
     **KERNEL_CHECKS,
+    "n_components": as_count,
     "likelihood": unchecked,  # By _check_likelihood
     "alpha": lambda _, value: checked_alpha(value),
     "length_scale": length_scale_check("auto", "median", "evidence"),
@@ -63,7 +80,7 @@ _CHECKS: Mapping[str, Check] = {
 
 @dataclass(eq=False, repr=False)
 class KernelGLM(KernelParameters, BaseEstimator, ABC):
-    """A generalised linear model on random features, by Laplace's approximation."""
+    """A generalised linear model on features of a kernel, by Laplace's approximation."""
 
     likelihood: Likelihood | str
     kernel: AnyKernel | str = "gaussian"
@@ -71,14 +88,12 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
     alpha: float | str = "evidence"
     _: KW_ONLY
     length_scale: Any = "median"
-    scheme: str | Scheme = "auto"
-    weights: str = "sampled"
     fit_intercept: bool = True
     random_state: Any = None
     time_limit: float | None = None
 
     kernel_: AnyKernel = field(init=False)
-    frequencies_: Frequencies = field(init=False)
+    features_: LatentFeatures = field(init=False)
     _region: Region | None = field(init=False)
     likelihood_: Likelihood = field(init=False)
     posterior_: LaplacePosterior = field(init=False)
@@ -125,10 +140,10 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
             bool(self.fit_intercept) and started.has_constant,
             deadline,
         )
-        kernel, frequencies, region = self._approximation(problem)
-        learned, posterior = problem.solved(frequencies)
+        kernel, features, region = self._approximation(problem)
+        learned, posterior = problem.solved(features)
         names = likelihood.unknown
-        self.kernel_, self.frequencies_, self._region = kernel, frequencies, region
+        self.kernel_, self.features_, self._region = kernel, features, region
         fitted = started.with_vector(names, learned.vector(names))
         log_evidence = posterior.log_evidence + _log_density_change(rows, fitted)
         if unit != 1.0 and isinstance(fitted, LocationLikelihood):
@@ -153,9 +168,9 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         first, total, _ = canonical_rows(rows, np.column_stack((y, exposures)))
         return y[first], exposures[first], total
 
-    def _n_frequencies(self, problem: LaplaceProblem) -> int:
-        """Return the number of frequencies, reduced to what a time limit allows."""
-        requested = count_frequencies(self.n_components)
+    def _n_features(self, problem: LaplaceProblem) -> int:
+        """Return the number of features, reduced to what a time limit allows."""
+        requested = int(self.n_components)
         if self.time_limit is None:
             return requested
         with single_threaded_blas() as n_threads:
@@ -164,33 +179,41 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         if self._is_by_evidence:
             seconds *= _SHARE_OF_FIT
         n_latent = problem.likelihood.n_latent
-        m = affordable_frequencies(requested, len(problem.rows), n_latent, seconds, rate)
-        if m < requested:
+        count = affordable_features(requested, len(problem.rows), n_latent, seconds, rate)
+        if count < requested:
             warn_user(
-                f"The model has {2 * m} features in place of n_components={self.n_components}, "
-                f"because of time_limit={self.time_limit:g}. Give it more seconds or fewer rows."
+                f"The model has {count} features in place of n_components={requested}, because of "
+                f"time_limit={self.time_limit:g}. Give it more seconds or fewer rows."
             )
-        return m
+        return count
 
     def _approximation(
         self, problem: LaplaceProblem
-    ) -> tuple[AnyKernel, Frequencies, Region | None]:
-        """Resolve the kernel and draw its frequencies."""
+    ) -> tuple[Kernel, LatentFeatures, Region | None]:
+        """Resolve the kernel and choose its landmarks, or draw its frequencies."""
         kernel_rng, draw_rng, data_rng = generators(self.random_state, 3)
         rows = problem.rows
-        recipe = Recipe(self._n_frequencies(problem), self.scheme, self.weights)
+        count = self._n_features(problem)
         kernel = native(self.kernel, rows.X.shape[1])
         names = getattr(self, "feature_names_in_", None)
         length_scale = self.length_scale
         if self._is_by_evidence:
             if isinstance(kernel, Kernel):
                 kernel = kernel.resolved(names, rows.X)
-            m, scheme = recipe.n_frequencies, self.scheme
-            kernel = select_latent_kernel(kernel, problem, m, scheme, kernel_rng) or kernel
+            kernel = select_latent_kernel(kernel, problem, count, kernel_rng) or kernel
             # Kernels without parameters to learn do not need a length scale.
             length_scale = 1.0
         kernel = resolve_kernel(kernel, length_scale, rows.X, kernel_rng, rows.weight, names=names)
         refuse_asymmetric(kernel, associated=False)
+        if not isinstance(kernel, Kernel):
+            raise TypeError(
+                f"kernel must be the name of a kernel or an object of bochner.kernels, got the "
+                f"function {kernel!r}: derive a class from bochner.kernels.Kernel for it."
+            )
+        is_small = 8 * rows.X.shape[1] * int(self.n_components) <= _LANDMARK_BYTES
+        if is_small and not kernel.has_noise:
+            return kernel, LandmarkFeatures.of(kernel, rows.X, count, data_rng), None
+        recipe = Recipe((count + 1) // 2)
         approximation = approximate(kernel, rows.X, recipe, draw_rng, data_rng)
         if (
             not approximation.frequencies.is_symmetric
@@ -212,7 +235,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         exposures = checked_exposure(exposure, rows.shape[0], self.likelihood_)
         posterior = self.posterior_
         for part in row_blocks(rows.shape[0], 16 * len(posterior.coef)):
-            mean, covariance = posterior.latent(self._features(rows[part]))
+            mean, covariance = posterior.latent(*self._features(rows[part]))
             if exposures is not None:
                 mean += np.log(exposures[part])[:, None]
             yield part, mean, covariance
@@ -223,9 +246,11 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         check_rows(self.kernel_, self._region, X)
         return X
 
-    def _features(self, X: InputRows) -> Array:
-        has_constant = len(self.posterior_.coef) > 2 * self.frequencies_.n_frequencies
-        return latent_features(self.frequencies_, X, has_constant)
+    def _features(self, X: InputRows) -> tuple[Array, Array]:
+        """Return features (n, P) of rows, and the variances (n,) that they leave out."""
+        q = self.features_.n_features
+        Z = latent_features(self.features_, X, len(self.posterior_.coef) > q)
+        return Z, residual_variance(self.features_, X, Z[:, :q])
 
     @property
     def alpha_(self) -> float:

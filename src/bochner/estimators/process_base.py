@@ -13,7 +13,6 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
-from bochner._numerics.arrays import Array
 from bochner._numerics.checked import named, refuse_foreign
 from bochner.estimators.process_kernels import as_process_kernel, refuse_names
 from bochner.features.parameters import KernelParameters
@@ -24,8 +23,8 @@ from bochner.kernels.function import refuse_mixed
 # A kernel of this package is one more kind of kernel.
 CONSTRAINTS: dict[str, Any] = {
     "kernel": [None, sk.Kernel, Kernel],
-    "solver": [StrOptions({"auto", "exact", "features"})],
-    "n_components": [Interval(Integral, 1, None, closed="left")],
+    "solver": [StrOptions({"auto", "exact", "approximate"})],
+    "n_landmarks": [Interval(Integral, 0, None, closed="left")],
 }
 """Constraints of the parameters that are new, or have other values than in scikit-learn."""
 
@@ -35,23 +34,6 @@ class ScikitProcess(KernelParameters, ABC):
 
     _exact_class: ClassVar[type[Any]]  # scikit-learn's class
     _new_parameters: ClassVar[tuple[str, ...]]  # Those that scikit-learn's class lacks
-    _most_exact: ClassVar[int]  # Rows up to which solver="auto" is exact
-
-    def _check_features(self, kernel: sk.Kernel, rows: Array) -> None:
-        """Raise ``TypeError`` or ``ValueError`` if random features cannot fit the kernel."""
-
-    def _is_by_features(self: BaseEstimator, kernel: sk.Kernel | None, rows: Array) -> bool:
-        if self.solver == "exact" or (self.solver == "auto" and len(rows) <= self._most_exact):
-            return False
-        try:
-            if kernel is not None and not kernel.requires_vector_input:
-                raise ValueError(f"{kernel!r} is not of rows of numbers: use solver='exact'.")
-            self._check_features(kernel, rows)
-        except (TypeError, ValueError):
-            if self.solver == "features":
-                raise
-            return False
-        return True
 
     def _validated(
         self: BaseEstimator, X: ArrayLike, y: ArrayLike, **options: object

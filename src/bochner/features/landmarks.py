@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.limits import FLOAT64_EPS
+from bochner._numerics.arrays import Array, InputRows, dense_rows
+from bochner._numerics.limits import FLOAT64_EPS, MEBIBYTE
 from bochner.features.length_scales import exact_values
 
 Rows = NDArray[np.intp]
@@ -23,7 +24,7 @@ _N_PROBES = 500
 # Tolerances tried: one for each decade down to about the rounding error of a Gram matrix.
 _TOLERANCES = 10.0 ** np.arange(-1.0, -14.0, -1.0)
 
-_NEGLIGIBLE = 1e-8
+NEGLIGIBLE_SHARE = 1e-8
 """Share of the greatest variance that landmarks may leave everywhere: the root of rounding, below
 which more landmarks add rounding errors of solutions with their kernel matrix and nothing else."""
 
@@ -42,6 +43,17 @@ _NOTHING = 1e-60
 """Share of the greatest value below which a value of the kernel or of a feature counts as zero. It
 is far below rounding, and products of five such values are above 1e-308, below which processors
 take ten times as long."""
+
+_CANDIDATE_BYTES = 64 * MEBIBYTE
+"""Memory for the factor of rows that may become landmarks: 8,000 of them for 1,000 landmarks. Half
+has half the rows to choose from, twice takes twice the time."""
+
+
+_INDEFINITE_MESSAGE = (
+    "{!r} is not the covariance of a Gaussian process: it has a negative eigenvalue on these rows. "
+    "Use a positive definite kernel, such as 'gaussian' or 'matern52'; KreinRidge and "
+    "KreinRidgeClassifier with residual=None accept indefinite kernels."
+)
 
 
 def kernel_values(kernel: object, X: Array, Y: Array) -> Array:
@@ -152,6 +164,29 @@ def cleared(values: Array, greatest: float) -> Array:
     return values
 
 
+def candidate_rows(
+    X: InputRows, n_landmarks: int, rng: Generator, limit: int | None = None
+) -> Array:
+    """Return distinct rows among which landmarks are chosen, a random subset of very many rows.
+
+    The rows and the factor of their kernel take at most 64 MiB and a quarter of ``limit`` bytes
+    each, unless the landmarks need more.
+    """
+    n_bytes = min(_CANDIDATE_BYTES, _CANDIDATE_BYTES if limit is None else limit // 4)
+    size = max(n_landmarks, n_bytes // (8 * max(n_landmarks, X.shape[1])))
+    # The choice must not depend on repeated rows or on the order of rows.
+    some_rng, first_rng = rng.spawn(2)
+    candidates = np.unique(dense_rows(X, some_rng.permutation(X.shape[0])[:size]), axis=0)
+    return np.asarray(first_rng.permutation(candidates))
+
+
+def landmark_features(kernel: Any, landmarks: Array, lower: Array, X: Array) -> Array:
+    """Return the features (q, n) at landmarks, whose products are the kernel between them."""
+    greatest = float(lower.max())
+    values = cleared(kernel(landmarks, X), greatest**2)
+    return cleared(solve_triangular(lower, values, lower=True, check_finite=False), greatest)
+
+
 def greatest_pivots(kernel: Any, X: Array, count: int) -> tuple[Array, Array]:
     """Return at most ``count`` rows (q, d), and the Cholesky factor of the kernel between them.
 
@@ -162,7 +197,7 @@ def greatest_pivots(kernel: Any, X: Array, count: int) -> tuple[Array, Array]:
     """
     left = kernel.diag(X).astype(np.float64)
     greatest = float(left.max())
-    floor = _NEGLIGIBLE * greatest
+    floor = NEGLIGIBLE_SHARE * greatest
     factor, chosen = np.zeros((min(count, len(X)), len(X))), list[int]()
     most = max(1, min(_PREDICTED, count // _FACTOR_SHARE))
     while len(chosen) < len(factor) and left.max() > floor:
@@ -179,12 +214,11 @@ def greatest_pivots(kernel: Any, X: Array, count: int) -> tuple[Array, Array]:
             factor[i] = cleared(column / np.sqrt(left[pivot]), np.sqrt(greatest))
             left -= factor[i] ** 2
             if left.min() < _INDEFINITE * greatest:
-                raise ValueError(
-                    f"Landmarks need a positive definite kernel, and {kernel!r} has a negative "
-                    f"eigenvalue on these rows. Use another kernel, or leave residual=None."
-                )
+                raise ValueError(_INDEFINITE_MESSAGE.format(kernel))
             left[pivot] = 0.0
             chosen.append(int(pivot))
+    if not chosen and kernel(X[:1], X).any():
+        raise ValueError(_INDEFINITE_MESSAGE.format(kernel))
     if not chosen:
         raise ValueError(f"{kernel!r} is zero on all rows, which leaves no landmarks.")
     return X[chosen], np.ascontiguousarray(factor[: len(chosen), chosen].T)

@@ -32,18 +32,13 @@ from numpy.random import Generator
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import solve_triangular
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array, InputRows, as_array, dense_rows
+from bochner._numerics.arrays import Array, InputRows, as_array
 from bochner._numerics.namespaces import on_device
-from bochner.features.landmarks import cleared, greatest_pivots
+from bochner.features.landmarks import candidate_rows, greatest_pivots, landmark_features
 from bochner.features.length_scales import AnyKernel, kernel_name
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.registry import register
-
-_CANDIDATE_BYTES = 64 * limits.MEBIBYTE
-"""Memory for the factor of rows that may become landmarks: 8,000 of them for 1,000 landmarks. Half
-has half the rows to choose from, twice takes twice the time."""
 
 
 @register(shapes={"landmarks": "qd", "lower": "qq", "projected": "qp"})
@@ -87,12 +82,7 @@ class ResidualFeatures:
                 f"residual needs a positive definite kernel of bochner.kernels, got {name}. Leave "
                 f"residual=None, or use a positive definite kernel."
             )
-        n_bytes = min(_CANDIDATE_BYTES, _CANDIDATE_BYTES if limit is None else limit // 4)
-        size = max(n_landmarks, n_bytes // (8 * max(n_landmarks, X.shape[1])))
-        # The choice must not depend on repeated rows or on the order of rows.
-        some_rng, first_rng = rng.spawn(2)
-        candidates = np.unique(dense_rows(X, some_rng.permutation(X.shape[0])[:size]), axis=0)
-        candidates = first_rng.permutation(candidates)
+        candidates = candidate_rows(X, n_landmarks, rng, limit)
         # Pivots keep the factor well conditioned, and cover the rows (docs/adr/0034).
         landmarks, lower = greatest_pivots(kernel, candidates, n_landmarks)
         projected = solve_triangular(lower, frequencies.features(landmarks), lower=True)
@@ -132,9 +122,7 @@ class ResidualFeatures:
         if out is None:
             out = np.empty((X.shape[0], self.n_features), dtype=feature_dtype)
         dense = X if isinstance(X, np.ndarray) else X.toarray()
-        values = cleared(self.kernel(self.landmarks, dense), float(self.lower.max()) ** 2)
-        near = solve_triangular(self.lower, values, lower=True, check_finite=False)
-        near = cleared(near, float(self.lower.max()))
+        near = landmark_features(self.kernel, self.landmarks, self.lower, dense)
         # The random features keep the part that landmarks do not determine, so that the kernel
         # between a landmark and any row is exact.
         out[:, :p] = self.frequencies.features(dense, np.float64) - near.T @ self.projected

@@ -13,7 +13,8 @@ from scipy import stats
 
 from bochner import kernels
 from bochner.features.chunks import Chunk
-from bochner.learning.laplace.approximation import LatentRows, find_mode
+from bochner.learning.laplace.approximation import find_mode
+from bochner.learning.laplace.rows import LatentRows
 from bochner.likelihoods import (
     BernoulliLikelihood,
     CensoredGaussianLikelihood,

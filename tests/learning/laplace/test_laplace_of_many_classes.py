@@ -8,7 +8,8 @@ from bochner.features.chunks import Chunk
 from bochner.frequencies import Frequencies
 from bochner.learning.laplace import approximation as laplace
 from bochner.learning.laplace import slopes as laplace_slopes
-from bochner.learning.laplace.approximation import LatentCovariances, LatentRows
+from bochner.learning.laplace.approximation import LatentCovariances, LatentPoint
+from bochner.learning.laplace.rows import LatentRows
 from bochner.likelihoods import SoftmaxLikelihood
 
 N, L = 30, 6
@@ -38,14 +39,17 @@ def test_the_hessian_is_a_sum_over_rows():
     ((_, Z),) = rows.blocks()
     expected = np.einsum("np,nij,nq->ipjq", Z, curvature, Z).reshape(9 * L, 9 * L)
     expected += np.diag(np.tile(precision, L))
-    found = laplace._negative_hessian(rows, curvature, precision)
+    slope = RNG.normal(size=(N, L))
+    found, gradient = laplace._derivatives(rows, curvature, slope, precision)
     assert_allclose(np.tril(found), np.tril(expected), atol=1e-12)
+    assert_allclose(gradient, Z.T @ slope, atol=1e-12)
 
 
 def test_slopes_of_the_log_determinant_are_differences():
     rows, root = latent_rows(), RNG.normal(size=(N, L, L))
     spread = root @ root.swapaxes(1, 2)
-    mode = laplace.Mode(SOFTMAX, np.ones(9), np.zeros((9, L)), LATENT, None, 0.0, 1)
+    point = LatentPoint(np.zeros((9, L)), np.zeros((N, L)))
+    mode = laplace.Mode(SOFTMAX, np.ones(9), np.zeros(N), point, LATENT, None, None, 0.0, 1)
     bend, step = laplace_slopes._bend(rows, mode, spread), 1e-5
 
     def value(latent):

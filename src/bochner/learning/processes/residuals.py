@@ -10,12 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, lapack, solve_triangular
+from scipy.linalg import cho_solve, lapack
 from scipy.sparse import csr_array
 
 from bochner._numerics.arrays import Array, as_array, steps
 from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner.features.landmarks import landmark_features
 from bochner.learning.processes.covariance import Covariance, row_steps
 
 Places = NDArray[np.intp]
@@ -61,8 +62,8 @@ class Residuals(NamedTuple):
         features = np.zeros((len(X), len(self.lower)))
         if len(self.lower):
             for rows in row_steps(len(X), len(self.lower)):
-                values = self.covariance(self.landmarks, X[rows])
-                features[rows] = solve_triangular(self.lower, values, lower=True).T
+                of_rows = landmark_features(self.covariance, self.landmarks, self.lower, X[rows])
+                features[rows] = of_rows.T
         return features
 
     def conditionals(
