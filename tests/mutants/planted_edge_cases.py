@@ -29,7 +29,7 @@ from bochner.features.chunks import Chunk, RowSample
 from bochner.learning.families import selection
 from bochner.learning.mixtures import mixture
 from bochner.learning.ridge.plan import RidgeProblem
-from bochner.learning.ridge.posterior import RidgePosterior
+from bochner.learning.ridge.posterior import FunctionLaw
 from bochner.learning.series import breaks
 from bochner.learning.series.search import Searcher
 from bochner.learning.tables import widths
@@ -202,7 +202,7 @@ plant_edits(
     forgotten_rows_are_whole=("repeats[present].sum()", "present.sum()"),
 )
 plant_edits(
-    RidgePosterior,
+    FunctionLaw,
     "sample",
     head_laws.check_draws,
     intercepts_that_ignore_the_weights=(" - np.tensordot(self.centre, change, 1)", ""),

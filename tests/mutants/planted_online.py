@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose
 
 from bochner import KreinRidge
 from bochner.estimators.online_head import OnlineHead
+from bochner.features import fading as mixtures
 from bochner.features.chunks import Chunk
 from bochner.features.fading import FadingFeatures
 from bochner.features.stats import FeatureSums
 from bochner.learning.ridge import fading
-from bochner.learning.ridge.posterior import fit_ridge
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 2)), RNG.normal(size=40)
@@ -61,11 +61,12 @@ def check_dropped():
     """Predictions at the rows since a refresh change as the model reports."""
     model, *_ = refreshed()
     before, since, state = model.posterior_, model.sums_, model.fading_
-    later = fit_ridge(state.later_sums(since), 1.0)
+    later = model._solve(state.later_sums(since), state.later, state.later_checks, 1.0)
     weight = 0.95 ** np.arange(20.0)[::-1]
     mean, rest = model.predict(X[20:]), later.mean(state.later.features(X[20:]))[:, 0]
     change = np.sqrt(weight @ (mean - rest) ** 2 / (weight @ (Y[20:] - rest) ** 2))
-    variances = model.predict(X[20:], True)[1] ** 2, later.std(state.later.features(X[20:])) ** 2
+    both = (state.later + state.later_checks).features(X[20:])
+    variances = model.predict(X[20:], True)[1] ** 2, later.law.std(both) ** 2
     ratio = 0.5 * np.log((weight @ variances[0]) / (weight @ variances[1][:, 0]))
     found = fading.prediction_change(state, since, before, later)
     assert_allclose(found, max(change, abs(ratio)), rtol=1e-8)
@@ -103,13 +104,10 @@ plant_edits(
     earlier_rows_of_the_present_function=("+= before.gram", "+= share * before.gram"),
 )
 plant_edits(
-    FadingFeatures,
-    "mixed",
+    mixtures,
+    "_mixture",
     check_refresh,
-    shares_exchanged=(
-        "self.earlier.with_weights(share *",
-        "self.earlier.with_weights((1 - share) *",
-    ),
+    shares_exchanged=("earlier.with_weights(share *", "earlier.with_weights((1 - share) *"),
 )
 plant_edits(
     OnlineHead,

@@ -78,7 +78,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         an exact fit to 16,500 rows needs up to 2.5 GB and 4,000 landmarks 0.6 GB.
     n_jobs : int or None, default=None
         Number of threads, at most one per core, for ``kernel="auto"``. ``None`` means as many as
-        linear algebra may use.
+        linear algebra may use. Factorisations round differently with another number: the user guide
+        says by how much. Fits with the same number are equal.
     base_models : list or tuple of regressors, default=()
         Regressors of scikit-learn's interface that join the weighted sum, for ``kernel="auto"``
         and rows in memory. A clone of each is fitted to the columns of ``encoder_`` and a target in

@@ -110,6 +110,9 @@ def approximate(
     def checks() -> Frequencies | None:
         if not recipe.n_checks or measure is None or not isinstance(kernel, Kernel):
             return None
+        atoms = [n for part in measure.parts if (n := part.law.n_atoms) is not None]
+        if len(atoms) == len(measure.parts) and sum(atoms) <= m:  # The features are exact
+            return None
         # Weights of check frequencies are never fitted, so that their error has mean zero.
         check_rng, rows_rng = draw_rng.spawn(2)
         if measure.is_positive and measure.mass > 0.0 and not measure.is_two_sided:

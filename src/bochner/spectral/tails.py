@@ -68,16 +68,18 @@ def sample_parts_with_tails(
     """Return frequencies of each part, by :func:`sample_with_tails` where its law allows it.
 
     The parts of a positive measure have at least two frequencies, and about ``n_frequencies``
-    together.
+    together. Parts of no more atoms have all of them.
     """
     mass = np.array([part.mass for part in measure.parts])
     counts = 2 * np.maximum(np.rint(0.5 * n_frequencies * mass / mass.sum()), 1.0).astype(int)
     frequencies = []
     for part, count, stream in zip(measure.parts, counts, rng.spawn(len(mass)), strict=True):
-        alone = SpectralMeasure((part,))
+        alone, n_atoms = SpectralMeasure((part,)), part.law.n_atoms
         try:
             frequencies.append(sample_with_tails(alone, int(count), stream))
         except NoMeasureError:
+            if n_atoms is not None and n_atoms <= n_frequencies:
+                count = n_atoms
             frequencies.append(alone.sample(int(count), stream, scheme))
     return frequencies
 

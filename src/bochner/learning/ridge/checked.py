@@ -114,7 +114,7 @@ def _variances(
     # The share of the prior in the first form, and its standard deviation: with the variance
     # form / degrees of residuals the covariances of the forms are traces of powers of G.
     determinant = of_noise * of_prior_squared - of_prior * of_noise_squared
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         share = of_prior * (of_noise * residual / form - of_noise_squared) / determinant
         spread = 2.0 * of_noise_squared * (of_noise_squared * degrees - of_noise**2)
         deviation = of_prior * np.sqrt(max(spread, 0.0)) / (degrees * abs(determinant))
