@@ -31,7 +31,7 @@ from bochner.learning.processes.exact import (
     exact_solution,
 )
 from bochner.learning.processes.full_scale import FullScaleProcess
-from bochner.learning.processes.residuals import Given
+from bochner.learning.processes.residuals import ObservedRows
 from bochner.registry import register
 
 _MOST_SEARCHED = 2000
@@ -329,10 +329,10 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
                 stacklevel=4,
             )
 
-    def _given(self) -> Given:
+    def _given(self) -> ObservedRows:
         """Return the training rows of a process of many rows, with the variances of their noise."""
         noise = Covariance(self.kernel_).noise(self.X_train_) + self._noise
-        return Given(self.X_train_, self.y_train_.reshape(len(self.y_train_), -1), noise)
+        return ObservedRows(self.X_train_, self.y_train_.reshape(len(self.y_train_), -1), noise)
 
     def _factor(self) -> Array:
         """Return ``L_``, which files of many rows do not hold."""

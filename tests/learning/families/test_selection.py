@@ -14,7 +14,7 @@ from bochner.features.chunks import Chunk
 from bochner.learning.evidence import ridge_search
 from bochner.learning.evidence.ridge_search import FeatureSearch, GramSearch
 from bochner.learning.families import selection
-from bochner.learning.families.selection import Stage, select_kernel
+from bochner.learning.families.selection import SearchStage, select_kernel
 
 
 def selected(kernel, X, Y, m=64, alpha=None, seed=0, scheme="orthogonal", **options):
@@ -170,7 +170,7 @@ def assert_exact_evidence(monkeypatch):
     monkeypatch.setattr(
         selection, "GramSearch", lambda *rest: made.append(len(rest[1])) or GramSearch(*rest)
     )
-    monkeypatch.setattr(selection, "_STAGES", [Stage(1000, 128, 1)] * 3)
+    monkeypatch.setattr(selection, "_STAGES", [SearchStage(1000, 128, 1)] * 3)
     for n in (31, 32, 33):
         X, y = relevant(n)
         selected("gaussian", X, y, m=16)

@@ -10,7 +10,7 @@ from bochner import kernels
 from bochner.learning.processes.covariance import Covariance, reach
 from bochner.learning.processes.full_scale import FullScaleProcess
 from bochner.learning.processes.neighbours import nearest, nearest_earlier
-from bochner.learning.processes.residuals import Given, Residuals
+from bochner.learning.processes.residuals import ObservedRows, Residuals
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-3.0, 3.0, size=(40, 2))
@@ -18,7 +18,7 @@ Y = RNG.normal(size=(40, 2))
 NEW = RNG.uniform(-4.0, 4.0, size=(6, 2))
 COVARIANCE = Covariance(2.0 * Matern(1.0, nu=1.5) + WhiteKernel(0.05))
 NOISE = np.linspace(0.05, 0.3, 40)
-GIVEN = Given(X, Y, NOISE)
+GIVEN = ObservedRows(X, Y, NOISE)
 
 
 def landmarks_of(count):
@@ -134,7 +134,7 @@ def test_the_estimated_error_is_the_divergence_from_the_exact_law():
     rng = np.random.default_rng(0)
     rows = rng.uniform(-3.0, 3.0, size=(300, 2))
     covariance = Covariance(RBF(0.7) + WhiteKernel(0.01))
-    given = Given(rows, np.zeros((300, 1)), np.full(300, 0.01))
+    given = ObservedRows(rows, np.zeros((300, 1)), np.full(300, 0.01))
     process = FullScaleProcess.of(covariance, given, (10, 32), seed=0)
     order = np.random.default_rng(0).spawn(3)[0].permutation(300)
     earlier = nearest_earlier(rows[order] / process.unit, 8)

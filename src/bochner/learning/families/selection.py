@@ -24,7 +24,7 @@ from bochner.sampling import Scheme
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class SearchStage:
     """Largest numbers of rows, frequencies and steps of a search."""
 
     n_rows: int
@@ -32,14 +32,14 @@ class Stage:
     n_steps: int
 
 
-_STAGES = (Stage(1000, 128, 15), Stage(8192, 256, 30), Stage(2**15, 512, 40))
+_STAGES = (SearchStage(1000, 128, 15), SearchStage(8192, 256, 30), SearchStage(2**15, 512, 40))
 """Stages of a search. The first stage runs from every start, and the best end continues with more
 rows and frequencies. More rows distinguish short length scales from noise, and more frequencies
 approximate them. With half of the last frequencies, length scales of rough functions are longer
 than those of the exact evidence; twice as many take four times as long. A few steps suffice to
 compare starts, and later stages mostly end by their tolerance."""
 
-_EXACT_STAGES = (Stage(400, 0, 60), Stage(1000, 0, 60))
+_EXACT_STAGES = (SearchStage(400, 0, 60), SearchStage(1000, 0, 60))
 """Stages of a search by the exact evidence: with 1,000 rows a step takes a second for five
 components. A few dozen parameters need more steps than length scales do."""
 
@@ -145,7 +145,7 @@ def select_kernel(
         return _by_values(family, rows, alpha, row_rng, start_rng, fit_intercept)
     room = max(_LEAST_FREQUENCIES, _MOST_ENTRIES // rows.X.shape[1])
 
-    def features(stage: Stage) -> FeatureSearch:
+    def features(stage: SearchStage) -> FeatureSearch:
         m = min(n_frequencies, max(stage.n_frequencies, family.least), room)
         n_rows = min(stage.n_rows, _PRODUCTS // (2 * m) ** 2)
         some = drawn_rows(np.arange(len(rows)), n_rows, row_rng)
@@ -184,7 +184,7 @@ def _by_values(
     """Return the kernel of greatest exact evidence on at most 1000 rows."""
     order = row_rng.permutation(len(rows))
 
-    def search(stage: Stage) -> GramSearch:
+    def search(stage: SearchStage) -> GramSearch:
         some = np.sort(order[: stage.n_rows])
         few = replace(rows[some], X=dense_rows(rows.X, some))
         return GramSearch(family.in_units, few, alpha, fit_intercept)

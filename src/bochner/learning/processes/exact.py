@@ -6,7 +6,7 @@ from scipy.linalg import LinAlgError, cho_solve, lapack
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.linalg import upper_triangle
 from bochner.learning.processes.covariance import Covariance, row_steps
-from bochner.learning.processes.residuals import Given
+from bochner.learning.processes.residuals import ObservedRows
 
 MOST_EXACT = 16_500
 """Rows up to which a process is exact, as for tables: the factor takes 2.2 GB and some 20 s."""
@@ -43,7 +43,7 @@ def covariance_factor(covariance: Covariance, X: Array, noise: Array) -> Array:
     return as_array(lower)
 
 
-def exact_solution(lower: Array, given: Given) -> tuple[Array, float]:
+def exact_solution(lower: Array, given: ObservedRows) -> tuple[Array, float]:
     """Return the coefficients (n, t) of the mean, and the log evidence summed over targets."""
     coef = cho_solve((lower, True), given.Y)
     n, n_targets = given.Y.shape

@@ -4,7 +4,7 @@ With features :math:`\phi(x) = R^{-1} k(L, x)`, :math:`R R^\top = k(L, L)`, of l
 function is :math:`f(x) = \phi(x) \cdot u + r(x)`, where :math:`u` is standard normal and :math:`r`
 has the residual covariance :math:`k(x, y) - \phi(x) \cdot \phi(y)`. Residuals with their noise,
 :math:`e_i = r(x_i) + \varepsilon_i`, have in any order the density
-:math:`\prod_i p(e_i \mid e_1, \dots, e_{i-1})`. Given are only the near ones, :math:`e_N`:
+:math:`\prod_i p(e_i \mid e_1, \dots, e_{i-1})`. ObservedRows are only the near ones, :math:`e_N`:
 
 .. math:: e_i \mid e_N \sim N(a_i^\top e_N, d_i), \quad a_i = S_{NN}^{-1} S_{Ni}, \quad
           d_i = S_{ii} - a_i^\top S_{Ni},
@@ -39,7 +39,7 @@ from bochner._numerics.linalg import jittered_cholesky
 from bochner.features.landmarks import greatest_pivots
 from bochner.learning.processes.covariance import Covariance, reach, row_steps
 from bochner.learning.processes.neighbours import nearest, nearest_earlier
-from bochner.learning.processes.residuals import Given, Residuals
+from bochner.learning.processes.residuals import ObservedRows, Residuals
 from bochner.registry import register
 
 _CANDIDATES = 8192
@@ -66,7 +66,7 @@ class FullScaleProcess:
 
     @classmethod
     def of(
-        cls, covariance: Covariance, given: Given, sizes: tuple[int, int], seed: int
+        cls, covariance: Covariance, given: ObservedRows, sizes: tuple[int, int], seed: int
     ) -> "FullScaleProcess":
         """Return the posterior, with numbers of landmarks and of neighbours of predictions."""
         n_landmarks, n_neighbors = sizes
@@ -91,7 +91,7 @@ class FullScaleProcess:
         coef = solve_triangular(root, half, lower=True, trans=1)
         return cls(landmarks, lower, root, coef, unit, n_neighbors, evidence, n_targets * error)
 
-    def moments(self, covariance: Covariance, given: Given, X: Array) -> tuple[Array, Array]:
+    def moments(self, covariance: Covariance, given: ObservedRows, X: Array) -> tuple[Array, Array]:
         """Return means (n, t) and variances (n,) of the function at rows (n, d)."""
         residuals = Residuals(covariance, self.landmarks, self.lower)
         near = nearest(given.X / self.unit, X / self.unit, self.n_neighbors)
@@ -104,7 +104,7 @@ class FullScaleProcess:
             variance[rows] += np.einsum("ij,ij->j", explained, explained)
         return mean, variance
 
-    def joint(self, covariance: Covariance, given: Given, X: Array) -> tuple[Array, Array]:
+    def joint(self, covariance: Covariance, given: ObservedRows, X: Array) -> tuple[Array, Array]:
         """Return means (n, t) and covariances (n, n) of the function at rows (n, d).
 
         Covariances are those of the errors of the means. All kernel values between the neighbours

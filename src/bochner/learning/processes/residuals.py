@@ -31,16 +31,16 @@ _CHECKED, _MORE_NEIGHBOURS = 128, 4
 """Rows on which the divergence is estimated, and the factor of the numbers of their neighbours."""
 
 
-class Given(NamedTuple):
+class ObservedRows(NamedTuple):
     """Training rows (n, d), their targets (n, t), and the variance (n,) of their noise."""
 
     X: Array
     Y: Array
     noise: Array
 
-    def part(self, places: Places) -> "Given":
+    def part(self, places: Places) -> "ObservedRows":
         """Return some of the rows."""
-        return Given(*(values[places] for values in self))
+        return ObservedRows(*(values[places] for values in self))
 
 
 class Conditional(NamedTuple):
@@ -67,7 +67,7 @@ class Residuals(NamedTuple):
         return features
 
     def conditionals(
-        self, X: Array, near: Places, given: Given
+        self, X: Array, near: Places, given: ObservedRows
     ) -> tuple[list[Conditional], Array, Array]:
         """Return laws of the residual function at rows (n, d), given neighbours (n, k) of each.
 
@@ -83,7 +83,9 @@ class Residuals(NamedTuple):
         change = np.stack([law.weights @ of_given[place] for law, place in pairs])
         return laws, mean, phi - change
 
-    def whitened(self, given: Given, earlier: Sequence[Places]) -> tuple[Array, Array, Array]:
+    def whitened(
+        self, given: ObservedRows, earlier: Sequence[Places]
+    ) -> tuple[Array, Array, Array]:
         """Return transformed features (n, q) and targets (n, t), and variances (n,).
 
         Targets less their mean given earlier ones, over standard deviations, are independent.
@@ -101,7 +103,7 @@ class Residuals(NamedTuple):
     def divergence(
         self,
         points: Array,
-        given: Given,
+        given: ObservedRows,
         variance: Array,
         earlier: Sequence[Places],
         rng: Generator,
@@ -124,7 +126,9 @@ class Residuals(NamedTuple):
         ratios = [np.log(variance[row] / law.variance) for row, law in zip(rows, laws, strict=True)]
         return 0.5 * len(points) * max(float(np.mean(ratios)), 0.0)
 
-    def joint(self, X: Array, laws: Sequence[Conditional], near: Places, given: Given) -> Array:
+    def joint(
+        self, X: Array, laws: Sequence[Conditional], near: Places, given: ObservedRows
+    ) -> Array:
         """Return covariances (n, n) of residual functions less their means given neighbours.
 
         With features less those of neighbours ``p`` (n, q), this is the covariance less
@@ -147,7 +151,7 @@ class Residuals(NamedTuple):
         self,
         rows: tuple[Array, Array, Array],
         near: Sequence[Places],
-        given: Given,
+        given: ObservedRows,
         of_given: Array,
     ) -> Iterator[Conditional]:
         """Yield the law of each of the ``rows``: inputs, features and variances of noise."""
@@ -169,7 +173,7 @@ class Residuals(NamedTuple):
                 yield from laws
 
     def _law(
-        self, x: Array, phi: Array, total: float, given: Given, of_given: Array
+        self, x: Array, phi: Array, total: float, given: ObservedRows, of_given: Array
     ) -> Conditional:
         """Return the law of a residual of variance ``total`` given those of neighbours (k, d)."""
         if not len(given.X):

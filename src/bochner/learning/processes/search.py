@@ -15,9 +15,9 @@ from bochner.features.chunks import Chunk
 from bochner.learning.evidence.reparameterised import LengthScales
 from bochner.learning.evidence.ridge_search import GramSearch
 from bochner.learning.families.kernel_families import in_units, parameterised
-from bochner.learning.families.selection import Stage, canonical, drawn_rows
+from bochner.learning.families.selection import SearchStage, canonical, drawn_rows
 
-_STAGES = (Stage(1000, 0, 25), Stage(2000, 0, 60))
+_STAGES = (SearchStage(1000, 0, 25), SearchStage(2000, 0, 60))
 """Rows and steps of the searches from all starts, and of the one that continues the best of them.
 A step takes a tenth of a second on 1,000 rows, and one on 2,000. With half of the rows, functions
 of four inputs that vary jointly are taken for noise; random features take them for it, too."""
