@@ -7,7 +7,11 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
 from bochner import KernelGLMClassifier, KernelGLMRegressor, KreinRidge, kernels
-from bochner.likelihoods import CensoredGaussianLikelihood, GaussianLikelihood
+from bochner.likelihoods import (
+    CensoredGaussianLikelihood,
+    GaussianLikelihood,
+    StudentTLikelihood,
+)
 
 OPTIONS = {"n_components": 40, "kernel": kernels.Gaussian(1.0), "random_state": 0}
 
@@ -44,7 +48,8 @@ def test_normal_targets_have_the_evidence_of_their_precisions(scale):
     [
         ("gaussian", "median"),
         ("gaussian", "evidence"),
-        ("student_t", "median"),
+        # With learned degrees of freedom the evidence has several maxima on these rows.
+        (StudentTLikelihood(4.0), "median"),
         (CensoredGaussianLikelihood(left=-0.8), "median"),
     ],
 )
