@@ -80,8 +80,7 @@ def cells(options: Options) -> Iterable[Cell]:
     for seed in range(1 if options.quick else 5):
         for name in list(TARGETS)[: 1 if options.quick else None]:
             for method in filter(installed, methods):
-                p = _FEATURES if method == DRAWN else 0
-                yield Cell(name, method, seed, {"features": p, "landmarks": 0})
+                yield Cell(name, method, seed, {"n": TARGETS[name].budget})
 
 
 def run(cell: Cell, options: Options) -> Mapping[str, float]:

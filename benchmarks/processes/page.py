@@ -1,0 +1,4 @@
+"""Tables."""
+INTRODUCTION = "Gaussian processes"
+def draws(rows): return []
+def tables(rows): return []

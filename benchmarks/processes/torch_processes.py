@@ -1,0 +1,154 @@
+"""Exact and sparse processes of GPyTorch, trained by Adam."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+from time import process_time
+
+import gpytorch
+import numpy as np
+import torch
+from gpytorch.constraints import GreaterThan
+from gpytorch.distributions import MultivariateNormal
+from gpytorch.likelihoods import GaussianLikelihood
+from gpytorch.mlls import ExactMarginalLogLikelihood, VariationalELBO
+from gpytorch.variational import CholeskyVariationalDistribution, VariationalStrategy
+
+from benchmarks.processes import design
+from benchmarks.processes.rows import Posterior
+from bochner._numerics.arrays import Array
+
+_INDUCING, _BATCH = 512, 1_024  # About those of GPyTorch's tutorial on SVGP, 500 and 1,024
+_RATE, _STEPS = 0.1, 100  # Of the tutorial on exact processes, and twice its steps
+_SPARSE_RATE, _SPARSE_STEPS = 0.03, 1_500  # Three times the tutorial's rate, falling to zero
+_CAP = 180.0  # Seconds after which no step begins
+_SINGLE_NOISE, _DOUBLE_NOISE = 1e-4, 1e-8
+"""Least variances of noise, by type: that of single precision is GPyTorch's default."""
+
+
+class Process(ABC):
+    """A process with a constant mean and a kernel with a length scale for each input."""
+
+    rate, n_steps = _RATE, _STEPS
+
+    def __init__(self, draw: design.Draw | None, seed: int) -> None:
+        self.draw, self.seed = draw, seed
+        is_double = draw is not None and draw.noise**2 < _SINGLE_NOISE
+        self.dtype = torch.float64 if is_double or self.needs_double else torch.float32
+        self.least = _DOUBLE_NOISE if is_double else _SINGLE_NOISE
+
+    needs_double = False
+
+    def fit(self, X: Array, y: Array) -> Self:
+        torch.set_num_threads(1)
+        torch.manual_seed(self.seed)
+        rows, targets = self._tensor(X), self._tensor(y)
+        self.likelihood = GaussianLikelihood(noise_constraint=GreaterThan(self.least))
+        self.likelihood.to(self.dtype)
+        with gpytorch.settings.max_cholesky_size(design.MOST_LEARNED):
+            self._train(*self._model(rows, targets), rows, targets)
+        return self
+
+    def predict(self, X: Array) -> Posterior:
+        with torch.no_grad(), gpytorch.settings.max_cholesky_size(design.MOST_LEARNED):
+            laws = [self.likelihood(self.model(x)) for x in self._tensor(X).split(_BATCH)]
+            mean, std = (torch.cat([getattr(law, name) for law in laws]).double().numpy()
+                         for name in ("mean", "stddev"))  # fmt: skip
+        return Posterior(mean, std)
+
+    def _train(self, model: Any, objective: Any, X: Any, y: Any) -> None:
+        """Set the model after its steps of Adam, whose rate falls to zero along a cosine."""
+        parameters = {*model.parameters(), *self.likelihood.parameters()}
+        optimiser = torch.optim.Adam(list(parameters), lr=self.rate)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, self.n_steps)
+        start = process_time()
+        for _ in range(self.n_steps):
+            rows, targets = self._batch(X, y)
+            optimiser.zero_grad()
+            (-objective(model(rows), targets)).backward()
+            optimiser.step()
+            schedule.step()
+            if process_time() - start > _CAP:
+                break
+        self.model = model.eval()
+        self.likelihood.eval()
+
+    def _tensor(self, values: Array) -> Any:
+        return torch.as_tensor(values, dtype=self.dtype)
+
+    def _kernel(self, n_inputs: int) -> Any:
+        smoothness = np.inf if self.draw is None else self.draw.smoothness
+        if np.isinf(smoothness):
+            base = gpytorch.kernels.RBFKernel(ard_num_dims=n_inputs)
+        else:
+            base = gpytorch.kernels.MaternKernel(nu=smoothness, ard_num_dims=n_inputs)
+        return gpytorch.kernels.ScaleKernel(base).to(self.dtype)
+
+    def _batch(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return X, y
+
+    def _inducing(self, X: Any) -> Any:
+        return X[torch.randperm(len(X))[:_INDUCING]].clone()
+
+    @abstractmethod
+    def _model(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return an untrained model and its objective."""
+
+
+class Exact(Process):
+    """An exact process, whose evidence is computed by a Cholesky factor."""
+
+    needs_double = True
+
+    def _model(self, X: Any, y: Any) -> tuple[Any, Any]:
+        model = _Exact(X, y, self.likelihood, self._kernel(X.shape[1]))
+        return model, ExactMarginalLogLikelihood(self.likelihood, model)
+
+
+class Collapsed(Process):
+    """A sparse process with the collapsed bound of Titsias (SGPR)."""
+
+    def _model(self, X: Any, y: Any) -> tuple[Any, Any]:
+        kernel = gpytorch.kernels.InducingPointKernel(
+            self._kernel(X.shape[1]), inducing_points=self._inducing(X), likelihood=self.likelihood
+        )
+        model = _Exact(X, y, self.likelihood, kernel)
+        return model, ExactMarginalLogLikelihood(self.likelihood, model)
+
+
+class Stochastic(Process):
+    """A stochastic variational process (SVGP), trained on batches."""
+
+    rate, n_steps = _SPARSE_RATE, _SPARSE_STEPS
+
+    def _model(self, X: Any, y: Any) -> tuple[Any, Any]:
+        model = _Variational(self._inducing(X), self._kernel(X.shape[1])).to(self.dtype)
+        return model, VariationalELBO(self.likelihood, model, num_data=len(X))
+
+    def _batch(self, X: Any, y: Any) -> tuple[Any, Any]:
+        chosen = torch.randint(len(X), (_BATCH,))
+        return X[chosen], y[chosen]
+
+
+class _Exact(gpytorch.models.ExactGP):
+    def __init__(self, X: Any, y: Any, likelihood: Any, kernel: Any) -> None:
+        super().__init__(X, y, likelihood)
+        self.mean, self.kernel = gpytorch.means.ConstantMean().to(X.dtype), kernel
+
+    def forward(self, X: Any) -> Any:
+        return MultivariateNormal(self.mean(X), self.kernel(X))
+
+
+class _Variational(gpytorch.models.ApproximateGP):
+    def __init__(self, inducing: Any, kernel: Any) -> None:
+        law = CholeskyVariationalDistribution(len(inducing))
+        super().__init__(VariationalStrategy(self, inducing, law))
+        self.mean, self.kernel = gpytorch.means.ConstantMean(), kernel
+
+    def forward(self, X: Any) -> Any:
+        return MultivariateNormal(self.mean(X), self.kernel(X))
+
+
+def method_of(name: str, draw: design.Draw | None, seed: int) -> Process:
+    """Return an untrained process by the name of the method."""
+    kinds = {design.GPYTORCH: Exact, design.SGPR: Collapsed, design.SVGP: Stochastic}
+    return kinds[name](draw, seed)
