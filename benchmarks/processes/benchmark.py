@@ -1,4 +1,4 @@
-"""Gaussian processes at scale, next to exact and sparse ones, and minima found by drawn functions."""
+"""Gaussian processes at scale: exact and sparse ones, and minima found by drawn functions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -42,9 +42,7 @@ def _run_draw(cell: Cell, options: Options) -> Mapping[str, float]:
 
 
 def _run_table(cell: Cell, options: Options) -> Mapping[str, float]:
-    return measured(
-        cell.method, rows.table(cell.dataset, cell.seed, options.data), cell.seed
-    )
+    return measured(cell.method, rows.table(cell.dataset, cell.seed, options.data), cell.seed)
 
 
 def _minima(rows: Sequence[Row]) -> Iterable[str]:

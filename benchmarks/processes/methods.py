@@ -79,5 +79,3 @@ def method_of(name: str, draw: design.Draw | None, n_inputs: int, seed: int) -> 
 def _gaussian(n_inputs: int) -> Kernel:
     """Return a Gaussian kernel with a length scale for each input, and noise."""
     return ConstantKernel() * RBF(np.ones(n_inputs)) + WhiteKernel(0.1)
-
-

@@ -1,8 +1,9 @@
 """Exact and sparse processes of GPyTorch, trained by Adam."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from collections.abc import Callable, Mapping
 from time import process_time
+from typing import Any, Self
 
 import gpytorch
 import numpy as np
@@ -18,59 +19,59 @@ from benchmarks.processes.rows import Posterior
 from bochner._numerics.arrays import Array
 
 _INDUCING, _BATCH = 512, 1_024  # About those of GPyTorch's tutorial on SVGP, 500 and 1,024
-_RATE, _STEPS = 0.1, 100  # Of the tutorial on exact processes, and twice its steps
-_SPARSE_RATE, _SPARSE_STEPS = 0.03, 1_500  # Three times the tutorial's rate, falling to zero
-_CAP = 180.0  # Seconds after which no step begins
+_RATE, _STEPS = 0.1, 300  # Rate of the tutorial on exact processes, and the most steps on all rows
+_GAIN, _GAIN_STEPS = 1e-3, 20  # Nats per row; fewer in so many steps end the training on all rows
+_SPARSE_RATE, _SPARSE_STEPS = 0.03, 1_200  # Three times the tutorial's rate, falling to zero
+_START_NOISE = 0.1  # Variance from which all learned processes start
+_CAP = 120.0  # Seconds after which no step begins
+_DOUBLE_INPUTS = 2  # Where inducing points are so near that single precision has no Cholesky factor
 _SINGLE_NOISE, _DOUBLE_NOISE = 1e-4, 1e-8
 """Least variances of noise, by type: that of single precision is GPyTorch's default."""
+
+_SIZE, _TRIES = gpytorch.settings.max_cholesky_size, gpytorch.settings.cholesky_max_tries
+_MOST_TRIES = 6  # Ten times more is added to a diagonal for each try, twice the default of three
 
 
 class Process(ABC):
     """A process with a constant mean and a kernel with a length scale for each input."""
 
-    rate, n_steps = _RATE, _STEPS
-
     def __init__(self, draw: design.Draw | None, seed: int) -> None:
         self.draw, self.seed = draw, seed
-        is_double = draw is not None and draw.noise**2 < _SINGLE_NOISE
-        self.dtype = torch.float64 if is_double or self.needs_double else torch.float32
-        self.least = _DOUBLE_NOISE if is_double else _SINGLE_NOISE
-
-    needs_double = False
 
     def fit(self, X: Array, y: Array) -> Self:
         torch.set_num_threads(1)
+        is_double = X.shape[1] <= _DOUBLE_INPUTS or len(X) <= design.MOST_LEARNED
+        self.dtype = torch.float64 if is_double else torch.float32
+        least = _DOUBLE_NOISE if is_double else _SINGLE_NOISE
         torch.manual_seed(self.seed)
         rows, targets = self._tensor(X), self._tensor(y)
-        self.likelihood = GaussianLikelihood(noise_constraint=GreaterThan(self.least))
-        self.likelihood.to(self.dtype)
-        with gpytorch.settings.max_cholesky_size(design.MOST_LEARNED):
+        self.likelihood = GaussianLikelihood(noise_constraint=GreaterThan(least))
+        self.likelihood.to(self.dtype).noise = _START_NOISE
+        with _SIZE(design.MOST_LEARNED), _TRIES(_MOST_TRIES):
             self._train(*self._model(rows, targets), rows, targets)
         return self
 
     def predict(self, X: Array) -> Posterior:
-        with torch.no_grad(), gpytorch.settings.max_cholesky_size(design.MOST_LEARNED):
+        with torch.no_grad(), _SIZE(design.MOST_LEARNED), _TRIES(_MOST_TRIES):
             laws = [self.likelihood(self.model(x)) for x in self._tensor(X).split(_BATCH)]
             mean, std = (torch.cat([getattr(law, name) for law in laws]).double().numpy()
                          for name in ("mean", "stddev"))  # fmt: skip
         return Posterior(mean, std)
 
     def _train(self, model: Any, objective: Any, X: Any, y: Any) -> None:
-        """Set the model after its steps of Adam, whose rate falls to zero along a cosine."""
-        parameters = {*model.parameters(), *self.likelihood.parameters()}
-        optimiser = torch.optim.Adam(list(parameters), lr=self.rate)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, self.n_steps)
-        start = process_time()
-        for _ in range(self.n_steps):
-            rows, targets = self._batch(X, y)
-            optimiser.zero_grad()
-            (-objective(model(rows), targets)).backward()
-            optimiser.step()
-            schedule.step()
-            if process_time() - start > _CAP:
+        """Set the model after steps of Adam on all rows, until the objective hardly grows."""
+        optimiser, start = self._adam(model, _RATE), process_time()
+        losses: list[float] = []
+        while len(losses) < _STEPS and process_time() - start < _CAP:
+            losses.append(_step(optimiser, objective, X, y))
+            if len(losses) > _GAIN_STEPS and losses[-_GAIN_STEPS - 1] - losses[-1] < _GAIN:
                 break
         self.model = model.eval()
         self.likelihood.eval()
+
+    def _adam(self, model: Any, rate: float) -> Any:
+        parameters = {*model.parameters(), *self.likelihood.parameters()}
+        return torch.optim.Adam(list(parameters), lr=rate)
 
     def _tensor(self, values: Array) -> Any:
         return torch.as_tensor(values, dtype=self.dtype)
@@ -83,9 +84,6 @@ class Process(ABC):
             base = gpytorch.kernels.MaternKernel(nu=smoothness, ard_num_dims=n_inputs)
         return gpytorch.kernels.ScaleKernel(base).to(self.dtype)
 
-    def _batch(self, X: Any, y: Any) -> tuple[Any, Any]:
-        return X, y
-
     def _inducing(self, X: Any) -> Any:
         return X[torch.randperm(len(X))[:_INDUCING]].clone()
 
@@ -96,8 +94,6 @@ class Process(ABC):
 
 class Exact(Process):
     """An exact process, whose evidence is computed by a Cholesky factor."""
-
-    needs_double = True
 
     def _model(self, X: Any, y: Any) -> tuple[Any, Any]:
         model = _Exact(X, y, self.likelihood, self._kernel(X.shape[1]))
@@ -118,15 +114,30 @@ class Collapsed(Process):
 class Stochastic(Process):
     """A stochastic variational process (SVGP), trained on batches."""
 
-    rate, n_steps = _SPARSE_RATE, _SPARSE_STEPS
-
     def _model(self, X: Any, y: Any) -> tuple[Any, Any]:
         model = _Variational(self._inducing(X), self._kernel(X.shape[1])).to(self.dtype)
         return model, VariationalELBO(self.likelihood, model, num_data=len(X))
 
-    def _batch(self, X: Any, y: Any) -> tuple[Any, Any]:
-        chosen = torch.randint(len(X), (_BATCH,))
-        return X[chosen], y[chosen]
+    def _train(self, model: Any, objective: Any, X: Any, y: Any) -> None:
+        """Set the model after steps on random batches, whose rate falls to zero along a cosine."""
+        optimiser, start = self._adam(model, _SPARSE_RATE), process_time()
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, _SPARSE_STEPS)
+        for _ in range(_SPARSE_STEPS):
+            chosen = torch.randint(len(X), (_BATCH,))
+            _step(optimiser, objective, X[chosen], y[chosen])
+            schedule.step()
+            if process_time() - start > _CAP:
+                break
+        self.model = model.eval()
+        self.likelihood.eval()
+
+
+def _step(optimiser: Any, objective: Any, X: Any, y: Any) -> float:
+    optimiser.zero_grad()
+    loss = -objective(objective.model(X), y)
+    loss.backward()
+    optimiser.step()
+    return float(loss.detach())
 
 
 class _Exact(gpytorch.models.ExactGP):
@@ -150,5 +161,9 @@ class _Variational(gpytorch.models.ApproximateGP):
 
 def method_of(name: str, draw: design.Draw | None, seed: int) -> Process:
     """Return an untrained process by the name of the method."""
-    kinds = {design.GPYTORCH: Exact, design.SGPR: Collapsed, design.SVGP: Stochastic}
+    kinds: Mapping[str, Callable[[design.Draw | None, int], Process]] = {
+        design.GPYTORCH: Exact,
+        design.SGPR: Collapsed,
+        design.SVGP: Stochastic,
+    }
     return kinds[name](draw, seed)
