@@ -10,28 +10,30 @@ from benchmarks.results import Row, median_table
 
 
 def _draw_cells(options: Options) -> Iterator[Cell]:
-    sizes = (design.QUICK_ROWS,) if options.quick else (design.FEW_ROWS, design.MANY_ROWS)
-    names = [design.LARGEST_DRAW] if options.quick else list(design.DRAWS)
-    places = [(name, n) for n in sizes for name in names]
-    if not options.quick:
-        places.append((design.LARGEST_DRAW, design.MOST_ROWS))
-    for name, n in places:
-        yield from _cells(name, n, options, is_draw=True)
+    if options.quick:
+        yield from _cells(design.LARGEST_DRAW, design.QUICK_ROWS, options)
+        return
+    for n in (design.FEW_ROWS, design.MANY_ROWS):
+        for name in design.DRAWS:
+            yield from _cells(name, n, options)
+    yield from _cells(design.LARGEST_DRAW, design.MOST_ROWS, options)
 
 
 def _table_cells(options: Options) -> Iterator[Cell]:
     if options.quick:
-        yield from _cells(design.QUICK_TABLE, design.QUICK_ROWS, options, is_draw=False)
+        yield from _cells(design.QUICK_TABLE, design.QUICK_ROWS, options)
     for name, n in design.TABLES.items() if options.from_folder else ():
-        yield from _cells(name, n, options, is_draw=False)
+        yield from _cells(name, n, options)
 
 
-def _cells(name: str, n: int, options: Options, *, is_draw: bool) -> Iterator[Cell]:
+def _cells(name: str, n: int, options: Options) -> Iterator[Cell]:
     """Yield the cells of each seed next to each other, so that they share the rows."""
-    for seed in range(design.SEEDS):
-        for method in filter(installed, design.methods_of(n, is_draw=is_draw)):
-            is_quick = not options.quick or (seed == 0 and method not in design.SPARSE)
-            if seed < design.n_seeds(method, n) and is_quick:
+    methods = [method for method in design.methods_of(name, n) if installed(method)]
+    for seed in range(1 if options.quick else design.SPLITS):
+        for method in methods:
+            if seed < design.n_seeds(name, method) and not (
+                options.quick and method in design.SLOW
+            ):
                 yield Cell(name, method, seed, {"n": n})
 
 
@@ -59,8 +61,8 @@ PROCESSES = Benchmark(
     settings=("part", "n"),
     introduction=page.INTRODUCTION,
     parts=(
-        Part("draws", _draw_cells, _run_draw, page.draws),
         Part("tables", _table_cells, _run_table, page.tables),
+        Part("draws", _draw_cells, _run_draw, page.draws),
         Part("minima", thompson.cells, thompson.run, _minima),
     ),
 )

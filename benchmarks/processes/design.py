@@ -20,8 +20,13 @@ SPARSE = (SGPR, SVGP)
 LEARNED = (OURS, APPROXIMATE, SKLEARN, GPYTORCH, *SPARSE)
 METHODS = (EXACT, GIVEN, GIVEN_APPROXIMATE, *LEARNED)
 
-SEEDS, OTHER_SEEDS = 2, 1
-"""Draws and splits of bochner, and of other learned processes, whose fits take minutes."""
+SLOW = (GPYTORCH, *SPARSE)
+"""Methods without a quick run."""
+
+BOCHNER = (OURS, APPROXIMATE, GIVEN, GIVEN_APPROXIMATE)
+
+SPLITS = 2
+"""Splits of a table for bochner; other methods, whose fits take minutes, have the first one."""
 
 TEST_ROWS = 2_000  # Of a draw; the standard error of a coverage of 90 % is 0.7 points
 HALF_SIDE = 3.0  # Rows of draws are uniform in [-3, 3]^d
@@ -30,11 +35,11 @@ COVERAGES = (0.88, 0.92)  # Coverage outside of which the page names a case
 MOST_SECONDS = 0.5  # Share of the seconds of the best sparse method above which it names a case
 
 FEW_ROWS, MANY_ROWS, MOST_ROWS = 2_100, 8_000, 20_000
-"""Training rows of draws: exact processes learn their kernel in a minute on the fewest; the factor
+"""Training rows of draws: scikit-learn learns the kernel of the fewest in half a minute; the factor
 of the Gram matrix of the most takes 4 GB."""
 
 MOST_EXACT = 16_500  # Rows up to which bochner is exact by default
-MOST_LEARNED = 5_000  # Rows up to which scikit-learn and GPyTorch learn an exact process
+MOST_LEARNED = 5_000  # Rows up to which scikit-learn learns an exact process
 QUICK_ROWS = 150  # Training rows, and test rows, of a run that only has to work
 
 _NOISE_BOUNDS = (1e-8, 10.0)  # Variances, next to the least of a draw, 1e-6
@@ -93,16 +98,24 @@ QUICK_TABLE = "diabetes"
 TEST_SHARE = 0.1
 
 
-def n_seeds(method: str, n: int) -> int:
-    """Return the number of draws or splits of a method; the largest draw is made once."""
-    return 1 if n == MOST_ROWS else OTHER_SEEDS if method in LEARNED[2:] else SEEDS
+def n_seeds(name: str, method: str) -> int:
+    """Return the number of splits of a table on which a method is measured; draws are made once."""
+    return SPLITS if name not in DRAWS and method in BOCHNER else 1
 
 
-def methods_of(n: int, *, is_draw: bool) -> list[str]:
-    """Return the methods that are fitted to so many training rows."""
-    of_draws = (EXACT, GIVEN_APPROXIMATE, *([GIVEN] if n <= MOST_EXACT else []))
-    exact = (SKLEARN, GPYTORCH) if n <= MOST_LEARNED else ()
-    sparse = () if n == FEW_ROWS else SPARSE
-    approximate = (APPROXIMATE,) if FEW_ROWS < n <= MOST_EXACT else ()
-    chosen = {*(of_draws if is_draw else ()), OURS, *approximate, *exact, *sparse}
-    return [method for method in METHODS if method in chosen]
+def methods_of(name: str, n: int) -> list[str]:
+    """Return the methods for so many training rows of a draw, or rows of a table."""
+    is_draw = name in DRAWS
+    n_training = n if is_draw else (1.0 - TEST_SHARE) * n
+    is_used = {
+        EXACT: is_draw,
+        GIVEN: is_draw and n <= MOST_EXACT,
+        GIVEN_APPROXIMATE: is_draw,
+        OURS: True,
+        APPROXIMATE: FEW_ROWS < n_training <= MOST_EXACT,
+        SKLEARN: n <= MOST_LEARNED,
+        GPYTORCH: name == LARGEST_DRAW and n <= FEW_ROWS,
+        SGPR: not is_draw or n == MANY_ROWS,
+        SVGP: not is_draw,
+    }
+    return [method for method in METHODS if is_used[method]]

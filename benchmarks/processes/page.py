@@ -10,7 +10,6 @@ INTRODUCTION = (
     "of a fit and of the predictions on one core; megabytes are the peak above the rows."
 )
 
-_BOCHNER = (design.OURS, design.APPROXIMATE, design.GIVEN, design.GIVEN_APPROXIMATE)
 _COVERAGE, _NLPD, _SECONDS = "coverage", "nlpd", "fit_and_predict_seconds"
 
 _FIGURES: Mapping[str, tuple[str, str]] = {
@@ -96,7 +95,7 @@ def _coverages(cases: Cases) -> Iterator[str]:
     shares = [
         (methods[name][_COVERAGE], case, name)
         for case, methods in cases.items()
-        for name in _BOCHNER
+        for name in design.BOCHNER
         if name in methods
     ]
     if not shares:

@@ -21,13 +21,11 @@ from bochner._numerics.arrays import Array
 _INDUCING, _BATCH = 512, 1_024  # About those of GPyTorch's tutorial on SVGP, 500 and 1,024
 _RATE, _STEPS = 0.1, 300  # Rate of the tutorial on exact processes, and the most steps on all rows
 _GAIN, _GAIN_STEPS = 1e-3, 20  # Nats per row; fewer in so many steps end the training on all rows
-_SPARSE_RATE, _SPARSE_STEPS = 0.03, 1_200  # Three times the tutorial's rate, falling to zero
+_SPARSE_RATE, _SPARSE_STEPS = 0.03, 1_000  # Three times the tutorial's rate, falling to zero
 _START_NOISE = 0.1  # Variance from which all learned processes start
 _CAP = 120.0  # Seconds after which no step begins
 _DOUBLE_INPUTS = 2  # Where inducing points are so near that single precision has no Cholesky factor
-_SINGLE_NOISE, _DOUBLE_NOISE = 1e-4, 1e-8
-"""Least variances of noise, by type: that of single precision is GPyTorch's default."""
-
+_LEAST_NOISE = 1e-8  # Variance, below the least of a draw; GPyTorch's default of 1e-4 is above it
 _SIZE, _TRIES = gpytorch.settings.max_cholesky_size, gpytorch.settings.cholesky_max_tries
 _MOST_TRIES = 6  # Ten times more is added to a diagonal for each try, twice the default of three
 
@@ -38,14 +36,16 @@ class Process(ABC):
     def __init__(self, draw: design.Draw | None, seed: int) -> None:
         self.draw, self.seed = draw, seed
 
+    has_factor = True
+    """Whether factors of Gram matrices have the precision of the rows; SVGP's have double."""
+
     def fit(self, X: Array, y: Array) -> Self:
         torch.set_num_threads(1)
-        is_double = X.shape[1] <= _DOUBLE_INPUTS or len(X) <= design.MOST_LEARNED
+        is_double = X.shape[1] <= _DOUBLE_INPUTS and self.has_factor
         self.dtype = torch.float64 if is_double else torch.float32
-        least = _DOUBLE_NOISE if is_double else _SINGLE_NOISE
         torch.manual_seed(self.seed)
         rows, targets = self._tensor(X), self._tensor(y)
-        self.likelihood = GaussianLikelihood(noise_constraint=GreaterThan(least))
+        self.likelihood = GaussianLikelihood(noise_constraint=GreaterThan(_LEAST_NOISE))
         self.likelihood.to(self.dtype).noise = _START_NOISE
         with _SIZE(design.MOST_LEARNED), _TRIES(_MOST_TRIES):
             self._train(*self._model(rows, targets), rows, targets)
@@ -113,6 +113,8 @@ class Collapsed(Process):
 
 class Stochastic(Process):
     """A stochastic variational process (SVGP), trained on batches."""
+
+    has_factor = False
 
     def _model(self, X: Any, y: Any) -> tuple[Any, Any]:
         model = _Variational(self._inducing(X), self._kernel(X.shape[1])).to(self.dtype)

@@ -79,16 +79,15 @@ def test_learned_processes_are_nearly_as_good_as_the_exact_one(name):
     assert found["nlpd"] < exact["nlpd"] + 0.1
 
 
-def test_others_have_one_seed_and_exact_processes_few_rows(tmp_path):
-    cells = find("processes").cells(Options(data=tmp_path))
+def test_others_have_one_split_and_exact_processes_few_rows(tmp_path):
     seeds = {}
-    for cell in cells:
-        seeds.setdefault((cell.method, cell.settings["n"]), set()).add(cell.seed)
-    assert seeds[design.OURS, design.MANY_ROWS] == {0, 1}
-    assert seeds.get((design.SGPR, design.MANY_ROWS), {0}) == {0}
-    assert seeds[design.GIVEN_APPROXIMATE, design.MOST_ROWS] == {0}
-    assert (design.GIVEN, design.MOST_ROWS) not in seeds
-    assert max(n for method, n in seeds if method == design.SKLEARN) <= design.MOST_LEARNED
+    for cell in find("processes").cells(Options(data=tmp_path)):
+        seeds.setdefault((cell.dataset, cell.method, cell.settings["n"]), set()).add(cell.seed)
+    assert seeds["kin8nm", design.OURS, 8192] == {0, 1}
+    assert seeds.get(("kin8nm", design.SGPR, 8192), {0}) == {0}
+    assert seeds["matern52-2", design.GIVEN_APPROXIMATE, design.MOST_ROWS] == {0}
+    assert ("matern52-2", design.GIVEN, design.MOST_ROWS) not in seeds
+    assert max(n for _, method, n in seeds if method == design.SKLEARN) <= design.MOST_LEARNED
 
 
 def _rows(figures):
