@@ -15,7 +15,7 @@ from benchmarks.processes.methods import Method, method_of
 from benchmarks.processes.rows import Posterior, Problem
 from benchmarks.speed.part import seconds_and_peak
 
-_WARM_ROWS = 600  # Of a fit before the measured one, in which loops are loaded or compiled
+_WARM_ROWS = 150  # Of a fit before the measured one, in which loops are loaded or compiled
 
 _Place = tuple[Method, Problem, Path]
 
