@@ -167,8 +167,11 @@ bench-gabasr: $(VENV)/.demo  ## Learned kernels that are locally stationary, nex
 bench-digmm: $(VENV)/.demo  ## Mixtures learned from similarities of few rows, next to other methods; about two hours
 	$(BIN)/python -m benchmarks digmm $(FLAGS) --out "$(OUT)"
 
-bench-processes: $(VENV)/.bench  ## Gaussian processes on features, next to GPyTorch and BoTorch where they are installed
-	$(BIN)/python -m benchmarks processes $(FLAGS) --out "$(OUT)"
+bench-processes: | $(BIN)/python  ## Gaussian processes on draws and tables, next to scikit-learn, GPyTorch and BoTorch, in an environment of their own; two hours
+	$(PYTHON) -m venv $(VENV)/processes
+	$(VENV)/processes/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)/processes/bin/python -m pip install --quiet --editable '.[processes]'
+	$(SERIAL) $(VENV)/processes/bin/python -m benchmarks processes $(FLAGS) $(METHODS) --out "$(OUT)"
 
 bench-gpu: $(VENV)/.bench  ## Features, ridge regression and learned kernels by torch, on a GPU if there is one; some minutes
 	SCIPY_ARRAY_API=1 $(BIN)/python -m benchmarks gpu $(FLAGS) --out "$(OUT)"

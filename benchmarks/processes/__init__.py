@@ -1,1 +1,1 @@
-"""Gaussian processes on features: errors next to the exact ones, and drawn functions at work."""
+"""Gaussian processes at scale: exact and sparse ones on draws and tables, and minima by draws."""

@@ -1,80 +1,68 @@
-"""Gaussian processes on features: landmarks, and minima found with drawn functions."""
+"""Gaussian processes at scale: exact and sparse ones, and minima found by drawn functions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from benchmarks.harness import Benchmark, Part
-from benchmarks.pictures import LINEAR, Picture
-from benchmarks.processes import residual, thompson
-from benchmarks.processes.methods import FEATURES, LANDMARKS, SPARSE
-from benchmarks.results import Row, median_table, medians
-
-_QUANTITIES = {
-    "mean_error": "Root mean square difference between the means and the exact ones, the prior's "
-    "standard deviation being one:",
-    "std_error": "Mean relative difference between standard deviations with noise and the exact "
-    "ones:",
-    "far_variance": "Variance of the function three length scales from the rows, over the exact "
-    "one:",
-}
+from benchmarks.harness import Benchmark, Cell, Options, Part
+from benchmarks.processes import design, page, rows, thompson
+from benchmarks.processes.measures import measured
+from benchmarks.processes.methods import installed
+from benchmarks.results import Row, median_table
 
 
-def _residual_tables(rows: Sequence[Row]) -> Iterable[str]:
+def _draw_cells(options: Options) -> Iterator[Cell]:
+    if options.quick:
+        yield from _cells(design.LARGEST_DRAW, design.QUICK_ROWS, options)
+        return
+    for n in (design.FEW_ROWS, design.MANY_ROWS):
+        for name in design.DRAWS:
+            yield from _cells(name, n, options)
+    yield from _cells(design.LARGEST_DRAW, design.MOST_ROWS, options)
+
+
+def _table_cells(options: Options) -> Iterator[Cell]:
+    if options.quick:
+        yield from _cells(design.QUICK_TABLE, design.QUICK_ROWS, options)
+    for name, n in design.TABLES.items() if options.from_folder else ():
+        yield from _cells(name, n, options)
+
+
+def _cells(name: str, n: int, options: Options) -> Iterator[Cell]:
+    """Yield the cells of each seed next to each other, so that they share the rows."""
+    methods = [method for method in design.methods_of(name, n) if installed(method)]
+    for seed in range(1 if options.quick else design.SPLITS):
+        for method in methods:
+            if seed < design.n_seeds(name, method) and not (
+                options.quick and method in design.SLOW
+            ):
+                yield Cell(name, method, seed, {"n": n})
+
+
+def _run_draw(cell: Cell, options: Options) -> Mapping[str, float]:
+    n_test = design.QUICK_ROWS if options.quick else design.TEST_ROWS
+    problem = rows.drawn(cell.dataset, int(cell.settings["n"]), n_test, cell.seed)
+    return measured(cell.method, problem, cell.seed)
+
+
+def _run_table(cell: Cell, options: Options) -> Mapping[str, float]:
+    return measured(cell.method, rows.table(cell.dataset, cell.seed, options.data), cell.seed)
+
+
+def _minima(rows: Sequence[Row]) -> Iterable[str]:
     yield (
-        "1,500 rows in a cube, targets drawn from a process with a Matérn kernel of smoothness "
-        "5/2, and a noise variance of 0.01. Kernel and noise are given. Medians over seeds by the "
-        "numbers of features and landmarks (inducing points of SVGP)."
-    )
-    for metric, text in _QUANTITIES.items():
-        yield text
-        yield median_table(
-            rows, index=["method", "features", "landmarks"], columns="dataset", metric=metric
-        )
-
-
-def _far(rows: Sequence[Row]) -> Mapping[tuple[str, str, float], float]:
-    """Return the variance far away by data set, method with its features, and landmarks."""
-    variances = medians(
-        [row for row in rows if row["method"] in (FEATURES, LANDMARKS, SPARSE)],
-        by=("dataset", "method", "features", "landmarks"),
-        metric="far_variance",
-    )
-    return {
-        (str(dataset), SPARSE if method == SPARSE else f"{p} features", float(q)): value
-        for (dataset, method, p, q), value in variances.items()
-    }
-
-
-def _thompson_tables(rows: Sequence[Row]) -> Iterable[str]:
-    yield (
-        "Distance of the least value found from the minimum, after all evaluations: 30, 50 and "
-        "60, the first 2 d + 2 of them random and the same for all methods but random search. "
-        "Medians over seeds."
+        "**Minima.** Distance of the least value found from the minimum, after all evaluations: "
+        "30, 50 and 60, the first 2 d + 2 of them random and the same for all methods but random "
+        "search. Medians over seeds."
     )
     yield median_table(rows, index=["dataset"], columns="method", metric="distance_at_1")
 
 
 PROCESSES = Benchmark(
     name="processes",
-    settings=("part", "features", "landmarks"),
-    introduction="Gaussian processes on features, next to the exact one, GPyTorch and BoTorch.",
+    settings=("part", "n"),
+    introduction=page.INTRODUCTION,
     parts=(
-        Part(
-            "residual",
-            residual.cells,
-            residual.run,
-            _residual_tables,
-            (
-                Picture(
-                    "far",
-                    "Variance three length scales from the rows, over the exact one, by the number "
-                    "of landmarks.",
-                    "landmarks",
-                    "variance over the exact one",
-                    _far,
-                    LINEAR,
-                ),
-            ),
-        ),
-        Part("minima", thompson.cells, thompson.run, _thompson_tables),
+        Part("tables", _table_cells, _run_table, page.tables),
+        Part("draws", _draw_cells, _run_draw, page.draws),
+        Part("minima", thompson.cells, thompson.run, _minima),
     ),
 )

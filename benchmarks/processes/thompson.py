@@ -80,15 +80,15 @@ def cells(options: Options) -> Iterable[Cell]:
     for seed in range(1 if options.quick else 5):
         for name in list(TARGETS)[: 1 if options.quick else None]:
             for method in filter(installed, methods):
-                p = _FEATURES if method == DRAWN else 0
-                yield Cell(name, method, seed, {"features": p, "landmarks": 0})
+                budget = TARGETS[name].budget
+                yield Cell(name, method, seed, {"n": budget // 2 if options.quick else budget})
 
 
 def run(cell: Cell, options: Options) -> Mapping[str, float]:
     """Return distances from the minimum on the way."""
     target = TARGETS[cell.dataset]
     rng = np.random.default_rng(cell.seed)
-    budget = target.budget // 2 if options.quick else target.budget
+    budget = int(cell.settings["n"])
     X = rng.random((budget if cell.method == RANDOM else 2 * target.dim + 2, target.dim))
     propose = _proposer(cell.method)
     while len(X) < budget:
