@@ -9,7 +9,10 @@ from estimators import test_gaussian_processes as laws
 from kernels import test_foreign_kernels as converted
 from laws import test_processes_of_kernels as draws
 from learning.processes import test_full_scale as dense
-from learning.processes.test_search import test_slopes_of_length_scales
+from learning.processes.test_search import (
+    test_noise_of_blocks_is_that_of_a_search_over_dense_densities,
+    test_slopes_of_length_scales,
+)
 from mutants.registry import edit, plant_edits, planted
 
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor
@@ -20,7 +23,7 @@ from bochner.estimators import (
 from bochner.estimators.process_base import ScikitProcess
 from bochner.kernels import foreign
 from bochner.learning.evidence.reparameterised import LengthScales
-from bochner.learning.processes import covariance, exact
+from bochner.learning.processes import covariance, exact, search
 from bochner.learning.processes.full_scale import FullScaleProcess
 from bochner.learning.processes.residuals import Residuals
 from bochner.persist import ModelFileError, process_parts
@@ -113,6 +116,9 @@ planted(laws.test_auto_is_exact_as_far_as_memory_goes, name="fifty_rows_are_many
     edit(exact, "exact_rows", "int(np.sqrt(memory_limit / _OF_EXACT))",
          "int(np.sqrt(memory_limit / _OF_EXACT)) - 1", gaussian_process_regressor)
 )  # fmt: skip
+planted(test_noise_of_blocks_is_that_of_a_search_over_dense_densities, name="squares_are_doubled")(
+    edit(search, "_noise_of_near_rows", "+ total / variance", "+ 2.0 * total / variance")
+)
 planted(test_slopes_of_length_scales, name="slopes_of_scales_have_the_other_sign")(
     edit(LengthScales, "gram_slopes", "-np.vdot(", "np.vdot(")
 )

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 from sklearn import gaussian_process
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
@@ -9,6 +10,7 @@ from bochner.features.chunks import Chunk
 from bochner.kernels import Cauchy, Exponential, Gaussian, Laplacian, Matern, RationalQuadratic
 from bochner.learning.evidence.reparameterised import LengthScales
 from bochner.learning.evidence.ridge_search import GramSearch
+from bochner.learning.processes import search
 from bochner.learning.processes.search import learned_gaussian
 
 RNG = np.random.default_rng(0)
@@ -72,3 +74,31 @@ def test_the_noise_of_a_draw_is_recovered(dim):
     found = learned_gaussian(rows, y, rng)
     assert np.sqrt(found.noise) == pytest.approx(0.3, rel=0.15)
     assert (np.abs(np.log(found.length_scale / np.sqrt(dim))) < np.log(3.0)).all()
+
+
+@pytest.mark.thorough
+def test_the_noise_of_many_rows_is_that_of_near_ones():
+    """Two thousand of 6,000 rows in five inputs do not tell noise from the function."""
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-3.0, 3.0, size=(6000, 5))
+    gram = Gaussian(1.0)(rows)
+    gram[np.diag_indices(6000)] += 0.01
+    y = np.linalg.cholesky(gram) @ rng.normal(size=(6000, 1))
+    found = learned_gaussian(rows, y, rng)
+    assert np.sqrt(found.noise) == pytest.approx(0.1, rel=0.2)
+
+
+def test_noise_of_blocks_is_that_of_a_search_over_dense_densities():
+    rng = np.random.default_rng(0)
+    points = rng.uniform(-3.0, 3.0, size=(150, 2))
+    y = np.linalg.cholesky(2.0 * Gaussian(1.0)(points) + 0.09 * np.eye(150))
+    y = y @ rng.normal(size=(150, 2))
+    found = search._noise_of_near_rows(points, y, 2.0, 1.0, np.random.default_rng(0))
+    # Each block has all rows.
+    gram = 2.0 * Gaussian(1.0)(points)
+    near = found * np.array([0.9, 1.0, 1.1])
+    densities = [
+        multivariate_normal(np.zeros(150), gram + noise * np.eye(150)).logpdf(y.T).sum()
+        for noise in near
+    ]
+    assert np.argmax(densities) == 1

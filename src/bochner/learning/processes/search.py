@@ -6,21 +6,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.linalg import cho_solve
+from scipy.linalg import cho_solve, eigh
+from scipy.optimize import minimize_scalar
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
+from bochner.kernels import Gaussian
 from bochner.learning.evidence.reparameterised import LengthScales
 from bochner.learning.evidence.ridge_search import GramSearch
 from bochner.learning.families.kernel_families import in_units, parameterised
 from bochner.learning.families.selection import SearchStage, canonical, drawn_rows
+from bochner.learning.processes.neighbours import nearest
 
 _STAGES = (SearchStage(1000, 0, 25), SearchStage(2000, 0, 60))
 """Rows and steps of the searches from all starts, and of the one that continues the best of them.
 A step takes a tenth of a second on 1,000 rows, and one on 2,000. With half of the rows, functions
 of four inputs that vary jointly are taken for noise; random features take them for it, too."""
+
+
+_BLOCKS, _BLOCK_ROWS = 16, 500
+"""Blocks of near rows on which noise is learned if there are more rows, and their rows: their
+eigenvalues take two seconds together, and determine the noise of draws within two per cent."""
+
+_LOG_RATIOS = np.log(np.geomspace(1e-6, 10.0, 15))
+"""Logarithms of ratios of noise to signal from which the search for noise begins, half a decade
+apart."""
 
 
 class LearnedGaussian(NamedTuple):
@@ -34,9 +46,10 @@ class LearnedGaussian(NamedTuple):
 def learned_gaussian(X: Array, y: Array, rng: Generator) -> LearnedGaussian:
     """Return the kernel of greatest exact evidence of at most 2,000 rows (n, d), targets (n, t).
 
-    The noise of all targets is the same part of their signal.
+    The noise of all targets is the same part of their signal. Of more rows, it is learned on blocks
+    of near ones, given the signal and the length scales.
     """
-    row_rng, median_rng, start_rng = rng.spawn(3)
+    row_rng, median_rng, start_rng, block_rng = rng.spawn(4)
     some = drawn_rows(np.arange(len(X)), _STAGES[-1].n_rows, row_rng)
     all_rows, units = in_units("gaussian", Chunk(X[some], y[some]))
     family = parameterised("gaussian", all_rows, units, median_rng)
@@ -66,4 +79,33 @@ def learned_gaussian(X: Array, y: Array, rng: Generator) -> LearnedGaussian:
     signal = float(np.mean(misfit)) / len(some)
     kernel: Any = found.kernel(point[:-1])
     length_scale = np.broadcast_to(as_array(kernel.length_scale), X.shape[1])
-    return LearnedGaussian(length_scale, signal, ratio * signal)
+    noise = ratio * signal
+    if len(X) > len(some):
+        noise = _noise_of_near_rows(X / length_scale, y, signal, noise, block_rng)
+    return LearnedGaussian(length_scale, signal, noise)
+
+
+def _noise_of_near_rows(
+    points: Array, y: Array, signal: float, noise: float, rng: Generator
+) -> float:
+    """Return the noise of greatest evidence of some blocks of rows that are near each other.
+
+    Few of very many rows are far apart, and functions of several inputs that vary between them look
+    like noise, or noise like functions. ``points`` (n, d) are rows over length scales.
+    """
+    values, squares = list[Array](), list[Array]()
+    for block in nearest(points, points[rng.permutation(len(points))[:_BLOCKS]], _BLOCK_ROWS):
+        eigenvalues, vectors = eigh(Gaussian(1.0)(points[block]), driver="evd")
+        values.append(signal * np.maximum(eigenvalues, 0.0))
+        squares.append(np.sum((vectors.T @ y[block]) ** 2, axis=1))
+    of_function, total = np.concatenate(values), np.concatenate(squares)
+
+    def loss(log_noise: float) -> float:
+        variance = of_function + np.exp(log_noise)
+        return float(np.sum(y.shape[1] * np.log(variance) + total / variance))
+
+    logs = np.append(np.log(signal) + _LOG_RATIOS, np.log(noise))
+    best = logs[np.argmin([loss(value) for value in logs])]
+    reach = _LOG_RATIOS[1] - _LOG_RATIOS[0]
+    found = minimize_scalar(loss, bounds=(best - reach, best + reach), method="bounded")
+    return float(np.exp(found.x))
