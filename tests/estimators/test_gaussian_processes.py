@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import (
     RBF,
     CompoundKernel,
+    ConstantKernel,
     DotProduct,
     GenericKernelMixin,
     Kernel,
@@ -140,9 +141,22 @@ def test_a_kernel_of_many_rows_is_learned_on_some(monkeypatch):
     model = GaussianProcessRegressor(start, random_state=0).fit(X, Y)
     some = np.random.default_rng(model._seed).permutation(80)[:60]
     expected = theirs.GaussianProcessRegressor(start).fit(X[some], Y[some])
-    evidence = expected.log_marginal_likelihood(model.kernel_.theta)
+    # But for the noise, which all rows have a part in.
+    theta = np.append(model.kernel_.theta[:-1], expected.kernel_.theta[-1])
+    evidence = expected.log_marginal_likelihood(theta)
     assert evidence == pytest.approx(expected.log_marginal_likelihood_value_, abs=0.01)
     assert len(model.X_train_) == 80
+
+
+def test_noise_of_many_rows_has_the_greatest_evidence_of_near_ones(monkeypatch):
+    many(monkeypatch, 40)
+    kernel = RBF(1.5, "fixed") + ConstantKernel(2.0, "fixed") * WhiteKernel(0.5)
+    model = GaussianProcessRegressor(kernel, alpha=0.001, random_state=0).fit(X, Y)
+    # Blocks of near rows have all of the eighty.
+    _, slope = model.log_marginal_likelihood(model.kernel_.theta, eval_gradient=True)
+    assert slope[0] == pytest.approx(0.0, abs=0.05)
+    given = RBF(1.5) + WhiteKernel(0.5, "fixed")
+    assert GaussianProcessRegressor(given).fit(X, Y).kernel_.k2.noise_level == 0.5
 
 
 def test_a_matrix_that_is_not_positive_definite_is_named(monkeypatch):

@@ -109,6 +109,21 @@ planted(check_many, name="exact_processes_have_no_constant")(
         exact, "exact_solution", " + 0.5 * n * np.log(2.0 * np.pi)", "", gaussian_process_regressor
     )
 )
+
+
+def check_noise():
+    with pytest.MonkeyPatch.context() as patch:
+        laws.test_noise_of_many_rows_has_the_greatest_evidence_of_near_ones(patch)
+
+
+planted(check_noise, name="factors_of_noise_are_forgotten")(
+    edit(
+        GaussianProcessRegressor,
+        "_learn_noise",
+        "white.noise_level * (total - self._noise) / of_kernel[0]",
+        "total - self._noise",
+    )
+)
 planted(check_many, name="noise_is_added_once_more")(
     edit(exact, "covariance_factor", "+= noise", "+= 2.0 * noise", gaussian_process_regressor)
 )
@@ -117,7 +132,7 @@ planted(laws.test_auto_is_exact_as_far_as_memory_goes, name="fifty_rows_are_many
          "int(np.sqrt(memory_limit / _OF_EXACT)) - 1", gaussian_process_regressor)
 )  # fmt: skip
 planted(test_noise_of_blocks_is_that_of_a_search_over_dense_densities, name="squares_are_doubled")(
-    edit(search, "_noise_of_near_rows", "+ total / variance", "+ 2.0 * total / variance")
+    edit(search, "noise_of_near_rows", "+ total / variance", "+ 2.0 * total / variance")
 )
 planted(test_slopes_of_length_scales, name="slopes_of_scales_have_the_other_sign")(
     edit(LengthScales, "gram_slopes", "-np.vdot(", "np.vdot(")

@@ -93,7 +93,9 @@ def test_noise_of_blocks_is_that_of_a_search_over_dense_densities():
     points = rng.uniform(-3.0, 3.0, size=(150, 2))
     y = np.linalg.cholesky(2.0 * Gaussian(1.0)(points) + 0.09 * np.eye(150))
     y = y @ rng.normal(size=(150, 2))
-    found = search._noise_of_near_rows(points, y, 2.0, 1.0, np.random.default_rng(0))
+    found = search.noise_of_near_rows(
+        lambda block: 2.0 * Gaussian(1.0)(points[block]), points, y, 1.0, np.random.default_rng(0)
+    )
     # Each block has all rows.
     gram = 2.0 * Gaussian(1.0)(points)
     near = found * np.array([0.9, 1.0, 1.1])

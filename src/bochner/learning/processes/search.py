@@ -1,5 +1,6 @@
 """Length scales, signal and noise of a Gaussian kernel with the greatest exact evidence."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from bochner.learning.evidence.reparameterised import LengthScales
 from bochner.learning.evidence.ridge_search import GramSearch
 from bochner.learning.families.kernel_families import in_units, parameterised
 from bochner.learning.families.selection import SearchStage, canonical, drawn_rows
-from bochner.learning.processes.neighbours import nearest
+from bochner.learning.processes.neighbours import Places, nearest
 
 _STAGES = (SearchStage(1000, 0, 25), SearchStage(2000, 0, 60))
 """Rows and steps of the searches from all starts, and of the one that continues the best of them.
@@ -81,22 +82,26 @@ def learned_gaussian(X: Array, y: Array, rng: Generator) -> LearnedGaussian:
     length_scale = np.broadcast_to(as_array(kernel.length_scale), X.shape[1])
     noise = ratio * signal
     if len(X) > len(some):
-        noise = _noise_of_near_rows(X / length_scale, y, signal, noise, block_rng)
+        points, gaussian = X / length_scale, Gaussian(1.0)
+        noise = noise_of_near_rows(
+            lambda rows: signal * gaussian(points[rows]), points, y, noise, block_rng
+        )
     return LearnedGaussian(length_scale, signal, noise)
 
 
-def _noise_of_near_rows(
-    points: Array, y: Array, signal: float, noise: float, rng: Generator
+def noise_of_near_rows(
+    gram: Callable[[Places], Array], points: Array, y: Array, noise: float, rng: Generator
 ) -> float:
     """Return the noise of greatest evidence of some blocks of rows that are near each other.
 
     Few of very many rows are far apart, and functions of several inputs that vary between them look
-    like noise, or noise like functions. ``points`` (n, d) are rows over length scales.
+    like noise, or noise like functions. ``gram`` returns the covariance of the function at some
+    rows, whose ``points`` (n, d) tell which are near; the search begins at ``noise``, too.
     """
     values, squares = list[Array](), list[Array]()
     for block in nearest(points, points[rng.permutation(len(points))[:_BLOCKS]], _BLOCK_ROWS):
-        eigenvalues, vectors = eigh(Gaussian(1.0)(points[block]), driver="evd")
-        values.append(signal * np.maximum(eigenvalues, 0.0))
+        eigenvalues, vectors = eigh(gram(block), driver="evd")
+        values.append(np.maximum(eigenvalues, 0.0))
         squares.append(np.sum((vectors.T @ y[block]) ** 2, axis=1))
     of_function, total = np.concatenate(values), np.concatenate(squares)
 
@@ -104,7 +109,7 @@ def _noise_of_near_rows(
         variance = of_function + np.exp(log_noise)
         return float(np.sum(y.shape[1] * np.log(variance) + total / variance))
 
-    logs = np.append(np.log(signal) + _LOG_RATIOS, np.log(noise))
+    logs = np.append(np.log(np.mean(of_function)) + _LOG_RATIOS, np.log(noise))
     best = logs[np.argmin([loss(value) for value in logs])]
     reach = _LOG_RATIOS[1] - _LOG_RATIOS[0]
     found = minimize_scalar(loss, bounds=(best - reach, best + reach), method="bounded")
