@@ -101,7 +101,7 @@ planted(
     dense.test_the_estimated_error_is_the_divergence_from_the_exact_law,
     name="the_error_is_of_variances_not_of_deviations",
 )(edit(Residuals, "divergence", "0.5 * len", "len"))
-planted(dense.check_reach, name="flat_kernels_reach_somewhere")(
+planted(dense.check_rates, name="flat_kernels_reach_somewhere")(
     edit(covariance, "_half_loss", "return np.inf", "return 1.0")
 )
 planted(check_many, name="exact_processes_have_no_constant")(

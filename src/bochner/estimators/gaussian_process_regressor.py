@@ -23,7 +23,7 @@ from bochner.estimators.process_base import (
 )
 from bochner.estimators.process_kernels import learned_kernel, start_kernel
 from bochner.features.parameters import drawn_seed
-from bochner.learning.processes.covariance import Covariance, reach
+from bochner.learning.processes.covariance import Covariance, rates
 from bochner.learning.processes.exact import (
     MOST_EXACT,
     covariance_factor,
@@ -336,7 +336,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         if len(free) != 1 or not free[0][0] or np.ptp(of_kernel) > _EQUAL * of_kernel.max():
             return
         [(name, white)] = free
-        points = given.X / reach(covariance, given.X, rng)
+        points = given.X * rates(covariance, given.X, rng)
         total = noise_of_near_rows(
             lambda rows: covariance(given.X[rows]), points, given.Y, float(given.noise[0]), rng
         )

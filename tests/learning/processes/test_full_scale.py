@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, WhiteKernel
 
 from bochner import kernels
-from bochner.learning.processes.covariance import Covariance, reach
+from bochner.learning.processes.covariance import Covariance, rates
 from bochner.learning.processes.full_scale import FullScaleProcess
 from bochner.learning.processes.neighbours import nearest, nearest_earlier
 from bochner.learning.processes.residuals import ObservedRows, Residuals
@@ -71,7 +71,7 @@ def test_the_evidence_is_that_of_the_dense_covariance(sizes):
     process = FullScaleProcess.of(COVARIANCE, GIVEN, sizes, seed=3)
     order = np.random.default_rng(3).spawn(3)[0].permutation(40)
     rows, noise = X[order], NOISE[order]
-    earlier = nearest_earlier(rows / process.unit, sizes[1] // 4)
+    earlier = nearest_earlier(rows * process.rate, sizes[1] // 4)
     phi = Residuals(COVARIANCE, process.landmarks, process.lower).features(rows)
     S = COVARIANCE(rows) - phi @ phi.T + np.diag(noise)
     C = phi @ phi.T + conditional_density(S, earlier)
@@ -94,7 +94,7 @@ def test_moments_are_those_of_functions_given_coefficients_and_neighbours(n_land
     S -= np.vstack((new, phi)) @ np.vstack((new, phi)).T
     S[6:, 6:] += np.diag(NOISE)
     weights = np.zeros((6, 40))
-    for i, near in enumerate(nearest(X / process.unit, NEW / process.unit, 5)):
+    for i, near in enumerate(nearest(X * process.rate, NEW * process.rate, 5)):
         weights[i, near] = np.linalg.solve(S[np.ix_(6 + near, 6 + near)], S[6 + near, i])
     p = new - weights @ phi
     posterior = np.linalg.inv(process.root @ process.root.T)
@@ -137,7 +137,7 @@ def test_the_estimated_error_is_the_divergence_from_the_exact_law():
     given = ObservedRows(rows, np.zeros((300, 1)), np.full(300, 0.01))
     process = FullScaleProcess.of(covariance, given, (10, 32), seed=0)
     order = np.random.default_rng(0).spawn(3)[0].permutation(300)
-    earlier = nearest_earlier(rows[order] / process.unit, 8)
+    earlier = nearest_earlier(rows[order] * process.rate, 8)
     residuals = Residuals(covariance, process.landmarks, process.lower)
     phi = residuals.features(rows[order])
     S = covariance(rows[order]) - phi @ phi.T + 0.01 * np.eye(300)
@@ -146,24 +146,24 @@ def test_the_estimated_error_is_the_divergence_from_the_exact_law():
     assert process.log_likelihood_error == pytest.approx(divergence, rel=0.3)
 
 
-def check_reach():
+def check_rates():
     rng = np.random.default_rng(0)
     rows = rng.uniform(-3.0, 3.0, size=(500, 3))
     kernel = RBF([0.1, 1.0, 1e5]) + ConstantKernel(9.0)
-    found = reach(Covariance(kernel), rows, rng)
-    assert found[1] / found[0] == pytest.approx(10.0, rel=0.4)
-    assert found[2] == np.inf
-    np.testing.assert_array_equal(reach(Covariance(ConstantKernel(2.0)), rows, rng), np.inf)
+    found = rates(Covariance(kernel), rows, rng)
+    assert found[0] / found[1] == pytest.approx(10.0, rel=0.4)
+    assert found[2] == 0.0
+    np.testing.assert_array_equal(rates(Covariance(ConstantKernel(2.0)), rows, rng), 0.0)
 
 
 def test_kernels_reach_as_far_as_their_length_scales():
-    check_reach()
+    check_rates()
 
 
 def test_kernels_of_levels_reach_other_levels():
     levels = RNG.integers(0, 3, size=(100, 1)).astype(float)
     kernel = kernels.KernelAdapter(kernels.Categorical(0.5, n_levels=3))
-    assert reach(Covariance(kernel), levels, RNG)[0] in (1.0, 2.0)
+    assert rates(Covariance(kernel), levels, RNG)[0] in (1.0, 0.5)
 
 
 def test_noise_of_products_is_no_covariance_of_functions():

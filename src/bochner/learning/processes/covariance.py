@@ -57,19 +57,18 @@ def row_steps(n_rows: int, n_columns: int) -> Iterator[slice]:
     return iter(steps(n_rows, max(1, _BLOCK_VALUES // max(n_columns, 1))))
 
 
-def reach(covariance: Covariance, X: Array, rng: np.random.Generator) -> Array:
-    """Return the distance (d,) along each column at which half of the correlation is lost.
+def rates(covariance: Covariance, X: Array, rng: np.random.Generator) -> Array:
+    """Return one over the distance (d,) along each column at which half of the correlation is lost.
 
     Entries of a column are exchanged for entries of other rows, so that every row may occur. What
-    is lost is relative to the largest loss along the column; a column without loss has an infinite
-    distance.
+    is lost is relative to the largest loss along the column; without loss, the rate is zero.
     """
     n = len(X)
     few = rng.permutation(n)[:_PROBED_ROWS]
     rows = X[few]
     own = covariance.diag(rows)
     gaps = np.unique(np.geomspace(1, max(n - 1, 1), 16).astype(np.intp))
-    distances = np.empty(X.shape[1])
+    found = np.empty(X.shape[1])
     for column in range(X.shape[1]):
         entries = np.sort(X[:, column])
         rank = np.searchsorted(entries, rows[:, column])
@@ -78,8 +77,8 @@ def reach(covariance: Covariance, X: Array, rng: np.random.Generator) -> Array:
         moved[:, column] = entries[places].ravel()
         loss = _losses(covariance, rows, own, moved, len(gaps))
         lag = np.abs(moved[:, column] - np.repeat(rows[:, column], len(gaps)))
-        distances[column] = _half_loss(lag, loss)
-    return distances
+        found[column] = 1.0 / _half_loss(lag, loss)
+    return found
 
 
 def _losses(covariance: Covariance, rows: Array, own: Array, moved: Array, count: int) -> Array:

@@ -37,7 +37,7 @@ from scipy.linalg import solve_triangular
 from bochner._numerics.arrays import Array
 from bochner._numerics.linalg import jittered_cholesky
 from bochner.features.landmarks import greatest_pivots
-from bochner.learning.processes.covariance import Covariance, reach, row_steps
+from bochner.learning.processes.covariance import Covariance, rates, row_steps
 from bochner.learning.processes.neighbours import nearest, nearest_earlier
 from bochner.learning.processes.residuals import ObservedRows, Residuals
 from bochner.registry import register
@@ -50,7 +50,7 @@ _EARLIER_SHARE = 4
 predictions do: in five inputs, errors were .88 of those with a quarter of 256."""
 
 
-@register(shapes={"landmarks": "qd", "lower": "qq", "root": "qq", "coef": "qt", "unit": "d"})
+@register(shapes={"landmarks": "qd", "lower": "qq", "root": "qq", "coef": "qt", "rate": "d"})
 @dataclass(frozen=True, slots=True, eq=False)
 class FullScaleProcess:
     """The posterior of the landmarks' coefficients; the training rows are stored elsewhere."""
@@ -59,7 +59,7 @@ class FullScaleProcess:
     lower: Array  # (q, q): R
     root: Array  # (q, q): Cholesky factor of the posterior precision
     coef: Array  # (q, t): Posterior mean
-    unit: Array  # (d,): Columns are divided by it to find neighbours
+    rate: Array  # (d,): Factors of the columns in distances to neighbours
     n_neighbors: int
     log_likelihood: float  # Summed over targets
     log_likelihood_error: float  # Estimate of what it lacks
@@ -70,15 +70,15 @@ class FullScaleProcess:
     ) -> "FullScaleProcess":
         """Return the posterior, with numbers of landmarks and of neighbours of predictions."""
         n_landmarks, n_neighbors = sizes
-        order_rng, reach_rng, check_rng = np.random.default_rng(seed).spawn(3)
+        order_rng, rate_rng, check_rng = np.random.default_rng(seed).spawn(3)
         given = given.part(order_rng.permutation(len(given.X)))
-        unit = reach(covariance, given.X, reach_rng)
+        rate = rates(covariance, given.X, rate_rng)
         landmarks, lower = np.empty((0, given.X.shape[1])), np.empty((0, 0))
         candidates = given.X[:_CANDIDATES]
         if n_landmarks and covariance.diag(candidates).any():
             landmarks, lower = greatest_pivots(covariance, candidates, n_landmarks)
         residuals = Residuals(covariance, landmarks, lower)
-        points = given.X / unit
+        points = given.X * rate
         earlier = nearest_earlier(points, -(-n_neighbors // _EARLIER_SHARE))
         U, V, variance = residuals.whitened(given, earlier)
         root = jittered_cholesky(U.T @ U, 1.0) if U.size else lower
@@ -89,12 +89,12 @@ class FullScaleProcess:
         evidence = -0.5 * float(np.sum(V**2) - np.sum(half**2) + constant)
         error = residuals.divergence(points, given, variance, earlier, check_rng)
         coef = solve_triangular(root, half, lower=True, trans=1)
-        return cls(landmarks, lower, root, coef, unit, n_neighbors, evidence, n_targets * error)
+        return cls(landmarks, lower, root, coef, rate, n_neighbors, evidence, n_targets * error)
 
     def moments(self, covariance: Covariance, given: ObservedRows, X: Array) -> tuple[Array, Array]:
         """Return means (n, t) and variances (n,) of the function at rows (n, d)."""
         residuals = Residuals(covariance, self.landmarks, self.lower)
-        near = nearest(given.X / self.unit, X / self.unit, self.n_neighbors)
+        near = nearest(given.X * self.rate, X * self.rate, self.n_neighbors)
         mean, variance = np.empty((len(X), given.Y.shape[1])), np.empty(len(X))
         for rows in row_steps(len(X), near.shape[1]):
             laws, mean[rows], p = residuals.conditionals(X[rows], near[rows], given)
@@ -111,7 +111,7 @@ class FullScaleProcess:
         of any of the rows are computed.
         """
         residuals = Residuals(covariance, self.landmarks, self.lower)
-        near = nearest(given.X / self.unit, X / self.unit, self.n_neighbors)
+        near = nearest(given.X * self.rate, X * self.rate, self.n_neighbors)
         laws, mean, p = residuals.conditionals(X, near, given)
         explained = solve_triangular(self.root, p.T, lower=True)
         cov = residuals.joint(X, laws, near, given) - p @ p.T + explained.T @ explained
