@@ -249,6 +249,7 @@ def test_auto_is_exact_as_far_as_memory_goes():
             np.linalg.LinAlgError,
             "not returning a positive definite matrix",
         ),
+        ({"alpha": np.ones(5)}, ValueError, r"same number of entries as y. \(5 != 80\)"),
         ({"n_neighbors": 0}, ValueError, "'n_neighbors' parameter .* must be an int"),
         ({"memory_limit": "a lot"}, ValueError, "memory_limit must be a number of bytes"),
     ],
@@ -259,6 +260,12 @@ def test_approximations_are_refused_with_a_reason(settings, error, message):
     )
     with pytest.raises(error, match=message):
         model.fit(X, Y)
+
+
+def test_constant_targets_have_a_kernel_of_finite_parameters():
+    model = GaussianProcessRegressor(random_state=0).fit(X, np.full(80, 3.0))
+    assert np.isfinite(model.kernel_.theta).all()
+    np.testing.assert_allclose(model.predict(NEW), 3.0)
 
 
 def test_kernels_of_objects_are_exact():

@@ -118,10 +118,11 @@ def check_noise():
 
 planted(check_noise, name="factors_of_noise_are_forgotten")(
     edit(
-        GaussianProcessRegressor,
-        "_learn_noise",
-        "white.noise_level * (total - self._noise) / of_kernel[0]",
-        "total - self._noise",
+        process_kernels,
+        "with_noise_of_near_rows",
+        "white.noise_level * (total - alpha) / of_kernel[0]",
+        "total - alpha",
+        gaussian_process_regressor,
     )
 )
 planted(check_many, name="noise_is_added_once_more")(

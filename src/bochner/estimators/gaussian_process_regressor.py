@@ -21,9 +21,13 @@ from bochner.estimators.process_base import (
     fitted_process,
     refuse_gradient,
 )
-from bochner.estimators.process_kernels import learned_kernel, start_kernel
+from bochner.estimators.process_kernels import (
+    learned_kernel,
+    start_kernel,
+    with_noise_of_near_rows,
+)
 from bochner.features.parameters import drawn_seed
-from bochner.learning.processes.covariance import Covariance, rates
+from bochner.learning.processes.covariance import Covariance
 from bochner.learning.processes.exact import (
     MOST_EXACT,
     covariance_factor,
@@ -32,7 +36,6 @@ from bochner.learning.processes.exact import (
 )
 from bochner.learning.processes.full_scale import FullScaleProcess
 from bochner.learning.processes.residuals import ObservedRows
-from bochner.learning.processes.search import noise_of_near_rows
 from bochner.registry import register
 
 _MOST_SEARCHED = 2000
@@ -45,9 +48,6 @@ _FIRST_SEARCHED = 1000
 
 _BLOCK_VALUES = 2**24
 """Kernel values between new rows and training rows that are computed together: 128 MiB."""
-
-_EQUAL = 1e-6
-"""Relative difference of variances of noise up to which they are equal: far above rounding."""
 
 _MOST_LACKING = 0.1
 """Estimated deficit of the log evidence per row, in nats, from which on there is a warning: it is
@@ -284,6 +284,11 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
 
     def _fit_many(self, process: Any, X: Array, y: Array, *, is_exact: bool) -> None:
         """Learn the kernel on some rows unless it is learned, and fit the process to all rows."""
+        if np.size(self.alpha) not in (1, len(X)):
+            raise ValueError(
+                f"alpha must be a scalar or an array with same number of entries as y. "
+                f"({np.size(self.alpha)} != {len(X)})"
+            )
         noise = np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), len(X))
         self._take(vars(self._learned(process, X, y, noise)))
         for name in ("L_", "alpha_"):
@@ -296,7 +301,9 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         self.y_train_ = y.astype(np.float64, copy=self.copy_X_train)
         self._noise = noise.copy() if np.ndim(self.alpha) else float(self.alpha)
         if process.optimizer is not None and not np.ndim(self.alpha):
-            self._learn_noise(np.random.default_rng(self._seed))
+            self.kernel_ = with_noise_of_near_rows(
+                self.kernel_, self._given(), self._noise, np.random.default_rng(self._seed)
+            )
         if is_exact:
             self.process_, self.L_ = None, self._factor()
             coef, evidence = exact_solution(self.L_, self._given())
@@ -322,28 +329,6 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
             if size == _FIRST_SEARCHED:
                 process.kernel, process.n_restarts_optimizer = process.kernel_, 0
         return process
-
-    def _learn_noise(self, rng: np.random.Generator) -> None:
-        """Learn the white noise of the kernel on blocks of near rows, if it is one free term."""
-        parts = {"": self.kernel_, **self.kernel_.get_params(deep=True)}
-        free = [
-            (name, part)
-            for name, part in parts.items()
-            if isinstance(part, sk.WhiteKernel) and not part.hyperparameter_noise_level.fixed
-        ]
-        covariance, given = Covariance(self.kernel_), self._given()
-        of_kernel = covariance.noise(given.X[:_FIRST_SEARCHED])
-        if len(free) != 1 or not free[0][0] or np.ptp(of_kernel) > _EQUAL * of_kernel.max():
-            return
-        [(name, white)] = free
-        points = given.X * rates(covariance, given.X, rng)
-        total = noise_of_near_rows(
-            lambda rows: covariance(given.X[rows]), points, given.Y, float(given.noise[0]), rng
-        )
-        # Factors of the term stay as they are.
-        level = white.noise_level * (total - self._noise) / of_kernel[0]
-        level = float(np.clip(level, *np.ravel(white.noise_level_bounds)))
-        self.kernel_.set_params(**{f"{name}__noise_level": level})
 
     def _warn_of_error(self) -> None:
         lacking = self.log_marginal_likelihood_error_ / self.y_train_.size
@@ -466,8 +451,8 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     ) -> Any:
         """Return the log marginal likelihood of hyper-parameters given the training rows.
 
-        Of an approximation it is an estimate from below, with landmarks and an order of rows of the
-        same seed.
+        An approximation returns an estimate from below, with the landmarks and the order of rows
+        of the same seed.
 
         Parameters
         ----------

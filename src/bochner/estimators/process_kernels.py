@@ -5,21 +5,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
 from bochner._numerics.arrays import Array, InputRows
 from bochner._numerics.units import spreads
 from bochner.features.length_scales import auto_length_scale
 from bochner.kernels import Kernel, Scaled, Sum, White, from_sklearn, to_sklearn
-from bochner.learning.processes.search import learned_gaussian
+from bochner.learning.processes.covariance import Covariance, rates
+from bochner.learning.processes.residuals import ObservedRows
+from bochner.learning.processes.search import learned_gaussian, noise_of_near_rows
 
 _REACH = 1e4
 """Ratio of the bounds of learned length scales and variances to their starts: farther ones are flat
 or white on the rows."""
 
 _LEAST_NOISE = 1e-8
-"""Least noise of a learned kernel relative to the variance of the targets: the square root of the
-rounding of float64, so that its Gram matrix has a Cholesky factor."""
+"""Least signal and noise of a learned kernel relative to the variance of the targets: the square
+root of the rounding of float64, so that its Gram matrix has a Cholesky factor."""
 
 _LOG_ODDS = 4.0
 """Variance of latent functions of classes at which a search starts: probabilities of 0.02 to 0.98
@@ -28,6 +31,9 @@ are within two standard deviations."""
 _LOG_ODDS_BOUNDS = (0.01, 100.0)
 """Bounds of that variance: probabilities within one standard deviation are at most 0.99995. The
 evidence of separable labels has no maximum."""
+
+_EQUAL = 1e-6
+"""Relative difference of variances of noise up to which they are equal: far above rounding."""
 
 
 def as_process_kernel(
@@ -87,8 +93,36 @@ def learned_kernel(X: Array, y: Array, alpha: float, rng: np.random.Generator) -
     """
     learned = learned_gaussian(X, y, rng)
     variance = float(np.mean(spreads(y, np.ones(len(y))) ** 2))
-    white = max(learned.noise - alpha, _LEAST_NOISE * variance)
-    return default_kernel(X, learned.signal, white, learned.length_scale)
+    least = _LEAST_NOISE * variance
+    signal, white = max(learned.signal, least), max(learned.noise - alpha, least)
+    return default_kernel(X, signal, white, learned.length_scale)
+
+
+def with_noise_of_near_rows(
+    kernel: sk.Kernel, given: ObservedRows, alpha: float, rng: np.random.Generator
+) -> sk.Kernel:
+    """Return a kernel whose white noise is learned on blocks of near rows, if it is one free term.
+
+    ``alpha`` is the part of the noise of the rows that is not the kernel's.
+    """
+    free = [
+        (name, part)
+        for name, part in kernel.get_params(deep=True).items()
+        if isinstance(part, sk.WhiteKernel) and not part.hyperparameter_noise_level.fixed
+    ]
+    of_kernel = given.noise - alpha
+    if len(free) != 1 or np.ptp(of_kernel) > _EQUAL * of_kernel.max():
+        return kernel
+    [(name, white)] = free
+    covariance = Covariance(kernel)
+    points = given.X * rates(covariance, given.X, rng)
+    total = noise_of_near_rows(
+        lambda rows: covariance(given.X[rows]), points, given.Y, float(given.noise[0]), rng
+    )
+    # Factors of the term stay as they are.
+    level = white.noise_level * (total - alpha) / of_kernel[0]
+    level = float(np.clip(level, *np.ravel(white.noise_level_bounds)))
+    return clone(kernel).set_params(**{f"{name}__noise_level": level})
 
 
 def without_noise(kernel: sk.Kernel, dim: int) -> tuple[Kernel, float]:
