@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, decimal_years
 from bochner.diagnosis.sensitivity import Effect, averages
-from bochner.plot.labels import dates_of
+from bochner.plot.axis_texts import dates_of
 from bochner.report.along_time import features_of
 from bochner.tables.clocks import clock_times
 from bochner.tables.columns import read_column

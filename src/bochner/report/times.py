@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner.diagnosis.sensitivity import VarianceShares
-from bochner.plot import KernelDisplay, SpectrumDisplay
+from bochner.plot.kernel_curves import KernelDisplay
+from bochner.plot.spectra import SpectrumDisplay
 from bochner.report.along_time import AlongTime, along_time
 from bochner.report.blocks import Block, Figure, Figures, Paragraph, Section
 from bochner.report.figures import drawn
