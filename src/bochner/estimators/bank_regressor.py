@@ -12,7 +12,6 @@ from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, a
 from bochner._numerics.checked import validated_with_numbers
 from bochner._numerics.namespaces import home_of, to_numpy
 from bochner._numerics.progress import Callback
-from bochner._numerics.promises import NotPromisedError
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.bank_models import (
     BaNKRegression,
@@ -39,7 +38,7 @@ from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.registry import register
 
 
-@register(former_names=("BaNKRegressor",))
+@register
 @documented
 @dataclass(eq=False, repr=False)
 class LearnedKernelRegressor(LawPredictions, BaNKRegression):
@@ -284,7 +283,7 @@ class LearnedKernelRegressor(LawPredictions, BaNKRegression):
             return super().predict(X, return_std, return_cov)
         check_one_spread(return_std, return_cov)
         if return_cov:
-            raise NotPromisedError(
+            raise ValueError(
                 "Counts have no return_cov: draw them jointly by sample_y, or use return_std."
             )
         if is_lazy(X, exposure):
