@@ -99,14 +99,6 @@ def _letters():
     return Saved(features, lambda found: [found.transform(words)])
 
 
-def _refreshed():
-    rng = np.random.default_rng(0)
-    X = _rows(rng)
-    model = bochner.KreinRidge(n_components=8, random_state=0).partial_fit(X, X[:, 0])
-    model.refresh(X, X[:, 0], length_scale=0.5, random_state=1).partial_fit(X, X[:, 0])
-    return Saved(model, lambda found: _answers(found, X, {}))
-
-
 def _forecaster():
     t = np.arange(40.0)
     X = np.cos(t)[:, None]
@@ -152,7 +144,6 @@ OTHERS = {
     "classes of text and dates": lambda: _of_table(bochner.TableClassifier),
     "forecaster": _forecaster,
     "features of letters": _letters,
-    "ridge after a refresh": _refreshed,
     "frequencies": _frequencies,
     "signed frequencies": lambda: _frequencies(kernel=SUBJECTS["ridge, signed"].settings["kernel"]),
 }
