@@ -112,7 +112,7 @@ lowest: | $(BIN)/python  ## Test laws, files, forecasts and commands with the ol
 	$(VENV)/lowest/bin/uv pip compile --quiet --resolution lowest-direct pyproject.toml \
 	    --extra cli --extra datasets --output-file $(VENV)/lowest/oldest.txt
 	$(VENV)/lowest/bin/uv pip install --quiet --python $(VENV)/lowest/bin/python \
-	    --requirement $(VENV)/lowest/oldest.txt pytest pytest-xdist hypothesis jsonschema mpmath polars
+	    --requirement $(VENV)/lowest/oldest.txt pytest pytest-xdist hypothesis mpmath polars
 	$(VENV)/lowest/bin/uv pip install --quiet --python $(VENV)/lowest/bin/python --no-deps --editable .
 	NUMBA_CACHE_DIR=$(abspath $(VENV))/lowest/loops $(SERIAL) $(VENV)/lowest/bin/python -m pytest -q $(WORKERS) -p no:cacheprovider -W ignore $(LOWEST)
 
