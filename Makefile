@@ -110,7 +110,7 @@ lowest: | $(BIN)/python  ## Test laws, files, forecasts and commands with the ol
 	rm -rf $(VENV)/lowest && $(PYTHON) -m venv $(VENV)/lowest
 	$(VENV)/lowest/bin/python -m pip install --quiet uv
 	$(VENV)/lowest/bin/uv pip compile --quiet --resolution lowest-direct pyproject.toml \
-	    --extra cli --extra datasets --output-file $(VENV)/lowest/oldest.txt
+	    --extra cli --output-file $(VENV)/lowest/oldest.txt
 	$(VENV)/lowest/bin/uv pip install --quiet --python $(VENV)/lowest/bin/python \
 	    --requirement $(VENV)/lowest/oldest.txt pytest pytest-xdist hypothesis jsonschema mpmath polars
 	$(VENV)/lowest/bin/uv pip install --quiet --python $(VENV)/lowest/bin/python --no-deps --editable .

@@ -12,8 +12,8 @@ from benchmarks.pictures import Picture
 from benchmarks.results import Row, median_table, medians
 from bochner import FourierFeatures
 from bochner._numerics.arrays import Array, Floats
-from bochner.baselines import KreinNystroem
 from bochner.experimental import ChiSquared, Intersection, JensenShannon, Tanimoto
+from bochner.features import KreinNystroem
 from bochner.kernels import Kernel
 
 SAMPLER, LANDMARKS = "AdditiveChi2Sampler", "Nyström, uniform"
