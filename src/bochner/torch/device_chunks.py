@@ -26,7 +26,7 @@ class DeviceChunks:
     Parameters
     ----------
     chunks : iterable of (X, y) or (X, y, sample_weight)
-        Such as a list, :class:`bochner.datasets.ParquetChunks`, or a generator; it is read again
+        Such as a list or a generator; it is read again
         for each pass if possible. Rows ``X`` (n, d) are NumPy arrays or memory maps. Targets and
         weights stay on the host.
     device : torch.device or str

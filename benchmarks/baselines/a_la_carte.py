@@ -6,17 +6,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count
-from bochner._numerics.checked import validated_with_numbers
-from bochner._numerics.units import rounded
-from bochner._numerics.whole_fits import all_or_nothing
-from bochner.baselines.mixture_evidence import MixtureEvidence, WeightPosterior
-from bochner.baselines.mixture_frequencies import (
+from benchmarks.baselines.mixture_evidence import MixtureEvidence, WeightPosterior
+from benchmarks.baselines.mixture_frequencies import (
     Preparation,
     descend,
     feature_blocks,
     means_and_deviations,
 )
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count
+from bochner._numerics.checked import validated_with_numbers
+from bochner._numerics.units import rounded
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.features.stats import feature_sums
 from bochner.frequencies import Frequencies
 from bochner.kernels import SpectralMixture
@@ -85,7 +85,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner.baselines import ALaCarteRegressor
+    >>> from benchmarks.baselines import ALaCarteRegressor
     >>> X = np.linspace(0.0, 6.0, 120)[:, None]
     >>> y = np.cos(4.0 * X[:, 0])
     >>> model = ALaCarteRegressor(n_components=32, n_mixture=2, random_state=0).fit(X, y)

@@ -9,7 +9,7 @@ from scipy.special import binom
 from sklearn.kernel_approximation import PolynomialCountSketch
 
 from bochner._numerics.arrays import Array, Floats, RandomState, as_positive_scalar, row_blocks
-from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
+from bochner.features.nystroem import KernelFeatures, resolved_kernel
 from bochner.kernels import Kernel, Polynomial, SphericalPolynomial
 
 
@@ -55,7 +55,7 @@ class RandomMaclaurin(KernelFeatures):
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner.baselines import RandomMaclaurin
+    >>> from benchmarks.baselines import RandomMaclaurin
     >>> X = np.random.default_rng(0).normal(size=(5, 3))
     >>> RandomMaclaurin([0.0, 1.0, -0.5], n_components=8, random_state=0).fit(X).signature_
     array([ 1.,  1.,  1.,  1.,  1., -1., -1., -1.])
@@ -125,7 +125,7 @@ class TensorizedRandomProjection(KernelFeatures):
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner.baselines import TensorizedRandomProjection
+    >>> from benchmarks.baselines import TensorizedRandomProjection
     >>> from bochner.kernels import Polynomial
     >>> X = np.random.default_rng(0).normal(size=(5, 3))
     >>> map = TensorizedRandomProjection(Polynomial(2), n_components=8, random_state=0).fit(X)
@@ -173,7 +173,7 @@ class TensorSketch(KernelFeatures):
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner.baselines import TensorSketch
+    >>> from benchmarks.baselines import TensorSketch
     >>> from bochner.kernels import SphericalPolynomial
     >>> X = np.eye(4)
     >>> map = TensorSketch(SphericalPolynomial(3), n_components=8, random_state=0).fit(X)

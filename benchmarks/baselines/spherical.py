@@ -7,11 +7,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from benchmarks.baselines.gaussian_sums import fit_gaussian_sum
 from bochner._numerics.arrays import Array, Floats, RandomState, as_count, as_positive_scalar
 from bochner._numerics.limits import FLOAT32_ROUNDING
 from bochner._numerics.warn import warn_user
-from bochner.baselines.gaussian_sums import fit_gaussian_sum
-from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
+from bochner.features.nystroem import KernelFeatures, resolved_kernel
 from bochner.features.parameters import check_choice, count_frequencies
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
@@ -76,7 +76,7 @@ class SphericalRandomFeatures(KernelFeatures):
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner.baselines import SphericalRandomFeatures
+    >>> from benchmarks.baselines import SphericalRandomFeatures
     >>> from bochner.kernels import SphericalPolynomial
     >>> X = np.eye(16)
     >>> map = SphericalRandomFeatures(SphericalPolynomial(2), random_state=0).fit(X)

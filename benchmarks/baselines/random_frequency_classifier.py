@@ -8,11 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_positive_scalar
-from bochner._numerics.checked import validated_with_labels
-from bochner._numerics.foreign import shown
-from bochner._numerics.whole_fits import all_or_nothing
-from bochner.baselines.mixture_frequencies import (
+from benchmarks.baselines.mixture_frequencies import (
     MixtureFrequencies,
     Preparation,
     angle_gradient,
@@ -20,6 +16,10 @@ from bochner.baselines.mixture_frequencies import (
     feature_blocks,
     wave_blocks,
 )
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_positive_scalar
+from bochner._numerics.checked import validated_with_labels
+from bochner._numerics.foreign import shown
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.frequencies import Frequencies
 
 
@@ -75,7 +75,7 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner.baselines import RandomFrequencyClassifier
+    >>> from benchmarks.baselines import RandomFrequencyClassifier
     >>> X = np.random.default_rng(0).uniform(-1.0, 1.0, size=(200, 2))
     >>> y = np.where(X[:, 0] * X[:, 1] > 0.0, "same", "different")
     >>> model = RandomFrequencyClassifier(n_components=64, random_state=0).fit(X, y)

@@ -1,9 +1,8 @@
-r"""Other methods to compare with: published feature maps and models.
+r"""Opponents in the tables of papers: published feature maps and models.
 
 The maps are scikit-learn transformers: ``transform(X)`` has ``n_components`` real features,
 ``signature_`` contains their signs, and ``gram(X, Y)`` is the approximate Gram matrix
-``(transform(X) * signature_) @ transform(Y).T``, with ``transform_right(Y)`` as the right factor
-for :class:`AsymmetricNystroem`.
+``(transform(X) * signature_) @ transform(Y).T``.
 
 =================================== ============================================= ========
 Transformer                         Kernels                                       Signs
@@ -12,8 +11,6 @@ Transformer                         Kernels                                     
 :class:`RandomMaclaurin`            polynomials of the inner product              both
 :class:`TensorizedRandomProjection` :math:`(\gamma \langle x, y \rangle + c)^p`   positive
 :class:`TensorSketch`               :math:`(\gamma \langle x, y \rangle + c)^p`   positive
-:class:`KreinNystroem`              every symmetric one; depends on the data      both
-:class:`AsymmetricNystroem`         every one; depends on the data                positive
 :class:`MultipleKernelFeatures`     combinations of a bank, learned from targets  positive
 =================================== ============================================= ========
 
@@ -24,22 +21,18 @@ while its base samples stay fixed: :class:`ALaCarteRegressor` by marginal likeli
 :class:`RandomFrequencyClassifier` together with the weights of a logistic model.
 """
 
-from bochner.baselines.a_la_carte import ALaCarteRegressor
-from bochner.baselines.asymmetric_nystroem import AsymmetricNystroem
-from bochner.baselines.multiple_kernels import MultipleKernelFeatures
-from bochner.baselines.nystroem import KreinNystroem
-from bochner.baselines.polynomial_features import (
+from benchmarks.baselines.a_la_carte import ALaCarteRegressor
+from benchmarks.baselines.multiple_kernels import MultipleKernelFeatures
+from benchmarks.baselines.polynomial_features import (
     RandomMaclaurin,
     TensorizedRandomProjection,
     TensorSketch,
 )
-from bochner.baselines.random_frequency_classifier import RandomFrequencyClassifier
-from bochner.baselines.spherical import SphericalRandomFeatures
+from benchmarks.baselines.random_frequency_classifier import RandomFrequencyClassifier
+from benchmarks.baselines.spherical import SphericalRandomFeatures
 
 __all__ = [
     "ALaCarteRegressor",
-    "AsymmetricNystroem",
-    "KreinNystroem",
     "MultipleKernelFeatures",
     "RandomFrequencyClassifier",
     "RandomMaclaurin",

@@ -1,25 +1,25 @@
-"""KreinNystroem: exact where it must be, signs kept, and landmarks drawn as they say."""
+"""Nyström features: exact at landmarks, signs kept, landmarks drawn by the stated rules."""
 
 from itertools import permutations
 
 import numpy as np
 import pytest
-from baselines.references import landmark_weights
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import sqrtm
 from scipy.stats import chisquare
 from sklearn.kernel_approximation import Nystroem
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bochner import kernels
-from bochner.baselines import KreinNystroem
-from bochner.features.landmarks import LANDMARKS, leverage_scores, pivots, tail_ridge
+from bochner.features import AsymmetricNystroem, KreinNystroem
+from bochner.features.landmarks import LANDMARKS, leverage_scores, pivots
 
 ALPHA = 1e-3
 """Chance that one goodness-of-fit test rejects a right implementation."""
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(60, 4)), RNG.normal(size=(25, 4))
-SPHERE, NEW_ON_SPHERE = (rows / np.linalg.norm(rows, axis=1)[:, None] for rows in (X, NEW))
+RIGHT, WIDE = RNG.normal(size=(50, 4)), RNG.normal(size=(50, 7))
 RULES = sorted(LANDMARKS)
 
 
@@ -33,6 +33,16 @@ INDEFINITE = [
     (kernels.Gaussian(0.7) - 1.5 * kernels.Gaussian(1.3), X, NEW),
     (sigmoid, X, NEW),
 ]
+
+
+def landmark_weights(absolute, ridge):
+    """Return the chances of the first landmark, by rule, from the absolute value of a matrix."""
+    eye = np.eye(len(absolute))
+    return {
+        "uniform": np.ones(len(absolute)),
+        "leverage": np.diagonal(absolute @ np.linalg.inv(absolute + ridge * eye)),
+        "pivoted": np.diagonal(absolute),
+    }
 
 
 def relative_error(features, kernel, rows):
@@ -123,35 +133,11 @@ def test_the_automatic_tolerance_is_near_the_best(kernel, least_is_best):
     assert np.median(auto) < 0.5 * np.median(most if least_is_best else least)
 
 
-@pytest.mark.parametrize("rule", ["leverage", "pivoted"])
-def test_chosen_landmarks_are_better_than_uniform_ones_for_a_lone_cluster(rule):
-    rng = np.random.default_rng(0)
-    rows = np.concatenate([0.1 * rng.normal(size=(500, 2)), 20.0 + rng.normal(size=(10, 2))])
-    kernel = kernels.Gaussian(1.0) - 0.5 * kernels.Gaussian(3.0)
-    errors = {
-        name: [
-            relative_error(
-                KreinNystroem(kernel, 12, landmarks=name, random_state=seed).fit(rows),
-                kernel,
-                rows[-10:],
-            )
-            for seed in range(10)
-        ]
-        for name in ("uniform", rule)
-    }
-    assert np.median(errors[rule]) < 0.5 * np.median(errors["uniform"])
-
-
 def test_leverage_scores_are_those_of_the_absolute_value():
     matrix = indefinite_gram(8)
     absolute = sqrtm(matrix @ matrix).real
     expected = np.diagonal(absolute @ np.linalg.inv(absolute + 0.7 * np.eye(8)))
     assert_allclose(leverage_scores(*np.linalg.eigh(matrix), 0.7), expected, rtol=1e-9)
-
-
-def test_the_tail_ridge():
-    assert_allclose(tail_ridge(np.array([-5.0, 0.5, 3.0, -1.0]), 2), (1.0 + 0.5) / 2.0)
-    assert 0.0 < tail_ridge(np.array([-5.0, 3.0]), 2) < 1e-14
 
 
 def test_pivots_follow_the_residual_diagonal():
@@ -199,35 +185,134 @@ def test_pivots_avoid_what_they_already_span():
         assert len(set(features.landmark_indices_ % 15)) == 15
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_landmarks_are_different_rows_even_beyond_the_rank(rule):
-    kernel = kernels.Polynomial(1, offset=-2.0)
-    features = KreinNystroem(kernel, 30, landmarks=rule, random_state=0).fit(X)
-    assert len(set(features.landmark_indices_)) == 30
-
-
-def test_few_candidates_are_enough_landmarks():
-    features = KreinNystroem(n_components=30, landmarks="pivoted", n_candidates=1).fit(X)
-    assert len(features.landmarks_) == 30
-
-
-def test_more_components_than_rows():
-    features = KreinNystroem(n_components=100, tol=0.0).fit(X[:10])
-    assert features.n_components_ == len(features.landmarks_) == 10
-
-
-def test_one_landmark_of_a_kernel_that_is_zero_there():
-    with pytest.raises(ValueError, match="zero between all 1 landmarks"):
-        KreinNystroem(kernels.DeltaGaussian(), 1).fit(X)
-
-
-def test_inputs_outside_the_domain_are_refused():
-    features = KreinNystroem(kernels.NTK(), 10, random_state=0).fit(SPHERE)
-    assert features.transform(NEW_ON_SPHERE).shape[0] == 25
-    with pytest.raises(ValueError, match="unit sphere"):
-        features.transform(NEW)
-
-
 def test_an_asymmetric_kernel_is_refused():
     with pytest.raises(ValueError, match=r"not symmetric on these data.*use AsymmetricNystroem"):
         KreinNystroem(lambda x, y: x @ y.T + x[:, :1]).fit(X)
+
+
+# Kernels that need not be symmetric
+
+
+def shifted(left, right):
+    """A Gaussian of x + r - y."""
+    lag = left[:, None] + np.array([0.5, -0.3, 0.0, 0.4]) - right[None]
+    return np.exp(-0.5 * np.sum(lag**2, axis=-1))
+
+
+def scores(left, right):
+    """Attention-like, with right arguments of another width."""
+    return np.exp(0.3 * left @ np.eye(4, 7) @ right.T)
+
+
+ASYMMETRIC = [(shifted, RIGHT), (scores, WIDE)]
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("kernel", "right"), ASYMMETRIC)
+def test_pairs_with_a_landmark_on_its_own_side_are_exact(kernel, right, rule):
+    features = AsymmetricNystroem(kernel, 15, landmarks=rule, tol=0.0, random_state=0)
+    features.fit(X, right=right)
+    assert_array_equal(features.landmarks_, X[features.landmark_indices_])
+    assert_array_equal(features.landmarks_right_, right[features.landmark_right_indices_])
+    estimate, exact = features.gram(X, right), kernel(X, right)
+    rows, columns = features.landmark_indices_, features.landmark_right_indices_
+    assert len(set(rows)) == len(set(columns)) == 15
+    assert_allclose(estimate[rows], exact[rows], atol=1e-6)
+    assert_allclose(estimate[:, columns], exact[:, columns], atol=1e-6)
+    others = np.ones_like(exact, dtype=bool)
+    others[rows] = others[:, columns] = False
+    assert np.abs(estimate - exact)[others].max() > 0.01
+    core = np.linalg.solve(kernel(X[rows], right[columns]), kernel(X[rows], right))
+    assert_allclose(estimate, kernel(X, right[columns]) @ core, rtol=1e-5, atol=1e-5)
+
+
+def test_the_two_sides_are_not_exchanged():
+    features = AsymmetricNystroem(shifted, 15, tol=0.0, random_state=0).fit(X, right=RIGHT)
+    rows = X[features.landmark_indices_]
+    assert_allclose(features.gram(rows, NEW), shifted(rows, NEW), atol=1e-6)
+    # A left landmark on the right side is an input like any other.
+    assert np.abs(features.gram(NEW, rows) - shifted(NEW, rows)).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    "kernel", [kernels.Gaussian(1.0), kernels.Gaussian(0.7) - 1.5 * kernels.Gaussian(1.3)], ids=repr
+)
+def test_a_symmetric_kernel_has_the_estimate_of_krein_nystroem(kernel):
+    ours = AsymmetricNystroem(kernel, 20, tol=1e-10, random_state=0).fit(X)
+    assert_array_equal(ours.landmark_indices_, ours.landmark_right_indices_)
+    all_rows = X[ours.landmark_indices_]
+    theirs = KreinNystroem(kernel, 20, tol=1e-10, random_state=0).fit(all_rows)
+    assert_allclose(ours.gram(NEW), theirs.gram(NEW), atol=1e-7)
+    assert_allclose(ours.singular_values_, np.abs(theirs.eigenvalues_), rtol=1e-9)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("rule", RULES)
+def test_the_first_landmark_follows_the_absolute_value_of_its_side(rule, side):
+    matrix = np.random.default_rng(3).normal(size=(6, 5))
+    product = matrix @ matrix.T if side == "left" else matrix.T @ matrix
+    n = len(product)
+    absolute = sqrtm(product + 1e-15 * np.eye(n)).real
+    values = np.sort(np.linalg.svd(matrix, compute_uv=False))[::-1]
+    weight = landmark_weights(absolute, values[2:].sum() / 2)[rule]
+
+    def gram(left, right):
+        return matrix[np.ix_(left[:, 0].astype(int), right[:, 0].astype(int))]
+
+    rows, right = np.arange(6.0)[:, None], np.arange(5.0)[:, None]
+    name = "landmark_indices_" if side == "left" else "landmark_right_indices_"
+    first = []
+    for seed in range(2000):
+        features = AsymmetricNystroem(gram, 2, landmarks=rule, tol=0.0, random_state=seed)
+        first.append(getattr(features.fit(rows, right=right), name)[0])
+    expected = 2000 * weight / weight.sum()
+    assert chisquare(np.bincount(first, minlength=n), expected).pvalue > ALPHA
+
+
+def test_the_dtype_is_kept():
+    features = AsymmetricNystroem(shifted, 15, random_state=0).fit(X, right=RIGHT)
+    assert features.transform(NEW.astype(np.float32)).dtype == np.float32
+    assert features.transform_right(NEW.astype(np.float32)).dtype == np.float32
+    assert features.transform_right(NEW).dtype == np.float64
+
+
+def test_wrong_data_are_refused():
+    features = AsymmetricNystroem(scores, 10, random_state=0).fit(X, right=WIDE)
+    with pytest.raises(ValueError, match=r"Y has 4 columns; .* had 7 in fit"):
+        features.transform_right(X)
+    with pytest.raises(ValueError, match="NaN"):
+        AsymmetricNystroem(shifted).fit(X, right=np.full((3, 4), np.nan))
+    with pytest.raises(ValueError, match="zero between all 60 landmarks"):
+        AsymmetricNystroem(lambda x, y: np.zeros((len(x), len(y)))).fit(X)
+
+
+# Both
+
+
+@pytest.mark.parametrize("make", [KreinNystroem, AsymmetricNystroem])
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"kernel": 3}, TypeError, "kernel must be a Kernel, a name or a function"),
+        ({"kernel": lambda x, y: x @ y[:3].T}, ValueError, r"array of shape \(60, 60\)"),
+        ({"kernel": kernels.NTK()}, ValueError, "unit sphere"),
+        ({"landmarks": "kmeans"}, ValueError, "landmarks must be one of 'uniform'"),
+        ({"tol": 1.0}, ValueError, "tol must be 'auto' or a number"),
+        ({"n_candidates": 0}, ValueError, "n_candidates must be at least 1"),
+        ({"n_components": 2.5}, TypeError, "n_components must be a positive integer"),
+    ],
+)
+def test_wrong_parameters_are_refused(make, parameters, error, message):
+    with pytest.raises(error, match=message):
+        make(**parameters).fit(X)
+
+
+@parametrize_with_checks(
+    [
+        AsymmetricNystroem(n_components=8, landmarks="pivoted"),
+        KreinNystroem(kernels.DeltaGaussian() + kernels.Gaussian(), 8, landmarks="leverage"),
+    ],
+    xfail_strict=True,
+)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.linalg import jittered_cholesky
-from bochner.baselines.mixture_frequencies import (
+from benchmarks.baselines.mixture_frequencies import (
     MixtureFrequencies,
     angle_gradient,
     descend,
     wave_passes,
 )
+from bochner._numerics.arrays import Array
+from bochner._numerics.linalg import jittered_cholesky
 
 # Log noise variance at the start, for targets of variance one: a signal-to-noise ratio of ten.
 _FIRST_LOG_NOISE = float(np.log(0.1))

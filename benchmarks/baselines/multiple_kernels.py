@@ -10,12 +10,12 @@ from sklearn.preprocessing import KernelCenterer
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
+from benchmarks.baselines.mixture_frequencies import means_and_deviations
 from bochner._numerics.arrays import FLOATS, Array, Floats, RandomState, as_positive
 from bochner._numerics.checked import validated
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.baselines.kernel_features import KernelFeatures
-from bochner.baselines.mixture_frequencies import means_and_deviations
 from bochner.features.length_scales import median_distance
+from bochner.features.nystroem import KernelFeatures
 from bochner.features.parameters import check_choice, count_frequencies, generators
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, named_kernel
@@ -88,7 +88,7 @@ class MultipleKernelFeatures(KernelFeatures):
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner.baselines import MultipleKernelFeatures
+    >>> from benchmarks.baselines import MultipleKernelFeatures
     >>> X = np.random.default_rng(0).normal(size=(100, 2))
     >>> map = MultipleKernelFeatures(n_components=96, random_state=0).fit(X, X[:, 0])
     >>> map.transform(X).shape, map.weights_.shape, bool(map.weights_.min() >= 0.0)
