@@ -33,7 +33,6 @@ from bochner._numerics.on_demand import on_demand
 __version__ = version("bochner")
 
 if TYPE_CHECKING:
-    from bochner import baselines as baselines
     from bochner import datasets as datasets
     from bochner import kernels as kernels
     from bochner import likelihoods as likelihoods
@@ -86,7 +85,6 @@ else:
     __getattr__, __dir__, __all__ = on_demand(
         __name__,
         {
-            "bochner.baselines": (),
             "bochner.datasets": (),
             "bochner.kernels": (),
             "bochner.likelihoods": (),

@@ -28,7 +28,9 @@ FITTED = ("learned_", "posterior_", "head_")
 Check = Callable[[Any, Any, Any, bool], Chunk]
 """Validates rows, targets and weights, given whether they are the first, or raises an error."""
 
-_PARQUET = "Pass bochner.datasets.ParquetChunks({path}, target=...) in its place."
+_PARQUET = (
+    "Pass chunks (X, y) of the batches from pyarrow.parquet.ParquetFile({path}).iter_batches()."
+)
 _TEXT = (
     "Read it with pandas.read_csv({path}), and pass X and y from its columns; or, for many rows, "
     "chunks (X, y) of the tables from pandas.read_csv({path}, chunksize=...)."
@@ -39,10 +41,7 @@ _READERS: Mapping[str, str] = {
     ".csv": _TEXT,
     ".npy": "Pass numpy.load({path}, mmap_mode='r'), and y, in its place.",
 }
-_ANY_READER = (
-    "Read it into an array or a table first, or pass a generator of chunks; a Parquet file is read "
-    "by bochner.datasets.ParquetChunks."
-)
+_ANY_READER = "Read it into an array or a table first, or pass a generator of chunks."
 _WHY = (
     "This model uses the features of one argument only. Phases cancel in their products, and it "
     "would learn with another kernel"

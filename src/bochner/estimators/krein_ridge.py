@@ -174,10 +174,9 @@ class KreinRidge(MultiOutputMixin, ScoredRegressor, RegressionAttributes, Functi
             :class:`~bochner.distributed.PartitionedRows` of Ray, Spark and other engines, stay on
             the workers, which return sums; other quantities, such as the median distance, are
             computed from 100,000 rows. Chunks are an iterable of tuples ``(X, y)`` or
-            ``(X, y, sample_weight)``, such as :class:`bochner.datasets.ParquetChunks` or a
-            generator. The first chunk fixes the length scale and the frequencies, as in
-            :meth:`partial_fit`, and the model is solved once, after the last chunk. Chunks without
-            rows are skipped.
+            ``(X, y, sample_weight)``, such as a generator. The first chunk fixes the length scale
+            and the frequencies, as in :meth:`partial_fit`, and the model is solved once, after the
+            last chunk. Chunks without rows are skipped.
         y : array-like of shape (n,) or (n, n_targets), or Dask collection
             Targets; ``None`` with chunks and with ``PartitionedRows``, which contain the targets.
         sample_weight : array-like of shape (n,), default=None
