@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from bochner._numerics.progress import FitProgress as FitProgress
     from bochner.diagnosis import Diagnosis as Diagnosis
     from bochner.diagnosis import diagnose as diagnose
-    from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA as AsymmetricKernelPCA
     from bochner.estimators.asymmetric_kernel_ridge import (
         AsymmetricKernelRidge as AsymmetricKernelRidge,
     )
@@ -92,7 +91,6 @@ else:
             "bochner.plot": (),
             "bochner._numerics.progress": ("FitProgress",),
             "bochner.diagnosis": ("Diagnosis", "diagnose"),
-            "bochner.estimators.asymmetric_kernel_pca": ("AsymmetricKernelPCA",),
             "bochner.estimators.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
             "bochner.estimators.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
             "bochner.estimators.bank_classifier": ("BaNKClassifier", "LearnedKernelClassifier"),

@@ -92,14 +92,6 @@ def _of_table(kind):
     return Saved(model, ask)
 
 
-def _refreshed():
-    rng = np.random.default_rng(0)
-    X = _rows(rng)
-    model = bochner.KreinRidge(n_components=8, random_state=0).partial_fit(X, X[:, 0])
-    model.refresh(X, X[:, 0], length_scale=0.5, random_state=1).partial_fit(X, X[:, 0])
-    return Saved(model, lambda found: _answers(found, X, {}))
-
-
 def _forecaster():
     t = np.arange(40.0)
     X = np.cos(t)[:, None]
@@ -142,7 +134,6 @@ OTHERS = {
     "table of text and dates": lambda: _of_table(bochner.TableRegressor),
     "classes of text and dates": lambda: _of_table(bochner.TableClassifier),
     "forecaster": _forecaster,
-    "ridge after a refresh": _refreshed,
     "frequencies": _frequencies,
     "signed frequencies": lambda: _frequencies(kernel=SUBJECTS["ridge, signed"].settings["kernel"]),
 }

@@ -103,7 +103,6 @@ SUBJECTS = {
     "pair ridge, evidence": Subject(
         bochner.AsymmetricPairRidge, {"alpha": "evidence", **SMALL}, right=True
     ),
-    "asymmetric components": _features(bochner.AsymmetricKernelPCA, n_features=16),
     "features": _features(bochner.FourierFeatures, **SMALL),
     "features, structured": _features(bochner.FourierFeatures, scheme="structured", **SMALL),
     "features, quasi-random": _features(

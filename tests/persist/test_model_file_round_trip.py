@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 
 import bochner
 from bochner import (
-    AsymmetricKernelPCA,
     FourierFeatures,
     Frequencies,
     KernelGLMClassifier,
@@ -188,10 +187,6 @@ FITTED = {
     "associated space": lambda: (ridge(kernel=SIGNED, associated=True).fit(X, Y), NEW),
     "conjugate gradients": lambda: (ridge(solver="cg").fit(X, Y), NEW),
     "classes in a krein space": lambda: (classifier(SIGNED).fit(X, COLOURS), NEW),
-    "singular components": lambda: (
-        AsymmetricKernelPCA(3, kernels.ShiftGaussian(), 64, random_state=0).fit(X, right=NEW),
-        NEW,
-    ),
     "counts": lambda: (
         KernelGLMRegressor("negative_binomial", n_components=32, random_state=0).fit(
             X, np.arange(120) % 5, exposure=1.0 + np.arange(120)

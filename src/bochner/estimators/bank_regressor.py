@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_flag
 from bochner._numerics.checked import validated_with_numbers
-from bochner._numerics.namespaces import home_of, to_numpy
 from bochner._numerics.progress import Callback
 from bochner._numerics.promises import NotPromisedError
 from bochner._numerics.whole_fits import all_or_nothing
@@ -177,8 +176,6 @@ class LearnedKernelRegressor(LawPredictions, BaNKRegression):
                 "Rows of Dask collections have the likelihood 'gaussian'; for another one, pass "
                 "rows in memory, such as X.compute()."
             )
-        if home_of(X) is not None:
-            X, y, sample_weight, exposure = map(to_numpy, (X, y, sample_weight, exposure))
         problems = self._outcomes(law, X, y, sample_weight, exposure)
         self._learn(problems, checkpoint, self._progress(callback))
         return self
