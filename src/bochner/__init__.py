@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from bochner.registry import register as register
     from bochner.spectral import spectral_measure as spectral_measure
     from bochner.tables.encoder import TableEncoder as TableEncoder
-    from bochner.tables.reading import read_table as read_table
+    from bochner.tables.table_reading import read_table as read_table
 else:
     __getattr__, __dir__, __all__ = on_demand(
         __name__,
@@ -119,6 +119,6 @@ else:
             "bochner.registry": ("register",),
             "bochner.spectral": ("spectral_measure",),
             "bochner.tables.encoder": ("TableEncoder",),
-            "bochner.tables.reading": ("read_table",),
+            "bochner.tables.table_reading": ("read_table",),
         },
     )

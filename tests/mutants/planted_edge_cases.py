@@ -18,7 +18,7 @@ from learning.tables import test_estimator_laws, test_widths
 from mutants.registry import edited, plant_edits, planted
 from persist import test_packing
 from report import test_checks, test_drift
-from tables import test_identifiers, test_timelines, test_totals
+from tables import test_identifiers, test_timelines
 
 from bochner.cli import choosing
 from bochner.comparison import coverage, forecasts, split, study, verdict
@@ -38,7 +38,7 @@ from bochner.likelihoods import BernoulliLikelihood, OrdinalLikelihood, quantile
 from bochner.likelihoods.mixture import LikelihoodMixture
 from bochner.persist import packing
 from bochner.report import drift, error_checks, residuals
-from bochner.tables import date_order, text_columns, timelines, totals
+from bochner.tables import column_values, date_order, timelines
 
 
 def patched(check):
@@ -107,13 +107,6 @@ plant_edits(
     level_256_takes_two_bytes=("<= 256", "< 256"),
 )
 plant_edits(
-    totals,
-    "_equals",
-    test_totals.assert_rounded_totals,
-    rounding_errors_do_not_add_up=("unit * np.sqrt(len(present))", "unit"),
-    rounding_errors_add_up_one_by_one=("np.sqrt(len(present))", "len(present)"),
-)
-plant_edits(
     summed_series,
     "reconciliation",
     test_summed_series.assert_floors,
@@ -121,13 +114,13 @@ plant_edits(
 )
 
 plant_edits(
-    text_columns,
+    column_values,
     "_has_errors",
     in_folder(test_identifiers.assert_half),
     half_of_the_entries_are_too_few=("_HALF * n_present <=", "_HALF * n_present <"),
 )
 plant_edits(
-    text_columns,
+    column_values,
     "_levels",
     in_folder(test_identifiers.assert_levels_are_compared),
     level_256_is_one_too_many=("len(levels) <=", "len(levels) <"),

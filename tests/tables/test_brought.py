@@ -11,8 +11,8 @@ from tables.brought import BROUGHT, NAN, Brought, lines
 
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.errors import InputError
-from bochner.tables.options import ReadOptions
-from bochner.tables.reading import read, read_table
+from bochner.tables.read_options import ReadOptions
+from bochner.tables.table_reading import read, read_table
 
 
 def write(folder, case, content, name):

@@ -10,7 +10,7 @@ from tables.written import read_text
 
 from bochner.tables.checks import check_table
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.reading import read, read_table
+from bochner.tables.table_reading import read, read_table
 
 N = 40
 RNG = np.random.default_rng(0)

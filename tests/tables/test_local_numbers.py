@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tables.written import column, read_text, refusal
 
-from bochner.tables.quantities import find_quantities
+from bochner.tables.local_numbers import find_quantities
 
 FILES = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

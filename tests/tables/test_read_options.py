@@ -11,8 +11,8 @@ from tables.written import column, read_text, refusal, write
 
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.errors import InputError
-from bochner.tables.options import ReadOptions, read_types
-from bochner.tables.reading import read, read_table
+from bochner.tables.read_options import ReadOptions, read_types
+from bochner.tables.table_reading import read, read_table
 
 
 class TestTypes:

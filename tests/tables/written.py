@@ -3,8 +3,8 @@
 import pytest
 
 from bochner.tables.errors import InputError
-from bochner.tables.options import ReadOptions
-from bochner.tables.reading import read
+from bochner.tables.read_options import ReadOptions
+from bochner.tables.table_reading import read
 
 
 def write(folder, name, content, encoding="utf-8"):

@@ -21,7 +21,7 @@ from bochner.spectral import profile
 from bochner.tables.checks import check_table, drop_columns
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.errors import InputError
-from bochner.tables.reading import read
+from bochner.tables.table_reading import read
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -51,8 +51,8 @@ from bochner.tables.checks import (
 )
 from bochner.tables.errors import InputError
 from bochner.tables.fingerprints import fingerprint
-from bochner.tables.options import ReadOptions
-from bochner.tables.reading import TableRead, named_by, read
+from bochner.tables.read_options import ReadOptions
+from bochner.tables.table_reading import TableRead, named_by, read
 
 if TYPE_CHECKING:
     import pandas as pd

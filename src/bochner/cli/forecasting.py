@@ -39,7 +39,6 @@ from bochner.comparison.origins import OriginScores, joint_scores, mean_mase, or
 from bochner.comparison.shown import counted, number, percent
 from bochner.estimators.forecaster import Forecaster
 from bochner.tables.errors import InputError
-from bochner.tables.reading import read
 from bochner.tables.series_table import (
     ONE,
     SeriesColumns,
@@ -48,6 +47,7 @@ from bochner.tables.series_table import (
     stacked,
     table_series,
 )
+from bochner.tables.table_reading import read
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
 from bochner._numerics.limits import LARGEST_TARGET
-from bochner._numerics.naming import naming
+from bochner._numerics.naming import naming, shown
 from bochner.cli.model_record import check_record
 from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.shown import counted
@@ -26,9 +26,8 @@ from bochner.estimators.table_classifier import TableClassifier
 from bochner.tables.columns import KIND_NAMES, Column, read_column
 from bochner.tables.errors import InputError
 from bochner.tables.fingerprints import training_rows
-from bochner.tables.options import ReadOptions
-from bochner.tables.reading import read
-from bochner.tables.remarks import shown
+from bochner.tables.read_options import ReadOptions
+from bochner.tables.table_reading import read
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ import typer
 
 from bochner._numerics.naming import nearest
 from bochner.tables.errors import InputError
-from bochner.tables.options import ReadOptions, read_types
+from bochner.tables.read_options import ReadOptions, read_types
 
 _LARGEST_SEED = 2**32 - 1
 """Largest seed that scikit-learn's ``random_state`` accepts."""

@@ -17,8 +17,8 @@ from rich.text import Text
 
 from bochner._numerics.files import replacing
 from bochner.tables.errors import InputError
-from bochner.tables.files import BINARY_ENDINGS, COMPRESSIONS
-from bochner.tables.files import TEXT_ENDINGS as CSV_ENDINGS
+from bochner.tables.text_files import BINARY_ENDINGS, COMPRESSIONS
+from bochner.tables.text_files import TEXT_ENDINGS as CSV_ENDINGS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from bochner._numerics.naming import nearest, refuse_repeated
 from bochner.tables.errors import InputError
 from bochner.tables.headings import LOOKED_AT, count_footers, find_heading, footer_note
 from bochner.tables.local_numbers import LARGEST_EXACT
-from bochner.tables.options import ReadOptions
+from bochner.tables.read_options import ReadOptions
 
 if TYPE_CHECKING:
     import sqlite3

@@ -27,7 +27,7 @@ from bochner.tables.clocks import (
     series_zone,
     zone_name,
 )
-from bochner.tables.times_of_day import hours_of
+from bochner.tables.local_dates import hours_of
 
 _MICROSECONDS = 3600e6
 """Microseconds of an hour, the unit of times of day."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import repeat
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.naming import naming
 from bochner.learning.tables.removal import Removal
 from bochner.tables.columns import KIND_NAMES, Column, labels
 from bochner.tables.cycles import CycleName, cycle_names, encode_cycles, varying_cycles
@@ -323,3 +324,14 @@ def _is_number_or_truth(text: str) -> bool:
     except ValueError:
         return text in ("True", "False")
     return True
+
+
+def refuse_changed_kinds(read: Sequence[tuple[State, Column]]) -> None:
+    """Raise ValueError for columns that the encoding learned at fit cannot read."""
+    changes = ((column.name, changed_kind(state, column)) for state, column in read)
+    changed = [(name, change) for name, change in changes if change is not None]
+    if changed:
+        raise ValueError(
+            f"Changed kind of {naming(changed)}: expected the kind of the training table. "
+            "Convert the entries, or leave unknown ones empty."
+        )
