@@ -41,7 +41,7 @@ def test_labels_among_objects_are_those_of_their_kind(model):
 
 @pytest.mark.parametrize("dtype", ["boolean", "Int64", "bool[pyarrow]", "category"])
 @pytest.mark.parametrize(
-    "model", [*FITTED, TableClassifier("gaussian", n_components=32)], ids=lambda m: type(m).__name__
+    "model", [*FITTED, TableClassifier(effort="quick")], ids=lambda m: type(m).__name__
 )
 def test_classes_of_pandas_types_are_those_of_numpy(model, dtype):
     own = Y.astype(int) if dtype == "Int64" else Y

@@ -36,7 +36,6 @@ from bochner.estimators.digmm_features import EXPECTATIONS
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
 from bochner.learning.series.trends import ConstantLevel
 from bochner.likelihoods import StudentTLikelihood
-from bochner.persist.names import present
 from bochner.persist.tree import decode
 from bochner.sampling import SCHEMES, HadamardRows, Iid
 from bochner.tables.encoder import TableEncoder
@@ -402,12 +401,6 @@ def test_a_level_of_a_series_in_an_older_file_is_no_kernel():
     # Both were written as "Constant", with other fields.
     assert isinstance(decode(_value("Constant", name="trend"), {}), ConstantLevel)
     assert decode(_value("Constant", value=2.0), {}) == kernels.Constant(2.0)
-
-
-def test_columns_of_functions_in_an_older_file_are_all_columns():
-    assert present("TableFunctions", {"varying": None, "scale": 1.0}) == {"scale": 1.0}
-    with pytest.raises(ValueError, match="TableFunctions has no varying any more"):
-        present("TableFunctions", {"varying": np.arange(2)})
 
 
 def _value(cls, **fields):

@@ -16,7 +16,7 @@ def hourly():
     frame = pd.DataFrame({"when": when, "x": rng.normal(size=400)})
     works = when.dt.day_of_week < 5
     y = frame["x"] + np.where(works, 5.0 - np.abs(when.dt.hour - 12) / 2.0, 1.0)
-    return TableRegressor("gaussian", 256, random_state=0).fit(frame, y), frame
+    return TableRegressor(effort="quick", random_state=0).fit(frame, y), frame
 
 
 def test_effects_are_averages_of_predictions(hourly):
@@ -54,7 +54,7 @@ def test_days_have_no_hours_and_classes_have_shares():
     days = pd.Series(np.datetime64("2020-01-01") + np.arange(200).astype("m8[D]"))
     frame = pd.DataFrame({"day": days, "x": np.random.default_rng(0).normal(size=200)})
     labels = np.where(days.dt.day_of_week < 5, "work", "rest")
-    model = TableClassifier("gaussian", 64, random_state=0).fit(frame, labels)
+    model = TableClassifier(effort="quick", random_state=0).fit(frame, labels)
     assert cycles_of(model, "day") == ["weekday"]
     assert cycles_of(model, "x") == []
     over, by_weekday = date_effects(model, "day")

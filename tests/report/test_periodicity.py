@@ -147,22 +147,6 @@ def test_the_cycle_of_the_table_is_named(laws):
     assert not {"7 days", "1 year", "hours"} & set(section.text.replace("(", "").split())
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "matern"])
-def test_a_single_kernel_is_its_own(kernel):
-    days = pd.Series(np.datetime64("2020-01-01") + np.arange(300).astype("m8[D]"))
-    frame = pd.DataFrame({"day": days, "x": np.random.default_rng(0).normal(size=300)})
-    y = np.sin(np.arange(300) / 20.0) + frame["x"]
-    model = TableRegressor(kernel, 64, random_state=0).fit(frame, y)
-    found = along_time(model, read_column("day", days), 1.0)
-    rows = frame.iloc[np.full(300, 5)].copy()
-    rows["day"] = days.to_numpy()
-    encoded = model.encode(rows)
-    values = model.kernel_(encoded, encoded)
-    values = values / values[0, 0] - (values / values[0, 0]).mean()
-    by_lag = np.array([np.diagonal(values, lag).mean() for lag in range(300)])
-    np.testing.assert_allclose(found.kernel[:200], by_lag[:200] / by_lag[0], atol=0.05)
-
-
 def test_columns_that_are_no_times_have_no_period():
     """A wave along a column of numbers is no period, and dates without a cycle have none."""
     rng = np.random.default_rng(0)

@@ -63,7 +63,6 @@ _GONE: Mapping[tuple[str, str], Any] = {
     ("TableRegressor", "varying_"): None,
     ("TableClassifier", "method"): "auto",
     ("TableClassifier", "varying_"): None,
-    ("TableFunctions", "varying"): None,
 }
 """Removed members of classes in older files, with the value that has no effect."""
 

@@ -163,7 +163,7 @@ def beeswarm(
     >>> import numpy as np
     >>> from bochner import TableRegressor, plot
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
-    >>> model = TableRegressor("gaussian", 64, random_state=0).fit(X, X[:, 1] - 0.1 * X[:, 2])
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X, X[:, 1] - 0.1 * X[:, 2])
     >>> display = plot.beeswarm(model, X[:50], random_state=0)
     >>> display.names[:2], display.values.shape
     (['x1', 'x2'], (50, 3))

@@ -154,7 +154,7 @@ def waterfall(
     >>> import numpy as np
     >>> from bochner import TableRegressor, plot
     >>> X = np.random.default_rng(0).normal(size=(200, 3)).round(2)
-    >>> model = TableRegressor("gaussian", 64, random_state=0).fit(X, X[:, 1] - X[:, 2])
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X, X[:, 1] - X[:, 2])
     >>> display = plot.waterfall(model, X, row=2, random_state=0)
     >>> sorted(display.names)
     ['x0 = 1.3', 'x1 = 0.95', 'x2 = −0.7']

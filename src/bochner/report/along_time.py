@@ -15,7 +15,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.report.periods import NamedPeriod, lowest, periods_of, spectrum
 from bochner.tables.columns import Column, read_column
@@ -185,9 +185,6 @@ def _without_mean(values: Array) -> Array:
 def _parts(model: BaseEstimator, target: int) -> Iterator[tuple[float, Kernel]]:
     """Yield the kernels of a model, each one at equal rows, and their shares of its variance."""
     head = model.head_
-    if not isinstance(head, SumOfLaws | SoftmaxOfLaws):
-        yield 1.0, lambda X, Y: _normed(model.kernel_, X, Y)
-        return
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
     weights_of_target = weights.reshape(len(weights), -1)
     weights_of_target = weights_of_target[:, target if weights_of_target.shape[1] > 1 else 0]
@@ -205,9 +202,3 @@ def _parts(model: BaseEstimator, target: int) -> Iterator[tuple[float, Kernel]]:
 
 def _of_law(law: KernelLaw, X: Array, Y: Array) -> Array:
     return law.found(X[:, law.columns], Y[:, law.columns])
-
-
-def _normed(kernel: Any, X: Array, Y: Array) -> Array:
-    values = as_array(kernel(X, Y))
-    sizes = [np.sqrt(np.maximum(np.abs(kernel.diag(Z)), np.finfo(np.float64).tiny)) for Z in (X, Y)]
-    return as_array(values / np.outer(*sizes))
