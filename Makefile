@@ -36,7 +36,7 @@ TORCH := tests/torch_modules tests/array_api tests/benchmarks/test_gpu.py
 ADAPTERS := sktime.py skpro.py torch botorch.py distributed/ray.py distributed/spark.py
 
 .PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-published bench-real bench-unlike bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff bench-gpu clean
+        bench bench-published bench-real bench-unlike bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff bench-gpu clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -120,7 +120,7 @@ audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m pip_audit --skip-editable
 
-bench: bench-published bench-real bench-unlike bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-sequences bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-published bench-real bench-unlike bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-published: $(VENV)/.bench  ## Errors, densities and intervals on published splits and folds, next to other methods
 	$(BIN)/python -m benchmarks published $(FLAGS) --out "$(OUT)"
@@ -178,12 +178,6 @@ bench-gpu: $(VENV)/.bench  ## Features, ridge regression and learned kernels by 
 
 bench-attention: $(VENV)/.bench  ## Positive features for attention; some minutes
 	$(BIN)/python -m benchmarks attention $(FLAGS) --out "$(OUT)"
-
-bench-histograms: $(VENV)/.bench  ## Features of histograms and sets; some minutes
-	$(BIN)/python -m benchmarks histograms $(FLAGS) --out "$(OUT)"
-
-bench-sequences: $(VENV)/.demo  ## Features of series and strings, next to other methods; a quarter of an hour
-	$(BIN)/python -m benchmarks sequences $(FLAGS) --out "$(OUT)"
 
 bench-evidence: $(VENV)/.bench  ## Length scales by the gradient of the evidence, next to exact and sparse processes; about an hour
 	$(BIN)/python -m benchmarks evidence $(FLAGS) --out "$(OUT)"

@@ -34,7 +34,6 @@ import pandas as pd  # noqa: E402
 from scipy import sparse  # noqa: E402
 
 import bochner  # noqa: E402
-import bochner.experimental  # noqa: E402
 from bochner import baselines, datasets, kernels  # noqa: E402
 
 TOLERANCE = 1e-10
@@ -291,8 +290,7 @@ def feature_units() -> Iterator[Unit]:
             yield f"features/{name}/concatenated", features(kernel, place, output="concatenated")
     for name in kernels.NAMED_KERNELS:
         yield f"features/name {name}", features(name)
-    of_histograms = ("chi_squared", "intersection", "jensen_shannon", "tanimoto")
-    for name in (*kernels.KERNELS_BY_DIMENSION, *of_histograms):
+    for name in kernels.KERNELS_BY_DIMENSION:
         by_name = sphere if name in ("ntk", "spherical_polynomial") or "arccos" in name else np.abs
         yield f"features/name {name}", features(name, by_name)
     for scheme in SCHEMES:

@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.gaussian_process.kernels import RBF
 
 import bochner
-from bochner import baselines, experimental, kernels
+from bochner import baselines, kernels
 
 SIGNED = kernels.DeltaGaussian(1.0, 10.0)
 COLUMNS = (
@@ -116,9 +116,6 @@ SUBJECTS = {
     ),
     "features, float32": _features(bochner.FourierFeatures, dtype="float32", **SMALL),
     "features, polynomial": _features(bochner.FourierFeatures, kernel="polynomial", **SMALL),
-    # Each row is a series of one column.
-    "windows of series": _features(experimental.SequenceFeatures, window=1, **SMALL),
-    "signatures of series": _features(experimental.SequenceFeatures, method="signature", **SMALL),
     "mixture features": _features(bochner.SimilarityFeatures, max_iter=5, n_starts=1, **SMALL),
     "Taylor mixture features": _features(
         bochner.SimilarityFeatures, expectation="taylor", max_iter=5, n_starts=1, **SMALL

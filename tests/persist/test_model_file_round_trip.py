@@ -28,7 +28,6 @@ from bochner import (
     SimilarityFeatures,
     TableClassifier,
     TableRegressor,
-    experimental,
     kernels,
     spectral_measure,
 )
@@ -103,10 +102,6 @@ KERNELS = [
     kernels.Constant(np.float32(0.1)),
     kernels.Linear((1.0, 2.0, 3.0), 0.1, reach=(1.0, 2.0, 1 / 3)),
     kernels.White(1e-3),
-    experimental.ChiSquared(),
-    experimental.Intersection(shares=(0.1, 0.2, 1 / 3)),
-    experimental.JensenShannon(),
-    experimental.Tanimoto(),
 ]
 SIGNED = Gaussian(2.0) - 0.6 * Gaussian(0.5)
 WITH_FUNCTIONS = {kernels.Radial, kernels.DotProduct, kernels.Stationary}
@@ -231,13 +226,6 @@ FITTED = {
         NEW,
     ),
     "positive features": lambda: (PositiveFeatures(16, random_state=0).fit(X, right=NEW), NEW),
-    "series": lambda: (
-        experimental.SequenceFeatures("laplacian", 16, method="signature", random_state=0).fit(
-            X[None]
-        ),
-        NEW[None],
-    ),
-    "strings": lambda: (experimental.SequenceFeatures(n_components=16).fit(COLOURS), COLOURS[:9]),
     "table": lambda: (TableEncoder().fit(TABLE), TABLE[::-1]),
     "table by quantiles": lambda: (TableEncoder(numeric="normal_quantile").fit(TABLE), TABLE),
     "table regressor": lambda: (table_model(TableRegressor).fit(TABLE, Y), TABLE[::-1]),

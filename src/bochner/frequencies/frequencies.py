@@ -19,7 +19,6 @@ from bochner._numerics.checked import check_rows_given, largest_size
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
 from bochner.frequencies.amplitudes import Amplitudes
-from bochner.frequencies.carriers import Carrier, NoCarrier
 from bochner.frequencies.factors import CosineFactors, Envelope, along_inputs
 from bochner.frequencies.maps import DeviceMap, Side, trigonometric_features
 from bochner.registry import register
@@ -43,8 +42,7 @@ class Frequencies:
 
     With an envelope, a modulation or both the j-th term carries the factor :math:`g_j(x) g_j(y)`,
     and each of its features :math:`g_j`: kernels of the inner product are such sums, and locally
-    stationary ones. A carrier :math:`f_j` makes it the real part of :math:`f_j(x)
-    \overline{f_j(y)}` times the complex wave, for kernels of histograms.
+    stationary ones.
 
     Parameters
     ----------
@@ -62,9 +60,6 @@ class Frequencies:
         Factors :math:`g` of the features; ``None`` means one.
     modulation : CosineFactors or Amplitudes, default=None
         Other factors of the features; both arguments must have the same number of inputs.
-    carrier : Carrier, default=None
-        Complex functions :math:`f_j`; ``None`` means one. Both arguments must have the same number
-        of inputs.
 
     Attributes
     ----------
@@ -93,7 +88,6 @@ class Frequencies:
     nu_blocks: Matrix | None
     envelope: Envelope | None = None
     modulation: CosineFactors | Amplitudes | None = None
-    carrier: Carrier | None = None
 
     def __init__(
         self,
@@ -103,7 +97,6 @@ class Frequencies:
         nu: ArrayLike | HadamardRows | None = None,
         envelope: Envelope | None = None,
         modulation: CosineFactors | Amplitudes | None = None,
-        carrier: Carrier | None = None,
     ) -> None:
         rows = _checked_matrix("omega", omega)
         if len(rows.shape) != 2 or 0 in rows.shape:
@@ -134,13 +127,6 @@ class Frequencies:
                 f"{(m, self.dim_right)}."
             )
         object.__setattr__(self, "modulation", modulation)
-        if carrier is not None and not (carrier.n_factors == m and self.dim == self.dim_right):
-            raise ValueError(
-                f"carrier has {carrier.n_factors} functions; it needs one for each of {m} "
-                f"frequencies, and arguments of the same width, got {self.dim} and "
-                f"{self.dim_right}."
-            )
-        object.__setattr__(self, "carrier", carrier)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Through the constructor, so that copies are checked and read-only, too.
@@ -192,8 +178,8 @@ class Frequencies:
     @property
     def right(self) -> "Frequencies":
         """Frequencies whose left features are the right features of this object."""
-        nu, phase, _, envelope, modulation, carrier = self._right
-        return Frequencies(nu, self.weight, phase, None, envelope, modulation, carrier)
+        nu, phase, _, envelope, modulation = self._right
+        return Frequencies(nu, self.weight, phase, None, envelope, modulation)
 
     @property
     def is_symmetric(self) -> bool:
@@ -257,7 +243,7 @@ class Frequencies:
         Raises
         ------
         ValueError
-            If ``coef`` or the rows have another shape, or there is a carrier.
+            If ``coef`` or the rows have another shape.
 
         Examples
         --------
@@ -268,11 +254,6 @@ class Frequencies:
         """
         X, coef = np.asarray(X, dtype=np.float64), np.asarray(coef, dtype=np.float64)
         m = self.n_frequencies
-        if self.carrier is not None:
-            raise ValueError(
-                "Features of kernels of histograms and sets have no gradients; use differences of "
-                "values."
-            )
         if coef.ndim != 2 or len(coef) != 2 * m:
             raise ValueError(f"coef must have shape ({2 * m}, functions), got {coef.shape}.")
         Z = self.features(X)
@@ -319,27 +300,23 @@ class Frequencies:
             None if one_sided else np.r_[self.nu, other.nu],
             _joined(self, other, "envelope", Envelope),
             _joined(self, other, "modulation", CosineFactors),
-            _joined(self, other, "carrier", NoCarrier),
         )
 
     def with_weights(self, weight: ArrayLike, phase: ArrayLike | None = None) -> "Frequencies":
         """Return the same frequencies with other weights and, if given, phases, of shape (m,)."""
         omega, nu = self.omega_blocks, self.nu_blocks
         phase = self.phase if phase is None else phase
-        factors = self.envelope, self.modulation, self.carrier
-        return Frequencies(omega, weight, phase, nu, *factors)
+        return Frequencies(omega, weight, phase, nu, self.envelope, self.modulation)
 
     @property
     def _left(self) -> Side:
-        factors = self.envelope, self.modulation, self.carrier
-        return self.omega_blocks, self.phase, self._amplitude, *factors
+        return self.omega_blocks, self.phase, self._amplitude, self.envelope, self.modulation
 
     @property
     def _right(self) -> Side:
         envelope = None if self.envelope is None else self.envelope.transposed()
         no_phase = np.zeros_like(self.phase)
-        factors = envelope, self.modulation, self.carrier
-        return self._nu_blocks, no_phase, self._amplitude, *factors
+        return self._nu_blocks, no_phase, self._amplitude, envelope, self.modulation
 
     def _map(
         self, inputs: MatrixLike, side: Side, dtype: Any = None, out: Floats | None = None

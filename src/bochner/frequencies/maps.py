@@ -12,7 +12,6 @@ from bochner._numerics.namespaces import like, namespace, retyped, taken, widene
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner._numerics.waves import write_waves
 from bochner.frequencies.amplitudes import Amplitudes
-from bochner.frequencies.carriers import Carrier
 from bochner.frequencies.factors import CosineFactors, Envelope
 from bochner.frequencies.waves import MemoryLayout, angle_map
 from bochner.sampling import HadamardRows, Matrix
@@ -20,11 +19,9 @@ from bochner.sampling import HadamardRows, Matrix
 _TURN = 2.0 * np.pi
 """Radians of a whole turn."""
 
-Side = tuple[
-    Matrix, Array, Array, Envelope | None, CosineFactors | Amplitudes | None, Carrier | None
-]
-"""Frequencies, phases, amplitudes and factors of the left or the right features: envelope,
-modulation and carrier."""
+Side = tuple[Matrix, Array, Array, Envelope | None, CosineFactors | Amplitudes | None]
+"""Frequencies, phases, amplitudes and factors of the left or the right features: envelope
+and modulation."""
 
 
 def trigonometric_features(
@@ -34,7 +31,6 @@ def trigonometric_features(
     amplitude: Array,
     envelope: Envelope | None,
     modulation: CosineFactors | Amplitudes | None,
-    carrier: Carrier | None,
     *,
     dtype: np.dtype[np.generic] | type[np.floating],
     out: NDArray[np.floating] | None = None,
@@ -43,26 +39,18 @@ def trigonometric_features(
 
     The features have shape (n, 2m) for rows ``X`` (n, d), dense or CSR, :math:`\omega` (m, d),
     ``phase`` :math:`\theta` (m,) and ``amplitude`` r (m,). Both features of a frequency are
-    multiplied by its factors of ``envelope`` and ``modulation``, and rotated by the angles of
-    ``carrier``. ``out`` has type ``dtype`` and is in C order. No other array of size n is
-    allocated, because each thread holds angles of one block of rows.
+    multiplied by its factors of ``envelope`` and ``modulation``. ``out`` has type ``dtype`` and
+    is in C order. No other array of size n is allocated: threads hold angles of one block each.
     """
     angles, m, layout = angle_map(omega, MemoryLayout.BY_SAMPLE), len(phase), MemoryLayout.BY_SAMPLE
     factors = None if modulation is None else modulation.to_device_of(X)
-    is_still = carrier is not None and not np.asarray(omega).any()
     Z = np.empty((X.shape[0], 2 * m), dtype=dtype) if out is None else out
 
     def fill(rows: slice) -> None:
         # In float64 for every type of features, because rounding of large angles is irreversible.
         wide = X[rows].astype(np.float64, copy=False)
         waves = layout.pairs(Z[rows])
-        size, turn = (None, None) if carrier is None else carrier.polar(wide)
-        angle = angles(wide) if turn is None or not is_still else turn
-        if not (turn is None or is_still):
-            angle = angle + turn
-        write_waves(angle, waves, phase, amplitude)
-        if size is not None:
-            waves *= size.astype(dtype, copy=False)[:, None, :]
+        write_waves(angles(wide), waves, phase, amplitude)
         if envelope is not None:
             waves *= envelope.factors(X[rows]).astype(dtype)[:, None, :]
         if factors is not None:
@@ -86,13 +74,7 @@ class DeviceMap:
         amplitude: Array,
         envelope: Envelope | None,
         modulation: CosineFactors | Amplitudes | None,
-        carrier: Carrier | None,
     ) -> None:
-        if carrier is not None:
-            raise ValueError(
-                "Features of kernels of histograms and sets are computed on the host: give X as a "
-                "NumPy array or a sparse matrix."
-            )
         wide = widened(taken(X, slice(0, 0)))
         self._blocks = omega if isinstance(omega, HadamardRows) else None
         transposed = (
