@@ -172,7 +172,7 @@ class TableModel(BaseEstimator, ABC):
 
     def _new_rows(self, X: MatrixLike) -> NewRows:
         """Return new rows, encoded, with what is known of their entries."""
-        check_is_fitted(self, "head_")
+        self._check_new(X)
         return NewRows.of(self._encoders(), self.background_, self.knowledge_, X)
 
     def unlike_rows(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
@@ -209,13 +209,23 @@ class TableModel(BaseEstimator, ABC):
 
     def unlike_entries(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
         """Return the entries, masks (n, d), for which :meth:`unlike_rows` marks rows."""
-        check_is_fitted(self, "head_")
+        self._check_new(X)
         return self.knowledge_.unlike(self.encoder_.known(X))
 
     def encode(self, X: MatrixLike) -> Array:
         """Return the encoded columns (n, d_encoded) of a table, on which the kernel is defined."""
-        check_is_fitted(self, "head_")
+        self._check_new(X)
         return side_by_side(self._encoders(), X)
+
+    def _check_new(self, X: object) -> None:
+        """Raise an error before a fit, and for rows that are not in memory."""
+        check_is_fitted(self, "head_")
+        if is_partitioned(X):
+            raise TypeError(
+                "X is a Dask collection or in partitions, and rows in memory were expected: pass "
+                "X.compute(), or map the method over the partitions, as in "
+                "X.map_partitions(model.predict)."
+            )
 
     def _encoders(self) -> list[TableEncoder]:
         """Return the encoders whose concatenated outputs are the encoded columns."""

@@ -173,8 +173,9 @@ class TableRegressor(ScoredRegressor, TableModel):
         ----------
         X : pandas.DataFrame, polars.DataFrame, pyarrow.Table, dict or array-like of shape (n, d)
             Numbers, text and dates; see :class:`bochner.TableEncoder`. Or a Dask data frame or
-            array, or :class:`bochner.distributed.PartitionedRows`, without ``groups`` and ``time``: 100,000 random rows determine the encoding and the
-            kernels, and the kernels are fitted to all rows.
+            array, or :class:`bochner.distributed.PartitionedRows`, without ``groups`` and ``time``:
+            100,000 random rows determine the encoding and the kernels, and the kernels are fitted
+            to all rows.
         y : array-like of shape (n,), or of shape (n, t) for a regression
             One or several targets without missing entries. If ``X`` is a Dask collection, ``y`` is
             one, too. ``None`` for ``PartitionedRows``, which contain the targets.
@@ -246,8 +247,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         """Return predictive means and optionally standard deviations or covariances, with noise.
 
         Means and standard deviations have the shape (n,), or (n, t) for several targets;
-        covariances between rows have the shape (n, n) or (n, n, t). Raises ValueError if both ``return_std`` and
-        ``return_cov`` are true.
+        covariances between rows have the shape (n, n) or (n, n, t). Raises ValueError if both
+        ``return_std`` and ``return_cov`` are true.
 
         Parameters
         ----------
@@ -302,7 +303,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         A quantile is the mean plus a quantile of signed left-out residuals in units of the
         predictive standard deviation, so that errors need not be symmetric. Residuals beyond the
         level ``1 / sqrt(4 s)`` of ``s`` are smoothed by a normal tail. Means and standard
-        deviations of :meth:`predict` are those of the same distribution. ``sample_weight`` (n,) is as in :meth:`predict`.
+        deviations of :meth:`predict` are those of the same distribution. ``sample_weight`` (n,) is
+        as in :meth:`predict`.
         """
         chosen = as_levels(levels)
         rows, weight = self._weighted_rows(X, sample_weight)
