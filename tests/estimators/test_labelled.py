@@ -96,7 +96,7 @@ NO_LABELS = {
     "model",
     [
         *FITTED,
-        TableClassifier(effort="quick", n_components=16),
+        TableClassifier(effort="quick"),
         TableClassifier(class_weight="balanced"),
         GaussianProcessClassifier(),
         LocallyStationaryClassifier(n_burn_in=2, n_samples=2),

@@ -477,11 +477,6 @@ def regressor(**options):
             r"must be a regressor, got LogisticRegression\(\): it is for bochner.TableClassifier",
         ),
         (
-            regressor(base_models=[Ridge()], kernel="gaussian"),
-            ValueError,
-            "base_models need kernel='auto', got kernel='gaussian': leave",
-        ),
-        (
             partial(TableClassifier, base_models=[Ridge()]),
             TypeError,
             "must be a classifier with predict_proba, got .*: it is for bochner.TableRegressor",
