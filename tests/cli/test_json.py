@@ -8,8 +8,7 @@ from cli.command import SMALL, bochner, fit, labelled, table, write
 
 import bochner as library
 from bochner.cli import models
-from bochner.comparison.outcomes import LIKE
-from bochner.comparison.shown import KINDS_OF_ROWS
+from bochner.comparison.outcomes import KINDS_OF_ROWS, LIKE
 
 FIT = {"table", "warnings", "task", "split", "targets", "importance", "interactions", "model"}
 FIT |= {"report", "record", "left_out"}

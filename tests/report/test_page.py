@@ -10,11 +10,10 @@ from report.markup import Page
 from report.studies import KINDS, build, of_classes, of_groups, of_laws, of_targets, page, table
 
 from bochner import TableClassifier, TableRegressor, report
+from bochner._numerics.number_texts import percent, with_error
 from bochner.comparison.contenders import LINEAR
 from bochner.comparison.verdict import calibration, verdict
 from bochner.plot.style import PALETTE
-from bochner.report.page import _unbroken
-from bochner.report.words import percent, with_error
 
 EVERY = ["data", "model", "errors", "calibration", "residuals", "importance", "effects",
          "diagnostics", "reproduction"]  # fmt: skip
@@ -276,10 +275,6 @@ def test_many_rows_and_columns_stay_small():
     assert len(found.html.encode()) < 3 * MEGABYTE
     (section,) = Page(found.html).all("section", id="residuals")
     assert "8 columns of 60 are examined" in section.text
-
-
-def test_numbers_stay_on_a_line():
-    assert _unbroken("42 % and 3.1 ± 0.2 of 5") == "42\u00a0% and 3.1\u00a0±\u00a00.2 of 5"
 
 
 def test_a_classifier_without_probabilities_of_all_classes_has_a_report():

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count
 from bochner._numerics.foreign import as_frame
-from bochner.comparison.shown import PLAIN_ENTRIES, may_be_years, number
+from bochner._numerics.number_texts import PLAIN_ENTRIES, may_be_years, number
 from bochner.diagnosis.contributions import Contributions
 from bochner.plot.inputs import column_of
 from bochner.plot.labels import EQUALS, name_axis, panel_points, text_width

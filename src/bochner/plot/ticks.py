@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.ticker import Formatter, MaxNLocator
 
 from bochner._numerics.arrays import Array
-from bochner.comparison.shown import may_be_years
+from bochner._numerics.number_texts import may_be_years
 
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 """Prefixes of numbers from a hundred thousand on, which have too many digits for a tick."""
