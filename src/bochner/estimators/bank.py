@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, MatrixLike, as_flag
 from bochner._numerics.checked import validated
-from bochner._numerics.namespaces import home_of, to_numpy
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.whole_fits import all_or_nothing
@@ -166,8 +165,6 @@ class BaNK(BaseEstimator, ABC):
         if is_dask(X):
             self._learn_on_workers(X, y, sample_weight, checkpoint, progress)
             return self
-        if home_of(X) is not None:
-            X, y, sample_weight = map(to_numpy, (X, y, sample_weight))
         problems = self._problems(X, y, sample_weight)
         self._learn(problems, checkpoint, progress)
         return self
@@ -348,8 +345,6 @@ class BaNK(BaseEstimator, ABC):
     def _rows(self, X: object) -> tuple[Array, Array]:
         """Return scaled inputs (d, n) and fixed columns (q, n) of rows to predict at."""
         check_is_fitted(self, "learned_")
-        if home_of(X) is not None:
-            X = to_numpy(X)
         rows = validated(self, X, dtype=np.float64, reset=False)
         scaled = self._scaling.apply(rows)
         return scaled.T, self._trend.columns(scaled).T

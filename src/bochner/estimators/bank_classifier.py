@@ -26,7 +26,7 @@ _NAMES: Mapping[str, type[Likelihood]] = {
 """Likelihoods of labels by name."""
 
 
-@register(former_names=("BaNKClassifier",))
+@register
 @documented
 @dataclass(eq=False, repr=False)
 class LearnedKernelClassifier(BaNKClassification):

@@ -10,9 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_flag
 from bochner._numerics.checked import validated_with_numbers
-from bochner._numerics.namespaces import home_of, to_numpy
 from bochner._numerics.progress import Callback
-from bochner._numerics.promises import NotPromisedError
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.bank_models import (
     BaNKRegression,
@@ -39,7 +37,7 @@ from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.registry import register
 
 
-@register(former_names=("BaNKRegressor",))
+@register
 @documented
 @dataclass(eq=False, repr=False)
 class LearnedKernelRegressor(LawPredictions, BaNKRegression):
@@ -177,8 +175,6 @@ class LearnedKernelRegressor(LawPredictions, BaNKRegression):
                 "Rows of Dask collections have the likelihood 'gaussian'; for another one, pass "
                 "rows in memory, such as X.compute()."
             )
-        if home_of(X) is not None:
-            X, y, sample_weight, exposure = map(to_numpy, (X, y, sample_weight, exposure))
         problems = self._outcomes(law, X, y, sample_weight, exposure)
         self._learn(problems, checkpoint, self._progress(callback))
         return self
@@ -284,7 +280,7 @@ class LearnedKernelRegressor(LawPredictions, BaNKRegression):
             return super().predict(X, return_std, return_cov)
         check_one_spread(return_std, return_cov)
         if return_cov:
-            raise NotPromisedError(
+            raise ValueError(
                 "Counts have no return_cov: draw them jointly by sample_y, or use return_std."
             )
         if is_lazy(X, exposure):

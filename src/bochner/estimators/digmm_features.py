@@ -71,7 +71,7 @@ _CHECKS: Mapping[str, Check] = {
 """Checks of the constructor parameters, by name."""
 
 
-@register(former_names=("DIGMMFeatures",))
+@register
 @dataclass(eq=False, repr=False)
 class SimilarityFeatures(
     KernelParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator

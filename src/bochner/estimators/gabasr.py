@@ -78,7 +78,7 @@ class GaBaSR(BaNK):
         return model
 
 
-@register(former_names=("GaBaSRRegressor",))
+@register
 @documented
 class LocallyStationaryRegressor(GaBaSR, BaNKRegression):
     r"""Regression with a learned, locally stationary kernel (GaBaSR).
@@ -167,7 +167,7 @@ class LocallyStationaryRegressor(GaBaSR, BaNKRegression):
         return self.target_scale_ * total / draws.n_draws
 
 
-@register(former_names=("GaBaSRClassifier",))
+@register
 @documented
 @dataclass(eq=False, repr=False)
 class LocallyStationaryClassifier(GaBaSR, BaNKClassification):
