@@ -23,7 +23,6 @@ def home_of_library(request):
     ("cls", "settings"),
     [
         (LearnedKernelRegressor, {}),
-        (LearnedKernelRegressor, {"likelihood": "student_t"}),
         (LocallyStationaryRegressor, {}),
         (LearnedKernelClassifier, {}),
     ],
