@@ -13,10 +13,8 @@ from benchmarks.first import FIRST_MINUTE
 from benchmarks.forecasts.benchmark import FORECASTS
 from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
-from benchmarks.gpu import GPU
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
 from benchmarks.hierarchies import HIERARCHIES
-from benchmarks.histograms import HISTOGRAMS
 from benchmarks.indefinite.benchmark import INDEFINITE
 from benchmarks.many import MANY
 from benchmarks.payoff import PAYOFF
@@ -25,7 +23,6 @@ from benchmarks.published.benchmark import PUBLISHED
 from benchmarks.real.benchmark import REAL
 from benchmarks.results import markdown_table, median_table, medians, read_rows
 from benchmarks.schemes.benchmark import SCHEMES_BENCHMARK
-from benchmarks.sequences import SEQUENCES
 from benchmarks.speed.benchmark import SPEED
 from benchmarks.unlike.benchmark import UNLIKE
 
@@ -69,10 +66,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             SPEED,
             MANY,
             PAYOFF,
-            GPU,
             ATTENTION,
-            HISTOGRAMS,
-            SEQUENCES,
             UNLIKE,
         ),
     )

@@ -60,18 +60,6 @@ LOOKS: Mapping[str, Look] = {
     "sampled": Look(SKY, "s"),
     "fitted": Look(BLUE, "o"),
     "uniform": Look(PALE, "", DASHES[2]),
-    # Features of histograms
-    "AdditiveChi2Sampler": Look(ORANGE, "^"),
-    # Features of sequences
-    "windows": Look(BLUE, "o"),
-    "windows, iid": Look(BLUE, "o", DASHES[1], _OPEN),
-    "signature, depth 2": Look(ORANGE, "^"),
-    "signature, depth 2, iid": Look(ORANGE, "^", DASHES[1], _OPEN),
-    "signature, depth 3": Look(VIOLET, "D"),
-    "signature, depth 3, iid": Look(VIOLET, "D", DASHES[1], _OPEN),
-    "equal steps": Look(DARK, "P"),
-    "counts of letters": Look(PALE, "", DASHES[2]),
-    "counts of triples": Look(DARK, "", DASHES[2]),
     # Gaussian processes by their features
     "64 features": Look(ORANGE, "^"),
     "256 features": Look(BLUE, "o"),

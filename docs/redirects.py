@@ -27,11 +27,7 @@ MOVED = {
     "gallery/plot_39_onnx": "../guide/deploying.html",
     "gallery/plot_42_callback": "../guide/scikit_learn.html",
     "gallery/plot_43_positive_attention": "../results/attention.html",
-    "gallery/plot_44_fingerprints": "../results/histograms.html",
     "gallery/plot_46_harmonizable": "../guide/local.html",
-    "gallery/plot_47_sequences": "../guide/sequences.html",
-    "gallery/plot_48_refresh": "plot_45_drift.html",
-    "guide/experimental": "sequences.html",
 }
 """Old pages, and the addresses of the pages that replace them, relative to the old ones."""
 

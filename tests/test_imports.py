@@ -10,7 +10,6 @@ import pytest
 
 import bochner
 from bochner import save
-from bochner.experimental import SequenceFeatures
 
 OPTIONAL = (
     "dask",
@@ -165,16 +164,3 @@ def test_the_import_changes_no_global_state():
         f"before = {state}\nimport bochner\nassert ({state}) == before"
     )
     assert done.returncode == 0, done.stderr
-
-
-def test_the_import_leaves_experimental_modules_out():
-    done = run("import sys, bochner, bochner.cli.app; print('bochner.experimental' in sys.modules)")
-    assert done.stdout == "False\n", done.stderr
-
-
-def test_a_model_file_imports_the_experimental_module(tmp_path):
-    path = tmp_path / "letters.bochner"
-    model = SequenceFeatures(n_components=8, random_state=0).fit(["abc", "abcd"])
-    save(model, path)
-    done = run(f"import bochner; print(bochner.load({str(path)!r}).transform(['abcd']).tolist())")
-    assert done.stdout == f"{model.transform(['abcd']).tolist()}\n", done.stderr

@@ -19,10 +19,9 @@ FILES = {
 BY_NAME = {
     ("bochner.estimators.table_base", "bochner.report"),
     ("bochner.persist.names", "bochner"),
-    ("bochner.persist.names", "bochner.experimental"),
 }
 """Modules of the package that are imported by name when needed: a report needs the packages
-of an extra, and model files may hold any class, also experimental ones. Public names have their
+of an extra, and model files may hold any class. Public names have their
 modules in the file of the package, which calls a function that imports by name."""
 
 

@@ -33,7 +33,6 @@ from bochner._numerics.on_demand import on_demand
 __version__ = version("bochner")
 
 if TYPE_CHECKING:
-    from bochner import baselines as baselines
     from bochner import datasets as datasets
     from bochner import kernels as kernels
     from bochner import likelihoods as likelihoods
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from bochner._numerics.progress import FitProgress as FitProgress
     from bochner.diagnosis import Diagnosis as Diagnosis
     from bochner.diagnosis import diagnose as diagnose
-    from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA as AsymmetricKernelPCA
     from bochner.estimators.asymmetric_kernel_ridge import (
         AsymmetricKernelRidge as AsymmetricKernelRidge,
     )
@@ -82,14 +80,12 @@ else:
     __getattr__, __dir__, __all__ = on_demand(
         __name__,
         {
-            "bochner.baselines": (),
             "bochner.datasets": (),
             "bochner.kernels": (),
             "bochner.likelihoods": (),
             "bochner.plot": (),
             "bochner._numerics.progress": ("FitProgress",),
             "bochner.diagnosis": ("Diagnosis", "diagnose"),
-            "bochner.estimators.asymmetric_kernel_pca": ("AsymmetricKernelPCA",),
             "bochner.estimators.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
             "bochner.estimators.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
             "bochner.estimators.bank_classifier": ("LearnedKernelClassifier",),

@@ -11,11 +11,9 @@ from benchmarks import BENCHMARKS, Options, find, read_rows, render, run
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
-DESIGNED = [name for name in BENCHMARKS if name != "gpu"]
-"""Benchmarks whose design is not that of a device; test_gpu.py has the other one."""
 
 NAMES = [
-    pytest.param(name, marks=[pytest.mark.slow] if name == "speed" else []) for name in DESIGNED
+    pytest.param(name, marks=[pytest.mark.slow] if name == "speed" else []) for name in BENCHMARKS
 ]
 
 NO_QUICK_PART = {("asymmetric", "accuracy")}
@@ -64,7 +62,7 @@ def write_competitions(path):
     np.savez(path, season=season, horizon=horizon, ends=ends, values=np.zeros(ends[-1]))
 
 
-@pytest.mark.parametrize("name", DESIGNED)
+@pytest.mark.parametrize("name", BENCHMARKS)
 def test_the_committed_rows_are_those_of_the_design(tmp_path, name, monkeypatch):
     """Designs depend on the numbers of inputs alone, and opponents are run wholly or not at all."""
     for room in (
@@ -123,4 +121,4 @@ def test_it_can_be_made_and_is_tried_before_a_merge(name):
     (benches,) = re.findall(
         r"step benches benches ((?:.*\\\n)*.*)", (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     )
-    assert name in benches.split() or name not in DESIGNED
+    assert name in benches.split()

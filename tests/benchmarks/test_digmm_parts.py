@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from benchmarks.datasets import Dataset
 from benchmarks.digmm import data as _digmm_data
 from benchmarks.digmm import design, learning
 from benchmarks.digmm.data import Split, _directions
@@ -13,7 +14,6 @@ from benchmarks.digmm.measures import Task, error_metrics
 from benchmarks.digmm.methods import mean_over_directions
 from benchmarks.digmm.scales import GAUSSIAN
 from bochner import SimilarityFeatures, kernels
-from bochner.datasets import Dataset
 from bochner.features.transformer import FourierFeatures
 
 NAME = design.BUNDLED

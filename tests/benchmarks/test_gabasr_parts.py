@@ -12,12 +12,12 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.metrics import log_loss, mean_squared_error, r2_score, roc_auc_score
 
+from benchmarks.datasets import Dataset
 from benchmarks.folds import Fold, fifth_at_random, held_out_at_random
 from benchmarks.gabasr import data, design, methods, mixture, series, update
 from benchmarks.gabasr.accuracy import GRID, fold_figures, probability_name, xor_metrics
 from benchmarks.gabasr.data import posterior
 from benchmarks.predictions import Prediction
-from bochner.datasets import Dataset
 from bochner.kernels import Gaussian
 from bochner.learning.chains.basis import Grid
 from bochner.learning.chains.evidence import InverseGammaNoise, evidence_of

@@ -6,10 +6,10 @@ from pages import halves_by_hand
 from scipy.spatial.distance import cdist
 
 from benchmarks import Cell, Options, read_rows
+from benchmarks.baselines import RandomMaclaurin
 from benchmarks.indefinite import design
 from benchmarks.indefinite.benchmark import INDEFINITE
 from bochner import FourierFeatures, kernels
-from bochner.baselines import RandomMaclaurin
 
 QUICK = Options(quick=True)
 DELTA, POLYNOMIAL = design.MAIN

@@ -7,8 +7,8 @@ from scipy.stats import beta
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
+from benchmarks.datasets import make_gp_draw
 from benchmarks.gabasr.nonstationary import DeepProcess, GibbsProcess, WarpedProcess
-from bochner.datasets import make_gp_draw
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.uniform(size=(30, 2)), RNG.uniform(size=(9, 2))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from benchmarks.datasets import Dataset
 from benchmarks.rows import scaled
-from bochner.datasets import Dataset
 
 N = 40
 VALUES = np.random.default_rng(0).permutation(N).astype(float)

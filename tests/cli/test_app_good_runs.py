@@ -17,7 +17,6 @@ import bochner as library
 from bochner.cli import demo_table
 from bochner.cli.models import _unlike
 from bochner.comparison.shown import FUNCTIONS, number
-from bochner.experimental import SequenceFeatures
 
 COMPARED, COLUMNS, PAIRS = ("--effort", "quick"), "important columns", "interacting pairs"
 COMMANDS = ("fit", "predict", "evaluate", "explain", "forecast", "inspect", "diagnose", "demo")
@@ -434,14 +433,6 @@ def test_the_demo(tmp_path, monkeypatch):
     assert written == {"co2.png", "co2.bochner", *(f"seattle_weather.{end}" for end in ends)}
     assert (tmp_path / "demo" / "co2.png").read_bytes().startswith(b"\x89PNG")
     assert type(library.load(tmp_path / "demo" / "co2.bochner")).__name__ == "Forecaster"
-
-
-def test_features_of_sequences_have_a_summary(tmp_path):
-    path = tmp_path / "words.bochner"
-    model = SequenceFeatures(n_components=32, random_state=0).fit(["abc", "abcd"])
-    library.save(model, path)
-    flat = " ".join(bochner("inspect", path).stdout.split())
-    assert "features 32, method 'windows'" in flat
 
 
 @pytest.mark.parametrize("frame", [table(80), labelled(80)], ids=["numbers", "classes"])

@@ -246,4 +246,4 @@ def test_quantiles_and_densities_are_those_of_the_mixture_over_draws():
     assert_allclose(latent[0], mean)
     assert (latent[1] < std).all()
     with pytest.raises(ValueError, match=r"y must have shape \(\d+,\), got"):
-        model.log_predictive_density(new, Y[:3])
+        model.log_predictive_density(new, Y[:2])

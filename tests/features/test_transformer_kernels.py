@@ -8,7 +8,7 @@ from laws.registry import concrete_kernels, drift, odd, wave
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from bochner import FourierFeatures, experimental, kernels
+from bochner import FourierFeatures, kernels
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.random(size=(80, 5)) * (RNG.random(size=(80, 5)) < 0.7) + 0.01 * np.eye(80, 5)
@@ -32,11 +32,6 @@ EVERYWHERE = [
     kernels.Polynomial(3, 5.0),
     kernels.Tanh(1 / 5, 1.0),
     kernels.Hellinger(),
-    experimental.ChiSquared(),
-    experimental.Intersection(shares=(1, 2, 0, 1, 1)),
-    experimental.Intersection(),
-    experimental.JensenShannon(),
-    experimental.Tanimoto(),
     kernels.Radial(wave),
     kernels.DotProduct(odd),
     kernels.Gaussian() - 0.5 * kernels.Matern(3.0),
@@ -146,10 +141,8 @@ def test_jordan_parts_can_be_chosen(kernel):
         (kernels.NTK(), UNIT, 2.0 * UNIT, r"unit sphere.*Normalizer"),
         ("arccosine1", UNIT, 1.001 * UNIT, "unit sphere"),
         (kernels.Hellinger(), ROWS, -ROWS, "zero or more"),
-        (experimental.ChiSquared(), ROWS, -ROWS, "zero or more"),
-        ("tanimoto", ROWS, -ROWS, "zero or more"),
     ],
-    ids=["NTK", "arccosine1", "Hellinger", "ChiSquared", "tanimoto"],
+    ids=["NTK", "arccosine1", "Hellinger"],
 )
 def test_rows_outside_the_domain_are_refused(kernel, good, bad, message):
     with pytest.raises(ValueError, match=message):

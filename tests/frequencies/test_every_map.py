@@ -11,12 +11,10 @@ from scipy import sparse
 
 from bochner import Frequencies
 from bochner._numerics import limits
-from bochner.experimental import Hashes, Powers
 from bochner.frequencies import (
     Amplitudes,
     CosineFactors,
     Envelope,
-    NoCarrier,
 )
 from bochner.sampling import HadamardRows
 
@@ -52,45 +50,14 @@ CASES = {
     "blocks": Frequencies(HELD, WEIGHT),
     "blocks with all": Frequencies(HELD, WEIGHT, PHASE, HELD / np.array(2.0), ENVELOPE, WAVES),
 }
-POWERS = Powers([0, 2, 1, 0, 0, 1], RNG.normal(size=M))
-HASHES = Hashes.drawn(M, D, RNG)
 X, Y, WIDE = np.abs(X), np.abs(Y), np.abs(WIDE)
-CASES |= {
-    "powers": Frequencies(OMEGA, WEIGHT, carrier=POWERS),
-    "hashes": Frequencies(np.zeros((M, D)), WEIGHT, carrier=HASHES),
-    "powers with all": Frequencies(OMEGA, WEIGHT, PHASE, NU, ENVELOPE, WAVES, POWERS),
-    "both carriers": Frequencies(OMEGA[:2], WEIGHT[:2])
-    + Frequencies(OMEGA[:2], WEIGHT[2:4], carrier=POWERS.taken(np.array([4, 1])))
-    + Frequencies(OMEGA[:2], WEIGHT[4:], carrier=HASHES.taken(np.array([3, 0]))),
-}
 SYMMETRIC = {
     "plain",
     "envelope",
     "cosines",
     "amplitudes",
     "blocks",
-    "powers",
-    "hashes",
-    "both carriers",
 }
-
-
-def carried(f, x):
-    """Return the complex functions of one row."""
-    if f.carrier is None:
-        return np.ones(M)
-    made = []
-    for part in f.carrier.parts:
-        if isinstance(part, NoCarrier):
-            made += [1.0] * part.m
-        elif isinstance(part, Powers):
-            made += list(x[part.column.astype(int)] ** (0.5 + 1j * part.rate))
-        else:  # Hashes: tests/laws have their mean, and here one is that of the same map
-            size, angle = part.polar(x[None])
-            assert size is None
-            assert_allclose(np.abs(np.cos(angle)), np.sqrt(0.5))
-            made += list(np.exp(1j * angle[0]))
-    return np.array(made)
 
 
 every = pytest.mark.parametrize("name", CASES)
@@ -129,11 +96,7 @@ def test_the_gram_matrix_is_the_sum_of_cosines(name):
                 f.weight
                 * factors(f, x, right=False)
                 * factors(f, y, right=True)
-                * np.real(
-                    carried(f, x)
-                    * np.conj(carried(f, y))
-                    * np.exp(1j * (f.omega @ x - f.nu @ y + f.phase))
-                )
+                * np.cos(f.omega @ x - f.nu @ y + f.phase)
             )
             for y in rows
         ]

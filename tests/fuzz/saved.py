@@ -12,7 +12,6 @@ from laws.registry import FUNCTIONS, PLANE_CASES
 from persist.pipelines import PIPELINES, answers, fitted
 
 import bochner
-from bochner import experimental
 
 N_ROWS = 30
 
@@ -93,20 +92,6 @@ def _of_table(kind):
     return Saved(model, ask)
 
 
-def _letters():
-    words = [f"{'ab' * (i % 5 + 1)}c" for i in range(N_ROWS)]
-    features = experimental.SequenceFeatures(n_components=8, window=2, random_state=0).fit(words)
-    return Saved(features, lambda found: [found.transform(words)])
-
-
-def _refreshed():
-    rng = np.random.default_rng(0)
-    X = _rows(rng)
-    model = bochner.KreinRidge(n_components=8, random_state=0).partial_fit(X, X[:, 0])
-    model.refresh(X, X[:, 0], length_scale=0.5, random_state=1).partial_fit(X, X[:, 0])
-    return Saved(model, lambda found: _answers(found, X, {}))
-
-
 def _forecaster():
     t = np.arange(40.0)
     X = np.cos(t)[:, None]
@@ -142,17 +127,13 @@ def _frequencies(**settings):
 
 
 ESTIMATORS = [
-    name
-    for name, subject in SUBJECTS.items()
-    if not subject.kind.__module__.startswith("bochner.baselines")
+    name for name, subject in SUBJECTS.items() if not subject.kind.__name__.endswith("Nystroem")
 ]
 OTHERS = {
     **{f"pipeline, {name}": partial(_pipeline, name) for name in PIPELINES},
     "table of text and dates": lambda: _of_table(bochner.TableRegressor),
     "classes of text and dates": lambda: _of_table(bochner.TableClassifier),
     "forecaster": _forecaster,
-    "features of letters": _letters,
-    "ridge after a refresh": _refreshed,
     "frequencies": _frequencies,
     "signed frequencies": lambda: _frequencies(kernel=SUBJECTS["ridge, signed"].settings["kernel"]),
 }

@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.gaussian_process.kernels import RBF
 
 import bochner
-from bochner import baselines, experimental, kernels
+from bochner import features, kernels
 
 SIGNED = kernels.DeltaGaussian(1.0, 10.0)
 COLUMNS = (
@@ -103,7 +103,6 @@ SUBJECTS = {
     "pair ridge, evidence": Subject(
         bochner.AsymmetricPairRidge, {"alpha": "evidence", **SMALL}, right=True
     ),
-    "asymmetric components": _features(bochner.AsymmetricKernelPCA, n_features=16),
     "features": _features(bochner.FourierFeatures, **SMALL),
     "features, structured": _features(bochner.FourierFeatures, scheme="structured", **SMALL),
     "features, quasi-random": _features(
@@ -116,9 +115,6 @@ SUBJECTS = {
     ),
     "features, float32": _features(bochner.FourierFeatures, dtype="float32", **SMALL),
     "features, polynomial": _features(bochner.FourierFeatures, kernel="polynomial", **SMALL),
-    # Each row is a series of one column.
-    "windows of series": _features(experimental.SequenceFeatures, window=1, **SMALL),
-    "signatures of series": _features(experimental.SequenceFeatures, method="signature", **SMALL),
     "mixture features": _features(bochner.SimilarityFeatures, max_iter=5, n_starts=1, **SMALL),
     "Taylor mixture features": _features(
         bochner.SimilarityFeatures, expectation="taylor", max_iter=5, n_starts=1, **SMALL
@@ -145,19 +141,6 @@ SUBJECTS = {
     "learned table of classes": Subject(
         bochner.TableClassifier, {"effort": "quick"}, "labels", weight=1
     ),
-    "a la carte": Subject(
-        baselines.ALaCarteRegressor, {**SMALL, **SHORT}, weighted=False, weight=2
-    ),
-    "random frequency classifier": Subject(
-        baselines.RandomFrequencyClassifier, {**SMALL, **SHORT}, "labels", weighted=False, weight=2
-    ),
-    "asymmetric Nystroem": _features(baselines.AsymmetricNystroem, n_components=4),
-    "Krein Nystroem": _features(baselines.KreinNystroem, n_components=4),
-    "several kernels": _features(baselines.MultipleKernelFeatures, n_components=12),
-    "Maclaurin": _features(baselines.RandomMaclaurin, **SMALL),
-    "sketch": _features(baselines.TensorSketch, **SMALL),
-    "random projection": _features(baselines.TensorizedRandomProjection, **SMALL),
-    "spherical": _features(
-        baselines.SphericalRandomFeatures, n_components=16, n_gaussians=2, n_starts=1
-    ),
+    "asymmetric Nystroem": _features(features.AsymmetricNystroem, n_components=4),
+    "Krein Nystroem": _features(features.KreinNystroem, n_components=4),
 }

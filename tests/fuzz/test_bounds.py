@@ -7,7 +7,7 @@ from pathlib import Path
 
 FILES = Path(__file__).with_name("test_model_files.py")
 
-WITH_LOOPS = "lists_and_arrays and (forecaster or text or tanimoto)"
+WITH_LOOPS = "lists_and_arrays and (forecaster or text)"
 """Models whose predictions run compiled loops over arrays of the file."""
 
 

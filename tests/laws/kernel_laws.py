@@ -9,10 +9,10 @@ from laws.references import reference_gram
 from laws.registry import FUNCTIONS
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner import experimental, kernels
+from bochner import kernels
 from bochner._numerics import limits
 
-_CLASSES = {name: getattr(room, name) for room in (kernels, experimental) for name in room.__all__}
+_CLASSES = {name: getattr(kernels, name) for name in kernels.__all__}
 """Classes that the repr of a kernel names."""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 from scipy.stats import norm
 
-from bochner import experimental, kernels
+from bochner import kernels
 
 
 def gamma_mean(shape, function):
@@ -313,42 +313,6 @@ def _(kernel: kernels.Tanh, X, Y):
 @reference_gram.register
 def _(kernel: kernels.Hellinger, X, Y):
     return _inner(X, Y) ** 0.5
-
-
-@reference_gram.register
-def _(kernel: experimental.ChiSquared, X, Y):
-    """Half of the total less half of the chi-squared distance, entry by entry."""
-    pairs = [(a, b) for x in X for y in Y for a, b in zip(x, y, strict=True)]
-    each = [0.5 * (a + b) - 0.5 * (a - b) ** 2 / (a + b) if a + b else 0.0 for a, b in pairs]
-    return np.reshape(each, (len(X), len(Y), X.shape[1])).sum(axis=2)
-
-
-@reference_gram.register
-def _(kernel: experimental.Intersection, X, Y):
-    return np.array([[sum(map(min, x, y)) for y in Y.tolist()] for x in X.tolist()])
-
-
-@reference_gram.register
-def _(kernel: experimental.JensenShannon, X, Y):
-    """The mean total less half of the entropies that a mixture gains, in bits."""
-
-    def less_entropy(z):
-        return np.sum(np.where(z > 0.0, z * np.log2(np.where(z > 0.0, z, 1.0)), 0.0))
-
-    return np.array(
-        [[0.5 * (less_entropy(x + y) - less_entropy(x) - less_entropy(y)) for y in Y] for x in X]
-    )
-
-
-@reference_gram.register
-def _(kernel: experimental.Tanimoto, X, Y):
-    """The share of the larger row that both have; rows of zeros are the same."""
-    return np.array(
-        [
-            [sum(map(min, x, y)) / sum(map(max, x, y)) if any(x + y) else 1.0 for y in Y.tolist()]
-            for x in X.tolist()
-        ]
-    )
 
 
 @reference_gram.register

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from bochner import experimental, kernels
-from bochner.experimental import ChiSquared, Intersection, JensenShannon, Tanimoto
+from bochner import kernels
 from bochner.kernels import (
     NTK,
     TL1,
@@ -63,7 +62,7 @@ def of_no_sign(X: np.ndarray) -> np.ndarray:
 
 def concrete_kernels() -> set[type[Kernel]]:
     """All kinds of kernels that can be made."""
-    classes = filter(inspect.isclass, [*vars(kernels).values(), *vars(experimental).values()])
+    classes = filter(inspect.isclass, vars(kernels).values())
     return {cls for cls in classes if issubclass(cls, Kernel) and not inspect.isabstract(cls)}
 
 
@@ -336,19 +335,6 @@ def finite(dim: int) -> Iterator[Case]:
     yield Case(Linear(reach=4.0).on(-1) * Periodic(2.0).on(0) + 0.5 * Constant(3.0), dim)
 
 
-def histograms(dim: int) -> Iterator[Case]:
-    """Kernels of rows without negative entries, and what they make with others."""
-    yield Case(ChiSquared(), dim, of_no_sign)
-    yield Case(ChiSquared(shares=per_input(dim)), dim, of_no_sign)
-    yield Case(Intersection(), dim, of_no_sign)
-    yield Case(JensenShannon(), dim, of_no_sign)
-    yield Case(Tanimoto(), dim, of_no_sign)
-    yield Case(2.0 * ChiSquared().on(-1) + Tanimoto().on(0) + Gaussian(), dim, of_no_sign)
-    yield Case(Intersection().on(0) * Gaussian(1.3).on(-1), dim, of_no_sign)
-    yield Case(Tanimoto() * next(mixtures(dim)) + Periodic(2.0).on(0), dim, of_no_sign)
-
-
-HISTOGRAM_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in histograms(dim))
 FINITE_CASES: tuple[Case, ...] = tuple(case for dim in (1, 2) for case in finite(dim))
 MODULATED_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in modulated_cases(dim))
 HARMONIZABLE_CASES: tuple[Case, ...] = tuple(
@@ -392,4 +378,4 @@ PLANE_CASES: tuple[Case, ...] = tuple(
     if case.dim == 2
 )
 """Every kernel once, in two inputs, for what does the same in any number of them: graphs and torch
-modules, which refuse those of histograms."""
+modules."""

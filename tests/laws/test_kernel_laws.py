@@ -9,7 +9,6 @@ from laws.registry import (
     CASES,
     FINITE_CASES,
     HARMONIZABLE_CASES,
-    HISTOGRAM_CASES,
     LOCAL_CASES,
     MODULATED_CASES,
     PROFILED_CASES,
@@ -69,12 +68,6 @@ def test_kernel_of_finitely_many_frequencies(case):
         check(case)
 
 
-@pytest.mark.parametrize("case", HISTOGRAM_CASES, ids=str)
-def test_kernel_of_histograms(case):
-    for check in (*laws.EVERY, laws.check_domain):
-        check(case)
-
-
 @pytest.mark.parametrize("case", ALONE, ids=str)
 def test_profile(case):
     laws.check_profile(case)
@@ -91,7 +84,6 @@ def test_domain(case):
 
 def test_no_kernel_is_left_out():
     symmetric = (*CASES, *PROFILED_CASES, *LOCAL_CASES, *MODULATED_CASES, *FINITE_CASES)
-    symmetric += HISTOGRAM_CASES
     cases = (*symmetric, *HARMONIZABLE_CASES, *SKEWED_CASES, *BILINEAR_CASES)
     # What equal rows are to noise depends on whether they are the same; tests/kernels has it.
     assert {type(case.kernel) for case in cases} | {White} == concrete_kernels()

@@ -15,7 +15,6 @@ from bochner import (
     KernelGLMClassifier,
     KernelGLMRegressor,
     KreinRidge,
-    experimental,
     kernels,
     likelihoods,
 )
@@ -74,7 +73,6 @@ KERNELS = {
     "Bilinear": Bilinear(Gaussian(0.8), MAP),
     "Categorical": Gaussian(2.0).on(0) + Categorical(0.2, n_levels=4).on(1),
     "Cauchy": Cauchy(0.8),
-    "ChiSquared": experimental.ChiSquared(shares=(1.0, 2.0)),
     "Constant": Gaussian(0.7) + Constant(0.5),
     "CoshGaussian": CoshGaussian(1.0, 0.3),
     "DeltaGaussian": DeltaGaussian(),
@@ -83,8 +81,6 @@ KERNELS = {
     "Gaussian": Gaussian(0.8),
     "Harmonizable": Harmonizable([1.0], [[[1.0, 0.5]]], [[0.1, 0.2]], [[0.5, 0.7]], [[1.0, 0.8]]),
     "Hellinger": Hellinger(),
-    "Intersection": experimental.Intersection(shares=(1.0, 2.0)),
-    "JensenShannon": experimental.JensenShannon(shares=(1.0, 2.0)),
     "Laplacian": Laplacian(0.8),
     "Linear": Gaussian(0.7) + Linear(0.5, 0.1, 3.0).on(0),
     "LocallyStationary": LocallyStationary(Gaussian(3.0), Gaussian(), 0.1),
@@ -109,7 +105,6 @@ KERNELS = {
     "Sum": Gaussian(0.7).on(0) + Matern(1.5).on(1),
     "TL1": TL1(2.0),
     "Tanh": Tanh(1.0, 0.5),
-    "Tanimoto": experimental.Tanimoto(),
     "Transposed": kernels.Transposed(SinhGaussian(1.0, 0.3)),
 }
 """An expression of two inputs with each class of kernels. The second input may be a code."""
@@ -192,12 +187,10 @@ def learned_parameters(name):
 
 
 def test_every_class_of_kernels_is_here():
-    rooms = (kernels, experimental)
     classes = {
         name
-        for room in rooms
-        for name in room.__all__
-        if inspect.isclass(cls := getattr(room, name))
+        for name in kernels.__all__
+        if inspect.isclass(cls := getattr(kernels, name))
         and issubclass(cls, Kernel)
         and not inspect.isabstract(cls)
     }

@@ -21,7 +21,6 @@ from bochner import (
     export_onnx,
     kernels,
 )
-from bochner.experimental import SequenceFeatures
 from bochner.onnx import graph as graphs
 
 RNG = np.random.default_rng(0)
@@ -181,11 +180,6 @@ def test_refusals(monkeypatch, tmp_path):
         export_onnx(make_pipeline(FourierFeatures(n_components=8), Ridge()).fit(X, y))
     with pytest.raises(TypeError, match="MinMaxScaler cannot be exported to ONNX as a step"):
         export_onnx(make_pipeline(MinMaxScaler(), KreinRidge(n_components=8)).fit(X, y))
-    series = SequenceFeatures(n_components=8, window=2).fit(X)
-    with pytest.raises(TypeError, match=r"SequenceFeatures cannot be exported to ONNX\. Exported"):
-        export_onnx(series)
-    with pytest.raises(TypeError, match="SequenceFeatures cannot be exported to ONNX as a step"):
-        export_onnx(make_pipeline(series, KreinRidge(n_components=8)).fit(X, y))
     with pytest.raises(ValueError, match="that of FourierFeatures is not exported"):
         export_onnx(FourierFeatures(n_components=8).fit(X), return_std=True)
     with pytest.raises(FileNotFoundError, match="new is no folder: create it"):

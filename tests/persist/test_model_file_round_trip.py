@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 
 import bochner
 from bochner import (
-    AsymmetricKernelPCA,
     FourierFeatures,
     Frequencies,
     KernelGLMClassifier,
@@ -28,7 +27,6 @@ from bochner import (
     SimilarityFeatures,
     TableClassifier,
     TableRegressor,
-    experimental,
     kernels,
     spectral_measure,
 )
@@ -104,10 +102,6 @@ KERNELS = [
     kernels.Constant(np.float32(0.1)),
     kernels.Linear((1.0, 2.0, 3.0), 0.1, reach=(1.0, 2.0, 1 / 3)),
     kernels.White(1e-3),
-    experimental.ChiSquared(),
-    experimental.Intersection(shares=(0.1, 0.2, 1 / 3)),
-    experimental.JensenShannon(),
-    experimental.Tanimoto(),
 ]
 SIGNED = Gaussian(2.0) - 0.6 * Gaussian(0.5)
 WITH_FUNCTIONS = {kernels.Radial, kernels.DotProduct, kernels.Stationary}
@@ -193,10 +187,6 @@ FITTED = {
     "associated space": lambda: (ridge(kernel=SIGNED, associated=True).fit(X, Y), NEW),
     "conjugate gradients": lambda: (ridge(solver="cg").fit(X, Y), NEW),
     "classes in a krein space": lambda: (classifier(SIGNED).fit(X, COLOURS), NEW),
-    "singular components": lambda: (
-        AsymmetricKernelPCA(3, kernels.ShiftGaussian(), 64, random_state=0).fit(X, right=NEW),
-        NEW,
-    ),
     "counts": lambda: (
         KernelGLMRegressor("negative_binomial", n_components=32, random_state=0).fit(
             X, np.arange(120) % 5, exposure=1.0 + np.arange(120)
@@ -232,13 +222,6 @@ FITTED = {
         NEW,
     ),
     "positive features": lambda: (PositiveFeatures(16, random_state=0).fit(X, right=NEW), NEW),
-    "series": lambda: (
-        experimental.SequenceFeatures("laplacian", 16, method="signature", random_state=0).fit(
-            X[None]
-        ),
-        NEW[None],
-    ),
-    "strings": lambda: (experimental.SequenceFeatures(n_components=16).fit(COLOURS), COLOURS[:9]),
     "table": lambda: (TableEncoder().fit(TABLE), TABLE[::-1]),
     "table by quantiles": lambda: (TableEncoder(numeric="normal_quantile").fit(TABLE), TABLE),
     "table regressor": lambda: (table_model(TableRegressor).fit(TABLE, Y), TABLE[::-1]),

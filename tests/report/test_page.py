@@ -299,7 +299,6 @@ def test_what_was_not_analysed_is_left_out(lacks):
     has_importance = "importance" not in lacks
     assert ("Importance and interactions" in bare) == has_importance
     assert ("Effects of columns" in bare) == has_importance
-    assert ("Time and periods" in bare) == has_importance
     assert "interact most" not in bare
     for title in ("Errors", "Residuals", "Diagnostics"):
         assert title in bare

@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 import torch
 from spectral.few_designs import design_roughly
 
-from bochner import FourierFeatures, Frequencies, KreinRidge, experimental, kernels
+from bochner import FourierFeatures, Frequencies, KreinRidge, kernels
 from bochner.spectral import NoMeasureError
 from bochner.torch import TRAINABLE, FourierLayer
 
@@ -277,10 +277,4 @@ def test_kernels_that_need_data_are_refused(kernel):
     with pytest.raises(
         ValueError, match=r"depend on how far the data reach. Use FourierLayer\.from"
     ):
-        FourierLayer(kernel, 3, 16)
-
-
-@pytest.mark.parametrize("kernel", [experimental.ChiSquared(), experimental.Tanimoto()])
-def test_kernels_of_histograms_are_refused(kernel):
-    with pytest.raises(NotImplementedError, match="histograms and sets have no layer"):
         FourierLayer(kernel, 3, 16)

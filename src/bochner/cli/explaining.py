@@ -26,7 +26,6 @@ from bochner.cli.output import (
     write_json,
     write_picture,
 )
-from bochner.cli.records import SCHEMA_VERSION
 from bochner.cli.screen import print_shares
 from bochner.comparison.shown import entry, number
 from bochner.comparison.study import Model
@@ -245,7 +244,6 @@ def _of_output(contributions: Contributions, number: int) -> tuple[Array, Array]
 def _record(model: Model, path: Path, contributions: Contributions, rows: Any) -> dict[str, object]:
     """Return the output of `bochner explain --json`."""
     return {
-        "schema_version": SCHEMA_VERSION,
         "model": str(path),
         "outputs": _outputs(model),
         "columns": list(contributions.columns),

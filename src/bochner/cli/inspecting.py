@@ -106,9 +106,6 @@ def _facts(model: BaseEstimator) -> dict[str, str]:
         return bank_facts(model)
     if isinstance(model, Forecaster):
         return forecast_facts(model)
-    if hasattr(model, "map_"):  # Features of sequences
-        features = f"{model.map_.n_features}, method {model.method!r}"
-        return {"kernel": repr(model.kernel_), "features": features}
     facts = {}
     if hasattr(model, "kernel_"):
         facts["kernel"] = repr(model.kernel_)

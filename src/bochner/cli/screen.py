@@ -9,7 +9,6 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner.cli.output import cells_table, plain
-from bochner.cli.stages import shown_seconds
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import Outcome, Score
 from bochner.comparison.shown import (
@@ -142,7 +141,7 @@ def scores_table(outcomes: Mapping[str, Outcome]) -> Table:
     for name in order:
         cells = [_shown(scores[name].get(metric), metric) for metric in shown]
         if has_time:
-            cells.append(shown_seconds(outcomes[name].seconds))
+            cells.append(number(outcomes[name].seconds, 2))
         style = "bold" if name == OURS and len(order) > 1 else ""
         table.add_row(*(Text(plain(cell)) for cell in (name, *cells)), style=style)
     return table

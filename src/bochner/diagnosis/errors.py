@@ -188,7 +188,7 @@ def _predicted_error(
     part, mass = measure.parts[0], measure.mass
     is_known = len(measure.parts) == 1 and not measure.max_error and not part.envelope[0]
     law = _unmapped(part.law)
-    if not (is_known and law.is_positive) or law.has_carriers:
+    if not (is_known and law.is_positive):
         return None
     value, twice = (_distinct(kernel(factor * split.fit)) for factor in (1.0, 2.0))
     variance = (mass * (mass + twice) - 2.0 * value**2) / (2.0 * m)

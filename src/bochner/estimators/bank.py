@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, MatrixLike, as_flag
 from bochner._numerics.checked import validated
-from bochner._numerics.namespaces import home_of, to_numpy
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.whole_fits import all_or_nothing
@@ -125,7 +124,7 @@ class BaNK(BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Inputs. Torch and CuPy arrays are copied to NumPy arrays.
+            Inputs.
         y : array-like of shape (n,)
             Targets: numbers for a regression, at least two labels for a classification.
         sample_weight : array-like of shape (n,), default=None
@@ -144,8 +143,6 @@ class BaNK(BaseEstimator, ABC):
         ValueError
             If a parameter is out of range, the data are unusable, or there is only one class.
         """
-        if home_of(X) is not None:
-            X, y, sample_weight = map(to_numpy, (X, y, sample_weight))
         is_verbose = as_flag("verbose", self.verbose)
         progress = Progress(print if callback is None and is_verbose else callback)
         self._learn(self._problems(X, y, sample_weight), progress)
@@ -265,8 +262,6 @@ class BaNK(BaseEstimator, ABC):
     def _rows(self, X: object) -> tuple[Array, Array]:
         """Return scaled inputs (d, n) and fixed columns (q, n) of rows to predict at."""
         check_is_fitted(self, "learned_")
-        if home_of(X) is not None:
-            X = to_numpy(X)
         rows = validated(self, X, dtype=np.float64, reset=False)
         scaled = self._scaling.apply(rows)
         return scaled.T, self._trend.columns(scaled).T

@@ -8,16 +8,19 @@ solves for its weights, for instance with ``bochner.learning.ridge.posterior``.
 
 from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.chunks import Chunk
+from bochner.features.nystroem import AsymmetricNystroem, KreinNystroem
 from bochner.features.stats import FeatureSums, chunk_sums, feature_sums
 from bochner.features.targets import Indicators, Numbers, Targets
 from bochner.features.transformer import FourierFeatures
 
 __all__ = [
     "Approximation",
+    "AsymmetricNystroem",
     "Chunk",
     "FeatureSums",
     "FourierFeatures",
     "Indicators",
+    "KreinNystroem",
     "Numbers",
     "Recipe",
     "Targets",

@@ -163,7 +163,7 @@ def _warn_of_bias(
 
 def _advice(kernel: Kernel) -> str:
     if isinstance(kernel, Polynomial) and kernel.offset >= 0.0:
-        return "bochner.baselines.TensorSketch has features of polynomials for rows of any length."
+        return "sklearn's PolynomialCountSketch has features of polynomials for rows of any length."
     return "Use more, or weights='least_squares'."
 
 

@@ -57,7 +57,7 @@ def _modulated(frequencies: Frequencies) -> Frequencies:
     """Return twice as many frequencies of one side, or the same ones if that is impossible."""
     envelope = frequencies.envelope
     differ = frequencies.dim != frequencies.dim_right or frequencies.modulation is not None
-    if differ or frequencies.carrier is not None or not (envelope is None or envelope.is_symmetric):
+    if differ or not (envelope is None or envelope.is_symmetric):
         return frequencies
     s = 0.5 * (frequencies.omega + frequencies.nu)
     v = frequencies.omega - frequencies.nu

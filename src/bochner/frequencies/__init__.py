@@ -1,19 +1,14 @@
 """Sampled frequencies: the finite sum every kernel of the library becomes."""
 
 from bochner.frequencies.amplitudes import Amplitudes
-from bochner.frequencies.carriers import Carrier, CarrierSeries, DrawnCarrier, NoCarrier
 from bochner.frequencies.factors import CosineFactors, Envelope
 from bochner.frequencies.frequencies import Frequencies
 from bochner.frequencies.positive import PositiveFrequencies
 
 __all__ = [
     "Amplitudes",
-    "Carrier",
-    "CarrierSeries",
     "CosineFactors",
-    "DrawnCarrier",
     "Envelope",
     "Frequencies",
-    "NoCarrier",
     "PositiveFrequencies",
 ]

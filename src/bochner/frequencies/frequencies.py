@@ -17,11 +17,9 @@ from bochner._numerics.arrays import (
 )
 from bochner._numerics.checked import check_rows_given, largest_size
 from bochner._numerics.limits import LARGEST_ENTRY
-from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
 from bochner.frequencies.amplitudes import Amplitudes
-from bochner.frequencies.carriers import Carrier, NoCarrier
 from bochner.frequencies.factors import CosineFactors, Envelope, along_inputs
-from bochner.frequencies.maps import DeviceMap, Side, trigonometric_features
+from bochner.frequencies.maps import Side, trigonometric_features
 from bochner.registry import register
 from bochner.sampling import HadamardRows, Matrix
 
@@ -43,8 +41,7 @@ class Frequencies:
 
     With an envelope, a modulation or both the j-th term carries the factor :math:`g_j(x) g_j(y)`,
     and each of its features :math:`g_j`: kernels of the inner product are such sums, and locally
-    stationary ones. A carrier :math:`f_j` makes it the real part of :math:`f_j(x)
-    \overline{f_j(y)}` times the complex wave, for kernels of histograms.
+    stationary ones.
 
     Parameters
     ----------
@@ -62,9 +59,6 @@ class Frequencies:
         Factors :math:`g` of the features; ``None`` means one.
     modulation : CosineFactors or Amplitudes, default=None
         Other factors of the features; both arguments must have the same number of inputs.
-    carrier : Carrier, default=None
-        Complex functions :math:`f_j`; ``None`` means one. Both arguments must have the same number
-        of inputs.
 
     Attributes
     ----------
@@ -93,7 +87,6 @@ class Frequencies:
     nu_blocks: Matrix | None
     envelope: Envelope | None = None
     modulation: CosineFactors | Amplitudes | None = None
-    carrier: Carrier | None = None
 
     def __init__(
         self,
@@ -103,7 +96,6 @@ class Frequencies:
         nu: ArrayLike | HadamardRows | None = None,
         envelope: Envelope | None = None,
         modulation: CosineFactors | Amplitudes | None = None,
-        carrier: Carrier | None = None,
     ) -> None:
         rows = _checked_matrix("omega", omega)
         if len(rows.shape) != 2 or 0 in rows.shape:
@@ -134,13 +126,6 @@ class Frequencies:
                 f"{(m, self.dim_right)}."
             )
         object.__setattr__(self, "modulation", modulation)
-        if carrier is not None and not (carrier.n_factors == m and self.dim == self.dim_right):
-            raise ValueError(
-                f"carrier has {carrier.n_factors} functions; it needs one for each of {m} "
-                f"frequencies, and arguments of the same width, got {self.dim} and "
-                f"{self.dim_right}."
-            )
-        object.__setattr__(self, "carrier", carrier)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Through the constructor, so that copies are checked and read-only, too.
@@ -192,8 +177,8 @@ class Frequencies:
     @property
     def right(self) -> "Frequencies":
         """Frequencies whose left features are the right features of this object."""
-        nu, phase, _, envelope, modulation, carrier = self._right
-        return Frequencies(nu, self.weight, phase, None, envelope, modulation, carrier)
+        nu, phase, _, envelope, modulation = self._right
+        return Frequencies(nu, self.weight, phase, None, envelope, modulation)
 
     @property
     def is_symmetric(self) -> bool:
@@ -218,8 +203,6 @@ class Frequencies:
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            With scikit-learn's ``array_api_dispatch``, features of arrays of other namespaces
-            are such arrays, on the same device.
         dtype : float32 or float64, default=None
             Type of the features; ``None`` means float32 if ``X`` is float32, else float64.
         out : ndarray of shape (n, 2m), default=None
@@ -257,7 +240,7 @@ class Frequencies:
         Raises
         ------
         ValueError
-            If ``coef`` or the rows have another shape, or there is a carrier.
+            If ``coef`` or the rows have another shape.
 
         Examples
         --------
@@ -268,11 +251,6 @@ class Frequencies:
         """
         X, coef = np.asarray(X, dtype=np.float64), np.asarray(coef, dtype=np.float64)
         m = self.n_frequencies
-        if self.carrier is not None:
-            raise ValueError(
-                "Features of kernels of histograms and sets have no gradients; use differences of "
-                "values."
-            )
         if coef.ndim != 2 or len(coef) != 2 * m:
             raise ValueError(f"coef must have shape ({2 * m}, functions), got {coef.shape}.")
         Z = self.features(X)
@@ -288,23 +266,15 @@ class Frequencies:
                 gradient += direction[:, :, None] * along[:, None, :]
         return gradient
 
-    def to_device_of(self, X: InputRows) -> "Frequencies | DeviceMap":
-        """Return the map to left features for blocks of validated rows ``X``.
-
-        If the rows are on a device, its numbers have been copied there once for all blocks.
-        """
-        return DeviceMap(X, *self._left) if on_device(X) else self
-
     def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> NDArray[Any]:
         r"""Return the approximate Gram matrix :math:`\hat k(x_i, y_j)`, of shape (n, n2).
 
         Rows (n, d) and (n2, d2) are dense or sparse; ``Y=None`` means ``X``.
         """
-        same_namespace(X, Y)
         left = self.features(X)
         is_shared = Y is None and self.is_symmetric
         right = left if is_shared else self.features_right(X if Y is None else Y)
-        gram: NDArray[Any] = (left * like(self.signature, left)) @ right.T
+        gram: NDArray[Any] = (left * self.signature.astype(left.dtype, copy=False)) @ right.T
         return gram
 
     def __add__(self, other: "Frequencies") -> "Frequencies":
@@ -319,47 +289,39 @@ class Frequencies:
             None if one_sided else np.r_[self.nu, other.nu],
             _joined(self, other, "envelope", Envelope),
             _joined(self, other, "modulation", CosineFactors),
-            _joined(self, other, "carrier", NoCarrier),
         )
 
     def with_weights(self, weight: ArrayLike, phase: ArrayLike | None = None) -> "Frequencies":
         """Return the same frequencies with other weights and, if given, phases, of shape (m,)."""
         omega, nu = self.omega_blocks, self.nu_blocks
         phase = self.phase if phase is None else phase
-        factors = self.envelope, self.modulation, self.carrier
-        return Frequencies(omega, weight, phase, nu, *factors)
+        return Frequencies(omega, weight, phase, nu, self.envelope, self.modulation)
 
     @property
     def _left(self) -> Side:
-        factors = self.envelope, self.modulation, self.carrier
-        return self.omega_blocks, self.phase, self._amplitude, *factors
+        return self.omega_blocks, self.phase, self._amplitude, self.envelope, self.modulation
 
     @property
     def _right(self) -> Side:
         envelope = None if self.envelope is None else self.envelope.transposed()
         no_phase = np.zeros_like(self.phase)
-        factors = envelope, self.modulation, self.carrier
-        return self._nu_blocks, no_phase, self._amplitude, *factors
+        return self._nu_blocks, no_phase, self._amplitude, envelope, self.modulation
 
     def _map(
         self, inputs: MatrixLike, side: Side, dtype: Any = None, out: Floats | None = None
     ) -> Floats:
-        dtypes = float_types(inputs, FLOATS)
-        X = check_rows_given(inputs, accept_sparse="csr", dtype=dtypes)
+        X = check_rows_given(inputs, accept_sparse="csr", dtype=FLOATS)
         dim = side[0].shape[1]
         if X.shape[1] != dim:
             raise ValueError(f"X has {X.shape[1]} columns, the frequencies have {dim} inputs.")
         for waves in (side[0], *(() if self.modulation is None else (self.modulation.waves,))):
             _refuse_large_angles(X, waves)
-        feature_dtype = np.dtype(dtype or X.dtype) if not on_device(X) else np.dtype(np.float64)
+        feature_dtype = np.dtype(dtype or X.dtype)
         if (largest := float(np.max(side[2], initial=0.0))) > np.finfo(feature_dtype).max:
             raise ValueError(
                 f"Features of size {largest:.3g} overflow {feature_dtype}: use float64, or a "
                 f"kernel with a smaller factor."
             )
-        if on_device(X):
-            features: Floats = DeviceMap(X, *side).features(X, dtype)
-            return features
         shape = (X.shape[0], self.n_features)
         if out is not None and (out.shape != shape or out.dtype != feature_dtype):
             raise ValueError(

@@ -62,13 +62,10 @@ of He, He, Liu and Huang, "Random Fourier features for asymmetric kernels", 2022
 the latter times ``dim ** 3``.
 """
 
-_EXPERIMENTAL = frozenset({"chi_squared", "intersection", "jensen_shannon", "tanimoto"})
-"""Names that exist once `bochner.experimental` is imported."""
-
 _OTHER_MEANINGS = frozenset({"auto", "precomputed"})
 """Values of the parameter ``kernel`` here and in scikit-learn that name no kernel."""
 
-reserve_kernel_names((*NAMED_KERNELS, *KERNELS_BY_DIMENSION, *_EXPERIMENTAL, *_OTHER_MEANINGS))
+reserve_kernel_names((*NAMED_KERNELS, *KERNELS_BY_DIMENSION, *_OTHER_MEANINGS))
 
 
 def has_length_scale(name: str) -> bool:
@@ -97,10 +94,6 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
             f"The kernel {name!r} is not made from a length scale, and one is needed here. Names "
             f"of kernels that are: {', '.join(dict.fromkeys([*also, *by_scale]))}; or give a "
             f"Kernel object."
-        )
-    if name in _EXPERIMENTAL:
-        raise ValueError(
-            f"The kernel {name!r} is experimental: import bochner.experimental before you use it."
         )
     kernel_names = list(dict.fromkeys([*also, *by_scale, *KERNELS_BY_DIMENSION, *registered]))
     near = nearest(name, kernel_names)

@@ -79,11 +79,6 @@ class Graph:
 
     def features(self, X: str, frequencies: Frequencies) -> str:
         """Return the left features (n, 2m) of rows ``X`` (n, d), Hadamard blocks as a matrix."""
-        if frequencies.carrier is not None:
-            raise ValueError(
-                "Features of kernels of histograms and sets are not exported to ONNX; compute them "
-                "by FourierFeatures, and export what follows them."
-            )
         angle = self("Add", self("MatMul", X, frequencies.omega.T), frequencies.phase)
         waves = self("Concat", self._cosines(angle), self("Sin", angle), axis=1)
         amplitude = np.sqrt(np.abs(frequencies.weight))

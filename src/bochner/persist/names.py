@@ -22,19 +22,14 @@ _REMOVED: Mapping[str, str] = {
 """Advice by names of classes in older files that the library no longer has."""
 
 
-_PUBLIC, _EXPERIMENTAL = "bochner", "bochner.experimental"
-"""Module that registers further classes when it is imported: for models that have one of them."""
-
-
 def class_named(name: str, *, estimator: bool) -> type:
     """Return the estimator or the value class of a name, or raise ``ValueError``."""
     if estimator and name in PARTS:
         return PARTS[name]
     cls = registered_class(name)
-    for room in (_PUBLIC, _EXPERIMENTAL):
-        if cls is None:
-            import_all(import_module(room))
-            cls = registered_class(name)
+    if cls is None:
+        import_all(import_module("bochner"))
+        cls = registered_class(name)
     if cls is None or not (is_estimator(cls) if estimator else is_value(cls)):
         if name in _REMOVED:
             raise ValueError(f"bochner has no {name} any more; {_REMOVED[name]}")

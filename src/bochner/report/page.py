@@ -26,7 +26,6 @@ from bochner.report.drift import Drift
 from bochner.report.figures import without_control
 from bochner.report.residuals import MOST_COLUMNS, drifts, residuals_section
 from bochner.report.subject import Subject, subjects_of
-from bochner.report.times import times_section
 from bochner.report.unlike_rows import unlike_section
 from bochner.report.words import cut, quoted
 
@@ -173,7 +172,6 @@ def _target_sections(
         sections.append(importance_section(subject))
     sections += [
         effects_section(subject, most["effects"], most["pairs"]),
-        times_section(subject),
         diagnostics_section(checks),
     ]
     return [replace(each, anchor=prefix + each.anchor) for each in sections if each is not None]

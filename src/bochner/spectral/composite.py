@@ -9,7 +9,6 @@ from operator import add
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.names import resolved
@@ -152,23 +151,10 @@ class Mapped(Law):
                     "weights='least_squares'."
                 )
             modulation = modulation.mapped(self.left)
-        carrier = None if inner.carrier is None else inner.carrier.on(self._columns())
         nu = None
         if self.is_two_sided:
             nu = (omega if inner.nu is None else inner.nu) @ self.right.T
-        return Draw(omega @ self.left.T, inner.ratio, inner.phase, nu, modulation, carrier)
-
-    def _columns(self) -> NDArray[np.intp]:
-        """Return the columns (q,) that the maps choose; raise if they do something else."""
-        columns: NDArray[np.intp] = np.argmax(self.left, axis=0)
-        chosen = np.zeros_like(self.left)
-        chosen[columns, np.arange(len(columns))] = 1.0
-        if not (self._is_one_map and np.array_equal(self.left, chosen)):
-            raise NoMeasureError(
-                "Kernels of histograms and sets have no sampled features for mapped inputs; use "
-                "kernel.on(columns), or weights='least_squares'."
-            )
-        return columns
+        return Draw(omega @ self.left.T, inner.ratio, inner.phase, nu, modulation)
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
         return tuple(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner.frequencies import Amplitudes, CosineFactors, DrawnCarrier
+from bochner.frequencies import Amplitudes, CosineFactors
 from bochner.sampling import Coordinates, Directions, Layout, Matrix, Scheme, Uniforms
 from bochner.spectral.radial import RadialLaw
 
@@ -30,7 +30,7 @@ class Draw:
     The mean of :math:`\rho_j \cos(\omega_j \cdot x - \nu_j \cdot y + \theta_j)` is the kernel, with
     ``omega`` (m, d), importance weights ``ratio`` (m,), :math:`\rho \geq 0` of mean one, ``phase``
     (m,), ``nu`` (m, d2) or ``None`` for ``omega``, and optional factors of every cosine at either
-    argument, or a carrier.
+    argument.
     """
 
     omega: Matrix
@@ -38,24 +38,20 @@ class Draw:
     phase: Array
     nu: Array | None = None
     modulation: CosineFactors | Amplitudes | None = None
-    carrier: DrawnCarrier | None = None
 
     def rearranged(self, order: NDArray[np.intp]) -> Draw:
         """Return the draw with the rows of ``order``, which may repeat or leave out rows."""
         nu = None if self.nu is None else self.nu[order]
         waves = self.modulation
         waves = None if waves is None else waves.rearranged(order)
-        carrier = None if self.carrier is None else self.carrier.taken(order)
         omega, ratio, phase = np.asarray(self.omega)[order], self.ratio[order], self.phase[order]
-        return Draw(omega, ratio, phase, nu, waves, carrier)
+        return Draw(omega, ratio, phase, nu, waves)
 
     def reflected(self, signs: Array) -> Draw:
         """Return the draw with some frequencies and their phases negated: the same cosines."""
         nu = None if self.nu is None else self.nu * signs[:, None]
         omega = np.asarray(self.omega) * signs[:, None]
-        # A carrier's angle and its negative are as likely, whatever the frequency.
-        phase = self.phase * signs
-        return Draw(omega, self.ratio, phase, nu, self.modulation, self.carrier)
+        return Draw(omega, self.ratio, self.phase * signs, nu, self.modulation)
 
     def __add__(self, other: Draw) -> Draw:
         """Return the draw from the product of two kernels, of which only one may have factors."""
@@ -64,19 +60,14 @@ class Draw:
                 "Products of two kernels of modulated waves have no sampled features; use "
                 "weights='least_squares'."
             )
-        if self.carrier is not None and other.carrier is not None:
-            raise NoMeasureError(
-                "Products of two kernels of histograms or sets have no sampled features; use "
-                "weights='least_squares'."
-            )
-        waves, carrier = self.modulation or other.modulation, self.carrier or other.carrier
+        waves = self.modulation or other.modulation
         omega, other_omega = np.asarray(self.omega), np.asarray(other.omega)
         nu = None
         if self.nu is not None or other.nu is not None:
             left = omega if self.nu is None else self.nu
             nu = left + (other_omega if other.nu is None else other.nu)
         ratio, phase = self.ratio * other.ratio, self.phase + other.phase
-        return Draw(omega + other_omega, ratio, phase, nu, waves, carrier)
+        return Draw(omega + other_omega, ratio, phase, nu, waves)
 
 
 class Law(ABC):
@@ -85,9 +76,6 @@ class Law(ABC):
     __slots__ = ()
 
     dim: int
-
-    has_carriers = False
-    """Whether draws have carriers: complex functions of the rows, besides the waves."""
 
     @property
     def members(self) -> tuple[Law, ...]:

@@ -257,8 +257,8 @@ def _drawn(
     rate, radius = part.envelope
     if radius:
         envelope = Envelope(np.full(count, rate), np.full(count, radius), *part.maps)
-    factors = envelope, draw.modulation, draw.carrier
-    return Frequencies(draw.omega, weight * draw.ratio, draw.phase, draw.nu, *factors)
+    weights = weight * draw.ratio
+    return Frequencies(draw.omega, weights, draw.phase, draw.nu, envelope, draw.modulation)
 
 
 def _joined(parts: tuple[Part, ...], new: Part) -> tuple[Part, ...]:

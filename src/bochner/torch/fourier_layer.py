@@ -236,11 +236,6 @@ def _numbers(frequencies: Frequencies) -> dict[str, Array | None]:
             "Sums of kernels of inner products on different columns have no single layer; make one "
             "of each kernel, and concatenate their features."
         )
-    if frequencies.carrier is not None:
-        raise NotImplementedError(
-            "Kernels of histograms and sets have no layer; compute their features by "
-            "FourierFeatures, and give them to the network."
-        )
     waves = modulation if isinstance(modulation, CosineFactors) else None
     matrices = modulation.matrices() if isinstance(modulation, Amplitudes) else 6 * (None,)
     amplitudes = dict(zip(_AMPLITUDES, matrices, strict=True))
