@@ -1,21 +1,13 @@
 """A benchmark resumes, and mixes nothing."""
 
-import csv
 import json
 import os
-import platform
-import shutil
 
-import numpy as np
 import pytest
-import sklearn
 from threadpoolctl import threadpool_info
 
-import benchmarks.environment as environment_module
-from benchmarks import Benchmark, Cell, Part, read_rows, render, run
-from benchmarks.pictures import Picture
-
-HEADER = ["benchmark", "mode", "run", "dataset", "method", "p", "seed", "metric", "value"]
+from benchmarks import Benchmark, Cell, Part, median_table, medians, read_rows, render, run
+from benchmarks.pictures import LOG, Picture, curves_figure
 
 
 class Planted(Exception):
@@ -65,19 +57,6 @@ def without_seconds(path):
     return [row for row in results(path) if row["metric"] != "seconds"]
 
 
-def test_the_csv_is_tidy(toy, tmp_path):
-    path = run(toy.benchmark(), out=tmp_path / "new" / "folder")
-    assert path == tmp_path / "new" / "folder" / "toy.csv"
-    with path.open(newline="") as file:
-        lines = list(csv.reader(file))
-    assert lines[0] == HEADER
-    assert len(lines) == 1 + 2 * 2 * 3 * 3
-    assert lines[1] == ["toy", "full", "1", "iris", "ours", "8", "0", "error", "0.1"]
-    assert lines[2][-2:] == ["bias", "-1e-17"]
-    assert lines[3][-2] == "seconds"
-    assert float(lines[3][-1]) > 0
-
-
 def test_a_crash_loses_nothing_and_repeats_nothing(toy, tmp_path):
     whole = Toy()
     expected = without_seconds(run(whole.benchmark(), out=tmp_path / "whole"))
@@ -110,13 +89,6 @@ def test_a_finished_benchmark_is_left_alone(toy, tmp_path):
     assert len(toy.seen) == 12
 
 
-def test_new_cells_are_added_to_the_old(toy, tmp_path):
-    run(toy.benchmark(), out=tmp_path)
-    toy.seeds = (0, 1, 2, 3)
-    run(toy.benchmark(), out=tmp_path)
-    assert [cell.seed for cell in toy.seen[12:]] == [3] * 4
-
-
 def test_quick_and_full_never_share_a_file(toy, tmp_path):
     full = run(toy.benchmark(), out=tmp_path)
     quick = run(toy.benchmark(), out=tmp_path, quick=True)
@@ -124,17 +96,6 @@ def test_quick_and_full_never_share_a_file(toy, tmp_path):
     assert {row["mode"] for row in read_rows(full)} == {"full"}
     assert {row["mode"] for row in read_rows(quick)} == {"quick"}
     assert len(read_rows(quick)) == 18
-
-
-def test_other_columns_are_refused(toy, tmp_path):
-    path = run(toy.benchmark(), out=tmp_path)
-    before = path.read_bytes()
-    other = toy.benchmark(
-        settings=("q",), cells=lambda options: [Cell("iris", "ours", 0, {"q": 1})]
-    )
-    with pytest.raises(ValueError, match=r"does not have the columns.*q.*[Mm]ove it away"):
-        run(other, out=tmp_path)
-    assert path.read_bytes() == before
 
 
 def renamed(toy, folder):
@@ -192,44 +153,6 @@ def test_every_row_is_traced_to_the_run_that_made_it(toy, tmp_path):
     assert records["2"]["command"] == "python -m benchmarks toy --data DIR"
 
 
-def test_the_environment_is_complete(toy, tmp_path):
-    path = run(toy.benchmark(), out=tmp_path, quick=True)
-    record = json.loads(path.with_suffix(".environment.json").read_text())["runs"]["1"]
-    assert record["command"] == "python -m benchmarks toy --quick"
-    assert record["python"] == platform.python_version()
-    assert record["platform"] == platform.platform()
-    assert record["cpu_count"] == os.cpu_count()
-    assert record["processor"]
-    assert record["versions"]["numpy"] == np.__version__
-    assert record["versions"]["scikit-learn"] == sklearn.__version__
-    assert {"bochner", "numpy", "scipy", "scikit-learn"} <= set(record["versions"])
-    assert record["started"].endswith("+00:00")
-    assert str(tmp_path) not in json.dumps(record)
-
-
-def test_the_commit_is_known_only_where_git_tracks_the_source(monkeypatch, tmp_path):
-    if shutil.which("git") is None:
-        pytest.skip("git is not installed")
-    source = tmp_path / "package" / "__init__.py"
-    source.parent.mkdir()
-    source.touch()
-    monkeypatch.setattr(environment_module, "__file__", str(source))
-    assert environment_module.commit() is None
-
-    def git(*arguments):
-        assert environment_module._git(tmp_path, *arguments) is not None
-
-    git("init")
-    assert environment_module.commit() is None
-    git("add", ".")
-    who = ("-c", "user.name=n", "-c", "user.email=e@x")
-    git(*who, "-c", "commit.gpgsign=false", "commit", "--no-verify", "-m", "one")
-    clean = environment_module.commit()
-    assert clean == environment_module._git(tmp_path, "rev-parse", "HEAD")
-    source.write_text("changed = True\n")
-    assert environment_module.commit() == f"{clean}-dirty"
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_are_limited_while_a_cell_runs(toy, tmp_path, threads):
     def measure(cell, options):
@@ -237,23 +160,6 @@ def test_threads_are_limited_while_a_cell_runs(toy, tmp_path, threads):
 
     path = run(toy.benchmark(measure=measure), out=tmp_path, threads=threads)
     assert {row["value"] for row in read_rows(path) if row["metric"] == "threads"} <= {1.0, threads}
-
-
-def test_seconds_given_by_the_benchmark_are_kept(toy, tmp_path):
-    benchmark = toy.benchmark(measure=lambda cell, options: {"seconds": 7, "error": 1})
-    first, second, *_ = read_rows(run(benchmark, out=tmp_path, quick=True))
-    assert (first["metric"], first["value"]) == ("error", 1.0)
-    assert (second["metric"], second["value"]) == ("seconds", 7.0)
-
-
-def test_progress_counts_what_was_there_already(toy, tmp_path):
-    toy.crash_at = 10
-    with pytest.raises(Planted):
-        run(toy.benchmark(), out=tmp_path)
-    toy.crash_at, calls = None, []
-    run(toy.benchmark(), out=tmp_path, progress=lambda *call: calls.append(call))
-    assert [call[:2] for call in calls] == [(10, 12), (11, 12), (12, 12)]
-    assert [call[2] for call in calls] == [None, *toy.seen[10:]]
 
 
 @pytest.mark.parametrize(
@@ -270,23 +176,6 @@ def test_a_wrong_design_is_named(toy, tmp_path, cells, message):
     with pytest.raises(ValueError, match=message):
         run(toy.benchmark(cells=lambda options: cells), out=tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_wrong_arguments_are_named(toy, tmp_path):
-    with pytest.raises(ValueError, match="data must name an existing folder"):
-        run(toy.benchmark(), data=tmp_path / "nowhere", out=tmp_path)
-    with pytest.raises(ValueError, match="threads must be at least 1"):
-        run(toy.benchmark(), out=tmp_path, threads=0)
-
-
-def test_rendering_needs_the_csv_only(toy, tmp_path):
-    path = run(toy.benchmark(), out=tmp_path)
-    (written,) = render(toy.benchmark(measure=None, cells=None), path)
-    assert written == path.with_suffix(".tables.md")
-    text = written.read_text()
-    assert text.startswith("36 rows\n\nFrom `toy.csv`")
-    for said in ("- `python -m benchmarks toy` (", f"numpy {np.__version__}", "1 thread(s)"):
-        assert said in text
 
 
 def test_figures_are_written_and_repeat_bit_for_bit(toy, tmp_path):
@@ -311,31 +200,6 @@ def test_figures_are_written_and_repeat_bit_for_bit(toy, tmp_path):
     assert picture.read_bytes() == first
 
 
-def test_rendering_another_benchmarks_csv_is_refused(toy, tmp_path):
-    path = run(toy.benchmark(), out=tmp_path)
-    with pytest.raises(ValueError, match=r"results of 'other' only; it holds toy"):
-        render(toy.benchmark(name="other"), path)
-
-
-def test_a_failed_summary_leaves_no_file(toy, tmp_path):
-    path = run(toy.benchmark(), out=tmp_path)
-
-    def tables(rows):
-        raise Planted
-
-    with pytest.raises(Planted):
-        render(toy.benchmark(tables=tables), path)
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["toy.csv", "toy.environment.json"]
-
-
-def test_only_some_methods_are_measured(toy, tmp_path):
-    path = run(toy.benchmark(), out=tmp_path, only=["theirs"])
-    assert {row["method"] for row in results(path)} == {"theirs"}
-    run(toy.benchmark(), out=tmp_path)
-    assert len(toy.seen) == 12
-    assert {cell.method for cell in toy.seen[6:]} == {"ours"}
-
-
 def test_a_method_is_measured_again_and_the_others_are_kept(toy, tmp_path):
     path = run(toy.benchmark(), out=tmp_path)
     before = without_seconds(path)
@@ -352,7 +216,93 @@ def test_a_method_is_measured_again_and_the_others_are_kept(toy, tmp_path):
     assert sorted(map(str, without_seconds(path))) == sorted(map(str, before))
 
 
-@pytest.mark.parametrize("name", ["only", "again"])
-def test_a_method_without_cells_is_named(toy, tmp_path, name):
-    with pytest.raises(ValueError, match="no method 'mine' to measure; there are ours, theirs"):
-        run(toy.benchmark(), out=tmp_path, **{name: ["mine"]})
+# Tables and curves
+
+HEADER = "benchmark,mode,run,dataset,method,p,seed,metric,value\n"
+VALUES = {
+    ("wine", "iid", 2): 0.5,
+    ("wine", "iid", 8): 0.25,
+    ("wine", "qmc", 2): 0.3,
+    ("letter", "iid", 2): 0.6,
+    ("letter", "iid", 8): 0.2,
+}
+
+
+def row(dataset, method, p, seed, value, metric="error"):
+    keys = {"benchmark": "toy", "mode": "full", "run": 1, "dataset": dataset, "method": method}
+    return keys | {"p": p, "seed": seed, "metric": metric, "value": value}
+
+
+@pytest.fixture
+def rows():
+    ours, theirs = (3.0, 1.0, 2.0), (4.0, 8.0, 5.0)
+    table = [row("iris", "ours", 8, seed, value) for seed, value in enumerate(ours)]
+    table += [row("iris", "theirs", 8, seed, value) for seed, value in enumerate(theirs)]
+    table += [row("wine", "ours", 8, 0, 0.12345), row("wine", "ours", 8, 1, 0.12355)]
+    return [*table, row("iris", "ours", 8, 0, 99.0, metric="seconds")]
+
+
+def test_medians_over_seeds(rows):
+    found = medians(rows, by=["dataset", "method"], metric="error")
+    expected = {("iris", "ours"): 2.0, ("iris", "theirs"): 5.0, ("wine", "ours"): 0.1235}
+    assert found == pytest.approx(expected)
+    assert list(found) == list(expected)
+
+
+def test_a_table_by_hand(rows):
+    table = median_table(rows, index=["dataset"], metric="error", ratio_to="theirs", digits=4)
+    assert table.splitlines() == [
+        "| dataset | ours | theirs |",
+        "| --- | ---: | ---: |",
+        "| iris | 2 (0.40) | 5 |",
+        "| wine | 0.1235 | – |",
+    ]
+
+
+def test_settings_and_modes_are_never_pooled_and_wrong_names_are_told(rows):
+    other = row("iris", "ours", 16, 0, 1.0)
+    quick = row("iris", "ours", 8, 3, 1.0) | {"mode": "quick"}
+    for given, metric, message in (
+        ([*rows, other], "error", r"'p' takes the values 8, 16 within iris, ours"),
+        ([*rows, quick], "error", "'mode' takes the values full, quick"),
+        (rows, "eror", "metric 'eror'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            medians(given, by=["dataset", "method"], metric=metric)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n", r"not a benchmark's CSV: it lacks the columns benchmark"),
+        (HEADER + "toy,full,1,iris\n", r"toy\.csv, line 2: the row does not fit"),
+        (HEADER + "toy,full,1,iris,ours,8,0,error,1,surplus\n", "line 2"),
+    ],
+)
+def test_what_is_no_result_is_told(tmp_path, text, message):
+    (tmp_path / "toy.csv").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_rows(tmp_path / "toy.csv")
+
+
+def test_curves():
+    figure = curves_figure(VALUES, xlabel="features", ylabel="error")
+    assert [axis.get_title() for axis in figure.axes] == ["wine", "letter"]
+    assert {axis.get_xlabel() for axis in figure.axes} == {"features"}
+    assert figure.axes[0].get_ylabel() == "error"
+    drawn = {
+        (axis.get_title(), line.get_label(), x): y
+        for axis in figure.axes
+        for line in axis.lines
+        for x, y in line.get_xydata()
+    }
+    assert drawn == VALUES
+    assert {(axis.get_xscale(), axis.get_yscale()) for axis in figure.axes} == {LOG}
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["iid", "qmc"]
+
+
+def test_a_panel_with_more_than_six_curves_is_refused():
+    values = {("wine", f"curve {j}", x): 1.0 for j in range(7) for x in (1, 2)}
+    with pytest.raises(ValueError, match=r"'wine' has 7 curves: expected at most 6, got curve 0,"):
+        curves_figure(values, xlabel="x", ylabel="y")
