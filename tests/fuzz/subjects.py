@@ -103,7 +103,6 @@ SUBJECTS = {
     "pair ridge, evidence": Subject(
         bochner.AsymmetricPairRidge, {"alpha": "evidence", **SMALL}, right=True
     ),
-    "asymmetric components": _features(bochner.AsymmetricKernelPCA, n_features=16),
     "features": _features(bochner.FourierFeatures, **SMALL),
     "features, structured": _features(bochner.FourierFeatures, scheme="structured", **SMALL),
     "features, quasi-random": _features(
@@ -124,13 +123,7 @@ SUBJECTS = {
     "positive features, sampled": _features(bochner.PositiveFeatures, weights="sampled", **SMALL),
     "encoder": _features(bochner.TableEncoder),
     "chain": Subject(bochner.LearnedKernelRegressor, CHAINS, weight=3),
-    "chain, outliers": Subject(
-        bochner.LearnedKernelRegressor, {**CHAINS, "likelihood": "student_t"}, weight=2
-    ),
     "chain of classes": Subject(bochner.LearnedKernelClassifier, CHAINS, "labels", weight=3),
-    "chain of ordered classes": Subject(
-        bochner.LearnedKernelClassifier, {**CHAINS, "likelihood": "ordinal"}, "labels", weight=2
-    ),
     "local chain": Subject(
         bochner.LocallyStationaryRegressor, {**CHAINS, "n_envelope": 2}, weight=2
     ),

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bochner._numerics.namespaces import on_device
-
 NUMBERS = (Real, Decimal, np.bool_)
 """Types of entries of object arrays that are numbers."""
 
@@ -152,7 +150,7 @@ def refuse_no_rows(name: str, X: object) -> None:
 
 def _parts(values: Any) -> Iterator[tuple[str, Any]]:
     """Yield arrays that may hold something else than numbers, with the column they are in."""
-    if on_device(values) or sparse.issparse(values):
+    if sparse.issparse(values):
         return
     if getattr(getattr(values, "dtype", None), "kind", "O") in _NUMBER_KINDS:
         return

@@ -15,7 +15,6 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from bochner._numerics.arrays import FLOATS, Array, as_finite_scalar, as_scale
 from bochner._numerics.checked import check_rows_given, check_weights, labels, named
 from bochner._numerics.foreign import not_numbers, refuse_masked
-from bochner._numerics.namespaces import on_device, to_numpy
 from bochner.distributed import PartitionedRows
 from bochner.distributed.collected import Collected
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
@@ -146,7 +145,7 @@ def row_chunks(
     if is_dask(X):
         from bochner.distributed.dask_rows import collect
 
-        return collect(X, y, sample_weight, numeric=numeric, learning=False).validated(check)
+        return collect(X, y, sample_weight, numeric=numeric).validated(check)
     if isinstance(X, PartitionedRows):
         if y is not None or sample_weight is not None:
             raise ValueError(
@@ -252,17 +251,13 @@ def checked_weight(sample_weight: ArrayLike | None, X: Any) -> Array | None:
     """Return weights of shape (n,), or ``None``; raise ValueError for invalid weights."""
     if sample_weight is None:
         return None
-    # Weights stay on the host. The check only uses the number of rows, so that rows on a device
-    # are not copied.
-    rows = np.broadcast_to(0.0, X.shape) if on_device(X) else X
     refuse_masked("sample_weight", sample_weight)
     with named("sample_weight"):
         if foreign_entries := not_numbers(sample_weight):
             raise ValueError(f"sample_weight must hold numbers, got {foreign_entries}. Convert it.")
-        of_rows = to_numpy(sample_weight)
-        _check_number_of_weights(of_rows, rows.shape[0])
+        _check_number_of_weights(sample_weight, X.shape[0])
         weight: Array = _check_sample_weight(
-            of_rows, rows, dtype=np.float64, ensure_non_negative=True
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
     check_weights(weight)
     return weight

@@ -9,7 +9,6 @@ from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, MatrixLike, as_array, as_flag
-from bochner._numerics.namespaces import like, to_numpy
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.function_draws import FunctionDraws
 from bochner.estimators.inputs import (
@@ -20,8 +19,8 @@ from bochner.estimators.inputs import (
     lazily,
 )
 from bochner.estimators.labelled import ScoredRegressor
-from bochner.estimators.online_head import OnlineHead
 from bochner.estimators.predictions import RegressionAttributes, with_uncertainty
+from bochner.estimators.ridge_head import RidgeHead
 from bochner.features.checks import N_CHECKS
 from bochner.features.chunks import Chunk
 from bochner.features.targets import Numbers
@@ -31,9 +30,7 @@ from bochner.registry import register
 
 
 @register
-class KreinRidge(
-    MultiOutputMixin, ScoredRegressor, RegressionAttributes, FunctionDraws, OnlineHead
-):
+class KreinRidge(MultiOutputMixin, ScoredRegressor, RegressionAttributes, FunctionDraws, RidgeHead):
     r"""Ridge regression on random features, for positive definite and indefinite kernels.
 
     With the signs of the features, ``signature_``, on the diagonal of :math:`J`, the weights are
@@ -141,13 +138,6 @@ class KreinRidge(
     sums_ : FeatureSums or None
         Sums that :meth:`partial_fit` adds to, of features and check features. With an intercept,
         targets are relative to the mean of the first batch. ``None`` after conjugate gradients.
-        While ``fading_`` is set, the sums are sums of the features ``fading_.joint`` over the rows
-        since the refresh.
-    fading_ : FadingFeatures or None
-        Both sets of features after :meth:`refresh`, until the earlier features are dropped.
-        ``fading_.share(model.sums_)`` is the share of the earlier features in the prior variance,
-        and ``fading_.change`` is the change of predictions if they were dropped. While it is set,
-        ``frequencies_`` and ``kernel_`` belong to both sets together.
     n_iter_ : int or None
         Number of products with the matrix of the system in conjugate gradients.
 
@@ -157,13 +147,6 @@ class KreinRidge(
     number at least a thousand times the rounding error of their weighted sum, there are enough
     rows for it to matter, and the kernel is positive definite; the sums are in float64.
     Predictions then differ from those in float64 by a few millionths of the spread of the targets.
-
-    With scikit-learn's ``array_api_dispatch``, rows of other namespaces, such as torch tensors on
-    a GPU, stay on their device: features, their products and predictions are computed there, block
-    by block. The sums are copied to the host, which solves for the weights. Also copied are the
-    rows used to choose the length scale or to design a measure and, with ``"cg"``, the features of
-    the preconditioner. Targets and weights are on the host. On a device ``"auto"`` uses ``"cg"``
-    only if ``"cholesky"`` does not fit into ``memory_limit``.
 
     Examples
     --------
@@ -273,8 +256,7 @@ class KreinRidge(
         Parameters
         ----------
         X, y, sample_weight
-            The rows, with their current weights. Rows from before a :meth:`refresh` must be removed
-            first.
+            The rows, with their current weights.
 
         Raises
         ------
@@ -343,7 +325,6 @@ class KreinRidge(
         Returns
         -------
         mean : array of shape (n,) or (n, n_targets)
-            A NumPy array, or one of the namespace and device of ``X``, as are ``std`` and ``cov``.
         std, cov : arrays of shapes (n,) or (n, n_targets), and (n, n) or (n, n, n_targets)
             Only if ``return_std`` or ``return_cov``.
 
@@ -362,7 +343,7 @@ class KreinRidge(
             spread = {"return_std": return_std, "return_cov": return_cov}
             return lazily(self, "predict", X, columns, **spread)
         mean, spread = self._predict(X, with_std=return_std, with_cov=return_cov)
-        mean = self._squeezed(mean + like(self._target_origin, mean))
+        mean = self._squeezed(mean + self._target_origin)
         return mean if spread is None else (mean, self._squeezed(spread))
 
     def log_predictive_density(self, X: MatrixLike, y: ArrayLike) -> Array:
@@ -383,7 +364,7 @@ class KreinRidge(
             If ``y`` and the predictions have different shapes, or there are no standard deviations:
             in a Krein space or after conjugate gradients.
         """
-        mean, std = (to_numpy(values) for values in self.predict(X, return_std=True))
+        mean, std = self.predict(X, return_std=True)
         targets = as_array(y)
         if targets.shape != mean.shape:
             raise ValueError(f"y must have shape {mean.shape}, got {targets.shape}.")
@@ -392,7 +373,6 @@ class KreinRidge(
         return as_array(density.reshape(len(mean), -1).sum(axis=1))
 
     # API pages only show methods that the class itself defines.
-    refresh = OnlineHead.refresh
     sample_functions = FunctionDraws.sample_functions
     sample_y = FunctionDraws.sample_y
 

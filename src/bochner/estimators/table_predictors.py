@@ -8,7 +8,6 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.promises import NotPromisedError
 from bochner.estimators.table_functions import TableFunctions
 from bochner.estimators.table_heads import ClassHead, NumberHead
 from bochner.estimators.table_knowledge import NewRows, RowKnowledge
@@ -133,7 +132,7 @@ class NumberPredictor:
     def covariances(self, rows: NewRows, weight: Array | None = None) -> Pair:
         """Return predictive means (n, *t) and covariances (n, n, *t)."""
         if self.targets.transformation is not None:
-            raise NotPromisedError(
+            raise ValueError(
                 "return_cov=True needs untransformed targets, and these are transformed "
                 f"({self.targets.transformation.name!r}): take return_std=True, covariances of "
                 "sample_functions, or transformation='none'."

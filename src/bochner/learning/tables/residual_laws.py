@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.promises import NotPromisedError
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.chains.functions import FunctionTerm
 from bochner.learning.tables.kernel_laws import LeaveOneOutPredictions
@@ -77,7 +76,7 @@ class ResidualLaw(ABC):
         return replace(self, signal=of_function * self.signal, alpha=alpha)
 
 
-@register(shapes={"members": "k"}, former_names=("TreeTerm",))
+@register(shapes={"members": "k"})
 @dataclass(frozen=True, slots=True, eq=False)
 class MeanTerm(FunctionTerm):
     """A sum of means of a law."""
@@ -89,7 +88,7 @@ class MeanTerm(FunctionTerm):
 
     def gradient(self, X: Array) -> Array:
         if not self.law.is_flat:
-            raise NotPromisedError(f"The {self.law.name} has no gradient.")
+            raise ValueError(f"The {self.law.name} has no gradient.")
         return np.zeros((*X.shape, self.coef.shape[1]))
 
 
