@@ -11,7 +11,6 @@ from bochner._numerics.arrays import Array, MatrixLike
 from bochner.estimators.bank_models import BaNKClassification, StandardisedNumbers
 from bochner.estimators.bank_parameters import documented
 from bochner.estimators.bank_problems import Problems
-from bochner.estimators.inputs import is_dask, lazily
 from bochner.estimators.kernel_glm_head import resolve_likelihood
 from bochner.learning.chains.draws import Draws
 from bochner.learning.chains.outcomes import outcomes_of
@@ -137,8 +136,6 @@ class LearnedKernelClassifier(BaNKClassification):
     def predict_proba(self, X: MatrixLike) -> Array:
         """Return posterior mean probabilities of the classes, of shape (n, n_classes)."""
         laws = self._laws
-        if is_dask(X):
-            return lazily(self, "predict_proba", X)
         if not laws:
             return super().predict_proba(X)
         inputs, fixed = self._rows(X)

@@ -14,7 +14,7 @@ from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_array, a
 from bochner._numerics.checked import validated_with_labels, validated_with_numbers
 from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_problems import Problems
-from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask, lazily
+from bochner.estimators.inputs import check_one_spread, checked_weight
 from bochner.estimators.labelled import LabelledClassifier
 from bochner.features.parameters import generators
 from bochner.features.targets import Indicators
@@ -161,8 +161,7 @@ class BaNKRegression(RegressorMixin, BaNK):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or Dask array or data frame
-            Rows; for a Dask collection the result is a Dask array, without standard deviations.
+        X : array-like of shape (n, d)
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation, noise included.
         return_cov : bool, default=False
@@ -181,8 +180,6 @@ class BaNKRegression(RegressorMixin, BaNK):
             If ``return_std`` and ``return_cov`` are both true.
         """
         check_one_spread(return_std, return_cov)
-        if is_dask(X):
-            return lazily(self, "predict", X, return_std=return_std, return_cov=return_cov)
         inputs, fixed = self._rows(X)
         draws = self.learned_[0].draws
         mean, variance = function_moments(draws, inputs, fixed)
@@ -320,8 +317,6 @@ class BaNKClassification(LabelledClassifier, BaNK):
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Return posterior mean probabilities of the classes, of shape (n, n_classes)."""
-        if is_dask(X):
-            return lazily(self, "predict_proba", X)
         inputs, fixed = self._rows(X)
         probability = self._averaged([learned.draws for learned in self.learned_], inputs, fixed)
         if self._softmax is None:
@@ -357,7 +352,5 @@ class BaNKClassification(LabelledClassifier, BaNK):
 
     def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Return the most probable class of each row, of shape (n,)."""
-        if is_dask(X):
-            return lazily(self, "predict", X)
         probability = self.predict_proba(X)
         return np.asarray(self.classes_[np.argmax(probability, axis=1)])

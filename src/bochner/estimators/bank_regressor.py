@@ -21,10 +21,10 @@ from bochner.estimators.bank_models import (
 )
 from bochner.estimators.bank_parameters import documented
 from bochner.estimators.bank_problems import Problems, repetitions
-from bochner.estimators.inputs import check_one_spread, is_dask, lazily
+from bochner.estimators.inputs import check_one_spread, is_dask
 from bochner.estimators.kernel_glm import NUMBERS
 from bochner.estimators.kernel_glm_head import checked_exposure, resolve_likelihood
-from bochner.estimators.law_predictions import LawPredictions, check_shape, is_lazy
+from bochner.estimators.law_predictions import LawPredictions, check_shape
 from bochner.features.parameters import generators
 from bochner.features.units import Units
 from bochner.learning.chains.draws import NORMAL, Draws
@@ -251,8 +251,7 @@ class LearnedKernelRegressor(LawPredictions, BaNKRegression):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or Dask array or data frame
-            Rows; for a Dask collection the results are Dask arrays, without covariances.
+        X : array-like of shape (n, d)
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation, noise included. It is
             infinite if a draw of Student-t noise has at most two degrees of freedom.
@@ -283,8 +282,6 @@ class LearnedKernelRegressor(LawPredictions, BaNKRegression):
             raise ValueError(
                 "Counts have no return_cov: draw them jointly by sample_y, or use return_std."
             )
-        if is_lazy(X, exposure):
-            return lazily(self, "predict", X, return_std=return_std)
         parts = [part.moments() for _, part in self._predictive(X, exposure)]
         mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
         return (mean, np.sqrt(variance)) if return_std else mean
