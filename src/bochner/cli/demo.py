@@ -151,10 +151,11 @@ def _draw(split: Split, model: Forecaster, path: Path) -> None:
     from matplotlib.figure import Figure
 
     from bochner import plot
+    from bochner.plot.style import styled
 
     years = np.concatenate((split.X[:, 0], split.X_test[:, 0]))
     season = model.periods_[0].name
-    with plot.styled():
+    with styled():
         figure = Figure(figsize=(_WIDTH, sum(_HEIGHTS)), layout="constrained")
         top, *below = figure.subplots(len(_HEIGHTS), 1, height_ratios=_HEIGHTS, sharex=True)
     plot.forecast(

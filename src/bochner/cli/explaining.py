@@ -31,7 +31,7 @@ from bochner.comparison.shown import entry, number
 from bochner.comparison.study import Model
 from bochner.diagnosis.contributions import Contributions
 from bochner.diagnosis.sensitivity import Effect
-from bochner.plot.contributed import entry_text
+from bochner.plot.waterfalls import entry_text
 from bochner.tables.columns import read_column
 from bochner.tables.errors import InputError
 

@@ -145,7 +145,7 @@ class BaNKRegression(RegressorMixin, BaNK):
     _scale: float
 
     def _problems(
-        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, labels: object = None
+        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> Problems:
         rows, y = validated_with_numbers(self, X, y, dtype=np.float64)
         rows, y, units = distinct_rows(*positive_rows(rows, y.astype(np.float64), sample_weight))
@@ -296,12 +296,10 @@ class BaNKClassification(LabelledClassifier, BaNK):
     classes_: NDArray[Any]
     _softmax: SoftmaxWeights | None
 
-    def _problems(
-        self, X: object, y: Any, sample_weight: ArrayLike | None, labels: Any = None
-    ) -> Problems:
+    def _problems(self, X: object, y: Any, sample_weight: ArrayLike | None) -> Problems:
         rows, y = validated_with_labels(self, X, y, dtype=np.float64)
         rows, y, units = positive_rows(rows, y, sample_weight)
-        labels = np.unique(y) if labels is None else labels
+        labels = np.unique(y)
         if len(labels) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes, got 1 class: {labels[0]}."

@@ -83,7 +83,7 @@ def row_chunks(
     if is_dask(X):
         from bochner.distributed.dask_rows import collect
 
-        return collect(X, y, sample_weight, numeric=numeric, learning=False).validated(check)
+        return collect(X, y, sample_weight, numeric=numeric).validated(check)
     if isinstance(X, PartitionedRows):
         if y is not None or sample_weight is not None:
             raise ValueError(

@@ -12,7 +12,9 @@ from bochner.comparison.coverage import Coverage, are_outside, coverage_of, outc
 from bochner.comparison.outcomes import Outcome, Score
 from bochner.comparison.shown import METRICS, OF_CLASSES, OF_NUMBERS, counted
 from bochner.comparison.verdict import calibration, difference, scope
-from bochner.plot import CalibrationDisplay, PredictionsDisplay, comparison
+from bochner.plot import comparison
+from bochner.plot.class_errors import CalibrationDisplay
+from bochner.plot.regression_errors import PredictionsDisplay
 from bochner.report.blocks import Block, Cell, Figure, Paragraph, Section, Table
 from bochner.report.figures import drawn
 from bochner.report.subject import Subject

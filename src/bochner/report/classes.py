@@ -5,7 +5,7 @@ import numpy as np
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.shown import counted
 from bochner.comparison.verdict import calibration
-from bochner.plot import CalibrationDisplay, ConfusionDisplay, RocDisplay
+from bochner.plot.class_errors import CalibrationDisplay, ConfusionDisplay, RocDisplay
 from bochner.report.blocks import Block, Cell, Figure, Figures, Paragraph, Section, Table
 from bochner.report.figures import drawn
 from bochner.report.subject import Subject

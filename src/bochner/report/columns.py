@@ -10,8 +10,9 @@ import numpy as np
 from bochner.comparison.shown import LEAST_PAIR, counted, no_pairs, sum_of_shares
 from bochner.comparison.study import Model
 from bochner.diagnosis.sensitivity import Effect, VarianceShares
-from bochner.plot import EffectDisplay, InteractionsDisplay, RelevanceDisplay
-from bochner.plot.labels import dates_of
+from bochner.plot.axis_texts import dates_of
+from bochner.plot.effects import EffectDisplay
+from bochner.plot.rankings import SharesDisplay
 from bochner.report.blocks import (
     MOST_UNFOLDED,
     Block,
@@ -80,7 +81,7 @@ def _pairs_table(strong: VarianceShares, n_weak: int) -> Table:
 
 def _importance_figure(shares: VarianceShares) -> Figure:
     names = [joined(name) for name in shares.columns]
-    display = RelevanceDisplay.largest(names, shares.share, shares.std_error, most=_MOST_BARS)
+    display = SharesDisplay.largest(names, shares.share, shares.std_error, most=_MOST_BARS)
     return drawn(display, "Importance of columns", importance_sentence(shares))
 
 
@@ -105,7 +106,7 @@ def importance_sentence(shares: VarianceShares) -> str:
 
 def _pairs_figure(pairs: VarianceShares) -> Figure:
     names = [joined(pair) for pair in pairs.columns]
-    display = InteractionsDisplay.largest(names, pairs.share, pairs.std_error, most=_MOST_BARS)
+    display = SharesDisplay.largest(names, pairs.share, pairs.std_error, most=_MOST_BARS)
     first, second = (quoted(name) for name in pairs.columns[0])
     share = percent(float(pairs.share[0]), float(pairs.std_error[0]))
     caption = (

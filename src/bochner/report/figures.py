@@ -4,8 +4,10 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from bochner.plot import ConfusionDisplay, EffectDisplay, to_svg
+from bochner.plot import to_svg
+from bochner.plot.class_errors import ConfusionDisplay
 from bochner.plot.display import Display, new_axes
+from bochner.plot.effects import EffectDisplay
 from bochner.plot.style import PALETTE, WIDTH, styled
 from bochner.report.blocks import Figure
 

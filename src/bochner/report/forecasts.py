@@ -21,8 +21,7 @@ from bochner.comparison.origins import OriginScores, mean_mase
 from bochner.comparison.shown import counted, number
 from bochner.estimators.forecaster import Forecaster
 from bochner.learning.series.transformations import TRANSFORMATIONS
-from bochner.plot.components import component_display
-from bochner.plot.forecasts import forecast_display
+from bochner.plot.series_plots import component_display, forecast_display
 from bochner.report.blocks import Block, Cell, Facts, Figure, Paragraph, Section, Table, numbered
 from bochner.report.figures import drawn
 from bochner.report.page import Head, Title, rendered

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bochner.comparison.shown import counted
-from bochner.plot import ResidualsDisplay
+from bochner.plot.regression_errors import ResidualsDisplay
 from bochner.report.blocks import Block, Cell, Figure, Figures, Paragraph, Section, Table
 from bochner.report.drift import Drift, drift
 from bochner.report.figures import drawn

@@ -1,20 +1,30 @@
-"""Bars of the columns, and of the pairs of columns, that predictions depend on."""
+"""Ranked bars and dots: relevant columns, pairs that interact, and errors of methods."""
 
-from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.arrays import as_array as as_numbers
+from bochner._numerics.arrays import Array, as_array
+from bochner.comparison.outcomes import Outcome, Score
 from bochner.diagnosis.sensitivity import VarianceShares
+from bochner.plot.axis_texts import (
+    finish,
+    name_rows,
+    per_cent,
+    rows_height,
+)
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import input_names
-from bochner.plot.labels import finish, name_rows, per_cent, rows_height
-from bochner.plot.style import MODEL, Theme
+from bochner.plot.drawn_inputs import (
+    input_names,
+)
+from bochner.plot.style import (
+    MODEL,
+    Theme,
+    looks_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,17 +37,33 @@ _LEAST_PAIR = 0.005
 
 _VARIANCE, _CURVATURE = "share of variance (%)", "share of squared second derivatives (%)"
 
+_GREATER_IS_BETTER = ("r2", "auc", "accuracy")
+"""Metrics whose greatest values are on top."""
+
+_NAMES = {
+    "rmse": "RMSE",
+    "mae": "mean absolute error",
+    "r2": "R²",
+    "log_loss": "log loss (nats)",
+    "auc": "area under the ROC curve",
+    "coverage": "coverage of 90 % intervals",
+    "width": "width of 90 % intervals",
+    "fit_seconds": "seconds to fit",
+}
+"""Labels of metrics."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharesDisplay(Display):
-    """Base of bars of shares, the largest on top."""
+    """Bars of shares of named columns or pairs, the largest on top."""
 
     names: Sequence[str]
-    share: Array
-    std_error: Array | None = None
+    share: Array  # (k,), as fractions and not in per cent
+    std_error: Array | None = None  # (k,), nan where unknown
     n_left_out: int = 0
-    share_left_out: float = 0.0
+    share_left_out: float = 0.0  # Sum of the shares of those left out, a bound of the joint share
     xlabel: str = _VARIANCE
+    nothing: str = "no column"  # Shown if there are no bars
 
     @classmethod
     def largest(
@@ -48,37 +74,27 @@ class SharesDisplay(Display):
         *,
         most: int = MOST_BARS,
         xlabel: str = _VARIANCE,
+        nothing: str = "no column",
     ) -> Self:
         """Return the largest of k shares, and the sum of the remaining shares."""
         order = np.argsort(-share, kind="stable")
-        shown_order = order if len(order) <= most else order[: most - 1]
-        merged_order = order[len(shown_order) :]
-        errors = None if std_error is None else std_error[shown_order]
-        shown = [names[i] for i in shown_order]
-        return cls(
-            shown,
-            share[shown_order],
-            errors,
-            len(merged_order),
-            float(share[merged_order].sum()),
-            xlabel,
-        )
-
-    @abstractmethod
-    def _nothing(self) -> str:
-        """Return the text shown if there are no bars."""
+        shown = order if len(order) <= most else order[: most - 1]
+        others = order[len(shown) :]
+        errors = None if std_error is None else std_error[shown]
+        parts = [names[i] for i in shown], share[shown], errors
+        return cls(*parts, len(others), float(share[others].sum()), xlabel, nothing)
 
     def describe(self) -> str:
         shown = zip(self.names, self.share, strict=True)
         parts = ", ".join(f"{name} {100.0 * share:.1f} %" for name, share in shown)
-        return f"{self.xlabel.removesuffix(' (%)').capitalize()}: {parts or self._nothing()}."
+        return f"{self.xlabel.removesuffix(' (%)').capitalize()}: {parts or self.nothing}."
 
     def _layout(self) -> PanelLayout:
         return PanelLayout(height=rows_height(len(self._rows())))
 
     def _rows(self) -> list[str]:
         if not self.n_left_out:
-            return list(self.names) or [self._nothing()]
+            return list(self.names) or [self.nothing]
         most = per_cent(min(self.share_left_out, 1.0))
         return [*self.names, f"{self.n_left_out} more, together ≤ {most}"]
 
@@ -96,51 +112,6 @@ class SharesDisplay(Display):
         finish(axis, self.xlabel, "", ticks="x")
 
 
-class RelevanceDisplay(SharesDisplay):
-    """Bars of the columns that predictions depend on, the largest on top.
-
-    :func:`bochner.plot.relevance` returns it, and has an example.
-
-    Parameters
-    ----------
-    names : sequence of k str
-        Names of the columns.
-    share : ndarray of shape (k,)
-        Shares of the columns, as fractions and not in per cent.
-    std_error : ndarray of shape (k,) or None, default=None
-        Standard errors; ``nan`` where unknown.
-    n_left_out : int, default=0
-        Number of further columns, which are mentioned in a line.
-    share_left_out : float, default=0.0
-        Sum of their shares, an upper bound of their joint share.
-    xlabel : str, default="share of variance (%)"
-    """
-
-    __slots__ = ()
-
-    def _nothing(self) -> str:
-        return "no column"
-
-
-class InteractionsDisplay(SharesDisplay):
-    """Bars of the pairs of columns that act together, the largest on top.
-
-    :func:`bochner.plot.interactions` returns it, and has an example.
-
-    Parameters
-    ----------
-    names : sequence of k str
-        Names of the pairs, such as ``"hour × day"``.
-    share, std_error, n_left_out, share_left_out, xlabel
-        As in :class:`RelevanceDisplay`.
-    """
-
-    __slots__ = ()
-
-    def _nothing(self) -> str:
-        return "no pair"
-
-
 def relevance(
     model: BaseEstimator,
     *,
@@ -148,7 +119,7 @@ def relevance(
     most: int = MOST_BARS,
     ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
-) -> RelevanceDisplay:
+) -> SharesDisplay:
     """Draw the share of the variance of predictions that involves each column.
 
     Parameters
@@ -166,15 +137,6 @@ def relevance(
         Axes to draw on; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
-    Returns
-    -------
-    display : RelevanceDisplay
-
-    Raises
-    ------
-    TypeError
-        If the model has neither ``importance()`` nor ``relevance_``.
-
     Examples
     --------
     >>> import numpy as np
@@ -187,10 +149,10 @@ def relevance(
     shares = model.importance() if hasattr(model, "importance") else model
     if isinstance(shares, VarianceShares):
         parts = [str(column) for column in shares.columns], shares.share, shares.std_error
-        return RelevanceDisplay.largest(*parts, most=most).plot(ax, theme=theme)
+        return SharesDisplay.largest(*parts, most=most).plot(ax, theme=theme)
     learned = _learned_relevance(model, "relevance")
     all_names = input_names(model, names, len(learned.inclusion))
-    display = RelevanceDisplay.largest(all_names, learned.inclusion, most=most)
+    display = SharesDisplay.largest(all_names, learned.inclusion, most=most)
     return display.plot(ax, theme=theme)
 
 
@@ -201,7 +163,7 @@ def interactions(
     most: int = MOST_BARS,
     ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
-) -> InteractionsDisplay:
+) -> SharesDisplay:
     """Draw the share of the variance of predictions that involves pairs of columns together.
 
     Pairs of less than half a per cent are left out.
@@ -214,15 +176,6 @@ def interactions(
         second derivatives.
     names, most, ax, theme
         As in :func:`relevance`.
-
-    Returns
-    -------
-    display : InteractionsDisplay
-
-    Raises
-    ------
-    TypeError
-        If the model has neither ``interactions()`` nor ``relevance_``.
 
     Examples
     --------
@@ -246,8 +199,8 @@ def interactions(
         share, error = 2.0 * matrix[first, second], np.full(len(first), np.nan)  # Both entries
         label = _CURVATURE
     strong = np.flatnonzero(share >= _LEAST_PAIR)
-    shown = [pairs[i] for i in strong], as_numbers(share[strong]), error[strong]
-    display = InteractionsDisplay.largest(*shown, most=most, xlabel=label)
+    shown = [pairs[i] for i in strong], share[strong], error[strong]
+    display = SharesDisplay.largest(*shown, most=most, xlabel=label, nothing="no pair")
     return display.plot(ax, theme=theme)
 
 
@@ -259,3 +212,88 @@ def _learned_relevance(model: BaseEstimator, wanted: str) -> Any:
             f"got {type(model).__name__}."
         )
     return learned
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparisonDisplay(Display):
+    """Errors of methods, from top to bottom, as dots, with standard errors as whiskers."""
+
+    methods: Sequence[str]
+    values: Array  # (k,)
+    std_error: Array  # (k,), nan where there is none
+    xlabel: str = "error"
+
+    def describe(self) -> str:
+        shown = zip(self.methods, self.values, strict=True)
+        return f"{self.xlabel}: {', '.join(f'{name} {value:.4g}' for name, value in shown)}."
+
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(height=rows_height(len(self.methods)))
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        (axis,) = axes
+        for row, look in enumerate(looks_of(list(self.methods))):
+            axis.errorbar(
+                self.values[row], row, xerr=np.nan_to_num(self.std_error[row]), color=look.color,
+                marker=look.marker, mfc=look.line()["mfc"], ms=4.5, elinewidth=1.2,
+            )  # fmt: skip
+        axis.margins(x=0.08)
+        name_rows(axis, list(self.methods))
+        finish(axis, self.xlabel, "", ticks="x")
+
+
+def comparison(
+    results: Mapping[str, object],
+    metric: str = "rmse",
+    *,
+    xlabel: str | None = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
+) -> ComparisonDisplay:
+    """Draw the errors of methods with their standard errors, the best on top.
+
+    Parameters
+    ----------
+    results : mapping of str to number, sequence of numbers, Score, Outcome or mapping
+        Result of each method: the value of the metric; its values on several splits, whose mean and
+        standard error are drawn; a score; an outcome with predictions of test rows; or a mapping
+        from names of metrics to values, splits or scores. Methods without the metric are left out.
+    metric : str, default="rmse"
+        Name of the metric, such as ``"rmse"``, ``"log_loss"`` or ``"auc"``.
+    xlabel : str, default=None
+        Label of the errors; by default the metric's name.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw on; ``None`` means a new figure.
+    theme : {"light", "dark"}, default="light"
+
+    Examples
+    --------
+    >>> from bochner import plot
+    >>> display = plot.comparison({"linear model": [3.0, 5.0], "bochner": [1.0, 2.0]})
+    >>> display.methods, display.std_error.tolist()
+    (['bochner', 'linear model'], [0.5, 1.0])
+    """
+    scores = {name: score for name, result in results.items() if (score := _score(result, metric))}
+    if not scores:
+        raise ValueError(f"No method has the metric {metric!r}: {', '.join(results) or 'none'}.")
+    sign = -1.0 if metric in _GREATER_IS_BETTER else 1.0
+    order = sorted(scores, key=lambda name: sign * scores[name].value)
+    values, errors = (
+        as_array([getattr(scores[name], part) for name in order]) for part in ("value", "std_error")
+    )
+    label = _NAMES.get(metric, metric.replace("_", " ")) if xlabel is None else xlabel
+    return ComparisonDisplay(order, values, errors, label).plot(ax, theme=theme)
+
+
+def _score(result: Any, metric: str) -> Score | None:
+    """Return the metric of one method, or None if it has none."""
+    if isinstance(result, Outcome):
+        return result.scores().get(metric)
+    if isinstance(result, Mapping):
+        return _score(result[metric], metric) if metric in result else None
+    if isinstance(result, Score):
+        return result
+    values = np.atleast_1d(as_array(result))
+    if len(values) < 2:
+        return Score(float(values[0])) if len(values) else None
+    return Score(float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))))
