@@ -14,14 +14,14 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
 from bochner._numerics.checked import named
 from bochner._numerics.files import as_path
-from bochner._numerics.foreign import as_frame, refuse_masked, refuse_no_rows
+from bochner._numerics.foreign import as_frame, refuse_lazy, refuse_masked, refuse_no_rows
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.threads import checked_n_jobs
 from bochner.diagnosis.contributions import Contributions, contributions
 from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
 from bochner.estimators.bank_parameters import check_name
 from bochner.estimators.base_models import checked_base_models
-from bochner.estimators.inputs import checked_weight, is_dask, refuse_asymmetric
+from bochner.estimators.inputs import checked_weight, refuse_asymmetric
 from bochner.estimators.table_effects import check_background, dependence_of, grids_of
 from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
 from bochner.estimators.table_knowledge import NewRows, RowKnowledge
@@ -190,8 +190,6 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
     def _new_rows(self, X: MatrixLike) -> NewRows:
         """Return new rows, encoded, with what is known of their entries."""
         check_is_fitted(self, "head_")
-        if is_dask(X):
-            self.encode(X)
         return NewRows.of(self._encoders(), self.background_, self.knowledge_, X)
 
     def unlike_rows(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
@@ -234,22 +232,13 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
     def encode(self, X: MatrixLike) -> Array:
         """Return the encoded columns (n, d_encoded) of a table, on which the kernel is defined."""
         check_is_fitted(self, "head_")
-        if is_dask(X):
-            raise TypeError(
-                "X is a Dask collection, and rows in memory were expected: pass X.compute(), or "
-                "map the method over the partitions."
-            )
+        refuse_lazy("X", X)
         return side_by_side(self._encoders(), X)
 
     def _encoders(self) -> list[TableEncoder]:
         """Return the encoders whose concatenated outputs are the encoded columns."""
         encoders = (self.encoder_, self.quantile_encoder_, self.tail_encoder_)
         return [encoder for encoder in encoders if encoder is not None]
-
-    def _check_collection(self, X: object) -> None:
-        """Raise ValueError if the columns of a Dask collection differ from the fitted columns."""
-        check_is_fitted(self, "head_")
-        self.encoder_.check_columns(X)
 
     def _repr_html_inner(self) -> str:
         """Return HTML for notebooks: a summary of the fit, or scikit-learn's diagram before it."""

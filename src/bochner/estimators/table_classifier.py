@@ -13,7 +13,7 @@ from bochner._numerics.arrays import Array, MatrixLike, as_array, as_finite_scal
 from bochner._numerics.checked import labels, named
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.inputs import checked_weight, is_dask, lazily
+from bochner.estimators.inputs import checked_weight
 from bochner.estimators.labelled import LabelledClassifier
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_heads import OneKernelClassification
@@ -172,9 +172,6 @@ class TableClassifier(LabelledClassifier, TableModel):
 
     def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Return the most probable class of each row, or the class of least expected cost, (n,)."""
-        if is_dask(X):
-            self._check_collection(X)
-            return lazily(self, "predict", X)
         probabilities = self._new_rows(X).averaged(self._predictor.outputs)
         if self.costs is None:
             return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
@@ -183,9 +180,6 @@ class TableClassifier(LabelledClassifier, TableModel):
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Return class probabilities, of shape (n, n_classes)."""
-        if is_dask(X):
-            self._check_collection(X)
-            return lazily(self, "predict_proba", X)
         return self._new_rows(X).averaged(self._predictor.outputs)
 
     def _checked_costs(self, n_classes: int) -> Array:

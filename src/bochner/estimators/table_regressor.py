@@ -3,8 +3,8 @@
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Self
 
-import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -12,8 +12,7 @@ from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, a
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.bank_parameters import check_name
-from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask, lazily, lazy_pair
-from bochner.estimators.labelled import ScoredRegressor
+from bochner.estimators.inputs import check_one_spread, checked_weight
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_functions import TableFunctions
 from bochner.estimators.table_heads import OneKernelRegression
@@ -32,7 +31,7 @@ from bochner.registry import register
 
 @register
 @dataclass(eq=False, repr=False)
-class TableRegressor(ScoredRegressor, TableModel):
+class TableRegressor(RegressorMixin, TableModel):
     r"""Regression on a table, with calibrated prediction intervals; defaults need no tuning.
 
     The model is a weighted sum of base models: three Gaussian processes and, with at least 400
@@ -273,9 +272,8 @@ class TableRegressor(ScoredRegressor, TableModel):
         """Return predictive means and optionally standard deviations or covariances, with noise.
 
         Means and standard deviations have the shape (n,), or (n, t) for several targets;
-        covariances between rows have the shape (n, n) or (n, n, t). For Dask collections the
-        results are Dask arrays, without covariances. Raises ValueError if both ``return_std`` and
-        ``return_cov`` are true.
+        covariances between rows have the shape (n, n) or (n, n, t). Raises ValueError if both
+        ``return_std`` and ``return_cov`` are true.
 
         Parameters
         ----------
@@ -288,9 +286,6 @@ class TableRegressor(ScoredRegressor, TableModel):
             ``weights="counts"``. Needs ``kernel="auto"``.
         """
         check_one_spread(return_std, return_cov)
-        if is_dask(X):
-            spread = {"return_std": return_std, "return_cov": return_cov}
-            return lazily(self, "predict", X, self._lazy_shape(X, sample_weight), **spread)
         rows, weight = self._weighted_rows(X, sample_weight)
         if return_cov:
             return self._predictor.covariances(rows, weight)
@@ -313,17 +308,13 @@ class TableRegressor(ScoredRegressor, TableModel):
 
         Parameters
         ----------
-        X : pandas.DataFrame or array-like of shape (n, d), or Dask array or data frame
-            For a Dask collection the ends are Dask arrays.
+        X : pandas.DataFrame or array-like of shape (n, d)
         level : float, default=0.9
             Coverage, between 0 and 1.
         sample_weight : array-like of shape (n,), default=None
             As in :meth:`predict`.
         """
         level = as_level(level)
-        if is_dask(X):
-            shape = self._lazy_shape(X, sample_weight)
-            return lazy_pair(self, "predict_interval", X, shape, level=level)
         rows, weight = self._weighted_rows(X, sample_weight)
         return self._predictor.predictive(rows, weight).interval(level)
 
@@ -342,9 +333,6 @@ class TableRegressor(ScoredRegressor, TableModel):
         than ``"auto"`` quantiles are Gaussian. ``sample_weight`` (n,) is as in :meth:`predict`.
         """
         chosen = as_levels(levels)
-        if is_dask(X):
-            columns = (*self._lazy_shape(X, sample_weight), len(chosen))
-            return lazily(self, "predict_quantiles", X, columns, levels=chosen)
         rows, weight = self._weighted_rows(X, sample_weight)
         return self._predictor.predictive(rows, weight).quantiles(chosen)
 
@@ -409,16 +397,6 @@ class TableRegressor(ScoredRegressor, TableModel):
                 "zero has a noise without bound. Leave such rows out."
             )
         return rows, None if weight is None else weight / self.weight_unit_
-
-    def _lazy_shape(self, X: object, sample_weight: ArrayLike | None) -> tuple[int, ...]:
-        """Return the shape of a row's targets; raise ValueError for other columns or weights."""
-        self._check_collection(X)
-        if sample_weight is not None:
-            raise ValueError(
-                "sample_weight needs rows in memory, and X is a Dask collection: map the method "
-                "over the partitions, or leave the weights out."
-            )
-        return np.shape(self.target_mean_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
