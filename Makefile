@@ -30,13 +30,13 @@ ENGINES := tests/cluster/test_engines.py tests/cluster/test_many_rows_on_engines
            tests/cluster/test_tables_fitted.py tests/cluster/test_tables_predicted.py
 
 # Tests with torch, which are passed over where it is not installed.
-TORCH := tests/torch_modules tests/array_api tests/benchmarks/test_gpu.py
+TORCH := tests/torch_modules
 
 # Modules whose examples need libraries that `make test` does not install.
 ADAPTERS := sktime.py skpro.py torch botorch.py distributed/ray.py distributed/spark.py
 
 .PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-published bench-real bench-unlike bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff bench-gpu clean
+        bench bench-published bench-real bench-unlike bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -67,11 +67,11 @@ test-engines: | $(BIN)/python  ## Run the tests with Ray and Spark, which needs 
 	$(SERIAL) $(VENV)/engines/bin/python -m pytest -q -p no:cacheprovider -m "slow or thorough or not slow" $(ENGINES)
 
 # torch by itself first: the version that the tests are made for, and one download to watch.
-test-torch: | $(BIN)/python  ## Run the tests of torch modules, the BoTorch model and arrays of torch, in an environment of their own
+test-torch: | $(BIN)/python  ## Run the tests of torch modules and the BoTorch model, in an environment of their own
 	$(PYTHON) -m venv $(VENV)/torch
 	$(VENV)/torch/bin/python -m pip install --quiet torch==2.13.0
 	$(VENV)/torch/bin/python -m pip install --quiet --editable '.[botorch,test]'
-	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider -m "not slow" -k "not array_api_strict" $(TORCH) $(PYTEST_FLAGS)
+	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider -m "not slow" $(TORCH) $(PYTEST_FLAGS)
 	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider --doctest-modules src/bochner/torch src/bochner/botorch.py
 
 coverage: $(VENV)/.test  ## Run the tests and report the lines they miss
@@ -110,9 +110,9 @@ lowest: | $(BIN)/python  ## Test laws, files, forecasts and commands with the ol
 	rm -rf $(VENV)/lowest && $(PYTHON) -m venv $(VENV)/lowest
 	$(VENV)/lowest/bin/python -m pip install --quiet uv
 	$(VENV)/lowest/bin/uv pip compile --quiet --resolution lowest-direct pyproject.toml \
-	    --extra cli --extra datasets --output-file $(VENV)/lowest/oldest.txt
+	    --extra cli --output-file $(VENV)/lowest/oldest.txt
 	$(VENV)/lowest/bin/uv pip install --quiet --python $(VENV)/lowest/bin/python \
-	    --requirement $(VENV)/lowest/oldest.txt pytest pytest-xdist hypothesis jsonschema mpmath polars
+	    --requirement $(VENV)/lowest/oldest.txt pytest pytest-xdist hypothesis mpmath polars
 	$(VENV)/lowest/bin/uv pip install --quiet --python $(VENV)/lowest/bin/python --no-deps --editable .
 	NUMBA_CACHE_DIR=$(abspath $(VENV))/lowest/loops $(SERIAL) $(VENV)/lowest/bin/python -m pytest -q $(WORKERS) -p no:cacheprovider -W ignore $(LOWEST)
 
@@ -172,9 +172,6 @@ bench-processes: | $(BIN)/python  ## Gaussian processes on draws and tables, nex
 	$(VENV)/processes/bin/python -m pip install --quiet torch==2.13.0
 	$(VENV)/processes/bin/python -m pip install --quiet --editable '.[processes]'
 	$(SERIAL) $(VENV)/processes/bin/python -m benchmarks processes $(FLAGS) $(METHODS) --out "$(OUT)"
-
-bench-gpu: $(VENV)/.bench  ## Features, ridge regression and learned kernels by torch, on a GPU if there is one; some minutes
-	SCIPY_ARRAY_API=1 $(BIN)/python -m benchmarks gpu $(FLAGS) --out "$(OUT)"
 
 bench-attention: $(VENV)/.bench  ## Positive features for attention; some minutes
 	$(BIN)/python -m benchmarks attention $(FLAGS) --out "$(OUT)"

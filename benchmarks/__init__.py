@@ -13,7 +13,6 @@ from benchmarks.first import FIRST_MINUTE
 from benchmarks.forecasts.benchmark import FORECASTS
 from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
-from benchmarks.gpu import GPU
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
 from benchmarks.hierarchies import HIERARCHIES
 from benchmarks.indefinite.benchmark import INDEFINITE
@@ -67,7 +66,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             SPEED,
             MANY,
             PAYOFF,
-            GPU,
             ATTENTION,
             UNLIKE,
         ),

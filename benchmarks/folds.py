@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from benchmarks.datasets import Dataset
 from benchmarks.rows import FOLDS, loaded
 from bochner._numerics.arrays import Array
-from bochner.datasets import Dataset
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ from benchmarks.pictures import Picture
 from benchmarks.results import Row, Scalar, read_rows
 from benchmarks.store import LAST_METRIC, Key, Store, read_environments
 from bochner._numerics.files import replacing
-from bochner.plot.svg import to_svg
+from bochner.plot.display import to_svg
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -205,7 +205,7 @@ def run(
 
     Each cell is on the disk before the next one starts, so an interrupted run resumes where it
     stopped. The CSV is ``OUT/NAME.csv``, or ``OUT/NAME-quick.csv`` for the small design. ``data``
-    is a folder of data sets, as for :func:`bochner.datasets.load`; ``threads`` limits the native
+    is a folder of data sets, as for :func:`benchmarks.datasets.load`; ``threads`` limits the native
     thread pools (``None`` sets no limit); ``only`` names the methods to measure, if not all;
     ``again`` names those whose rows are removed from the CSV before; ``progress`` is called with
     the number of finished cells, the number of cells, and the cell just finished (``None`` at the

@@ -19,10 +19,11 @@ from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks import datasets
 from benchmarks.environment import with_packages
 from benchmarks.harness import Benchmark, Cell, Options, Part
 from benchmarks.results import Row, markdown_table, medians
-from bochner import KreinRidge, KreinRidgeClassifier, TableClassifier, TableRegressor, datasets
+from bochner import KreinRidge, KreinRidgeClassifier, TableClassifier, TableRegressor
 from bochner._numerics.memory import as_bytes
 
 GENERATED = "generated"

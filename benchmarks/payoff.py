@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks import datasets
 from benchmarks.harness import Benchmark, Cell, Options, Part
 from benchmarks.pictures import Picture
 from benchmarks.results import Row, Scalar, markdown_table, median_table, medians
-from bochner import KreinRidge, datasets, kernels, spectral_measure
+from bochner import KreinRidge, kernels, spectral_measure
 from bochner.sampling.energy import spread_directions
 from bochner.sampling.lattice import generating_vector
 

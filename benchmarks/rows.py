@@ -12,9 +12,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import MinMaxScaler, normalize
 from sklearn.svm import LinearSVC
 
-from bochner import datasets
+from benchmarks import datasets
+from benchmarks.datasets import Dataset
 from bochner._numerics.arrays import Array
-from bochner.datasets import Dataset
 
 # Most rows that features are fitted to, whose Gram matrix is approximated (as many as in the
 # papers), that choose a penalty, and that are tested.

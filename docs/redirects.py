@@ -28,7 +28,6 @@ MOVED = {
     "gallery/plot_42_callback": "../guide/scikit_learn.html",
     "gallery/plot_43_positive_attention": "../results/attention.html",
     "gallery/plot_46_harmonizable": "../guide/local.html",
-    "gallery/plot_48_refresh": "plot_45_drift.html",
 }
 """Old pages, and the addresses of the pages that replace them, relative to the old ones."""
 

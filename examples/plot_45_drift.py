@@ -66,5 +66,4 @@ ax.set(xlabel="week", ylabel="error of the next batch", ylim=(0, None))
 ax.legend(loc="upper left")
 
 # %%
-# Next: :doc:`/guide/large` for files that are larger than memory, and
-# :meth:`~bochner.KreinRidge.refresh` for new frequencies in the course of a stream.
+# Next: :doc:`/guide/large` for files that are larger than memory.

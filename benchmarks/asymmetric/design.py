@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import rows
-from bochner import baselines, kernels
+from bochner import kernels
 from bochner._numerics.arrays import Array
+from bochner.features.nystroem import AsymmetricNystroem
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel
 from bochner.spectral import SpectralMeasure, spectral_measure
@@ -117,7 +118,7 @@ class EqualSets:
 
 
 def _nystroem(kernel: Kernel, m: int, seed: int) -> Any:
-    return baselines.AsymmetricNystroem(kernel, 2 * m, random_state=seed)
+    return AsymmetricNystroem(kernel, 2 * m, random_state=seed)
 
 
 METHODS: Mapping[str, Method] = {

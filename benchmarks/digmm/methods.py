@@ -6,9 +6,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import baselines
 from benchmarks.digmm import design
 from benchmarks.indefinite.design import FeatureMap, spherical
-from bochner import baselines
 from bochner._numerics.arrays import Array
 from bochner.estimators.digmm_features import SimilarityFeatures
 from bochner.features.transformer import FourierFeatures

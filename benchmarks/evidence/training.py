@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from benchmarks import datasets
 from benchmarks.evidence import design
 from benchmarks.harness import Cell, Options, Part
 from benchmarks.predictions import log_density
 from benchmarks.results import Row, group_table, grouped, mean_error
-from bochner import KreinRidge, datasets
+from bochner import KreinRidge
 from bochner._numerics.arrays import Array
 
 _TEST_SHARE = 0.1  # Share of the rows in the small design, as in the published splits

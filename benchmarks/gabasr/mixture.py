@@ -5,12 +5,12 @@ from functools import lru_cache
 import numpy as np
 from scipy.stats import norm
 
+from benchmarks.datasets import SpectralDraw, make_spectral_mixture
 from benchmarks.gabasr.data import posterior
 from benchmarks.gabasr.design import MIXTURE_FREQUENCIES, TRUE, Size
 from benchmarks.gabasr.methods import learner
 from benchmarks.results import curve_metrics
 from bochner._numerics.arrays import Array
-from bochner.datasets import SpectralDraw, make_spectral_mixture
 from bochner.kernels import SpectralMixture
 from bochner.learning.chains.draws import Draws
 from bochner.learning.chains.preparation import Scaling
@@ -64,12 +64,12 @@ def _draw(seed: int) -> SpectralDraw:
     rng = np.random.default_rng(seed)
     places = rng.uniform(-_REACH, _REACH, size=_ROWS + _TEST_ROWS)
     return make_spectral_mixture(
-        weights=SPECTRUM.weights,
-        means=SPECTRUM.means,
-        covariances=SPECTRUM.covariances,
+        np.concatenate([places, PLACES])[:, None],
+        np.array(SPECTRUM.weights),
+        np.array(SPECTRUM.means),
+        np.array(SPECTRUM.covariances)[:, None, None],
         noise=_NOISE,
         n_frequencies=MIXTURE_FREQUENCIES,
-        X=np.concatenate([places, PLACES])[:, None],
         random_state=rng,
     )
 

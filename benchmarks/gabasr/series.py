@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.datasets import make_gp_draw
 from benchmarks.folds import fifth_at_random
 from benchmarks.gabasr.data import (
     LENGTH_SCALE,
@@ -29,7 +30,6 @@ from benchmarks.gabasr.nonstationary import process
 from benchmarks.predictions import log_density
 from benchmarks.results import curve_metrics
 from bochner._numerics.arrays import Array
-from bochner.datasets import make_gp_draw
 from bochner.kernels import Gaussian
 
 SHOWN = tuple(round(0.01 * k, 2) for k in range(101))  # Shares of the range: ends of its hundredths

@@ -8,9 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import rows
-from bochner import baselines, kernels
+from benchmarks import baselines, rows
+from bochner import kernels
 from bochner._numerics.arrays import Array
+from bochner.features.nystroem import KreinNystroem
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel, Metric, Profiled, SphericalPolynomial
 
@@ -127,7 +128,7 @@ def spherical(kernel: Kernel, p: int, seed: int) -> FeatureMap:
 
 
 def _nystroem(landmarks: str) -> Make:
-    return _baseline(baselines.KreinNystroem, landmarks=landmarks, n_candidates=_CANDIDATES)
+    return _baseline(KreinNystroem, landmarks=landmarks, n_candidates=_CANDIDATES)
 
 
 _CLOSED = (kernels.DeltaGaussian, SphericalPolynomial)

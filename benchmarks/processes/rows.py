@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks import datasets
 from benchmarks.processes import design
 from benchmarks.real.reading import read
-from bochner import datasets
 from bochner._numerics.arrays import Array
 
 _JITTER = 1e-10  # Variance added to functions at test rows, so that their factor exists

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from benchmarks import datasets
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.predictions import log_density
 from benchmarks.published import design, page
 from benchmarks.published.methods import CLASSIFIERS, REGRESSORS, installed
-from bochner import datasets
 
 _LEAST_PROBABILITY = 1e-15  # What a log loss takes for a class that is said to be impossible
 _QUICK_SHARE = 0.1  # Share of test rows in the small design, as in the published splits

@@ -6,11 +6,12 @@ from time import perf_counter
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks import datasets
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.pictures import Picture
 from benchmarks.results import Row, Scalar, grouped, median_groups, median_table
 from benchmarks.schemes.candidates import CANDIDATES_PART
-from bochner import FourierFeatures, KreinRidge, datasets, kernels
+from bochner import FourierFeatures, KreinRidge, kernels
 from bochner.features.length_scales import median_distance
 from bochner.sampling.energy import spread_directions
 

@@ -33,7 +33,6 @@ from bochner._numerics.on_demand import on_demand
 __version__ = version("bochner")
 
 if TYPE_CHECKING:
-    from bochner import baselines as baselines
     from bochner import datasets as datasets
     from bochner import kernels as kernels
     from bochner import likelihoods as likelihoods
@@ -41,22 +40,16 @@ if TYPE_CHECKING:
     from bochner._numerics.progress import FitProgress as FitProgress
     from bochner.diagnosis import Diagnosis as Diagnosis
     from bochner.diagnosis import diagnose as diagnose
-    from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA as AsymmetricKernelPCA
     from bochner.estimators.asymmetric_kernel_ridge import (
         AsymmetricKernelRidge as AsymmetricKernelRidge,
     )
     from bochner.estimators.asymmetric_pair_ridge import AsymmetricPairRidge as AsymmetricPairRidge
-    from bochner.estimators.bank_classifier import BaNKClassifier as BaNKClassifier
     from bochner.estimators.bank_classifier import (
         LearnedKernelClassifier as LearnedKernelClassifier,
     )
-    from bochner.estimators.bank_regressor import BaNKRegressor as BaNKRegressor
     from bochner.estimators.bank_regressor import LearnedKernelRegressor as LearnedKernelRegressor
-    from bochner.estimators.digmm_features import DIGMMFeatures as DIGMMFeatures
     from bochner.estimators.digmm_features import SimilarityFeatures as SimilarityFeatures
     from bochner.estimators.forecaster import Forecaster as Forecaster
-    from bochner.estimators.gabasr import GaBaSRClassifier as GaBaSRClassifier
-    from bochner.estimators.gabasr import GaBaSRRegressor as GaBaSRRegressor
     from bochner.estimators.gabasr import LocallyStationaryClassifier as LocallyStationaryClassifier
     from bochner.estimators.gabasr import LocallyStationaryRegressor as LocallyStationaryRegressor
     from bochner.estimators.gaussian_process_classifier import (
@@ -87,23 +80,19 @@ else:
     __getattr__, __dir__, __all__ = on_demand(
         __name__,
         {
-            "bochner.baselines": (),
             "bochner.datasets": (),
             "bochner.kernels": (),
             "bochner.likelihoods": (),
             "bochner.plot": (),
             "bochner._numerics.progress": ("FitProgress",),
             "bochner.diagnosis": ("Diagnosis", "diagnose"),
-            "bochner.estimators.asymmetric_kernel_pca": ("AsymmetricKernelPCA",),
             "bochner.estimators.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
             "bochner.estimators.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
-            "bochner.estimators.bank_classifier": ("BaNKClassifier", "LearnedKernelClassifier"),
-            "bochner.estimators.bank_regressor": ("BaNKRegressor", "LearnedKernelRegressor"),
-            "bochner.estimators.digmm_features": ("DIGMMFeatures", "SimilarityFeatures"),
+            "bochner.estimators.bank_classifier": ("LearnedKernelClassifier",),
+            "bochner.estimators.bank_regressor": ("LearnedKernelRegressor",),
+            "bochner.estimators.digmm_features": ("SimilarityFeatures",),
             "bochner.estimators.forecaster": ("Forecaster",),
             "bochner.estimators.gabasr": (
-                "GaBaSRClassifier",
-                "GaBaSRRegressor",
                 "LocallyStationaryClassifier",
                 "LocallyStationaryRegressor",
             ),

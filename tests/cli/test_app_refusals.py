@@ -166,30 +166,6 @@ def test_wrong_usage(arguments, message):
     assert message in usage_error(*arguments)
 
 
-FORECAST = ("forecast", "t.csv", "--target", "y")
-USAGE = {
-    "target": (("fit", "t.csv"), "Missing option '--target': one of the columns a, b, colour, y."),
-    "target of a series": (("forecast", "t.csv"), "one of the columns a, b, colour, y."),
-    "no file": (("fit", "none.csv"), "Missing option '--target'."),
-    "plot": ((*FORECAST, "--plot", "x.png"), "No such option: --plot. Use --picture."),
-    "quick": (("fit", "t.csv", "--target", "y", "--quick"), "Use --effort quick."),
-    "freq": ((*FORECAST, "--freq", "M"), "The frequency is found in the file."),
-    "jobs": (("fit", "t.csv", "--n_jobs", "2"), "No such option: --n_jobs"),
-    "years": ((*FORECAST, "--horizon", "2y"), "expected the number of rows to forecast, for"),
-    "levels": ((*FORECAST, "--interval", "80,95"), "expected one level, for example 0.9 or 90."),
-    "threads": ((*FORECAST, "--n-jobs", "many"), "expected the number of threads, or -1 for all"),
-}
-
-
-@pytest.mark.parametrize("case", USAGE)
-def test_wrong_usage_is_explained(case, tmp_path, monkeypatch):
-    """By columns of the file, by our names of usual options, and by examples of values."""
-    monkeypatch.chdir(tmp_path)
-    write(table(20), tmp_path / "t.csv")
-    arguments, message = USAGE[case]
-    assert message in usage_error(*arguments)
-
-
 def test_debugging_shows_the_traceback(tmp_path, monkeypatch):
     monkeypatch.setenv("BOCHNER_DEBUG", "1")
     result = bochner("inspect", tmp_path / "none.bochner")

@@ -1,23 +1,20 @@
-"""JSON output, its schemas, and what a fit prints otherwise."""
+"""JSON output: one document per command, told by its keys."""
 
 import json
-from importlib.resources import files
 
-import jsonschema
 import pandas as pd
 import pytest
 from cli.command import SMALL, bochner, fit, labelled, table, write
 
 import bochner as library
 from bochner.cli import models
-from bochner.comparison.outcomes import LIKE
-from bochner.comparison.shown import KINDS_OF_ROWS
+from bochner.comparison.outcomes import KINDS_OF_ROWS, LIKE
 
-
-def schema(name):
-    found = json.loads((files("bochner.cli") / "schemas" / f"{name}.json").read_text("utf-8"))
-    jsonschema.Draft202012Validator.check_schema(found)
-    return jsonschema.Draft202012Validator(found)
+FIT = {"table", "warnings", "task", "split", "targets", "importance", "interactions", "model"}
+FIT |= {"report", "record", "left_out"}
+TARGET = {"name", "verdict", "calibration", "level", "methods", "best_other", "confusion", "checks"}
+EVALUATION = {"model", "table", "n", "targets"}
+EXPLANATION = {"model", "outputs", "columns", "average", "rows"}
 
 
 def run(*arguments):
@@ -28,12 +25,13 @@ def run(*arguments):
 
 @pytest.mark.parametrize("compare", [True, False])
 @pytest.mark.parametrize("frame", [table(), labelled()], ids=["numbers", "classes"])
-def test_a_fit_is_written_as_its_schema_says(tmp_path, frame, compare):
+def test_a_fit_is_written(tmp_path, frame, compare):
     path, out = write(frame, tmp_path / "t.csv"), tmp_path / "m.bochner"
     options = SMALL if not compare else ("--effort", "quick")
     found = run("fit", path, "--target", "y", *options, "--out", out, "--json")
-    schema("fit").validate(found)
+    assert found.keys() == FIT
     (target,) = found["targets"]
+    assert target.keys() == TARGET
     tested = library.load(out).record_
     metric = "rmse" if found["task"] == "regression" else "log_loss"
     assert target["methods"][0]["scores"][metric]["value"] == tested[f"test_{metric}"]
@@ -54,22 +52,27 @@ def test_a_fit_is_written_as_its_schema_says(tmp_path, frame, compare):
     assert repeated["targets"][0]["methods"][0]["scores"] == target["methods"][0]["scores"]
 
 
-def test_evaluations_and_explanations_are_written_as_their_schemas_say(tmp_path):
+def test_evaluations_and_explanations_are_written(tmp_path):
     for frame in (table(), labelled()):
         model = fit(tmp_path, frame)
         path = write(frame.head(30), tmp_path / "new.csv")
-        schema("evaluate").validate(run("evaluate", model, path, "--group", "colour", "--json"))
+        written = run("evaluate", model, path, "--group", "colour", "--json")
+        assert written.keys() == EVALUATION
+        (target,) = written["targets"]
+        assert target.keys() == {*TARGET, "groups", "kinds_of_rows"}
+        assert {each["group"] for each in target["groups"]} == {"red", "blue", "green"}
         unlike = frame.head(30).assign(a=9.0, colour=["pink"] * 15 + ["red"] * 15)
         unlike.loc[:3, "b"] = None
         written = run("evaluate", model, write(unlike, path), "--json")
-        schema("evaluate").validate(written)
         kinds = written["targets"][0]["kinds_of_rows"]
         assert [(kind["kind"], kind["n"]) for kind in kinds] == [
             ("missing", 4),
             ("new level", 15),
             ("beyond the range", 30),
         ]
-        schema("explain").validate(run("explain", model, path, "--json"))
+        written = run("explain", model, path, "--json")
+        assert written.keys() == EXPLANATION
+        assert {len(each["contributions"][0]) for each in written["rows"]} == {3}
 
 
 def test_every_kind_of_rows_has_its_words():
@@ -78,9 +81,6 @@ def test_every_kind_of_rows_has_its_words():
     reasons = list(model.unlike_rows(frame[["a"]]))
     assert list(models._REASONS) == reasons
     assert list(KINDS_OF_ROWS) == [LIKE, *reasons]
-    target = schema("evaluate").schema["$defs"]["target"]["properties"]
-    kinds = target["kinds_of_rows"]["items"]["properties"]["kind"]["enum"]
-    assert kinds == list(KINDS_OF_ROWS)
 
 
 def test_several_targets_are_written(tmp_path):
@@ -88,15 +88,8 @@ def test_several_targets_are_written(tmp_path):
     path, out = write(frame, tmp_path / "t.csv"), tmp_path / "m.bochner"
     targets = "--target", "y", "--target", "z"
     found = run("fit", path, *targets, *SMALL, "--out", out, "--json")
-    schema("fit").validate(found)
+    assert [each["name"] for each in found["targets"]] == ["y", "z"]
     assert len(found["model"]["score"]) == 2
-
-
-def test_schemas_refuse_other_objects(tmp_path):
-    found = run("fit", write(table(), tmp_path / "t.csv"), "--target", "y", *SMALL, "--out",
-                tmp_path / "m.bochner", "--json")  # fmt: skip
-    for broken in (found | {"more": 1}, {k: v for k, v in found.items() if k != "table"}):
-        assert not schema("fit").is_valid(broken)
 
 
 def test_quiet_prints_nothing(tmp_path):

@@ -15,7 +15,6 @@ from sklearn.metrics import confusion_matrix, log_loss
 
 from bochner.cli import evaluating, explaining, forecasting, screen
 from bochner.cli.records import evaluation_record, fit_record
-from bochner.cli.stages import Stages
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecasts import SeriesForecast
 from bochner.comparison.origins import SEASON_REPEATED, OriginScores
@@ -151,7 +150,7 @@ def test_a_fit_counts_its_rows(monkeypatch):
     monkeypatch.setattr("bochner.report.diagnostics.checks", lambda study: [])
     share, error = np.array([0.6, 0.3, 0.2]), np.array([0.02, 0.01, np.nan])
     study = study_of(numbers(0), importance=VarianceShares(("b", "a", "colour"), share, error))
-    found = fit_record([study], [], Path("m"), None, Stages({}))
+    found = fit_record([study], [], Path("m"), None, [])
     assert (found["split"]["n_fit"], found["split"]["n_test"]) == (150, 90)
     assert [entry["columns"] for entry in found["importance"]] == [["b"], ["a"], ["colour"]]
     assert [entry["share"] for entry in found["importance"]] == share.tolist()

@@ -1,18 +1,10 @@
-"""Predictions of fitted models of tables, where the rows are, are those of rows in memory."""
+"""Predictions of fitted models where the rows are: mapped over partitions, or applied."""
 
+import dask.array as da
 import numpy as np
 import pytest
 from cluster.engines import InProcess
-from cluster.tables import (
-    BOTH,
-    NEW,
-    TABLE,
-    Y,
-    few_rows,
-    frame_of,
-    parts,
-    regressor,
-)
+from cluster.tables import BOTH, NEW, TABLE, Y, few_rows, frame_of, parts, regressor
 
 from bochner import KreinRidge
 from bochner.distributed import PartitionedRows
@@ -26,12 +18,24 @@ def quick(monkeypatch):
     few_rows(monkeypatch)
 
 
-def test_a_method_is_mapped_over_the_partitions_of_dask():
-    model = regressor().fit(TABLE, Y)
-    mapped = frame_of().map_partitions(model.predict).compute()
-    np.testing.assert_allclose(mapped, model.predict(TABLE), rtol=EXACT)
-    with pytest.raises(TypeError, match=r"X\.compute"):
-        model.predict(frame_of())
+def test_predictions_are_mapped_over_the_partitions_of_dask(dask_place):
+    table = regressor().fit(TABLE, Y)
+    found = frame_of().map_partitions(table.predict, meta=np.empty(0))
+    np.testing.assert_allclose(found.compute(), table.predict(TABLE), rtol=EXACT, atol=EXACT)
+    ridge = KreinRidge(n_components=16, random_state=0).fit(BOTH, Y)
+    rows = da.from_array(BOTH, chunks=(250, -1))
+    found = rows.map_blocks(ridge.predict, drop_axis=1, dtype=float)
+    np.testing.assert_allclose(found.compute(), ridge.predict(BOTH), rtol=EXACT, atol=EXACT)
+
+
+def test_collections_are_refused_with_the_way_out():
+    table, ridge = regressor().fit(TABLE, Y), KreinRidge(n_components=16).fit(BOTH, Y)
+    message = r"X is a Dask collection.*X\.map_partitions\(model\.predict\)"
+    for call in (table.predict, table.predict_interval, table.encode):
+        with pytest.raises(TypeError, match=message):
+            call(frame_of())
+    with pytest.raises(TypeError, match=message):
+        ridge.predict(da.from_array(BOTH))
 
 
 def test_a_method_is_applied_to_the_partitions_of_an_engine(engine):

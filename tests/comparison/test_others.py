@@ -1,6 +1,5 @@
 """Other methods on the rows of a fitted model."""
 
-import signal
 import sys
 from dataclasses import replace
 
@@ -11,7 +10,6 @@ from threadpoolctl import threadpool_info
 
 from bochner import TableEncoder
 from bochner.comparison import contenders, others
-from bochner.comparison.deadline import Deadline, TimeOver
 from bochner.comparison.outcomes import outcome
 from bochner.comparison.split import Split
 
@@ -36,7 +34,7 @@ def split(task="regression", n=160):
 def test_outcomes_are_those_of_each_method_alone(task):
     weighted = replace(split(task), weight=np.linspace(0.5, 1.5, 80))
     found = [{}]
-    assert others.add_others(found, weighted, Deadline(), seed=3) == []
+    assert others.add_others(found, weighted, seed=3) == []
     names = list(contenders.CONTENDERS)
     assert list(found[0]) == names
     for name in names:
@@ -56,7 +54,7 @@ def test_each_target_has_its_outcomes():
         both, y=np.stack([both.y, -both.y], 1), y_test=np.stack([both.y_test, -both.y_test], 1)
     )
     found = [{}, {}]
-    others.add_others(found, both, Deadline())
+    others.add_others(found, both)
     first, second = (outcomes[contenders.LINEAR].prediction for outcomes in found)
     np.testing.assert_allclose(first, -second, rtol=1e-6)
 
@@ -71,7 +69,7 @@ def test_the_table_is_encoded_once(monkeypatch):
             return _right(self, *arguments, **options)
 
         monkeypatch.setattr(TableEncoder, name, counted)
-    others.add_others([{}], split(), Deadline())
+    others.add_others([{}], split())
     assert calls == ["fit_transform", "transform"]
 
 
@@ -86,34 +84,12 @@ def test_methods_have_the_threads_of_the_fit(n_jobs, monkeypatch):
         return contenders.timed_fit(model, split, **options)
 
     monkeypatch.setattr(others, "timed_fit", fitted)
-    others.add_others([{}], split(), Deadline(), n_jobs=n_jobs)
+    others.add_others([{}], split(), n_jobs=n_jobs)
     assert threads == {n_jobs}
 
 
 def test_methods_without_time_are_named():
     found = [{}]
     names = list(contenders.CONTENDERS)
-    assert others.add_others(found, split(), Deadline(0.0)) == names
+    assert others.add_others(found, split(), until=0.0) == names
     assert found == [{}]
-
-
-def test_a_slow_method_leaves_time_for_the_next(monkeypatch):
-    """The first method takes all of its time, by a clock that only the methods move."""
-    now, shares = [0.0], {}
-
-    def outcome_in_time(name, *_):
-        shares[name] = signal.getitimer(signal.ITIMER_REAL)[0]
-        if name == contenders.LINEAR:
-            now[0] += 1e4
-            raise TimeOver
-        now[0] += 1e3
-        return name
-
-    monkeypatch.setattr(others, "_outcome", outcome_in_time)
-    monkeypatch.setattr(others, "_encoded", lambda split: (split, 0.0))
-    found = [{}]
-    left_out = others.add_others(found, split(n=60), Deadline(3e4, lambda: now[0]))
-    assert left_out == [contenders.LINEAR]
-    assert list(found[0]) == [contenders.RBF_SAMPLER, contenders.TREES]
-    # A third of 30,000 s, half of the 20,000 s that are left then, and all of 19,000 s
-    np.testing.assert_allclose([*shares.values()], [1e4, 1e4, 1.9e4], atol=60.0)

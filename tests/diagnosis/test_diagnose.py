@@ -9,7 +9,7 @@ from laws.registry import AnyDim
 from scipy.sparse import csr_matrix
 from sklearn.preprocessing import MinMaxScaler, Normalizer
 
-from bochner import FourierFeatures, KreinRidge, baselines, diagnose, kernels
+from bochner import FourierFeatures, KreinRidge, diagnose, features, kernels
 from bochner.diagnosis import Diagnosis
 
 RNG = np.random.default_rng(0)
@@ -237,7 +237,7 @@ def test_advice_names_what_exists_and_takes_the_kernel(kernel, rows, words):
     names = {
         "FourierFeatures": FourierFeatures,
         "KreinRidge": KreinRidge,
-        "bochner.baselines.KreinNystroem": baselines.KreinNystroem,
+        "bochner.features.KreinNystroem": features.KreinNystroem,
     }
     tried = 0
     for name, estimator in names.items():

@@ -144,7 +144,7 @@ ADVICE = {
     "function": (late_gram, 'FourierFeatures(kernel, weights="least_squares") returns features'),
     "low rank": (
         lambda A, B: 100.0 * A @ LOW_RANK @ B.T,
-        "2 singular values make up 99 % of the spectrum: bochner.baselines.AsymmetricNystroem(",
+        "2 singular values make up 99 % of the spectrum: bochner.features.AsymmetricNystroem(",
     ),
 }
 

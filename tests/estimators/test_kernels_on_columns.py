@@ -28,7 +28,7 @@ from bochner import (
     load,
     save,
 )
-from bochner.baselines import KreinNystroem
+from bochner.features import KreinNystroem
 from bochner.features.approximation import WEIGHTS
 from bochner.kernels import (
     TL1,

@@ -11,7 +11,6 @@ from sklearn.linear_model import Ridge
 
 from bochner import KreinRidge, kernels
 from bochner._numerics import limits
-from bochner.datasets import make_gp_draw
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(80, 2)), RNG.normal(size=(20, 2))
@@ -87,16 +86,19 @@ def test_a_named_kernel_and_its_object_are_one_model():
     assert_same_model(named, ridge(kernel=kernels.Matern(0.8, nu=2.5)).fit(X, Y))
 
 
-def test_intervals_cover_on_draws_of_another_making():
+def test_intervals_cover_draws_of_a_process():
     # Draws with frequencies of their own, kernel and noise unknown to the model. Coverage on one
     # draw is itself random: the t-interval over draws must meet 90 % +- 2 %.
     model = ridge(kernel="gaussian", n_components=256, alpha="evidence", length_scale="evidence")
     rates = []
     for seed in range(20):
-        data = make_gp_draw(800, 2, length_scale=0.3, noise=0.3, random_state=seed).dataset
-        model.set_params(random_state=seed).fit(data.X[:300], data.y[:300])
-        mean, std = model.predict(data.X[300:], return_std=True)
-        rates.append(np.mean(np.abs(data.y[300:] - mean) < norm.ppf(0.95) * std))
+        rng = np.random.default_rng(seed)
+        rows = rng.random((800, 2))
+        covariance = kernels.Gaussian(0.3)(rows) + 0.3**2 * np.eye(800)
+        y = np.linalg.cholesky(covariance) @ rng.standard_normal(800)
+        model.set_params(random_state=seed).fit(rows[:300], y[:300])
+        mean, std = model.predict(rows[300:], return_std=True)
+        rates.append(np.mean(np.abs(y[300:] - mean) < norm.ppf(0.95) * std))
     error = np.std(rates, ddof=1) / np.sqrt(len(rates))
     assert error < 0.01
     assert abs(np.mean(rates) - 0.9) < 0.02 + t.isf(5e-4, len(rates) - 1) * error
@@ -267,5 +269,5 @@ def test_a_polynomial_of_degree_one_is_a_line(offset):
 
 
 def test_poor_features_of_polynomials_name_better_ones():
-    with pytest.warns(UserWarning, match="TensorSketch has features of polynomials"):
+    with pytest.warns(UserWarning, match="PolynomialCountSketch has features of polynomials"):
         KreinRidge(kernels.Polynomial(3), 32, random_state=0).fit(X, Y)

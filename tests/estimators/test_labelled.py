@@ -18,7 +18,6 @@ from bochner import (
     LocallyStationaryClassifier,
     TableClassifier,
 )
-from bochner.baselines import RandomFrequencyClassifier
 from bochner.distributed import PartitionedRows
 from bochner.distributed.reading import FrameParts, checked_part_targets
 
@@ -100,7 +99,6 @@ NO_LABELS = {
         TableClassifier(class_weight="balanced"),
         GaussianProcessClassifier(),
         LocallyStationaryClassifier(n_burn_in=2, n_samples=2),
-        RandomFrequencyClassifier(),
     ],
     ids=lambda model: type(model).__name__,
 )

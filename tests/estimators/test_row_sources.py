@@ -92,11 +92,11 @@ def test_a_chunk_of_which_a_part_is_empty_is_refused(chunk):
 @pytest.mark.parametrize(
     ("path", "advice"),
     [
-        ("t.parquet", r"bochner\.datasets\.ParquetChunks\('t\.parquet', target=\.\.\.\)"),
-        (Path("t.PARQUET"), r"ParquetChunks\('t\.PARQUET'"),
+        ("t.parquet", r"pyarrow\.parquet\.ParquetFile\('t\.parquet'\)\.iter_batches"),
+        (Path("t.PARQUET"), r"ParquetFile\('t\.PARQUET'"),
         ("t.csv", r"pandas\.read_csv\('t\.csv'\).*chunks \(X, y\)"),
         ("t.npy", r"numpy\.load\('t\.npy', mmap_mode='r'\)"),
-        ("{t}.dat", r"Read it into an array.*ParquetChunks"),
+        ("{t}.dat", r"Read it into an array.*chunks"),
     ],
     ids=["parquet", "Path", "csv", "npy", "other"],
 )

@@ -12,7 +12,7 @@ from bochner._numerics import limits
 from bochner.features import FeatureSums, feature_sums
 from bochner.features.chunks import Chunk
 from bochner.features.length_scales import median_distance
-from bochner.features.stats import HostSums
+from bochner.features.stats import RunningSums
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 3)), RNG.normal(size=(30, 2))
@@ -89,7 +89,7 @@ def test_sums_of_float32_features_are_made_in_float64():
 
 def test_products_of_many_rows_in_float32_do_not_lose_the_last_ones():
     """Float32 sums of millions would drop numbers below one; those of some thousand rows do not."""
-    products = HostSums(2, 1)
+    products = RunningSums(2, 1)
     Z = np.full((4096, 2), 1.0, dtype=np.float32)
     Z[:, 1] = 0.1
     n_blocks, ones = 200, np.ones((4096, 1))

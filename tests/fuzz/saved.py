@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from fuzz.subjects import SUBJECTS
 from laws.registry import FUNCTIONS, PLANE_CASES
-from persist.pipelines import PIPELINES, answers, fitted
 
 import bochner
 
@@ -92,14 +91,6 @@ def _of_table(kind):
     return Saved(model, ask)
 
 
-def _refreshed():
-    rng = np.random.default_rng(0)
-    X = _rows(rng)
-    model = bochner.KreinRidge(n_components=8, random_state=0).partial_fit(X, X[:, 0])
-    model.refresh(X, X[:, 0], length_scale=0.5, random_state=1).partial_fit(X, X[:, 0])
-    return Saved(model, lambda found: _answers(found, X, {}))
-
-
 def _forecaster():
     t = np.arange(40.0)
     X = np.cos(t)[:, None]
@@ -118,11 +109,6 @@ def _forecaster():
     return Saved(model, ask)
 
 
-def _pipeline(name):
-    model, rows = fitted(name)
-    return Saved(model, lambda model: answers(model, rows))
-
-
 def _kernel(case):
     X = case.points(N_ROWS)
     return Saved(case.kernel, lambda kernel: [kernel(X, X)])
@@ -135,16 +121,12 @@ def _frequencies(**settings):
 
 
 ESTIMATORS = [
-    name
-    for name, subject in SUBJECTS.items()
-    if not subject.kind.__module__.startswith("bochner.baselines")
+    name for name, subject in SUBJECTS.items() if not subject.kind.__name__.endswith("Nystroem")
 ]
 OTHERS = {
-    **{f"pipeline, {name}": partial(_pipeline, name) for name in PIPELINES},
     "table of text and dates": lambda: _of_table(bochner.TableRegressor),
     "classes of text and dates": lambda: _of_table(bochner.TableClassifier),
     "forecaster": _forecaster,
-    "ridge after a refresh": _refreshed,
     "frequencies": _frequencies,
     "signed frequencies": lambda: _frequencies(kernel=SUBJECTS["ridge, signed"].settings["kernel"]),
 }

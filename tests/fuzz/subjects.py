@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.gaussian_process.kernels import RBF
 
 import bochner
-from bochner import baselines, kernels
+from bochner import features, kernels
 
 SIGNED = kernels.DeltaGaussian(1.0, 10.0)
 COLUMNS = (
@@ -103,7 +103,6 @@ SUBJECTS = {
     "pair ridge, evidence": Subject(
         bochner.AsymmetricPairRidge, {"alpha": "evidence", **SMALL}, right=True
     ),
-    "asymmetric components": _features(bochner.AsymmetricKernelPCA, n_features=16),
     "features": _features(bochner.FourierFeatures, **SMALL),
     "features, structured": _features(bochner.FourierFeatures, scheme="structured", **SMALL),
     "features, quasi-random": _features(
@@ -124,13 +123,7 @@ SUBJECTS = {
     "positive features, sampled": _features(bochner.PositiveFeatures, weights="sampled", **SMALL),
     "encoder": _features(bochner.TableEncoder),
     "chain": Subject(bochner.LearnedKernelRegressor, CHAINS, weight=3),
-    "chain, outliers": Subject(
-        bochner.LearnedKernelRegressor, {**CHAINS, "likelihood": "student_t"}, weight=2
-    ),
     "chain of classes": Subject(bochner.LearnedKernelClassifier, CHAINS, "labels", weight=3),
-    "chain of ordered classes": Subject(
-        bochner.LearnedKernelClassifier, {**CHAINS, "likelihood": "ordinal"}, "labels", weight=2
-    ),
     "local chain": Subject(
         bochner.LocallyStationaryRegressor, {**CHAINS, "n_envelope": 2}, weight=2
     ),
@@ -148,19 +141,6 @@ SUBJECTS = {
     "learned table of classes": Subject(
         bochner.TableClassifier, {"effort": "quick"}, "labels", weight=1
     ),
-    "a la carte": Subject(
-        baselines.ALaCarteRegressor, {**SMALL, **SHORT}, weighted=False, weight=2
-    ),
-    "random frequency classifier": Subject(
-        baselines.RandomFrequencyClassifier, {**SMALL, **SHORT}, "labels", weighted=False, weight=2
-    ),
-    "asymmetric Nystroem": _features(baselines.AsymmetricNystroem, n_components=4),
-    "Krein Nystroem": _features(baselines.KreinNystroem, n_components=4),
-    "several kernels": _features(baselines.MultipleKernelFeatures, n_components=12),
-    "Maclaurin": _features(baselines.RandomMaclaurin, **SMALL),
-    "sketch": _features(baselines.TensorSketch, **SMALL),
-    "random projection": _features(baselines.TensorizedRandomProjection, **SMALL),
-    "spherical": _features(
-        baselines.SphericalRandomFeatures, n_components=16, n_gaussians=2, n_starts=1
-    ),
+    "asymmetric Nystroem": _features(features.AsymmetricNystroem, n_components=4),
+    "Krein Nystroem": _features(features.KreinNystroem, n_components=4),
 }

@@ -29,16 +29,8 @@ GIVEN = ["ridge", "ridge, iterative", "ridge classifier", "asymmetric ridge", "f
          "features, structured", "features, quasi-random", "features, float32",
          "asymmetric components"]  # fmt: skip
 
-OF_TARGETS = [
-    name
-    for name, subject in SUBJECTS.items()
-    if subject.target == "numbers" and not subject.kind.__module__.startswith("bochner.baselines")
-]
-LABELLED = [
-    name
-    for name, subject in SUBJECTS.items()
-    if subject.target == "labels" and not subject.kind.__module__.startswith("bochner.baselines")
-]
+OF_TARGETS = [name for name, subject in SUBJECTS.items() if subject.target == "numbers"]
+LABELLED = [name for name, subject in SUBJECTS.items() if subject.target == "labels"]
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::UserWarning", f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning"

@@ -193,7 +193,7 @@ def test_estimators_take_kernels_of_scikit_learn():
             for k in (kernel, own)
         ),
         (
-            bochner.baselines.KreinNystroem(k, n_components=4, random_state=0).fit_transform(X)
+            bochner.features.KreinNystroem(k, n_components=4, random_state=0).fit_transform(X)
             for k in (kernel, own)
         ),
     ]

@@ -5,23 +5,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from cli import test_activity, test_app_evaluate_explain, test_screen, test_stages
+from cli import test_activity, test_app_evaluate_explain, test_screen
 from cli.command import fit, table
-from comparison import test_deadline, test_others
+from comparison import test_others
 from mutants.registry import edit, planted
 
 from bochner.cli import evaluating, output, screen
 from bochner.cli.activity import Activity
-from bochner.cli.stages import Stages
 from bochner.comparison import others
-from bochner.comparison.deadline import Deadline
-
-
-def check_evaluation():
-    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        folder = Path(name)
-        model = fit(folder, table())
-        test_stages.test_an_evaluation_computes_what_it_shows(model, folder, patch)
 
 
 def check_levels():
@@ -42,22 +33,7 @@ def check_threads():
         test_others.test_methods_have_the_threads_of_the_fit(1, patch)
 
 
-def check_slow_method():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(test_others.sys.modules, "catboost", None)
-        test_others.test_a_slow_method_leaves_time_for_the_next(patch)
-
-
 check_widths = partial(test_screen.test_no_heading_and_no_number_is_cut, 2.864e-12)
-
-planted(check_evaluation, name="evaluations_analyse_for_nothing")(
-    edit(
-        evaluating,
-        "evaluate_table",
-        "options.report is not None and options.analysis",
-        "options.analysis",
-    )
-)
 
 planted(check_levels, name="evaluations_have_the_level_of_the_fit")(
     edit(evaluating, "evaluate_table", "level = level or interval_level(model)",
@@ -71,19 +47,6 @@ planted(check_shared_encoding, name="each_method_encodes_the_table")(
 planted(check_threads, name="other_methods_have_all_threads")(
     edit(others, "add_others", "threads_for(n_jobs, n_blas)", "threads_for(None, 2)")
 )
-
-planted(
-    lambda: test_stages.test_stages_share_the_time_that_is_left(), name="stages_of_all_the_time"
-)(edit(Stages, "_deadline", "self._all.part(share)", "Deadline(share * self.limit, self._clock)"))
-
-planted(lambda: test_deadline.test_other_threads_begin_nothing_late(), name="work_begins_late")(
-    edit(Deadline, "run", "if not seconds:", "if seconds is None:")
-)
-
-planted(
-    check_slow_method,
-    name="a_slow_method_takes_all_the_time",
-)(edit(others, "add_others", "1.0 / (len(names) - number)", "1.0"))
 
 planted(
     lambda: test_activity.test_the_time_left_runs_down_between_steps(),

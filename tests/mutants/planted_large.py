@@ -7,7 +7,7 @@ from learning.ridge import test_iterative as tests
 from mutants.registry import changes, planted, replaces
 
 from bochner.features.chunks import Chunk, RowSample
-from bochner.features.stats import HostSums
+from bochner.features.stats import RunningSums
 from bochner.learning.ridge import iterative, row_products
 
 
@@ -24,7 +24,7 @@ def check_single():
     """Sums of float32 products of many rows, settled more than once, against float64."""
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(40_000, 3))
-    total = HostSums(3, 1)
+    total = RunningSums(3, 1)
     for start in range(0, len(Z), 7_000):
         part = Z[start : start + 7_000].astype(np.float32)
         targets = part[:, :1].astype(float)
@@ -74,12 +74,12 @@ def the_first_rows_for_a_sample(self, other):
     return RowSample(self.size, keys, rows, np.inf, n, square)
 
 
-@replaces(HostSums, "_settle", check_single)
+@replaces(RunningSums, "_settle", check_single)
 def recent_products_never_settled(self):
     return None
 
 
-@changes(HostSums, "_settle", check_single)
+@changes(RunningSums, "_settle", check_single)
 def recent_products_kept(settle, self):
     n_recent = self._n_recent
     settle(self)

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from bochner import TableRegressor, plot
 from bochner.diagnosis.contributions import Contributions
-from bochner.plot.beeswarms import _offsets
-from bochner.plot.contributed import entry_text, fixed
+from bochner.plot.waterfalls import _offsets, entry_text, fixed
 from bochner.tables.columns import read_column
 
 RNG = np.random.default_rng(0)

@@ -9,11 +9,11 @@ import pytest
 from report.studies import build, of_classes, of_laws, table, with_quantiles
 
 from bochner import TableRegressor
+from bochner._numerics.number_texts import number
 from bochner.comparison.coverage import are_outside, coverage_of
 from bochner.comparison.outcomes import Outcome
-from bochner.comparison.shown import no_pairs
 from bochner.comparison.study import row_names
-from bochner.comparison.verdict import calibration
+from bochner.comparison.verdict import calibration, no_pairs
 from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.report import data_checks, error_checks
 from bochner.report.accuracy import intervals_section, predictions_section, thirds
@@ -23,7 +23,6 @@ from bochner.report.diagnostics import diagnostics_section, findings
 from bochner.report.drift import drift
 from bochner.report.residuals import residuals_section
 from bochner.report.subject import subjects_of
-from bochner.report.words import number
 from bochner.tables.columns import read_column
 
 

@@ -23,13 +23,10 @@ from bochner.report import (
     data_checks,
     error_checks,
     residuals,
-    times,
     unlike_rows,
 )
-from bochner.report.along_time import AlongTime
 from bochner.report.blocks import Figure, Table
 from bochner.report.drift import drift
-from bochner.report.periods import NamedPeriod
 from bochner.report.subject import Subject, subjects_of
 from bochner.tables.columns import read_column
 
@@ -57,7 +54,7 @@ def kept_pictures(patch):
         made[title] = display, caption
         return Figure(title, "", caption)
 
-    for module in (accuracy, classes, columns, residuals, times):
+    for module in (accuracy, classes, columns, residuals):
         patch.setattr(module, "drawn", kept)
     return made
 
@@ -540,23 +537,6 @@ def test_shares_of_columns(pictures):
         says(cells[name]["share of variance"].text, 100.0 * value, 100.0 * spread)
     (row,) = table_of(section, "Interactions of columns").values()
     says(row["share of variance"].text, 4.0, 0.5)
-
-
-@states("Kernel along .*", "Spectrum of predictions along .*")
-def test_kernels_and_periods(pictures):
-    """The highest peak is that of the largest deviation, whatever the lengths of periods."""
-    lags = np.linspace(0.0, 9.0, 40)
-    kernel = np.cos(1.3 * lags) * np.exp(-0.2 * lags)
-    periods = tuple(NamedPeriod(name, length, std) for name, length, std in
-                    (("four", 4.0, 0.5), ("three", 3.0, 2.25), ("two", 2.0, 1.0)))  # fmt: skip
-    found = AlongTime("step", "", lags, kernel, np.arange(1.0, 9.0), np.full(8, 0.125), periods)
-    says(times.periods_sentence(found), 0.5, 2.25, 1.0)
-    times._figures(subject(bochner=ROWS["biased"]), found)
-    low = np.argmin(kernel)
-    caption = pictures["Kernel along step, all lags"][1]
-    says(caption, kernel[low], lags[low], kernel[-1], lags[-1])
-    caption = pictures["Spectrum of predictions along step"][1]
-    assert caption == "The peak at three is the highest that stands out."
 
 
 OF_WORDS = ("There are enough rows: .*", "All columns are used: .*", "No two important columns .*",

@@ -10,11 +10,10 @@ from report.markup import Page
 from report.studies import KINDS, build, of_classes, of_groups, of_laws, of_targets, page, table
 
 from bochner import TableClassifier, TableRegressor, report
+from bochner._numerics.number_texts import percent, with_error
 from bochner.comparison.contenders import LINEAR
 from bochner.comparison.verdict import calibration, verdict
 from bochner.plot.style import PALETTE
-from bochner.report.page import _unbroken
-from bochner.report.words import percent, with_error
 
 EVERY = ["data", "model", "errors", "calibration", "residuals", "importance", "effects",
          "diagnostics", "reproduction"]  # fmt: skip
@@ -278,10 +277,6 @@ def test_many_rows_and_columns_stay_small():
     assert "8 columns of 60 are examined" in section.text
 
 
-def test_numbers_stay_on_a_line():
-    assert _unbroken("42 % and 3.1 ± 0.2 of 5") == "42\u00a0% and 3.1\u00a0±\u00a00.2 of 5"
-
-
 def test_a_classifier_without_probabilities_of_all_classes_has_a_report():
     (study,) = of_classes(2)
     some = study.own.y == study.own.classes[0]
@@ -299,7 +294,6 @@ def test_what_was_not_analysed_is_left_out(lacks):
     has_importance = "importance" not in lacks
     assert ("Importance and interactions" in bare) == has_importance
     assert ("Effects of columns" in bare) == has_importance
-    assert ("Time and periods" in bare) == has_importance
     assert "interact most" not in bare
     for title in ("Errors", "Residuals", "Diagnostics"):
         assert title in bare

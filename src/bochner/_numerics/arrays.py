@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
 from bochner._numerics import limits
-from bochner._numerics.namespaces import HostView, namespace, on_device, to_numpy, widened
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -20,7 +19,7 @@ LengthScale = float | tuple[float, ...]
 
 
 class InputRows(Protocol):
-    """Rows (n, d) after validation: of NumPy, of another namespace, sparse or a host view."""
+    """Rows (n, d) after validation, dense or sparse."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -30,7 +29,7 @@ class InputRows(Protocol):
 
 
 MatrixLike = ArrayLike | sparse.sparray | sparse.spmatrix | InputRows
-"""Rows that a user passes: an array, a sequence, a table, a device's array, or a sparse matrix."""
+"""Rows that a user passes: an array, a sequence, a table, or a sparse matrix."""
 
 RandomState = int | np.random.RandomState | None
 """The values of scikit-learn's ``random_state``."""
@@ -54,17 +53,12 @@ def steps(n_rows: int, step: int) -> Iterator[slice]:
 
 
 def squared_norms(X: Any) -> Any:
-    """Return the squared norms (n,) of rows in float64, on the device of the rows."""
-    if isinstance(X, HostView):
-        return to_numpy(squared_norms(X.rows))
-    if on_device(X):
-        rows = widened(X)
-        return namespace(X).sum(rows * rows, axis=1)
+    """Return the squared norms (n,) of rows in float64."""
     return as_array(row_norms(X if sparse.issparse(X) else as_array(X), squared=True))
 
 
 def column_extremes(X: Any) -> tuple[Array, Array]:
-    """Return the least and the greatest entry of every column, dense, CSR or on a device."""
+    """Return the least and the greatest entry of every column, dense or CSR."""
     low, high = X.min(axis=0), X.max(axis=0)
     if sparse.issparse(X):
         low, high = low.toarray().ravel(), high.toarray().ravel()
@@ -83,18 +77,9 @@ def some_rows(X: InputRows, size: int, rng: np.random.Generator) -> Array:
 
 
 def stacked_rows(first: Any, second: Any) -> Any:
-    """Return the rows of two matrices, one after the other; CSR if either is.
-
-    Matrices on different devices are copied to the host.
-    """
-    if isinstance(first, HostView) and isinstance(second, HostView):
-        return HostView(stacked_rows(first.rows, second.rows))
-    if getattr(first, "device", "cpu") != getattr(second, "device", "cpu"):
-        first, second = to_numpy(first), to_numpy(second)
+    """Return the rows of two matrices, one after the other; CSR if either is."""
     if sparse.issparse(first) or sparse.issparse(second):
         return sparse.vstack((first, second), "csr")
-    if on_device(first):
-        return namespace(first).concat((first, second), axis=0)
     return np.concatenate((first, second))
 
 

@@ -30,7 +30,6 @@ from bochner._numerics.foreign import (
     shown,
 )
 from bochner._numerics.limits import LARGEST_ENTRY, LARGEST_TARGET, LARGEST_WEIGHT
-from bochner._numerics.namespaces import namespace, on_device
 from bochner._numerics.naming import refuse_repeated
 
 _FOREIGN = ("could not convert", "float() argument", "setting an array element", "Cannot cast")
@@ -47,9 +46,15 @@ def check_rows_given(X: object, name: str = "X", **options: object) -> Any:
     """Return ``check_array(X, **options)`` of at most `LARGEST_ENTRY` in size, or raise."""
     refuse_foreign(name, X)
     with named(name):
-        rows = check_array(X, input_name=name, **options)
+        rows = check_array(in_memory(X), input_name=name, **options)
     check_size(name, rows)
     return rows
+
+
+def in_memory(values: Any) -> Any:
+    """Return an array of another library, such as a torch tensor, as a NumPy array."""
+    is_foreign = hasattr(values, "__dlpack__") and not isinstance(values, np.ndarray | np.generic)
+    return np.asarray(values) if is_foreign else values
 
 
 def column_names(X: object) -> list[str] | None:
@@ -62,7 +67,7 @@ def validated(model: object, X: object, **options: Any) -> Any:
     """Return scikit-learn's ``validate_data`` of rows for ``model``, or raise in plain words."""
     refuse_foreign("X", X)
     with named("X"):
-        rows = validate_data(model, X, **options)
+        rows = validate_data(model, in_memory(X), **options)
     check_size("X", rows, fitted=options.get("reset", True))
     return rows
 
@@ -74,7 +79,7 @@ def validated_with_numbers(
     refuse_foreign("X", X)
     y = numbers(y)
     with named("X"):
-        rows, targets = validate_data(model, X, y, y_numeric=True, **options)
+        rows, targets = validate_data(model, in_memory(X), y, y_numeric=True, **options)
     check_size("X", rows, fitted=options.get("reset", True))
     check_targets(targets)
     return rows, targets
@@ -87,7 +92,7 @@ def validated_with_labels(
     refuse_foreign("X", X)
     y = labels(y)
     with named("X"):
-        rows, checked_labels = validate_data(model, X, y, **options)
+        rows, checked_labels = validate_data(model, in_memory(X), y, **options)
     check_size("X", rows, fitted=options.get("reset", True))
     check_classes(checked_labels)
     return rows, checked_labels
@@ -95,7 +100,7 @@ def validated_with_labels(
 
 def numbers(y: object) -> Any:
     """Return targets; raise for non-numeric entries that scikit-learn does not check."""
-    if y is None or on_device(y):
+    if y is None:
         return y
     values = _entries(y)
     if values.dtype.kind == "m":
@@ -128,7 +133,7 @@ def labels(y: object, name: str = "y") -> Any:
     Numbers and booleans in object arrays, or in columns of pandas extension types, become an array
     of the matching NumPy type.
     """
-    if y is None or on_device(y):
+    if y is None:
         return y
     values = _entries(y, name)
     if values.dtype.kind == "U" and not hasattr(y, "dtype"):
@@ -270,11 +275,8 @@ def _entries(y: object, name: str = "y") -> NDArray[np.generic]:
 
 
 def largest_size(values: Any) -> float:
-    """Return the size of the largest entry, dense, sparse or on a device; zero without any."""
+    """Return the size of the largest entry, dense or sparse; zero without any."""
     values = getattr(values, "data", values) if sparse.issparse(values) else values
-    if on_device(values):
-        xp = namespace(values)
-        return float(xp.max(xp.abs(values))) if 0 not in values.shape else 0.0
     values = np.asarray(values)
     if values.size == 0 or values.dtype.kind not in "fiu":
         return 0.0

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bochner._numerics.namespaces import on_device
-
 NUMBERS = (Real, Decimal, np.bool_)
 """Types of entries of object arrays that are numbers."""
 
@@ -134,7 +132,12 @@ def refuse_complex(name: str, values: object) -> None:
 
 
 def refuse_lazy(name: str, X: object) -> None:
-    """Raise TypeError for a lazy table of polars."""
+    """Raise TypeError for a lazy table of polars or a collection of Dask."""
+    if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
+        raise TypeError(
+            f"{name} is a Dask collection: expected rows in memory. Map the method over its "
+            f"partitions, as in {name}.map_partitions(model.predict), or give {name}.compute()."
+        )
     if hasattr(X, "collect_schema") and not hasattr(X, "get_column"):
         raise TypeError(f"{name} is a lazy table: expected rows in memory. Give {name}.collect().")
 
@@ -152,7 +155,7 @@ def refuse_no_rows(name: str, X: object) -> None:
 
 def _parts(values: Any) -> Iterator[tuple[str, Any]]:
     """Yield arrays that may hold something else than numbers, with the column they are in."""
-    if on_device(values) or sparse.issparse(values):
+    if sparse.issparse(values):
         return
     if getattr(getattr(values, "dtype", None), "kind", "O") in _NUMBER_KINDS:
         return

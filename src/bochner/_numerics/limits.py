@@ -26,10 +26,6 @@ SUMS_BLOCK_BYTES: Final = 32 * MEBIBYTE
 """Features of one block whose products with themselves are added up: 256 rows of 16,384 float64
 features. Half halves the inner dimension of these products, twice takes twice the memory."""
 
-DEVICE_BLOCK_BYTES: Final = 64 * MEBIBYTE
-"""Features of one block on a GPU: 8 million float64 elements, many for each of its cores. Half
-makes twice the launches, twice takes twice the memory."""
-
 CACHED_FEATURES_BYTES: Final = 256 * MEBIBYTE
 """Features of all rows that an iterative method computes once and keeps; more are computed again in
 every pass. Twice lets twice the rows be kept, in memory that other processes may need."""

@@ -3,15 +3,12 @@
 import os
 import sys
 
-from bochner.cli.start import note_start
-
 _INTERRUPTED = 130
 """The code with which typer ends a command that was interrupted, without a message."""
 
 
 def main() -> None:
     """Run the command ``bochner``, and end the process."""
-    note_start()
     try:
         from bochner.cli.app import app
     except ModuleNotFoundError as error:

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.number_texts import entry, number
 from bochner.cli.activity import reporting
 from bochner.cli.model_options import ExplainOptions
 from bochner.cli.models import Fresh, load_model, read_for, target_names
@@ -26,13 +27,11 @@ from bochner.cli.output import (
     write_json,
     write_picture,
 )
-from bochner.cli.records import SCHEMA_VERSION
 from bochner.cli.screen import print_shares
-from bochner.comparison.shown import entry, number
 from bochner.comparison.study import Model
 from bochner.diagnosis.contributions import Contributions
 from bochner.diagnosis.sensitivity import Effect
-from bochner.plot.contributed import entry_text
+from bochner.plot.waterfalls import entry_text
 from bochner.tables.columns import read_column
 from bochner.tables.errors import InputError
 
@@ -245,7 +244,6 @@ def _of_output(contributions: Contributions, number: int) -> tuple[Array, Array]
 def _record(model: Model, path: Path, contributions: Contributions, rows: Any) -> dict[str, object]:
     """Return the output of `bochner explain --json`."""
     return {
-        "schema_version": SCHEMA_VERSION,
         "model": str(path),
         "outputs": _outputs(model),
         "columns": list(contributions.columns),

@@ -106,9 +106,8 @@ class FitOptions:
     time_limit: Annotated[
         float | None,
         typer.Option(
-            help="Time limit of the whole command in seconds. The fit has about half of it, and "
-            "tries fewer kernels if they take longer. Comparisons and analyses for which no time "
-            "is left are skipped.",
+            help="Time limit of the command in seconds. The fit has half of it, and tries fewer "
+            "kernels if they take longer. Comparisons and analyses start only before the limit.",
             rich_help_panel=MODEL,
         ),
     ] = None

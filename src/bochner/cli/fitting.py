@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from math import inf
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -22,8 +24,6 @@ from bochner.cli.options import read_options
 from bochner.cli.output import noting_warnings, plain, write_json
 from bochner.cli.records import fit_record
 from bochner.cli.screen import print_studies
-from bochner.cli.stages import LEAST_SECONDS, Stages
-from bochner.cli.start import seconds_since_start
 from bochner.comparison.contenders import timed_fit
 from bochner.comparison.others import add_others
 from bochner.comparison.split import Split, split_rows
@@ -37,7 +37,6 @@ from bochner.comparison.study import (
     table_facts,
     versions,
 )
-from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.estimators.table_regressor import TableRegressor
 from bochner.features.units import are_whole
@@ -58,17 +57,8 @@ from bochner.tables.reading import TableRead, named_by, read
 if TYPE_CHECKING:
     import pandas as pd
 
-_PARTS = {
-    "reading": 0.1,
-    "fit": 3.0,
-    "test": 0.2,
-    "comparison": 1.0,
-    "analysis": 1.0,
-    "report": 1.0,
-    "writing": 0.5,
-}
-"""Stages and their parts of a time limit. The fit, which improves with time, has nearly half or
-more. "writing" is for the model file, and for a report without effects if these take too long."""
+_SHARE_OF_FIT, _LEAST_SECONDS = 0.5, 0.01
+"""Share of the time limit for the fit, and its least time limit, which must be positive."""
 
 _MODELS: Mapping[str, Any] = {"regression": TableRegressor, "classification": TableClassifier}
 
@@ -89,64 +79,41 @@ def fit_table(path: Path, options: FitOptions, console: Console) -> None:
     """Fit a model to a table, measure it on test rows, save it and show the results."""
     level, reading = options.level, read_options(options)
     options.check(path)
-    stages = _stages(options)
+    until = inf if options.time_limit is None else perf_counter() + options.time_limit
     reports = reporting(is_quiet=options.quiet, limit=options.time_limit)
     with noting_warnings() as notes, reports as progress:
-        with stages.stage("reading"):
-            progress(f"reading {path}")
-            table = _table(path, options, reading)
-            options = table.options
-        studies = _studied(path, options, table, level, stages, progress)
+        progress(f"reading {path}")
+        table = _table(path, options, reading)
+        options = table.options
+        studies, left_out = _studied(path, options, table, level, until, progress)
         persist.save(studies[0].model, options.out)
         if options.report is not None:
-            _write_report(studies, options.report, stages, progress)
+            from bochner import report
+
+            progress("writing the report")
+            report.write(studies, options.report)
     if options.as_json:
-        write_json(fit_record(studies, notes, options.out, options.report, stages))
+        write_json(fit_record(studies, notes, options.out, options.report, left_out))
     elif not options.quiet:
         print_studies(console, studies, notes, is_verbose=options.verbose)
         has_intervals = studies[0].own.probability is None
-        _print_end(console, options, stages, has_intervals=has_intervals)
-
-
-def _stages(options: FitOptions) -> Stages:
-    """Return the stages of the command, and their parts of its time."""
-    is_asked = {
-        "comparison": options.compare,
-        "analysis": options.analysis,
-        "report": options.report is not None,
-    }
-    weights = {name: part for name, part in _PARTS.items() if is_asked.get(name, True)}
-    return Stages(weights, options.time_limit, used=seconds_since_start())
+        _print_end(console, options, left_out, has_intervals=has_intervals)
 
 
 def _print_end(
-    console: Console, options: FitOptions, stages: Stages, *, has_intervals: bool
+    console: Console, options: FitOptions, left_out: Sequence[str], *, has_intervals: bool
 ) -> None:
-    """Print the seconds of the stages, the stages left out, the files and the next command."""
-    indent = " " * len("Report  ")
-    times = f"\n{indent}".join(stages.lines(console.width - len(indent)))
-    written = [f"\nTime    {times}", f"Model   {options.out}"]
+    """Print what was left out for lack of time, the files and the next command."""
+    console.print()
+    written = [f"Model   {options.out}"]
+    if left_out:
+        limit = f"{options.time_limit:g} s"
+        written.insert(0, f"Left out at the limit of {limit}: {', '.join(left_out)}")
     if options.report is not None:
         written.append(f"Report  {options.report}")
     more = " --interval 90" if has_intervals else ""
     for line in (*written, f"Next    bochner predict {options.out} FILE{more}"):
         console.print(Text(plain(line)), soft_wrap=True)
-
-
-def _write_report(studies: Sequence[Study], path: Path, stages: Stages, progress: Progress) -> None:
-    """Write the report, without sections that need an analysis if time is short."""
-    from bochner import report
-
-    def write() -> bool:
-        report.write(studies, path)
-        return True
-
-    progress("writing the report")
-    with stages.stage("report") as deadline:
-        if not deadline.run(write):
-            stages.left_out.append("effects in the report")
-            bare = [replace(study, importance=None, interactions=None) for study in studies]
-            report.write(bare, path)
 
 
 def _table(path: Path, options: FitOptions, reading: ReadOptions) -> _Table:
@@ -232,28 +199,30 @@ def _task(target: pd.DataFrame, task_name: str) -> Task:
 
 
 def _studied(
-    path: Path, options: FitOptions, table: _Table, level: float, stages: Stages, progress: Progress
-) -> list[Study]:
-    """Fit, compare and analyse within the time limit, and return a study of each target."""
+    path: Path, options: FitOptions, table: _Table, level: float, until: float, progress: Progress
+) -> tuple[list[Study], list[str]]:
+    """Fit, compare and analyse, and return a study of each target, and what was left out."""
     split = table.split
-    model, seconds = _fitted(options, split, stages, progress)
+    model, seconds = _fitted(options, split, until, progress)
     progress("predicting the test rows")
-    with stages.stage("test"):
-        outcomes = own_outcomes(model, split, level, seconds)
+    outcomes = own_outcomes(model, split, level, seconds)
+    left_out = []
     if options.compare:
-        with stages.stage("comparison") as deadline:
-            stages.left_out += add_others(
-                outcomes,
-                split,
-                deadline,
-                level=level,
-                seed=options.seed,
-                n_jobs=options.n_jobs,
-                progress=progress,
-            )
+        left_out += add_others(
+            outcomes,
+            split,
+            level=level,
+            seed=options.seed,
+            n_jobs=options.n_jobs,
+            until=until,
+            progress=progress,
+        )
     importance = interactions = None
-    if options.analysis:
-        importance, interactions = _analysed(model, stages, progress)
+    if options.analysis and perf_counter() >= until:
+        left_out.append("importance of columns")
+    elif options.analysis:
+        progress("computing the importance of columns")
+        importance, interactions = model.importance(), model.interactions()
     command = {"command": options.command(path), "seed": options.seed, **versions()}
     studies = studies_of(
         model,
@@ -269,11 +238,11 @@ def _studied(
         row_names=row_names(split.X_test, table.ids),
     )
     model.record_ |= _record(options, table, level, studies)
-    return studies
+    return studies, left_out
 
 
 def _fitted(
-    options: FitOptions, split: Split, stages: Stages, progress: Progress
+    options: FitOptions, split: Split, until: float, progress: Progress
 ) -> tuple[Model, float]:
     """Return a fitted model and the seconds of its fit."""
     special: dict[str, object] = {"weights": options.weights}
@@ -284,37 +253,18 @@ def _fitted(
                 "the target holds classes: leave it out."
             )
         special["transformation"] = options.transformation
-    with stages.stage("fit") as deadline:
-        limit = None if options.time_limit is None else max(deadline.left, LEAST_SECONDS)
-        model: Model = _MODELS[split.task](
-            effort=options.effort,
-            time_limit=limit,
-            memory_limit=options.memory_limit,
-            n_jobs=options.n_jobs,
-            random_state=options.seed,
-            **special,
-        )
-        together: dict[str, Any] = {"groups": split.groups, "time": split.time}
-        seconds = timed_fit(model, split, callback=progress.relay, **together)
+    limit = None if until == inf else max(_SHARE_OF_FIT * (until - perf_counter()), _LEAST_SECONDS)
+    model: Model = _MODELS[split.task](
+        effort=options.effort,
+        time_limit=limit,
+        memory_limit=options.memory_limit,
+        n_jobs=options.n_jobs,
+        random_state=options.seed,
+        **special,
+    )
+    together: dict[str, Any] = {"groups": split.groups, "time": split.time}
+    seconds = timed_fit(model, split, callback=progress.relay, **together)
     return model, seconds
-
-
-def _analysed(
-    model: Model, stages: Stages, progress: Progress
-) -> tuple[VarianceShares | None, VarianceShares | None]:
-    """Return the importance of columns and of pairs, or ``None`` for lack of time."""
-    shares: list[VarianceShares | None] = []
-    with stages.stage("analysis") as deadline:
-        for name, compute in {
-            "importance": model.importance,
-            "interactions": model.interactions,
-        }.items():
-            progress(f"computing the {name} of columns")
-            shares.append(deadline.run(compute))
-            if shares[-1] is None:
-                stages.left_out.append(name)
-    importance, interactions = shares
-    return importance, interactions
 
 
 def _record(

@@ -9,12 +9,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
+from bochner._numerics.number_texts import number, percent
 from bochner.cli.activity import reporting
 from bochner.cli.models import check_table_model
 from bochner.cli.output import cells_table, facts_table
 from bochner.cli.screen import print_shares
 from bochner.comparison.forecasts import model_facts
-from bochner.comparison.shown import FUNCTIONS, number, percent
+from bochner.comparison.verdict import FUNCTIONS
 from bochner.estimators.bank import BaNK
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.table_base import TableModel

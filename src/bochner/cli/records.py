@@ -1,4 +1,4 @@
-"""JSON output of the commands: plain objects with stable keys, defined by schemas."""
+"""JSON output of the commands: plain objects with stable keys."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -6,24 +6,23 @@ from pathlib import Path
 
 import numpy as np
 
-from bochner.cli.stages import Stages
 from bochner.comparison.outcomes import Outcome, Score
 from bochner.comparison.study import Study, TableFacts
 from bochner.comparison.verdict import best_other, calibration, verdict
 from bochner.diagnosis.sensitivity import VarianceShares
 
-SCHEMA_VERSION = 1
-"""Version of the keys: it rises when one changes its meaning or goes, not when one is added."""
-
 
 def fit_record(
-    studies: Sequence[Study], warned: Sequence[str], out: Path, report: Path | None, stages: Stages
+    studies: Sequence[Study],
+    warned: Sequence[str],
+    out: Path,
+    report: Path | None,
+    left_out: Sequence[str],
 ) -> dict[str, object]:
     """Return the output of `bochner fit --json`."""
     first = studies[0]
     score = first.model.score_
     return {
-        "schema_version": SCHEMA_VERSION,
         "table": _table(first.table),
         "warnings": list(warned),
         "task": "classification" if first.is_classification else "regression",
@@ -43,8 +42,7 @@ def fit_record(
         },
         "report": None if report is None else str(report),
         "record": dict(first.record),
-        "seconds": dict(stages.seconds),
-        "left_out": list(stages.left_out),
+        "left_out": list(left_out),
     }
 
 
@@ -65,7 +63,6 @@ def evaluation_record(
             for name, outcome in study.by_kind.items()
         ]
     return {
-        "schema_version": SCHEMA_VERSION,
         "model": str(model),
         "table": _table(first.table),
         "n": len(first.own.y),

@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.text import Text
 
 from bochner.cli.output import NamedOutput, plain
-from bochner.cli.usage import plain_usage_errors
 
 _INVALID = (ValueError, TypeError, OSError, MemoryError, NotImplementedError)
 
@@ -44,7 +43,7 @@ class Commands(typer.core.TyperGroup):
         raise typer.Exit
 
     def invoke(self, ctx: Any) -> Any:
-        with refusals(), plain_usage_errors():
+        with refusals():
             return super().invoke(ctx)
 
 

@@ -8,25 +8,20 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bochner._numerics.number_texts import counted, number, percent
 from bochner.cli.output import cells_table, plain
-from bochner.cli.stages import shown_seconds
 from bochner.comparison.contenders import OURS
-from bochner.comparison.outcomes import Outcome, Score
-from bochner.comparison.shown import (
+from bochner.comparison.outcomes import (
     KINDS_OF_ROWS,
-    LEAST_PAIR,
     METRICS,
     OF_CLASSES,
     OF_NUMBERS,
     OF_SPREAD,
-    counted,
-    no_pairs,
-    number,
-    percent,
-    sum_of_shares,
+    Outcome,
+    Score,
 )
 from bochner.comparison.study import Study, TableFacts
-from bochner.comparison.verdict import calibration, verdict
+from bochner.comparison.verdict import LEAST_PAIR, calibration, no_pairs, sum_of_shares, verdict
 from bochner.diagnosis.sensitivity import VarianceShares
 
 _FEWEST_SHOWN, _MOST_SHOWN, _LEAST_SHARE = 3, 10, 0.005
@@ -142,7 +137,7 @@ def scores_table(outcomes: Mapping[str, Outcome]) -> Table:
     for name in order:
         cells = [_shown(scores[name].get(metric), metric) for metric in shown]
         if has_time:
-            cells.append(shown_seconds(outcomes[name].seconds))
+            cells.append(number(outcomes[name].seconds, 2))
         style = "bold" if name == OURS and len(order) > 1 else ""
         table.add_row(*(Text(plain(cell)) for cell in (name, *cells)), style=style)
     return table

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from math import inf
 from time import perf_counter
 
 import numpy as np
@@ -17,7 +17,6 @@ from bochner.comparison.contenders import (
     installed,
     timed_fit,
 )
-from bochner.comparison.deadline import Deadline
 from bochner.comparison.outcomes import LEVEL, Outcome, outcome
 from bochner.comparison.split import Split
 
@@ -28,38 +27,32 @@ _Encoded = tuple[Split, float]
 def add_others(
     outcomes: Sequence[dict[str, Outcome]],
     split: Split,
-    deadline: Deadline,
     *,
     level: float = LEVEL,
     seed: int = 0,
     n_jobs: int | None = None,
+    until: float = inf,
     progress: Progress = silent,
 ) -> list[str]:
     """Add the outcomes of other methods, by name, to the outcomes of each target.
 
     All methods use the threads that ``n_jobs`` gives to the fit of a table model. Their time in
-    seconds covers encoding the training rows and the fit. Each method has the same share of the
-    time until the deadline. Returns the names of the methods left out for lack of time.
+    seconds covers encoding the training rows and the fit. No method starts after the time ``until``
+    of ``perf_counter``. Returns the names of the methods left out for lack of time.
     """
     with single_threaded_blas() as n_blas:
         n_threads = threads_for(n_jobs, n_blas)
     encodings: list[_Encoded] = []
-
-    def fitted(name: str) -> list[Outcome]:
-        if not encodings:
-            encodings[:] = [_encoded(split.of_target(k)) for k in range(len(outcomes))]
-        return [_outcome(name, of_target, level, seed, n_threads) for of_target in encodings]
-
-    left_out, names = [], list(installed())
-    for number, name in enumerate(names):
-        progress(f"comparing with: {name}")
-        # A method that takes long leaves time for the next ones.
-        method_outcomes = deadline.part(1.0 / (len(names) - number)).run(partial(fitted, name))
-        if method_outcomes is None:
+    left_out = []
+    for name in installed():
+        if perf_counter() >= until:
             left_out.append(name)
             continue
-        for of_target, other in zip(outcomes, method_outcomes, strict=True):
-            of_target[name] = other
+        progress(f"comparing with: {name}")
+        if not encodings:
+            encodings = [_encoded(split.of_target(k)) for k in range(len(outcomes))]
+        for of_target, encoded in zip(outcomes, encodings, strict=True):
+            of_target[name] = _outcome(name, encoded, level, seed, n_threads)
     return left_out
 
 

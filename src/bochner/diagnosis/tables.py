@@ -287,7 +287,7 @@ def _how_to_improve(diagnosis: KernelFindings) -> str:
         values = "eigenvalues" if diagnosis.symmetric else "singular values"
         name = "KreinNystroem" if diagnosis.symmetric else "AsymmetricNystroem"
         advice.append(
-            f"{ranks.rank_99} {values} make up 99 % of the spectrum: bochner.baselines."
+            f"{ranks.rank_99} {values} make up 99 % of the spectrum: bochner.features."
             f"{name}(kernel, n_components={m}) may have a lower error."
         )
     elif fitted > _POOR_ERROR:

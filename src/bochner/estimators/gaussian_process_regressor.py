@@ -139,7 +139,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     See Also
     --------
     bochner.TableRegressor : Several kernels, text columns, calibrated intervals; no choices.
-    bochner.KreinRidge : Ridge regression on features: chunks, streams, GPUs, indefinite kernels.
+    bochner.KreinRidge : Ridge regression on features: chunks, streams, indefinite kernels.
 
     Examples
     --------

@@ -5,23 +5,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm
-from sklearn.base import MultiOutputMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, MatrixLike, as_array, as_flag
-from bochner._numerics.namespaces import like, to_numpy
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.function_draws import FunctionDraws
 from bochner.estimators.inputs import (
     check_one_spread,
     checked_forgetting,
     first_rows,
-    is_dask,
-    lazily,
 )
-from bochner.estimators.labelled import ScoredRegressor
-from bochner.estimators.online_head import OnlineHead
 from bochner.estimators.predictions import RegressionAttributes, with_uncertainty
+from bochner.estimators.ridge_head import RidgeHead
 from bochner.features.checks import N_CHECKS
 from bochner.features.chunks import Chunk
 from bochner.features.targets import Numbers
@@ -31,9 +27,7 @@ from bochner.registry import register
 
 
 @register
-class KreinRidge(
-    MultiOutputMixin, ScoredRegressor, RegressionAttributes, FunctionDraws, OnlineHead
-):
+class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, FunctionDraws, RidgeHead):
     r"""Ridge regression on random features, for positive definite and indefinite kernels.
 
     With the signs of the features, ``signature_``, on the diagonal of :math:`J`, the weights are
@@ -141,13 +135,6 @@ class KreinRidge(
     sums_ : FeatureSums or None
         Sums that :meth:`partial_fit` adds to, of features and check features. With an intercept,
         targets are relative to the mean of the first batch. ``None`` after conjugate gradients.
-        While ``fading_`` is set, the sums are sums of the features ``fading_.joint`` over the rows
-        since the refresh.
-    fading_ : FadingFeatures or None
-        Both sets of features after :meth:`refresh`, until the earlier features are dropped.
-        ``fading_.share(model.sums_)`` is the share of the earlier features in the prior variance,
-        and ``fading_.change`` is the change of predictions if they were dropped. While it is set,
-        ``frequencies_`` and ``kernel_`` belong to both sets together.
     n_iter_ : int or None
         Number of products with the matrix of the system in conjugate gradients.
 
@@ -157,13 +144,6 @@ class KreinRidge(
     number at least a thousand times the rounding error of their weighted sum, there are enough
     rows for it to matter, and the kernel is positive definite; the sums are in float64.
     Predictions then differ from those in float64 by a few millionths of the spread of the targets.
-
-    With scikit-learn's ``array_api_dispatch``, rows of other namespaces, such as torch tensors on
-    a GPU, stay on their device: features, their products and predictions are computed there, block
-    by block. The sums are copied to the host, which solves for the weights. Also copied are the
-    rows used to choose the length scale or to design a measure and, with ``"cg"``, the features of
-    the preconditioner. Targets and weights are on the host. On a device ``"auto"`` uses ``"cg"``
-    only if ``"cholesky"`` does not fit into ``memory_limit``.
 
     Examples
     --------
@@ -191,10 +171,9 @@ class KreinRidge(
             :class:`~bochner.distributed.PartitionedRows` of Ray, Spark and other engines, stay on
             the workers, which return sums; other quantities, such as the median distance, are
             computed from 100,000 rows. Chunks are an iterable of tuples ``(X, y)`` or
-            ``(X, y, sample_weight)``, such as :class:`bochner.datasets.ParquetChunks` or a
-            generator. The first chunk fixes the length scale and the frequencies, as in
-            :meth:`partial_fit`, and the model is solved once, after the last chunk. Chunks without
-            rows are skipped.
+            ``(X, y, sample_weight)``, such as a generator. The first chunk fixes the length scale
+            and the frequencies, as in :meth:`partial_fit`, and the model is solved once, after the
+            last chunk. Chunks without rows are skipped.
         y : array-like of shape (n,) or (n, n_targets), or Dask collection
             Targets; ``None`` with chunks and with ``PartitionedRows``, which contain the targets.
         sample_weight : array-like of shape (n,), default=None
@@ -274,8 +253,7 @@ class KreinRidge(
         Parameters
         ----------
         X, y, sample_weight
-            The rows, with their current weights. Rows from before a :meth:`refresh` must be removed
-            first.
+            The rows, with their current weights.
 
         Raises
         ------
@@ -332,8 +310,7 @@ class KreinRidge(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d), or Dask array or data frame
-            For a Dask collection, predictions are a Dask array, without standard deviations.
+        X : {array-like, sparse matrix} of shape (n, d)
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation, noise included. The
             standard deviation of the function is ``sqrt(std**2 - noise_variance_)``.
@@ -344,7 +321,6 @@ class KreinRidge(
         Returns
         -------
         mean : array of shape (n,) or (n, n_targets)
-            A NumPy array, or one of the namespace and device of ``X``, as are ``std`` and ``cov``.
         std, cov : arrays of shapes (n,) or (n, n_targets), and (n, n) or (n, n, n_targets)
             Only if ``return_std`` or ``return_cov``.
 
@@ -355,15 +331,8 @@ class KreinRidge(
             gradients.
         """
         check_one_spread(return_std, return_cov)
-        if is_dask(X):
-            check_is_fitted(self, "posterior_")
-            columns = () if self._single_target else self._target_origin.shape
-            if return_std:
-                with_uncertainty(self.posterior_)
-            spread = {"return_std": return_std, "return_cov": return_cov}
-            return lazily(self, "predict", X, columns, **spread)
         mean, spread = self._predict(X, with_std=return_std, with_cov=return_cov)
-        mean = self._squeezed(mean + like(self._target_origin, mean))
+        mean = self._squeezed(mean + self._target_origin)
         return mean if spread is None else (mean, self._squeezed(spread))
 
     def log_predictive_density(self, X: MatrixLike, y: ArrayLike) -> Array:
@@ -384,7 +353,7 @@ class KreinRidge(
             If ``y`` and the predictions have different shapes, or there are no standard deviations:
             in a Krein space or after conjugate gradients.
         """
-        mean, std = (to_numpy(values) for values in self.predict(X, return_std=True))
+        mean, std = self.predict(X, return_std=True)
         targets = as_array(y)
         if targets.shape != mean.shape:
             raise ValueError(f"y must have shape {mean.shape}, got {targets.shape}.")
@@ -393,7 +362,6 @@ class KreinRidge(
         return as_array(density.reshape(len(mean), -1).sum(axis=1))
 
     # API pages only show methods that the class itself defines.
-    refresh = OnlineHead.refresh
     sample_functions = FunctionDraws.sample_functions
     sample_y = FunctionDraws.sample_y
 

@@ -12,11 +12,10 @@ from bochner._numerics.arrays import Array, MatrixLike, as_array
 from bochner._numerics.checked import labels
 from bochner._numerics.foreign import shown
 from bochner._numerics.memory import as_bytes
-from bochner._numerics.namespaces import to_numpy
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.inputs import checked_forgetting, first_rows, is_dask, labels_of, lazily
+from bochner.estimators.inputs import checked_forgetting, first_rows, labels_of
 from bochner.estimators.labelled import LabelledClassifier
-from bochner.estimators.online_head import OnlineHead
+from bochner.estimators.ridge_head import RidgeHead
 from bochner.features.chunks import ArrayChunks, Chunk, RowSample, sample_rows
 from bochner.features.parameters import count_frequencies
 from bochner.features.targets import Indicators
@@ -30,7 +29,7 @@ standard error of a few per cent. The time for features and leverages is linear 
 
 
 @register
-class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
+class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
     r"""Classification by ridge regression of class indicators on random features.
 
     Two classes are one target of :math:`\pm 1`. With more classes, each class has such a target,
@@ -54,7 +53,7 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
         Scale of :meth:`predict_proba`.
     left_out_ : RowSample
         Leave-one-out values that the softmax is fitted to; every batch adds values.
-    kernel_, frequencies_, residual_, signature_, alpha_, log_evidence_, sums_, fading_, n_iter_
+    kernel_, frequencies_, residual_, signature_, alpha_, log_evidence_, sums_, n_iter_
         As in :class:`KreinRidge`.
 
     Examples
@@ -146,8 +145,6 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
         self._calibrate(earlier, sample_rows([rows.aged(forgetting)], size, rng))
         return self
 
-    refresh = OnlineHead.refresh  # API pages only show methods that the class itself defines
-
     @property
     def _targets(self) -> Indicators:
         return Indicators(self.classes_)
@@ -187,13 +184,11 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
 
     def decision_function(self, X: MatrixLike) -> Array:
         """Return the values of the targets: shape (n,) for two classes, else (n, n_classes)."""
-        values: Array = to_numpy(self._predict(X)[0])
+        values: Array = self._predict(X)[0]
         return values[:, 0] if len(self.classes_) == 2 else values
 
     def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Return the class with the greatest decision value for each row, of shape (n,)."""
-        if is_dask(X):
-            return lazily(self, "predict", X)
         values = self.decision_function(X)
         winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
         return np.asarray(self.classes_[winner])
@@ -206,8 +201,6 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
         is the one that :meth:`predict` returns. The scale is fitted to the leave-one-out values of
         at most 2,000 training rows. Models loaded from files without a softmax have scale one.
         """
-        if is_dask(X):
-            return lazily(self, "predict_proba", X)
         values = self.decision_function(X).reshape(-1, Indicators(self.classes_).n_targets)
         softmax = self.softmax_ or SoftmaxWeights.plain(len(self.classes_))
         return softmax.probabilities(_class_scores(values))
@@ -233,7 +226,7 @@ class KreinRidgeClassifier(LabelledClassifier, OnlineHead):
             self._features,
             Indicators(self.classes_),
             self.posterior_,
-            self._solved_sums,
+            self.sums_,
             self._signs(self._features),
             fit_intercept=self.fit_intercept,
         )

@@ -1,16 +1,11 @@
 """Predictions and fitted attributes of linear models, in the shape of the targets."""
 
-from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, InputRows, row_blocks
-from bochner._numerics.limits import DEVICE_BLOCK_BYTES
-from bochner._numerics.namespaces import like, namespace, on_device, widened
-from bochner._numerics.promises import NotPromisedError
 from bochner.features.residual import FeatureMap
 from bochner.learning.ridge.iterative import IterativeSolution
 from bochner.learning.ridge.krein import KreinSolution
@@ -20,9 +15,6 @@ from bochner.learning.ridge.posterior import FunctionLaw, RidgePosterior
 LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
 """Types of solutions in model files of linear models."""
 
-_SPREAD = ("centre", "noise_root", "prior_root", "noise_variance", "prior_variance")
-"""Arrays of a law that standard deviations and covariances need."""
-
 
 def predictions(
     features: FeatureMap, solution: LinearSolution, X: InputRows, *, with_std: bool
@@ -31,14 +23,9 @@ def predictions(
 
     For standard deviations the features are those of the solution's law.
 
-    Features and predictions of rows (n, d) on a device are computed there, block by block, in
-    float64, or in float32 if the device has no float64. The weights are copied to the device once,
-    and for standard deviations also a matrix of shape (p, p). Raises ValueError if the solution
-    has no standard deviations.
+    Raises ValueError if the solution has no standard deviations.
     """
     law = with_uncertainty(solution).law if with_std else solution
-    if on_device(X):
-        return _on_device(features, law, X)
     mean = np.empty((X.shape[0], law.coef.shape[1]))
     std = np.empty_like(mean) if with_std else None
     for rows in row_blocks(len(mean), 8 * features.n_features):
@@ -50,50 +37,18 @@ def predictions(
 
 
 def covariances(features: FeatureMap, solution: LinearSolution, X: InputRows) -> Any:
-    """Return predictive covariances (n, n, t) of rows (n, d), on the device of the rows.
+    """Return predictive covariances (n, n, t) of rows (n, d).
 
     Raises ValueError if the solution has no covariances.
     """
-    law = with_uncertainty(solution).law
-    if not on_device(X):
-        return law.cov(features.features(X, np.float64))
-    wide = widened(X[:0, :])
-    Z = features.to_device_of(X).features(X, wide.dtype)
-    return _moved(law, wide, _SPREAD).cov(Z)
+    return with_uncertainty(solution).law.cov(features.features(X, np.float64))
 
 
 def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
     """Return the solution if it has a covariance; otherwise raise ValueError with advice."""
     if not isinstance(solution, RidgePosterior):
-        raise NotPromisedError(
-            f"The model has no predictive standard deviation. {solution.limitation}"
-        )
+        raise ValueError(f"The model has no predictive standard deviation. {solution.limitation}")
     return solution
-
-
-def _moved(solution: LinearSolution | FunctionLaw, wide: object, names: Iterable[str]) -> Any:
-    """Return the solution with some fields as arrays of the type and on the device of ``wide``."""
-    # The new fields are arrays of the device, which contradicts the declared types of the fields.
-    fields: dict[str, Any] = {name: like(getattr(solution, name), wide) for name in names}
-    return replace(solution, **fields)
-
-
-def _on_device(
-    feature_map: FeatureMap, solution: LinearSolution | FunctionLaw, X: InputRows
-) -> tuple[Any, Any]:
-    wide = widened(X[:0, :])
-    with_std = isinstance(solution, FunctionLaw)
-    moved = _moved(solution, wide, ("coef", "intercept", *(_SPREAD if with_std else ())))
-    features = feature_map.to_device_of(X)
-    means, stds = [], []
-    row_bytes = 8 * feature_map.n_features
-    for rows in row_blocks(X.shape[0], row_bytes, block_bytes=DEVICE_BLOCK_BYTES):
-        Z = features.features(X[rows, :], wide.dtype)
-        means.append(moved.mean(Z))
-        if with_std:
-            stds.append(moved.std(Z))
-    concat = namespace(X).concat
-    return concat(means, axis=0), concat(stds, axis=0) if with_std else None
 
 
 def offered(solution: LinearSolution | PairSolution, name: str) -> Any:

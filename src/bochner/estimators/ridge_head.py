@@ -1,4 +1,4 @@
-"""Base of the ridge regressor and classifier: features, their sums and the solution."""
+"""Base of the ridge models: features, sums over rows, and the solution."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.arrays import FLOATS, Array, as_count, as_flag, as_positive_scalar
 from bochner._numerics.checked import validated, validated_with_labels, validated_with_numbers
 from bochner._numerics.memory import as_bytes
-from bochner._numerics.namespaces import float_types, host_view, on_device, to_numpy
 from bochner.estimators.inputs import (
     checked_alpha,
     checked_weight,
@@ -27,10 +26,9 @@ from bochner.estimators.predictions import (
     covariances,
     predictions,
 )
-from bochner.features.approximation import Approximation, Recipe, approximate
+from bochner.features.approximation import Approximation, approximate
 from bochner.features.checks import CheckedMap
 from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
-from bochner.features.fading import FadingFeatures
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameter_checks import (
     KERNEL_CHECKS,
@@ -42,7 +40,7 @@ from bochner.features.parameter_checks import (
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region, check_rows
 from bochner.features.residual import FeatureMap, ResidualFeatures
-from bochner.features.stats import FeatureSums, chunk_sums
+from bochner.features.stats import NOT_AMONG, FeatureSums, chunk_sums
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
@@ -51,8 +49,8 @@ from bochner.learning.families.selection import select_kernel
 from bochner.learning.ridge.checked import fit_checked
 from bochner.learning.ridge.iterative import IterativeSolution, fit_iteratively
 from bochner.learning.ridge.krein import fit_krein
-from bochner.learning.ridge.plan import SOLVERS, RidgeProblem, plan_ridge
-from bochner.learning.ridge.posterior import best_alpha, fit_ridge
+from bochner.learning.ridge.plan import SOLVERS, RidgePlan, RidgeProblem, plan_ridge
+from bochner.learning.ridge.posterior import RidgePosterior, best_alpha, fit_ridge
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
 
@@ -108,7 +106,6 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
     _region: Region | None = field(init=False)
     sums_: FeatureSums | None = field(init=False)
     posterior_: LinearSolution = field(init=False)
-    fading_: FadingFeatures | None = field(init=False, default=None)
 
     @abstractmethod
     def fit(
@@ -130,12 +127,12 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         numeric: bool,
     ) -> Chunk:
         """Return validated rows with numeric targets or with labels."""
-        options = {"accept_sparse": "csr", "dtype": float_types(X, FLOATS), "reset": is_first}
+        options = {"accept_sparse": "csr", "dtype": FLOATS, "reset": is_first}
         if numeric:
             X, y = validated_with_numbers(self, X, y, multi_output=True, **options)
         else:
             X, y = validated_with_labels(self, X, y, **options)
-        return Chunk(X, to_numpy(y), checked_weight(sample_weight, X))
+        return Chunk(X, y, checked_weight(sample_weight, X))
 
     def _fit_rows(self, rows: RowChunks, targets: Targets, *, keep_sums: bool = False) -> None:
         """Fit to the rows; an error keeps the attributes of an earlier fit.
@@ -154,12 +151,11 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
             features = ResidualFeatures.of(
                 approximation.frequencies,
                 kernel,
-                host_view(head.X),
+                head.X,
                 n_landmarks,
                 landmark_rng,
                 limit,
             )
-            features.to_device_of(head.X)
         checks = self._checks_of(approximation)
         summed = _with_checks(features, checks)
         problem = replace(
@@ -167,7 +163,6 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
             n_samples=rows.n_samples,
             # Conjugate gradients pass over the rows many times, and keep no sums.
             is_repeatable=rows.is_repeatable and not keep_sums,
-            on_device=on_device(rows.head.X),
             weight_rms=rows.head.weight_rms,
         )
         plan = plan_ridge(problem, self.solver, limit)
@@ -199,7 +194,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         self.kernel_, self._region = kernel, approximation.region
         self.frequencies_, self.signature_ = approximation.frequencies, features.signature
         self.residual_ = features if isinstance(features, ResidualFeatures) else None
-        self.sums_, self.posterior_, self.fading_ = sums, posterior, None
+        self.sums_, self.posterior_ = sums, posterior
         self.checks_ = checks
 
     def _checks_of(self, approximation: Approximation) -> Frequencies | None:
@@ -234,16 +229,17 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         kernel = self._choose_kernel(rows, targets, n_frequencies, kernel_rng)
         if not self.associated:
             refuse_asymmetric(kernel)
-        recipe = Recipe(
+        approximation = approximate(
+            kernel,
+            _weighing(rows).X,
             n_frequencies,
-            self.scheme,
-            self.weights,
-            self.decomposition,
+            draw_rng,
+            data_rng,
+            scheme=self.scheme,
+            weights=self.weights,
+            decomposition=self.decomposition,
             pairs=self.pairs,
             n_checks=0 if self.solver == "cg" else self._n_checks,
-        )
-        approximation = approximate(
-            kernel, host_view(_weighing(rows).X), recipe, draw_rng, data_rng
         )
         if not self.associated:
             refuse_two_sided(kernel, approximation.frequencies)
@@ -252,7 +248,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
     def _choose_kernel(
         self, rows: Chunk, targets: Targets, n_frequencies: int, rng: np.random.Generator
     ) -> AnyKernel:
-        X, length_scale = host_view(rows.X), self.length_scale
+        X, length_scale = rows.X, self.length_scale
         names = getattr(self, "feature_names_in_", None)
         if not isinstance(length_scale, str) or length_scale != "evidence":
             return resolve_kernel(self.kernel, length_scale, X, rng, rows.weight, names=names)
@@ -321,13 +317,72 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         check_is_fitted(self, "posterior_")
         return self.posterior_.n_iter if isinstance(self.posterior_, IterativeSolution) else None
 
+    @property
+    @abstractmethod
+    def _targets(self) -> Targets:
+        """The map from targets to the numeric columns that the model fits."""
+
+    def _add_rows(self, rows: Chunk, *, forgetting: float = 1.0) -> None:
+        """Add rows to the sums; each multiplies the weights of earlier ones by ``forgetting``."""
+        before = self._kept_sums()
+        sums = before.weighted(forgetting ** len(rows)) if forgetting < 1.0 else before
+        sums += self._sums_of(rows.aged(forgetting))
+        self.posterior_ = self._solve(sums, self._features, self.checks_, checked_alpha(self.alpha))
+        self.sums_ = sums
+
+    def _remove_rows(self, rows: Chunk) -> None:
+        """Remove rows from the sums; raise ValueError if no rows have the sums that are left."""
+        before = self._kept_sums()
+        sums = before - self._sums_of(rows)
+        try:
+            posterior = self._solve(sums, self._features, self.checks_, checked_alpha(self.alpha))
+        except np.linalg.LinAlgError as error:
+            raise ValueError(NOT_AMONG) from error
+        # Sums of squared residuals of actual rows are not negative.
+        coef = posterior.law.coef if isinstance(posterior, RidgePosterior) else posterior.coef
+        if sums.misfit(coef, posterior.intercept, before).min() < 0.0:
+            raise ValueError(NOT_AMONG)
+        self.posterior_, self.sums_ = posterior, sums
+
+    def _kept_sums(self) -> FeatureSums:
+        if self.sums_ is None:
+            raise ValueError(
+                "This model was fitted by conjugate gradients, which keep no sums that rows could "
+                "be added to. Use solver='cholesky', or fit to all rows."
+            )
+        return self.sums_
+
+    def _plan(self) -> tuple[RidgeProblem, RidgePlan]:
+        n_checks = 0 if self.checks_ is None else self.checks_.n_features
+        alpha = checked_alpha(self.alpha)
+        problem = self._problem(self._summed_features, self._targets, alpha, n_checks)
+        # Rows of earlier batches are gone, so that conjugate gradients cannot pass over them.
+        problem = replace(problem, is_repeatable=False)
+        return problem, plan_ridge(problem, self.solver, as_bytes(self.memory_limit))
+
+    def _sums_of(self, rows: Chunk) -> FeatureSums:
+        """Return the sums over rows; raise ValueError for rows outside the kernel's domain."""
+        check_rows(self.kernel_, self._region, rows.X)
+        problem, plan = self._plan()
+        features, dtype = self._summed_features, problem.product_dtype
+        return chunk_sums([rows], features, self._targets, dtype, plan.block_bytes)
+
+    def _try_out(self) -> None:
+        """Raise ValueError unless rows could be added to a model that was loaded."""
+        if self.sums_ is None:  # No rows can be added
+            return
+        self._plan()
+        if not self.sums_.are_of_rows:
+            raise ValueError(
+                f"sums over {self.sums_.n_samples} rows of total weight {self.sums_.weight:g}"
+            )
+
     def _predict(
         self, X: object, *, with_std: bool = False, with_cov: bool = False
     ) -> tuple[Any, Any]:
         """Return means (n, t), and standard deviations (n, t) or covariances (n, n, t) or None."""
         check_is_fitted(self, "posterior_")
-        dtype = float_types(X, FLOATS)
-        rows = validated(self, X, accept_sparse="csr", dtype=dtype, reset=False)
+        rows = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, rows)
         features = self._summed_features if with_std else self._features
         mean, std = predictions(features, self.posterior_, rows, with_std=with_std)

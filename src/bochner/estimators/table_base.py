@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
 from bochner._numerics.checked import named
 from bochner._numerics.files import as_path
-from bochner._numerics.foreign import as_frame, refuse_masked, refuse_no_rows
+from bochner._numerics.foreign import as_frame, refuse_lazy, refuse_masked, refuse_no_rows
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.threads import checked_n_jobs
 from bochner.diagnosis.contributions import Contributions, contributions
@@ -172,7 +172,7 @@ class TableModel(BaseEstimator, ABC):
 
     def _new_rows(self, X: MatrixLike) -> NewRows:
         """Return new rows, encoded, with what is known of their entries."""
-        self._check_new(X)
+        check_is_fitted(self, "head_")
         return NewRows.of(self._encoders(), self.background_, self.knowledge_, X)
 
     def unlike_rows(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
@@ -209,23 +209,14 @@ class TableModel(BaseEstimator, ABC):
 
     def unlike_entries(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
         """Return the entries, masks (n, d), for which :meth:`unlike_rows` marks rows."""
-        self._check_new(X)
+        check_is_fitted(self, "head_")
         return self.knowledge_.unlike(self.encoder_.known(X))
 
     def encode(self, X: MatrixLike) -> Array:
         """Return the encoded columns (n, d_encoded) of a table, on which the kernel is defined."""
-        self._check_new(X)
-        return side_by_side(self._encoders(), X)
-
-    def _check_new(self, X: object) -> None:
-        """Raise an error before a fit, and for rows that are not in memory."""
         check_is_fitted(self, "head_")
-        if is_partitioned(X):
-            raise TypeError(
-                "X is a Dask collection or in partitions, and rows in memory were expected: pass "
-                "X.compute(), or map the method over the partitions, as in "
-                "X.map_partitions(model.predict)."
-            )
+        refuse_lazy("X", X)
+        return side_by_side(self._encoders(), X)
 
     def _encoders(self) -> list[TableEncoder]:
         """Return the encoders whose concatenated outputs are the encoded columns."""

@@ -8,7 +8,6 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.promises import NotPromisedError
 from bochner.estimators.table_knowledge import NewRows
 from bochner.estimators.table_targets import ScaledTargets
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
@@ -130,7 +129,7 @@ class NumberPredictor:
     def covariances(self, rows: NewRows, weight: Array | None = None) -> Pair:
         """Return predictive means (n, *t) and covariances (n, n, *t)."""
         if self.targets.transformation is not None:
-            raise NotPromisedError(
+            raise ValueError(
                 "return_cov=True needs untransformed targets, and these are transformed "
                 f"({self.targets.transformation.name!r}): take return_std=True, or "
                 "transformation='none'."

@@ -4,6 +4,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Self
 
 from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -12,7 +13,6 @@ from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.bank_parameters import check_name
 from bochner.estimators.inputs import check_one_spread, checked_weight
-from bochner.estimators.labelled import ScoredRegressor
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_knowledge import NewRows
 from bochner.estimators.table_partitions import is_partitioned
@@ -28,7 +28,7 @@ from bochner.registry import register
 
 @register
 @dataclass(eq=False, repr=False)
-class TableRegressor(ScoredRegressor, TableModel):
+class TableRegressor(RegressorMixin, TableModel):
     r"""Regression on a table, with calibrated prediction intervals; defaults need no tuning.
 
     The model is a weighted sum of base models: three Gaussian processes and, with at least 400

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array, stacked_rows
-from bochner._numerics.namespaces import taken
 from bochner.features.region import Region, check_rows
 from bochner.features.units import Units, are_whole
 from bochner.registry import register
@@ -32,7 +31,7 @@ NO_ROWS = (
 class Chunk:
     """Rows ``X`` (n, d), float32 or float64, with their targets and weights.
 
-    Rows are dense, CSR or on a device. Targets ``y`` (n,) or (n, t), as the user gave them, and
+    Rows are dense or CSR. Targets ``y`` (n,) or (n, t), as the user gave them, and
     weights (n,), ``None`` for ones, are NumPy arrays. ``repeats`` (n,), ``None`` for ones, are the
     numbers of equal rows that are merged into one row with their total weight; rows that are being
     forgotten have fractional repeats. With ``are_precisions``, integer weights are also precisions.
@@ -51,7 +50,7 @@ class Chunk:
         """Return some of the rows."""
         weight = None if self.weight is None else self.weight[rows]
         repeats = None if self.repeats is None else self.repeats[rows]
-        return Chunk(taken(self.X, rows), self.y[rows], weight, repeats, self.are_precisions)
+        return Chunk(self.X[rows], self.y[rows], weight, repeats, self.are_precisions)
 
     def __add__(self, other: "Chunk") -> "Chunk":
         """Concatenate the rows of both chunks."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._numerics.arrays import Array, InputRows, frozen_array, squared_norms
-from bochner._numerics.namespaces import host_view
 from bochner._numerics.warn import warn_user
 from bochner.kernels import Kernel
 from bochner.registry import register
@@ -46,8 +45,7 @@ class Region:
 
 def check_rows(kernel: object, region: Region | None, X: object, *, right: bool = False) -> None:
     """Raise for rows of an argument outside a kernel's domain; warn of rows outside a region."""
-    rows = host_view(X)
     if isinstance(kernel, Kernel):
-        (kernel.check_right_inputs if right else kernel.check_inputs)(rows)
+        (kernel.check_right_inputs if right else kernel.check_inputs)(X)
     if region is not None:
-        region.warn_outside(rows)
+        region.warn_outside(X)

@@ -33,7 +33,6 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import solve_triangular
 
 from bochner._numerics.arrays import Array, InputRows, as_array
-from bochner._numerics.namespaces import on_device
 from bochner.features.landmarks import candidate_rows, greatest_pivots, landmark_features
 from bochner.features.length_scales import AnyKernel, kernel_name
 from bochner.frequencies import Frequencies
@@ -103,20 +102,10 @@ class ResidualFeatures:
         """Weights of the frequencies, which sum to the kernel's variance, of shape (m,)."""
         return self.frequencies.weight
 
-    def to_device_of(self, X: InputRows) -> "ResidualFeatures":
-        """Return the map itself; ``ValueError`` for rows on a device."""
-        if on_device(X):
-            raise ValueError(
-                "residual computes values of the kernel with NumPy, and X is on a device: pass "
-                "NumPy arrays, or leave residual=None."
-            )
-        return self
-
     def features(
         self, X: Any, dtype: DTypeLike | None = None, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
         """Return the features of rows (n, d), dense or CSR, of shape (n, p + q)."""
-        self.to_device_of(X)
         feature_dtype = np.dtype(dtype or X.dtype)
         p = self.projected.shape[1]
         if out is None:

@@ -1,10 +1,7 @@
 """Sums over rows: all that linear heads need of the data."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -12,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import Array, InputRows, as_array, row_blocks
-from bochner._numerics.namespaces import like, namespace, on_device, retyped, to_numpy, widened
+from bochner._numerics.arrays import Array, as_array, row_blocks
 from bochner._numerics.scratch import Scratch
 from bochner.features.chunks import Chunk
 from bochner.features.residual import FeatureMap
@@ -172,13 +168,6 @@ class FeatureSums:
         }
         return FeatureSums(**sums, n_samples=self.n_samples, n_fractional=self.n_fractional)
 
-    def scaled(self, factors: Array) -> "FeatureSums":
-        """Return new sums of the same rows with each feature times its factor (p,)."""
-        gram = factors[:, None] * self.gram
-        gram *= factors
-        cross = factors[:, None] * self.cross
-        return replace(self, gram=gram, cross=cross, features=factors * self.features)
-
     def centred(self) -> "FeatureSums":
         """Return the sums about the weighted means of features and targets."""
         mean_z, mean_y = self.features / self.weight, self.targets / self.weight
@@ -225,27 +214,17 @@ def chunk_sums(
     """Return the sums over all rows of all chunks.
 
     ``products`` maps a chunk to the type in which products of its features are computed, float64
-    by default; ``block_bytes`` (32 MiB) limits the features that exist at a time. Each device makes
-    the sums of the chunks that lie on it.
+    by default; ``block_bytes`` (32 MiB) limits the features that exist at a time.
     """
     p, block_bytes = feature_map.n_features, block_bytes or limits.SUMS_BLOCK_BYTES
-    totals: dict[Any, RunningSums] = {}
-    scratch = Scratch()
+    total, scratch = RunningSums(p, targets.n_targets), Scratch()
     for chunk in chunks:
-        is_away, size = on_device(chunk.X), (p, targets.n_targets)
-        home = chunk.X.device if is_away else None
-        if home not in totals:
-            totals[home] = DeviceSums(*size, chunk.X) if is_away else HostSums(*size)
-        total = totals[home]
         dtype = np.dtype(np.float64 if products is None else products(chunk))
-        features = feature_map.to_device_of(chunk.X)
         for rows in row_blocks(len(chunk), p * dtype.itemsize, block_bytes=block_bytes):
             part = chunk[rows]
-            out = None if is_away else scratch.block(len(part), p, dtype)
-            total.add(features.features(part.X, dtype, out), targets(part.y), part)
-    if not totals:
-        raise ValueError(_NO_ROWS)
-    return reduce(add, (total.sums() for total in totals.values()))
+            out = scratch.block(len(part), p, dtype)
+            total.add(feature_map.features(part.X, dtype, out), targets(part.y), part)
+    return total.sums()
 
 
 def feature_sums(
@@ -299,10 +278,18 @@ def _counted(rows: Chunk) -> dict[str, Any]:
     }
 
 
-class RunningSums(ABC):
-    """Sums over features and ``t`` targets, to which blocks of rows are added in place."""
+class RunningSums:
+    """Sums over ``p`` features and ``t`` targets, to which blocks of rows are added in place.
 
-    def __init__(self, t: int) -> None:
+    Products in float32 are added to float64 sums every 16,384 rows.
+    """
+
+    def __init__(self, p: int, t: int) -> None:
+        # The lower triangle of the Gram matrix only, in the order of LAPACK.
+        self._gram = np.zeros((p, p), order="F")
+        self._outer = np.zeros((p, t + 1))
+        self._recent: Array | None = None
+        self._n_recent = 0
         self._square, self._targets = np.zeros(t), np.zeros(t)
         self._weight = 0.0
         self._counted: dict[str, Any] = {"n_samples": 0}
@@ -318,7 +305,7 @@ class RunningSums(ABC):
         n, weight = Z.shape[0], rows.weight
         root = np.ones((n, 1)) if weight is None else np.sqrt(weight)[:, None]
         if weight is not None:
-            Z *= like(root, Z)
+            Z *= root.astype(Z.dtype, copy=False)
         Y = root * Y
         self._multiply(Z, np.hstack((Y, root)))
         self._square += np.sum(Y**2, axis=0)
@@ -334,26 +321,6 @@ class RunningSums(ABC):
         gram, outer = self._products()
         totals = self._square, outer[:, -1], self._targets, self._weight
         return FeatureSums(gram, outer[:, :-1], *totals, **self._counted)
-
-    @abstractmethod
-    def _multiply(self, Z: Any, columns: Array) -> None:
-        """Add the products of features (n, p) with themselves and with columns (n, t + 1)."""
-
-    @abstractmethod
-    def _products(self) -> tuple[Array, Array]:
-        """Return the sums of products, of shapes (p, p) and (p, t + 1)."""
-
-
-class HostSums(RunningSums):
-    """Sums of NumPy arrays; products in float32 are added to float64 sums every 16,384 rows."""
-
-    def __init__(self, p: int, t: int) -> None:
-        super().__init__(t)
-        # The lower triangle of the Gram matrix only, in the order of LAPACK.
-        self._gram = np.zeros((p, p), order="F")
-        self._outer = np.zeros((p, t + 1))
-        self._recent: Array | None = None
-        self._n_recent = 0
 
     def _multiply(self, Z: NDArray[Any], columns: Array) -> None:
         # All products use SciPy's BLAS, because its threads would compete with NumPy's for cores.
@@ -386,21 +353,3 @@ class HostSums(RunningSums):
             gram[part, part] = np.tril(corner) + np.tril(corner, -1).T
             gram[part, part.stop :] = gram[part.stop :, part].T
         return gram.T, self._outer
-
-
-class DeviceSums(RunningSums):
-    """Sums of arrays on the device of ``X``, in float32 on a device without float64."""
-
-    def __init__(self, p: int, t: int, X: InputRows) -> None:
-        super().__init__(t)
-        xp, wide = namespace(X), widened(X[:0, :])
-        self._gram = xp.zeros((p, p), dtype=wide.dtype, device=wide.device)
-        self._outer = xp.zeros((p, t + 1), dtype=wide.dtype, device=wide.device)
-
-    def _multiply(self, Z: Any, columns: Array) -> None:
-        self._outer += retyped(Z.T @ like(columns, Z), self._outer.dtype)
-        self._gram += retyped(Z.T @ Z, self._gram.dtype)
-
-    def _products(self) -> tuple[Array, Array]:
-        gram, outer = (as_array(to_numpy(sums)) for sums in (self._gram, self._outer))
-        return 0.5 * (gram + gram.T), outer

@@ -19,17 +19,8 @@ from bochner._numerics.arrays import (
     stacked_rows,
 )
 from bochner._numerics.checked import check_rows_given, validated
-from bochner._numerics.namespaces import (
-    float_types,
-    host_view,
-    like,
-    namespace,
-    on_device,
-    same_namespace,
-    taken,
-)
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.features.approximation import Recipe, approximate
+from bochner.features.approximation import approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each, one_of
 from bochner.features.parameters import KernelParameters, check_dtype, count_frequencies, generators
@@ -128,11 +119,6 @@ class FourierFeatures(
     -----
     A linear model on these features learns with :math:`Z Z^\top`, which ignores the signature;
     for kernels with negative parts use :class:`bochner.KreinRidge`.
-
-    With scikit-learn's ``array_api_dispatch``, arrays of other namespaces, such as torch tensors on
-    a GPU, are mapped on their device to features of the same namespace. :meth:`fit` copies to the
-    host some thousand rows, for the length scale, a designed measure or fitted weights, and norms,
-    means and extremes of all rows. Fitted attributes are NumPy arrays.
 
     References
     ----------
@@ -233,24 +219,30 @@ class FourierFeatures(
         NoMeasureError
             If no measure is known for the kernel, and weights are not fitted.
         """
-        X = validated(self, X, accept_sparse="csr", dtype=float_types(X, FLOATS))
+        X = validated(self, X, accept_sparse="csr", dtype=FLOATS)
         self._check_parameters()
         n_frequencies = count_frequencies(self.n_components)
         if right is not None:
-            same_namespace(X, right)
-            dtypes = float_types(right, FLOATS)
-            right = check_rows_given(right, "right", accept_sparse="csr", dtype=dtypes)
-        X, right = host_view(X), host_view(right)
+            right = check_rows_given(right, "right", accept_sparse="csr", dtype=FLOATS)
         # Separate generators: the choice of a length scale must not change the frequencies.
         scale_rng, draw_rng, data_rng = generators(self.random_state, 3)
         is_common = right is not None and right.shape[1] == X.shape[1]
         rows = stacked_rows(X, right) if is_common else X
         names = getattr(self, "feature_names_in_", None)
         self.kernel_ = resolve_kernel(self.kernel, self.length_scale, rows, scale_rng, names=names)
-        recipe = Recipe(
-            n_frequencies, self.scheme, self.weights, self.decomposition, self.masses, self.pairs
+        approximation = approximate(
+            self.kernel_,
+            X,
+            n_frequencies,
+            draw_rng,
+            data_rng,
+            right,
+            scheme=self.scheme,
+            weights=self.weights,
+            decomposition=self.decomposition,
+            masses=self.masses,
+            pairs=self.pairs,
         )
-        approximation = approximate(self.kernel_, X, recipe, draw_rng, data_rng, right)
         if self.output == "concatenated" and approximation.frequencies.dim_right != X.shape[1]:
             raise ValueError(
                 f"output='concatenated' puts the features of both arguments side by side for the "
@@ -281,9 +273,7 @@ class FourierFeatures(
         if not len(right_columns):
             return self._left(X)
         right = self._right(self._checked_right(X))
-        join = namespace(right).concat if on_device(right) else np.concatenate
-        features: Floats = join((self._left(X), taken(right, right_columns, axis=1)), axis=1)
-        return features
+        return np.concatenate((self._left(X), right[:, right_columns]), axis=1)
 
     def transform_right(self, Y: MatrixLike) -> Floats:
         """Return the features (n, n_components) of rows (n, d2) of the kernel's right argument.
@@ -295,10 +285,9 @@ class FourierFeatures(
 
     def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> Floats:
         """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``)."""
-        same_namespace(X, Y)
         left = self._left(self._checked(X))
         right = self._right(self._checked_right(X if Y is None else Y))
-        gram: Floats = (left * like(self.signature_, left)) @ right.T
+        gram: Floats = (left * self.signature_.astype(left.dtype, copy=False)) @ right.T
         return gram
 
     def _others(self) -> NDArray[np.intp]:
@@ -315,17 +304,18 @@ class FourierFeatures(
     def _right(self, Y: MatrixLike) -> Floats:
         return self.frequencies_.features_right(Y)[:, : self.n_components]
 
-    def _dtypes(self, X: object) -> tuple[Any, ...]:
-        return float_types(X, FLOATS if self.dtype is None else (check_dtype(self.dtype),))
+    @property
+    def _dtypes(self) -> tuple[Any, ...]:
+        return FLOATS if self.dtype is None else (check_dtype(self.dtype),)
 
     def _checked(self, X: object) -> Any:
         check_is_fitted(self)
-        X = validated(self, X, accept_sparse="csr", dtype=self._dtypes(X), reset=False)
+        X = validated(self, X, accept_sparse="csr", dtype=self._dtypes, reset=False)
         check_rows(self.kernel_, self._region, X)
         return X
 
     def _checked_right(self, Y: object) -> Any:
-        rows = check_rows_given(Y, "Y", accept_sparse="csr", dtype=self._dtypes(Y))
+        rows = check_rows_given(Y, "Y", accept_sparse="csr", dtype=self._dtypes)
         if rows.shape[1] != self.frequencies_.dim_right:
             raise ValueError(
                 f"Y has {rows.shape[1]} features, but the kernel's right argument has "

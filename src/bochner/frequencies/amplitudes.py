@@ -1,6 +1,5 @@
 """Amplitudes of waves in a Gaussian window: few functions, each shared by many frequencies."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -8,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, InputRows, as_array, frozen_array
-from bochner._numerics.namespaces import like, namespace, on_device, widened
 from bochner.frequencies.factors import CosineFactors
 from bochner.registry import register
 
@@ -122,7 +120,9 @@ class Amplitudes:
 
     def factors(self, X: InputRows) -> Any:
         """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or CSR."""
-        return self.to_device_of(X)(widened(X) if on_device(X) else X)
+        window, centre, decay, mu, phase, sums = self.matrices()
+        angle, lag = X @ mu + phase, X @ window - centre
+        return np.exp((lag * lag) @ decay) * (np.cos(angle) @ sums)
 
     def matrices(self) -> tuple[Array, ...]:
         r"""Return the matrices that compute the factors of rows by matrix products.
@@ -138,21 +138,6 @@ class Amplitudes:
         sums = self.coef.reshape(-1, 1) * np.repeat(is_factor, n_waves, axis=0)
         each = (window, self.centre.ravel(), decay, mu, self.phase.ravel(), sums)
         return tuple(map(np.ascontiguousarray, each))
-
-    def to_device_of(self, X: InputRows) -> Callable[[Any], Any]:
-        """Return the map from rows (n, d) on the device of ``X`` to factors (n, m)."""
-        numbers: Any = self.matrices()
-        if on_device(X):
-            wide = widened(X)
-            numbers = tuple(like(values, wide) for values in numbers)
-        window, centre, decay, mu, phase, sums = numbers
-
-        def factors(rows: InputRows) -> Any:
-            angle, lag = rows @ mu + phase, rows @ window - centre
-            xp = namespace(angle)
-            return xp.exp((lag * lag) @ decay) * (xp.cos(angle) @ sums)
-
-        return factors
 
     def along(self, X: Array, waves: Array, coef: Array) -> Array:
         r"""Return :math:`\sum_f \mathrm{wave}_f(x)\, \nabla a_f(x)\, c_{fs}`, (n, d, s).

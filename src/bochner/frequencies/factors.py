@@ -1,6 +1,6 @@
 """Factors of features: cosines of the inputs, and envelopes that grow with their norm."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, InputRows, as_array, frozen_array, squared_norms
-from bochner._numerics.namespaces import like, namespace, on_device, side_by_side, taken, widened
 from bochner.registry import register
 
 _SILENCE = 8.0
@@ -114,12 +113,12 @@ class Envelope:
     def factors(self, X: InputRows) -> Any:
         """Return the factors (n, n_factors) for rows ``X`` (n, d) of the left argument."""
         if self.others:
-            return side_by_side([group.factors(X) for group in self.groups])
+            return np.hstack([group.factors(X) for group in self.groups])
         rate, depth, index = self._slopes(X)
-        return taken(namespace(depth).exp(-rate * depth), index, axis=1)
+        return np.exp(-rate * depth)[:, index]
 
     def gradient_factors(self, X: InputRows) -> Iterator[tuple[slice, Any, Any]]:
-        r"""Yield the terms of gradients of the factors at rows ``X`` (n, d) on the host.
+        r"""Yield the terms of gradients of the factors at rows ``X`` (n, d).
 
         Each item belongs to the frequencies of one pair of maps: their positions, slopes (n, m) and
         directions (n, d), with
@@ -139,18 +138,12 @@ class Envelope:
         The last array (m,) has the index of the distinct factor of each frequency; nested members
         are excluded. A factor is the exponential of minus the product of its rate and its depth.
         """
-        left = self.left
-        if on_device(X):
-            X = widened(X)
-            left = None if left is None else like(left, X)
-        X = X if left is None else X @ left
+        X = X if self.left is None else X @ self.left
         kinds, index = np.unique(np.stack([self.rate, self.radius]), axis=1, return_inverse=True)
         rate, square = kinds[0], kinds[1] ** 2
         decay = _decay(square)
-        norms, xp = squared_norms(X)[:, None], namespace(X)
-        rate, square, decay = (like(values, norms) for values in (rate, square, decay))
-        depth = square - norms
-        return xp.where(depth >= 0.0, rate, -decay), depth, index.ravel()
+        depth = square - squared_norms(X)[:, None]
+        return np.where(depth >= 0.0, rate, -decay), depth, index.ravel()
 
 
 def _with_group(groups: list[Envelope], new: Envelope) -> list[Envelope]:
@@ -174,7 +167,7 @@ def _same(first: Array | None, second: Array | None) -> bool:
     return np.array_equal(first, second)
 
 
-@register(former_names=("ModulatingWaves",))
+@register
 @dataclass(frozen=True, slots=True, eq=False)
 class CosineFactors:
     r"""Cosines of the inputs, one for each frequency, as factors of both its features.
@@ -257,21 +250,7 @@ class CosineFactors:
 
     def factors(self, X: InputRows) -> Any:
         """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or CSR."""
-        return self.to_device_of(X)(widened(X) if on_device(X) else X)
-
-    def to_device_of(self, X: InputRows) -> Callable[[Any], Any]:
-        """Return the map from rows (n, d) on the device of ``X`` to factors (n, m)."""
-        halved: Any = 0.5 * np.ascontiguousarray(self.v.T)
-        phase: Any = self.phase
-        if on_device(X):
-            wide = widened(X)
-            halved, phase = like(halved, wide), like(phase, wide)
-
-        def factors(rows: InputRows) -> Any:
-            angle = rows @ halved + phase
-            return namespace(angle).cos(angle)
-
-        return factors
+        return np.cos(X @ (0.5 * np.ascontiguousarray(self.v.T)) + self.phase)
 
     def along(self, X: Array, waves: Array, coef: Array) -> Array:
         r"""Return :math:`\sum_f \mathrm{wave}_f(x)\, \nabla g_f(x)\, c_{fs}`, (n, d, s).

@@ -17,10 +17,9 @@ from bochner._numerics.arrays import (
 )
 from bochner._numerics.checked import check_rows_given, largest_size
 from bochner._numerics.limits import LARGEST_ENTRY
-from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
 from bochner.frequencies.amplitudes import Amplitudes
 from bochner.frequencies.factors import CosineFactors, Envelope, along_inputs
-from bochner.frequencies.maps import DeviceMap, Side, trigonometric_features
+from bochner.frequencies.maps import Side, trigonometric_features
 from bochner.registry import register
 from bochner.sampling import HadamardRows, Matrix
 
@@ -204,8 +203,6 @@ class Frequencies:
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            With scikit-learn's ``array_api_dispatch``, features of arrays of other namespaces
-            are such arrays, on the same device.
         dtype : float32 or float64, default=None
             Type of the features; ``None`` means float32 if ``X`` is float32, else float64.
         out : ndarray of shape (n, 2m), default=None
@@ -269,23 +266,15 @@ class Frequencies:
                 gradient += direction[:, :, None] * along[:, None, :]
         return gradient
 
-    def to_device_of(self, X: InputRows) -> "Frequencies | DeviceMap":
-        """Return the map to left features for blocks of validated rows ``X``.
-
-        If the rows are on a device, its numbers have been copied there once for all blocks.
-        """
-        return DeviceMap(X, *self._left) if on_device(X) else self
-
     def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> NDArray[Any]:
         r"""Return the approximate Gram matrix :math:`\hat k(x_i, y_j)`, of shape (n, n2).
 
         Rows (n, d) and (n2, d2) are dense or sparse; ``Y=None`` means ``X``.
         """
-        same_namespace(X, Y)
         left = self.features(X)
         is_shared = Y is None and self.is_symmetric
         right = left if is_shared else self.features_right(X if Y is None else Y)
-        gram: NDArray[Any] = (left * like(self.signature, left)) @ right.T
+        gram: NDArray[Any] = (left * self.signature.astype(left.dtype, copy=False)) @ right.T
         return gram
 
     def __add__(self, other: "Frequencies") -> "Frequencies":
@@ -321,22 +310,18 @@ class Frequencies:
     def _map(
         self, inputs: MatrixLike, side: Side, dtype: Any = None, out: Floats | None = None
     ) -> Floats:
-        dtypes = float_types(inputs, FLOATS)
-        X = check_rows_given(inputs, accept_sparse="csr", dtype=dtypes)
+        X = check_rows_given(inputs, accept_sparse="csr", dtype=FLOATS)
         dim = side[0].shape[1]
         if X.shape[1] != dim:
             raise ValueError(f"X has {X.shape[1]} columns, the frequencies have {dim} inputs.")
         for waves in (side[0], *(() if self.modulation is None else (self.modulation.waves,))):
             _refuse_large_angles(X, waves)
-        feature_dtype = np.dtype(dtype or X.dtype) if not on_device(X) else np.dtype(np.float64)
+        feature_dtype = np.dtype(dtype or X.dtype)
         if (largest := float(np.max(side[2], initial=0.0))) > np.finfo(feature_dtype).max:
             raise ValueError(
                 f"Features of size {largest:.3g} overflow {feature_dtype}: use float64, or a "
                 f"kernel with a smaller factor."
             )
-        if on_device(X):
-            features: Floats = DeviceMap(X, *side).features(X, dtype)
-            return features
         shape = (X.shape[0], self.n_features)
         if out is not None and (out.shape != shape or out.dtype != feature_dtype):
             raise ValueError(

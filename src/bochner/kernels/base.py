@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from bochner._numerics.arrays import Array, InputRows, as_array
 from bochner._numerics.intervals import POSITIVE
 from bochner._numerics.limits import LARGEST_ENTRY
-from bochner._numerics.namespaces import chosen_columns
 from bochner.kernels.columns import Columns, as_columns, indices_of, shown
 from bochner.kernels.function import (
     KernelFunction,
@@ -341,7 +340,7 @@ class OnColumns(Kernel):
     def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Kernel:
         columns = indices_of(self.columns, names, None if rows is None else rows.shape[1])
         inner_names = None if names is None else [str(names[column]) for column in columns]
-        inner_rows = None if rows is None else chosen_columns(rows, columns)
+        inner_rows = None if rows is None else rows[:, list(columns)]
         inner = self.kernel.resolved(inner_names, inner_rows)
         changes = inner is not self.kernel or columns != self.columns
         return OnColumns(inner, columns) if changes else self
@@ -390,7 +389,7 @@ class OnColumns(Kernel):
         self.kernel.check_right_inputs(self._of(Y))
 
     def _of(self, X: InputRows) -> Any:
-        return chosen_columns(X, indices_of(self.columns, None, X.shape[1]))
+        return X[:, list(indices_of(self.columns, None, X.shape[1]))]
 
 
 def _members(kernel: Kernel, kind: type[_Combined]) -> tuple[Kernel, ...]:

@@ -25,7 +25,7 @@ class Polynomial(Profiled):
 
     Positive definite if the offset is zero or more, indefinite if it is negative. Degree 1 has the
     exact features of :class:`Linear`. Features of a higher degree need rows on a sphere;
-    :class:`bochner.baselines.TensorSketch` has features for all rows.
+    scikit-learn's ``PolynomialCountSketch`` has features for all rows.
 
     Parameters
     ----------

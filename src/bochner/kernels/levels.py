@@ -20,7 +20,6 @@ from bochner._numerics.arrays import (
     column_extremes,
 )
 from bochner._numerics.intervals import POSITIVE, PROPORTION, Interval
-from bochner._numerics.namespaces import HostView, to_numpy
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import convert_fields, decay
 from bochner.kernels.stationary import LagKernel
@@ -71,7 +70,7 @@ class Levels(LagKernel):
             check_dim("n_levels", as_scalar_or_tuple("n_levels", self.n_levels), dim)
 
     def check_inputs(self, X: InputRows) -> None:
-        codes = as_array(to_numpy(X.rows) if isinstance(X, HostView) else _entries(X))
+        codes = as_array(_entries(X))
         if not codes.size:
             return
         outside = (codes < 0.0) | (codes != np.round(codes))

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from bochner.comparison.shown import LEAST_PAIR, counted, no_pairs, sum_of_shares
+from bochner._numerics.number_texts import counted, number, percent
+from bochner.comparison.study import Model
+from bochner.comparison.verdict import LEAST_PAIR, no_pairs, sum_of_shares
 from bochner.diagnosis.sensitivity import Effect, VarianceShares
-from bochner.plot import EffectDisplay, InteractionsDisplay, RelevanceDisplay
-from bochner.plot.labels import dates_of
+from bochner.plot.axis_texts import dates_of
+from bochner.plot.effects import EffectDisplay
+from bochner.plot.rankings import SharesDisplay
 from bochner.report.blocks import (
     MOST_UNFOLDED,
     Block,
@@ -21,10 +24,9 @@ from bochner.report.blocks import (
     Section,
     Table,
 )
-from bochner.report.dates import cycles_of, date_effects
 from bochner.report.figures import drawn
 from bochner.report.subject import Subject
-from bochner.report.words import joined, listed, number, percent, quoted, short
+from bochner.report.words import joined, listed, quoted, short
 
 _MOST_BARS = 15
 """Columns with a bar; the table has all of them."""
@@ -80,7 +82,7 @@ def _pairs_table(strong: VarianceShares, n_weak: int) -> Table:
 
 def _importance_figure(shares: VarianceShares) -> Figure:
     names = [joined(name) for name in shares.columns]
-    display = RelevanceDisplay.largest(names, shares.share, shares.std_error, most=_MOST_BARS)
+    display = SharesDisplay.largest(names, shares.share, shares.std_error, most=_MOST_BARS)
     return drawn(display, "Importance of columns", importance_sentence(shares))
 
 
@@ -105,7 +107,7 @@ def importance_sentence(shares: VarianceShares) -> str:
 
 def _pairs_figure(pairs: VarianceShares) -> Figure:
     names = [joined(pair) for pair in pairs.columns]
-    display = InteractionsDisplay.largest(names, pairs.share, pairs.std_error, most=_MOST_BARS)
+    display = SharesDisplay.largest(names, pairs.share, pairs.std_error, most=_MOST_BARS)
     first, second = (quoted(name) for name in pairs.columns[0])
     share = percent(float(pairs.share[0]), float(pairs.std_error[0]))
     caption = (
@@ -129,8 +131,9 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
     if study.importance is None:
         return None
     names = [name for name in _above(study.importance, most) if name in subject.columns]
-    cyclic = [name for name in names if cycles_of(study.model, name)]
-    figures = [figure for name in names for figure in _column_figures(subject, name, cyclic)]
+    cyclic = [name for name in names if _has_cycles(study.model, name)]
+    smooth = [name for name in names if name not in cyclic]
+    figures = [_figure(subject, study.model.effect(name, n_values=_VALUES)) for name in smooth]
     strongest_pairs = [] if study.interactions is None else _above(study.interactions, most_pairs)
     pairs = [pair for pair in strongest_pairs if not {*pair}.intersection(cyclic)]
     effects = [study.model.effect(*pair, n_values=_PAIR_VALUES) for pair in pairs]
@@ -148,11 +151,8 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
             "confidence intervals."
         )
     if cyclic:
-        text += (
-            f" Dates of {listed([quoted(name) for name in cyclic])} move by whole weeks along the "
-            "axis of time, and by the hour or the weekday alone along the others. Pairs of them "
-            "with other columns are not drawn."
-        )
+        names = [quoted(name) for name in cyclic]
+        text += f" Effects of dates with hours or weekdays, {listed(names)}, are not drawn."
     return Section("effects", "Effects of columns", [Paragraph(text), Figures(figures)])
 
 
@@ -161,13 +161,10 @@ def _above(shares: VarianceShares, most: int) -> list[Any]:
     return list(shares.columns[: min(n_above, most)])
 
 
-def _column_figures(subject: Subject, name: str, cyclic: Sequence[str]) -> list[Figure]:
-    model = subject.study.model
-    if name in cyclic:
-        effects = list(date_effects(model, name))
-    else:
-        effects = [model.effect(name, n_values=_VALUES)]
-    return [_figure(subject, effect) for effect in effects]
+def _has_cycles(model: Model, name: str) -> bool:
+    """Return whether a column is of dates whose hour or weekday is a feature."""
+    states: dict[str, Any] = {state["name"]: state for state in model.encoder_.columns_}
+    return not {"hour", "weekday"}.isdisjoint(states[name].get("cycles", ()))
 
 
 def _figure(subject: Subject, effect: Effect) -> Figure:

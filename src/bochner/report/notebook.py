@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.checked import check_targets, labels, numbers
 from bochner._numerics.files import as_path, replacing
 from bochner._numerics.foreign import as_frame
-from bochner.comparison.shown import counted
+from bochner._numerics.number_texts import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, own_outcomes, studies_of, table_facts
 from bochner.estimators.table_classifier import TableClassifier

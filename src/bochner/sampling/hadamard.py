@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
 from bochner._numerics.arrays import Array, frozen_array, row_blocks
-from bochner._numerics.namespaces import like, namespace
 from bochner.registry import register
 
 Signs = NDArray[np.int8]
@@ -100,20 +99,6 @@ class HadamardRows:
         fill_angles(scaled, self.signs, self.row_scale * norm, out)
         return out
 
-    def device_angles(self, X: Any) -> Any:
-        """Compute :meth:`angles` for rows ``X`` (n, d) on a device, in the dtype of the rows."""
-        _, n_rounds, order = self.signs.shape
-        xp, (m, dim) = namespace(X), self.shape
-        scaled = X * like(self.column_scale, X)
-        if order > dim:
-            missing = (X.shape[0], order - dim)
-            scaled = xp.concat((scaled, xp.zeros(missing, dtype=X.dtype, device=X.device)), axis=1)
-        values = scaled[:, None, :]
-        for number in range(n_rounds):
-            values = walsh_hadamard(values * like(self.signs[:, number].astype(np.float64), X))
-        norm = math.pow(order, -0.5 * n_rounds)
-        return xp.reshape(values, (X.shape[0], -1))[:, :m] * like(self.row_scale * norm, X)
-
     def __mul__(self, factor: Array) -> "HadamardRows":
         """Return the matrix with each row multiplied by its entry of ``factor`` (m, 1)."""
         return HadamardRows(self.signs, self.row_scale * factor[:, 0], self.column_scale)
@@ -136,18 +121,6 @@ class HadamardRows:
 
 Matrix = Array | HadamardRows
 """Rows stored as numbers, or as Hadamard blocks."""
-
-
-def walsh_hadamard(values: Any) -> Any:
-    """Return the Walsh-Hadamard transforms, not scaled, of the last axis, a power of two long."""
-    xp, shape = namespace(values), values.shape
-    half = 1
-    while half < shape[-1]:
-        pairs = xp.reshape(values, (*shape[:-1], shape[-1] // (2 * half), 2, half))
-        first, second = pairs[..., 0, :], pairs[..., 1, :]
-        values = xp.reshape(xp.stack((first + second, first - second), axis=-2), shape)
-        half *= 2
-    return values
 
 
 def _checked_signs(signs: NDArray[np.floating]) -> Signs:

@@ -28,7 +28,7 @@ from bochner._numerics.arrays import Array, as_array, steps
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.features.chunks import Chunk, RowChunks
 from bochner.features.residual import FeatureMap
-from bochner.features.stats import FeatureSums, HostSums
+from bochner.features.stats import FeatureSums, RunningSums
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
 from bochner.frequencies.waves import MemoryLayout, angle_gradient
@@ -105,7 +105,7 @@ def block_sums(
     """Return the sums over all rows; threads share the blocks of rows."""
 
     def part(rows: Chunk) -> FeatureSums:
-        sums = HostSums(features.n_features, targets.n_targets)
+        sums = RunningSums(features.n_features, targets.n_targets)
         sums.add(features.features(rows.X, np.float64), targets(rows.y), rows)
         return sums.sums()
 

@@ -8,7 +8,6 @@ import numpy as np
 from scipy import sparse
 
 from bochner._numerics.arrays import Array, InputRows, as_array
-from bochner._numerics.namespaces import chosen_columns
 from bochner._numerics.units import rounded, spreads
 from bochner.features.chunks import Chunk
 from bochner.features.length_scales import AnyKernel, median_distance
@@ -161,7 +160,7 @@ def _joined(kernel: Periodic | Levels, inputs: Sequence[Kernel]) -> Kernel:
 @family_of.register
 def _(kernel: OnColumns, X: InputRows, weights: Array) -> Family | None:
     columns = indices_of(kernel.columns, None, X.shape[1])
-    inner = family_of(kernel.kernel, chosen_columns(X, columns), weights)
+    inner = family_of(kernel.kernel, X[:, list(columns)], weights)
     start = replace(kernel, columns=columns)
     return None if inner is None else MappedKernel(inner, start, X.shape[1])
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bochner._numerics.arrays import Array, as_array, dense_rows
-from bochner._numerics.namespaces import taken
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.units import rounded, spreads
 from bochner.features.chunks import Chunk
@@ -66,7 +65,7 @@ def canonical(rows: Chunk) -> Chunk:
     """
     first, weight, repeats = canonical_rows(rows, rows.y)
     targets = _rounded(rows.y, rows.weights)[first]
-    return Chunk(taken(rows.X, first), targets, weight, repeats, rows.are_precisions)
+    return Chunk(rows.X[first], targets, weight, repeats, rows.are_precisions)
 
 
 def drawn_rows(rows: NDArray[np.intp], most: int, rng: np.random.Generator) -> NDArray[np.intp]:

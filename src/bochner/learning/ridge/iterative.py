@@ -29,7 +29,6 @@ from scipy.linalg import LinAlgError, blas, lapack
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.namespaces import like, on_device, to_numpy
 from bochner._numerics.warn import warn_user
 from bochner.features.chunks import ArrayChunks, Chunk, RowChunks, RowSample, sample_rows
 from bochner.features.targets import Targets
@@ -112,7 +111,7 @@ def fit_iteratively(
     if not len(sample.rows):
         raise ValueError("There are no rows, or no rows of positive weight.")
     feature_type = dtype(sample.weight_rms)
-    Z = features.to_device_of(sample.rows.X).features(sample.rows.X, feature_type)
+    Z = features.features(sample.rows.X, feature_type)
     # One block of all features in memory replaces the rows of every pass.
     if keep:
         head = rows.head
@@ -125,7 +124,7 @@ def fit_iteratively(
     mean_z, mean_y = means[:p], means[p:]
     # Products are centred afterwards, so that one pass over the rows suffices.
     cross = cross - weight * np.outer(mean_z, mean_y)
-    inverse = preconditioner(Z - like(mean_z, Z), sample, weight, alpha)
+    inverse = preconditioner(Z - mean_z.astype(Z.dtype), sample, weight, alpha)
 
     def product(V: Array) -> Array:
         products = rows.total(normal_products, features, feature_type, V, mean_z @ V)
@@ -154,11 +153,10 @@ def preconditioner(B: NDArray[Any], sample: RowSample, weight: float, alpha: flo
     r"""Return the product with the inverse of :math:`P = B^\top B + \alpha I`, by Woodbury.
 
     ``B`` (s, p) are the features of a sample of rows with a total ``weight``; they are weighted in
-    place. Products with the features are computed on their device, and the matrix of order s is
-    factorised on the host.
+    place.
     """
     share = sample.shares
-    B *= like(np.sqrt(share * (weight / share.sum()))[:, None], B)
+    B *= np.sqrt(share * (weight / share.sum()))[:, None].astype(B.dtype)
     gram = _row_products(B)
     is_single = gram.dtype == np.float32
     factorise = lapack.spotrf if is_single else lapack.dpotrf
@@ -172,17 +170,15 @@ def preconditioner(B: NDArray[Any], sample: RowSample, weight: float, alpha: flo
         raise LinAlgError("The preconditioner is not positive definite.")
 
     def inverse(V: Array) -> Array:
-        inner, _ = solve(lower, to_numpy(B @ like(V, B)), lower=1)
-        applied: Array = (V - to_numpy(B.T @ like(inner, B))) / alpha
+        inner, _ = solve(lower, B @ V.astype(B.dtype, copy=False), lower=1)
+        applied: Array = (V - B.T @ inner.astype(B.dtype, copy=False)) / alpha
         return applied
 
     return inverse
 
 
 def _row_products(B: Any) -> NDArray[Any]:
-    r"""Return the lower triangle of :math:`B B^\top` in Fortran order, on the host."""
-    if on_device(B):
-        return np.asfortranarray(to_numpy(B @ B.T))
+    r"""Return the lower triangle of :math:`B B^\top` in Fortran order."""
     rank_k = blas.ssyrk if B.dtype == np.float32 else blas.dsyrk
     lower: NDArray[Any] = rank_k(1.0, B.T, trans=1, lower=1)
     return lower

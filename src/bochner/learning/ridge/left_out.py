@@ -8,7 +8,6 @@ from scipy.linalg import lu_factor, lu_solve, solve_triangular
 from bochner._numerics import limits
 from bochner._numerics.arrays import Array, as_array, row_blocks
 from bochner._numerics.linalg import jittered_cholesky
-from bochner._numerics.namespaces import to_numpy
 from bochner.features.chunks import Chunk, RowSample
 from bochner.features.residual import FeatureMap
 from bochner.features.stats import FeatureSums
@@ -66,7 +65,7 @@ def left_out_indicators(
 
 
 def _features(features: FeatureMap, rows: Chunk) -> Array:
-    return as_array(to_numpy(features.features(rows.X)))
+    return as_array(features.features(rows.X))
 
 
 def _of_posterior(posterior: RidgePosterior) -> Leverage:

@@ -63,7 +63,6 @@ class RidgeProblem:
     is_indefinite: bool = False
     is_repeatable: bool = True  # whether the rows can be read more than once
     tol: float = 1e-4  # tolerance of conjugate gradients
-    on_device: bool = False  # whether features are on a device, which forms Gram matrices faster
     weight_rms: float = 1.0  # root mean square of the weights of rows
     n_checks: int = 0  # number of check features
 
@@ -145,7 +144,7 @@ def plan_ridge(problem: RidgeProblem, solver: str, limit: int | None) -> RidgePl
     obstacle = _obstacle(problem)
     if solver == "cg" and obstacle is not None:
         raise ValueError(f"solver='cg' {obstacle}; use solver='cholesky'.")
-    pays = not fits or (not problem.on_device and problem.is_faster_by_passes)
+    pays = not fits or problem.is_faster_by_passes
     if solver == "cg" or (solver == "auto" and obstacle is None and pays):
         return _iterative(problem, limit)
     if not fits:

@@ -12,7 +12,6 @@ from scipy.optimize import brentq, minimize_scalar
 from bochner._numerics import limits
 from bochner._numerics.arrays import Array
 from bochner._numerics.linalg import jittered_cholesky
-from bochner._numerics.namespaces import namespace
 from bochner.features.stats import FeatureSums
 from bochner.registry import register
 
@@ -105,20 +104,18 @@ class FunctionLaw(LinearFunction):
 
     def std(self, Z: Array) -> Array:
         """Return predictive standard deviations of shape (n, t), noise included."""
-        xp = namespace(Z)
         Z = Z - self.centre
-        spread = 1.0 + self.intercept_variance + xp.sum((Z @ self.noise_root) ** 2, axis=1)
+        spread = 1.0 + self.intercept_variance + np.sum((Z @ self.noise_root) ** 2, axis=1)
         variance = spread[:, None] * self.noise_variance
-        prior = xp.sum((Z @ self.prior_root) ** 2, axis=1)
-        std: Array = xp.sqrt(variance + prior[:, None] * self.prior_variance)
+        prior = np.sum((Z @ self.prior_root) ** 2, axis=1)
+        std: Array = np.sqrt(variance + prior[:, None] * self.prior_variance)
         return std
 
     def cov(self, Z: Array) -> Array:
         """Return predictive covariances of shape (n, n, t), noise on the diagonal included."""
-        xp = namespace(Z)
         Z = Z - self.centre
         noise, prior = Z @ self.noise_root, Z @ self.prior_root
-        shared = noise @ noise.T + self.intercept_variance + xp.eye(len(Z), dtype=Z.dtype)
+        shared = noise @ noise.T + self.intercept_variance + np.eye(len(Z), dtype=Z.dtype)
         cov: Array = shared[:, :, None] * self.noise_variance
         return cov + (prior @ prior.T)[:, :, None] * self.prior_variance
 

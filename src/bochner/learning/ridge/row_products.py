@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from bochner._numerics import limits
-from bochner._numerics.arrays import Array, Floats, InputRows, steps
-from bochner._numerics.namespaces import like, on_device, to_numpy
+from bochner._numerics.arrays import Array, Floats, steps
 from bochner._numerics.scratch import Scratch
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.features.chunks import Chunk
@@ -29,10 +28,6 @@ class PrecomputedFeatures:
         rows: Floats = X
         return rows
 
-    def to_device_of(self, X: InputRows) -> "PrecomputedFeatures":
-        """Return the map, which has no arrays."""
-        return self
-
 
 FeatureMap = Frequencies | ResidualFeatures | PrecomputedFeatures
 """A map from rows to features."""
@@ -46,7 +41,7 @@ def target_products(
     def products(Z: Floats, rows: Chunk) -> Floats:
         columns = np.column_stack((targets(rows.y), np.ones(len(rows))))
         weighted = columns if rows.weight is None else columns * rows.weight[:, None]
-        return np.vstack((to_numpy(Z.T @ like(weighted, Z)), columns.T @ weighted))
+        return np.vstack((Z.T @ weighted.astype(Z.dtype, copy=False), columns.T @ weighted))
 
     return _summed(chunks, features, dtype, products)
 
@@ -61,12 +56,11 @@ def normal_products(
     narrow, origin = V.astype(dtype), shift.astype(dtype)
 
     def products(Z: Floats, rows: Chunk) -> Floats:
-        fit = Z @ like(narrow, Z)
-        fit -= like(origin, fit)
+        fit = Z @ narrow
+        fit -= origin
         if rows.weight is not None:
-            fit *= like(rows.weight[:, None], fit)
-        weighted_fit: Floats = to_numpy(Z.T @ fit)
-        return weighted_fit
+            fit *= rows.weight[:, None].astype(fit.dtype, copy=False)
+        return Z.T @ fit
 
     return _summed(chunks, features, dtype, products)
 
@@ -83,18 +77,14 @@ def _summed(
     total: Array | None = None
     with single_threaded_blas() as n_threads:
         for chunk in chunks:
-            feature_map, is_away = features.to_device_of(chunk.X), on_device(chunk.X)
 
-            def block(rows: slice, chunk: Chunk = chunk, feature_map: Any = feature_map) -> Floats:
+            def block(rows: slice, chunk: Chunk = chunk) -> Floats:
                 part = chunk[rows]
-                out = None if on_device(chunk.X) else scratch.block(len(part), p, dtype)
-                return function(feature_map.features(part.X, dtype, out), part)
+                out = scratch.block(len(part), p, dtype)
+                return function(features.features(part.X, dtype, out), part)
 
-            block_bytes = limits.DEVICE_BLOCK_BYTES if is_away else limits.CACHE_BLOCK_BYTES
-            step = max(16, block_bytes // (p * np.dtype(dtype).itemsize))
-            # A device parallelises each product: one thread submits the blocks.
-            shared = in_order(block, list(steps(len(chunk), step)), 1 if is_away else n_threads)
-            for _, part in shared:
+            step = max(16, limits.CACHE_BLOCK_BYTES // (p * np.dtype(dtype).itemsize))
+            for _, part in in_order(block, list(steps(len(chunk), step)), n_threads):
                 total = part.astype(np.float64) if total is None else np.add(total, part, out=total)
     if total is None:
         raise ValueError("There are no rows to sum over.")
