@@ -9,13 +9,13 @@ from tables.test_local_dates import SEVERAL, test_offsets_from_utc_are_kept
 
 from bochner.tables import (
     clocks,
+    column_types,
+    column_values,
     columns,
     encoder,
     encodings,
-    guesses,
     local_dates,
     resolving,
-    settling,
 )
 
 BY_CLOCK = encoded(pd.Series(HOURS.tz_convert(BERLIN).tz_localize(None)))
@@ -67,12 +67,12 @@ plant_edits(
 
 planted(
     in_folder(test_offsets_from_utc_are_kept, SEVERAL), name="texts_of_iso_dates_lose_their_clock"
-)(edit(local_dates, "iso_times", "else _iso_clock(texts)", "else utc", guesses))
+)(edit(local_dates, "iso_times", "else _iso_clock(texts)", "else utc", column_types))
 
 planted(
     in_folder(test_offsets_from_utc_are_kept, SEVERAL),
     name="one_offset_stands_for_several",
-)(edit(settling, "_zoned", "len(distinct) == 1", "True"))
+)(edit(column_values, "_zoned", "len(distinct) == 1", "True"))
 
 
 @changes(

@@ -252,10 +252,3 @@ class LocallyStationaryClassifier(GaBaSR, BaNKClassification):
         inputs, _ = self._rows(X)
         columns = [learned.draws.signal_std(inputs) for learned in self.learned_]
         return columns[0] if len(columns) == 1 else np.column_stack(columns)
-
-
-GaBaSRRegressor = LocallyStationaryRegressor
-"""The paper's name of :class:`bochner.LocallyStationaryRegressor`."""
-
-GaBaSRClassifier = LocallyStationaryClassifier
-"""The paper's name of :class:`bochner.LocallyStationaryClassifier`."""
