@@ -12,7 +12,7 @@ from tables.test_fingerprints import (
     test_rows_that_are_equal_by_chance_say_nothing,
 )
 
-from bochner.tables import (
+from bochner.files import (
     column_types,
     column_values,
     fingerprints,
@@ -23,7 +23,7 @@ from bochner.tables import (
     table_reading,
     text_files,
 )
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
 
 
 def file_of(case: str | Brought, check=check_layout):

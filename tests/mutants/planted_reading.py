@@ -14,7 +14,7 @@ from tables.test_local_dates import (
 from tables.test_local_numbers import test_groups_of_three_digits_follow_the_other_columns
 from tables.written import column
 
-from bochner.tables import column_types, identifiers, local_dates, table_reading
+from bochner.files import column_types, identifiers, local_dates, table_reading
 
 
 def in_folder(test, *arguments):
